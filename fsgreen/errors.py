@@ -1,0 +1,52 @@
+"""The one exception of the package: it says what went wrong, where, and what to type next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FsgreenError(Exception):
+    """Anything that a user can mend.
+
+    Parameters
+    ----------
+    what : str
+        What went wrong, in one sentence.
+    where : object, optional
+        The file, device, option or trial concerned.
+    next_step : str, optional
+        The next command to type, or the next thing to do.
+    """
+
+    def __init__(
+        self, what: str, *, where: object | None = None, next_step: str | None = None
+    ) -> None:
+        self.what = what
+        self.where = None if where is None else str(where)
+        self.next_step = next_step
+        lines = [what]
+        if self.where is not None:
+            lines.append(f"  where: {self.where}")
+        if next_step is not None:
+            lines.append(f"  next:  {next_step}")
+        super().__init__("\n".join(lines))
+
+
+def unknown(
+    kind: str,
+    name: object,
+    known: Iterable[str],
+    *,
+    where: object | None = None,
+    next_step: str | None = None,
+) -> FsgreenError:
+    """Return the error for a name that is not one of the `known`, with the nearest suggested."""
+    choices = sorted(known)
+    near = difflib.get_close_matches(str(name), choices, n=1)
+    hint = f", did you mean {near[0]}?" if near else "."
+    return FsgreenError(
+        f"unknown {kind} '{name}'{hint} Known: {', '.join(choices)}.",
+        where=where,
+        next_step=next_step,
+    )

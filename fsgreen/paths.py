@@ -1,0 +1,67 @@
+"""Where things are, independent of the directory that a notebook or a test runs in."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from fsgreen.errors import FsgreenError, unknown
+
+_ROOT = Path(__file__).resolve().parents[1]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def root() -> Path:
+    """Return the folder of the checkout."""
+    return _ROOT
+
+
+def data() -> Path:
+    """Return the data folder; the variable FSGREEN_DATA moves raw data and results elsewhere."""
+    moved = os.environ.get("FSGREEN_DATA")
+    return Path(moved).resolve() if moved else _ROOT / "data"
+
+
+def raw(campaign: str) -> Path:
+    """Return the folder of the raw traces of a campaign."""
+    return data() / "raw" / _checked(campaign)
+
+
+def results(campaign: str) -> Path:
+    """Return the folder of everything that is computed from a campaign."""
+    return data() / "results" / _checked(campaign)
+
+
+def reference() -> Path:
+    """Return the folder of the published numbers and claims."""
+    return _ROOT / "data" / "reference"
+
+
+def notebooks() -> Path:
+    """Return the folder of the notebooks."""
+    return _ROOT / "notebooks"
+
+
+def study(name: str) -> Path:
+    """Return the file that declares a study.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such study.
+    """
+    file = _ROOT / "studies" / f"{name}.yaml"
+    if not file.is_file():
+        known = [path.stem for path in file.parent.glob("*.yaml")]
+        raise unknown("study", name, known, where=file.parent, next_step="fsgreen plan STUDY")
+    return file
+
+
+def _checked(campaign: str) -> str:
+    if not _NAME.fullmatch(campaign):
+        raise FsgreenError(
+            f"'{campaign}' cannot be the name of a campaign",
+            next_step="use letters, digits, '.', '_' and '-'",
+        )
+    return campaign

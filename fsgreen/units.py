@@ -1,0 +1,78 @@
+"""Units stand in names: every numeric column of a table ends in one of the suffixes below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from fsgreen.errors import FsgreenError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES: Mapping[str, str] = {
+    "_s": "seconds",
+    "_ns": "nanoseconds",
+    "_hz": "hertz",
+    "_w": "watts",
+    "_j": "joules",
+    "_wh": "watt-hours",
+    "_v": "volts",
+    "_a": "amperes",
+    "_b": "bytes",
+    "_b_s": "bytes per second",
+    "_ops": "operations",
+    "_ops_s": "operations per second",
+    "_ops_j": "operations per joule",
+    "_ops_kj": "operations per kilojoule",
+    "_count": "a number of things",
+    "_percent": "per cent",
+    "_x": "a ratio",
+    "_p": "a probability",
+}
+"""Known suffixes and their meaning. The longest match counts."""
+
+IDENTIFIERS = frozenset(
+    {"block", "order", "pass", "seed", "trial", "n", "queue_depth", "year", "schema"}
+)
+"""Columns that number or name things and have no unit."""
+
+
+def unit_of(column: str) -> str | None:
+    """Return the meaning of a column's unit suffix, or None when it has none."""
+    matches = [suffix for suffix in SUFFIXES if column.endswith(suffix)]
+    return SUFFIXES[max(matches, key=len)] if matches else None
+
+
+def check_columns(table: pd.DataFrame, *, also: Iterable[str] = ()) -> pd.DataFrame:
+    """Return `table` unchanged if every numeric column carries its unit.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Any result table.
+    also : iterable of str
+        Further columns without a unit that are allowed here.
+
+    Raises
+    ------
+    FsgreenError
+        If a numeric column has neither a known unit suffix nor is an identifier.
+    """
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    allowed = IDENTIFIERS | set(also)
+    bare = [
+        str(name)
+        for name, values in table.items()
+        if is_numeric_dtype(values)
+        and not is_bool_dtype(values)
+        and str(name) not in allowed
+        and unit_of(str(name)) is None
+    ]
+    if bare:
+        raise FsgreenError(
+            f"columns without a unit: {', '.join(bare)}",
+            next_step=f"end each name in one of {' '.join(SUFFIXES)}",
+        )
+    return table
