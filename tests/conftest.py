@@ -1,0 +1,22 @@
+"""What every test shares: deterministic properties, no window, no user configuration."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("fsgreen", deadline=None, derandomize=True)
+settings.load_profile("fsgreen")
+
+os.environ["MPLBACKEND"] = "Agg"
+os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs root, saying how to run it."""
+    if os.geteuid() == 0:
+        return
+    skip = pytest.mark.skip(reason="makes loop devices: run as root (sudo ./run test -m loop)")
+    for item in items:
+        if "loop" in item.keywords:
+            item.add_marker(skip)

@@ -1,0 +1,83 @@
+"""The architecture: a module imports only from below."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fsgreen import paths
+
+PACKAGE = paths.root() / "fsgreen"
+
+# From the bottom. Within a layer a room may import those before it, except where `apart`.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "units", "paths"),
+    ("trace", "trial", "design", "audit"),
+    ("meters", "testbeds", "workloads"),
+    ("preflight", "campaign"),
+    ("stats", "reduce", "confounds", "claims", "figures", "papers"),
+    ("report", "pipeline", "view"),
+    ("cli",),
+)
+APART = ("meters", "testbeds", "workloads")
+PLACE = {
+    room: (level, order) for level, rooms in enumerate(LAYERS) for order, room in enumerate(rooms)
+}
+FILES = sorted(file for file in PACKAGE.rglob("*.py") if file != PACKAGE / "__init__.py")
+
+
+def room_of(file: Path) -> str:
+    """The module or package directly under fsgreen/ that a file belongs to."""
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def rooms_imported(source: str) -> set[str]:
+    """The rooms of fsgreen that a source text imports, at any depth of nesting."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports inside the package are absolute"
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    own = [name.split(".") for name in names if name.split(".")[0] == "fsgreen"]
+    return {parts[1] for parts in own if len(parts) > 1} - {"__version__"}
+
+
+def may_import(room: str, other: str) -> bool:
+    """Whether the table of layers lets `room` import `other`."""
+    if room == other:
+        return True
+    if room in APART and other in APART:
+        return False
+    return PLACE[other] < PLACE[room]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_go_downward(file: Path) -> None:
+    room = room_of(file)
+    assert room in PLACE, f"{room} has no place in the table of layers"
+    for other in rooms_imported(file.read_text()):
+        assert may_import(room, other), f"{room} may not import {other}"
+
+
+def test_the_rule_sees_every_form_of_import() -> None:
+    forms = ("import fsgreen.cli", "from fsgreen import cli", "from fsgreen.cli import main")
+    for form in forms:
+        assert rooms_imported(form) == {"cli"}
+        assert rooms_imported(f"def f():\n    {form}") == {"cli"}
+    assert not may_import("errors", "cli")
+    assert not may_import("meters", "testbeds")
+    assert may_import("cli", "errors")
+
+
+@pytest.mark.parametrize("module", ["fsgreen", "fsgreen.cli"])
+def test_import_brings_no_heavy_package(module: str) -> None:
+    """The command must answer at once: heavy packages are imported where they are used."""
+    heavy = {"pandas", "matplotlib", "scipy", "papermill", "IPython", "jupyterlab", "dvc", "typst"}
+    code = f"import sys, {module}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert loaded.returncode == 0, loaded.stderr
+    assert not heavy & set(loaded.stdout.split())
