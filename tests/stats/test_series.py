@@ -1,0 +1,67 @@
+"""Changepoints and what they say about a trial."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsgreen.stats import changepoints, classify_cell, classify_series
+
+
+def noisy(*levels, each=20, sd=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.concatenate([level + sd * rng.normal(size=each) for level in levels])
+
+
+def test_a_step_is_found_where_it_is():
+    """A jump after 20 s is one changepoint at 20."""
+    assert changepoints(noisy(100, 130)) == [20]
+
+
+def test_two_steps_are_two():
+    """The segmentation is exact, not greedy."""
+    assert changepoints(noisy(100, 140, 90)) == [20, 40]
+
+
+def test_noise_has_no_changepoints():
+    """White noise must not look like a system that changes."""
+    found = [len(changepoints(noisy(100, seed=seed, each=60))) for seed in range(50)]
+    assert sum(count > 0 for count in found) <= 3
+
+
+@pytest.mark.parametrize(
+    ("series", "state"),
+    [
+        (noisy(100, 100), "flat"),
+        (noisy(60, 100), "warm-up"),
+        (noisy(100, 60), "slow-down"),
+        (np.concatenate([noisy(100, each=36), noisy(50, each=4)]), "no steady state"),
+        (np.full(30, 7.0), "flat"),
+        (np.concatenate([np.full(15, 5.0), np.full(15, 9.0)]), "warm-up"),
+        (noisy(100, 102, sd=0.2), "flat"),
+    ],
+)
+def test_classes(series, state):
+    """Each class by a series made to be it; a change of 2 % is still one level."""
+    assert classify_series(series) == state
+
+
+def test_one_bad_second_is_no_state():
+    """A single outlier must not turn a flat trial into a slow-down."""
+    series = noisy(100, each=30)
+    series[12] = 40
+    assert classify_series(series) == "flat"
+
+
+@given(st.floats(0.01, 1000))
+def test_the_unit_does_not_matter(factor):
+    """ops/s or kops/s: the same changepoints."""
+    series = noisy(100, 130, 90, seed=5)
+    assert changepoints(factor * series) == changepoints(series)
+
+
+def test_cells():
+    """Half of the trials without steady state is too many to report a mean as settled."""
+    assert classify_cell(["flat", "flat", "warm-up"]) == "flat"
+    assert classify_cell(["flat", "no steady state"]) == "inconsistent"
+    assert classify_cell([]) == "inconsistent"
