@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
@@ -56,6 +58,12 @@ def study(name: str) -> Path:
         known = [path.stem for path in file.parent.glob("*.yaml")]
         raise unknown("study", name, known, where=file.parent, next_step="fsgreen plan STUDY")
     return file
+
+
+def program(name: str) -> str | None:
+    """Return the path of a program, also beside this Python and where only root looks."""
+    places = [str(Path(sys.executable).parent), os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]
+    return shutil.which(name, path=os.pathsep.join(places))
 
 
 def _checked(campaign: str) -> str:

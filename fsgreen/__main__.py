@@ -1,0 +1,7 @@
+"""`python -m fsgreen`."""
+
+import sys
+
+from fsgreen.cli import main
+
+sys.exit(main())

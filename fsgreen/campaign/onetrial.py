@@ -1,0 +1,228 @@
+"""One trial from mkfs to record: the only place where testbed, workload and meters meet."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fsgreen import audit
+from fsgreen.campaign import rules
+from fsgreen.campaign.state import Campaign
+from fsgreen.design import Plan, PlannedTrial
+from fsgreen.errors import FsgreenError
+from fsgreen.meters import Capture, HostSampler, Meter
+from fsgreen.testbeds import Mount, Testbed
+from fsgreen.trace import MeterInfo
+from fsgreen.trial import Phase, TrialWriter
+from fsgreen.workloads import Outcome, Workload
+
+POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Everything that the trials of a campaign have in common."""
+
+    campaign: Campaign
+    plan: Plan
+    testbed: Testbed
+    meters: Mapping[str, Meter]
+    infos: Mapping[str, MeterInfo]
+    workloads: Mapping[str, Workload]
+    identity: Mapping[str, Any]
+
+
+@dataclass
+class _Log:
+    """What happens in a trial, as it happens."""
+
+    phases: list[Phase] = field(default_factory=list)
+    checks: list[rules.Check] = field(default_factory=list)
+    settle_s: float = 0.0
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        start_s = time.monotonic()
+        yield
+        self.phases.append(Phase(name, start_s, time.monotonic()))
+
+    def measured(self) -> Phase:
+        return next(phase for phase in self.phases if phase.name == "measure")
+
+
+def run_trial(bench: Bench, planned: PlannedTrial) -> str | None:
+    """Run one trial and keep its record; return why it does not count, or None if it does.
+
+    Raises
+    ------
+    FsgreenError
+        If the trial cannot be run at all. Nothing is left mounted or half-written.
+    """
+    writer = TrialWriter(bench.campaign.folder, planned.trial)
+    try:
+        return _run_and_keep(bench, planned, writer)
+    finally:
+        writer.discard()
+        bench.testbed.restore()
+
+
+def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> str | None:
+    log = _Log()
+    before = audit.audit()
+    clock = {"monotonic_s": time.monotonic(), "unix_s": time.time()}
+    host = HostSampler(bench.testbed.device_name)
+    outcome: Outcome | None = None
+    with Capture(bench.meters, writer.folder / "power.raw", host) as capture:
+        mount = _prepare(bench, planned, log)
+        _settle(bench, capture, log)
+        cpu_s = 0.0
+        if capture.fault is None and all(check.ok for check in log.checks):
+            _idle(bench, log)
+            cpu_s = _cpu_s()
+            outcome = _work(bench, planned, mount.directory, capture, log)
+            cpu_s = _cpu_s() - cpu_s
+            with log.phase("flush"):
+                subprocess.run(["sync", "--file-system", str(mount.directory)], check=True)
+            _idle(bench, log)
+        fault = capture.fault
+        power, host_table = capture.finish()
+    after = audit.audit()
+
+    reason = None if fault is None else fault.what
+    harness_percent = 0.0
+    if outcome is not None:
+        measured = log.measured()
+        working_s = outcome.phases[-1][2] - outcome.phases[0][1]
+        harness_percent = 100 * cpu_s / working_s
+        writer.write_table("ops", outcome.ops)
+        writer.write_table("latency", outcome.latency)
+        log.checks += [
+            rules.check_audits(before, after),
+            *rules.check_power(power, bench.infos, measured),
+            rules.check_workload(outcome.summary),
+            rules.check_harness(harness_percent),
+            _check_meters(bench),
+        ]
+        if all(check.ok for check in log.checks):
+            limit_percent = bench.plan.bounds["budget_percent"]
+            log.checks.append(rules.check_budget(power, bench.infos, measured, limit_percent))
+        broken = [f"rule {check.rule}: {check.detail}" for check in log.checks if not check.ok]
+        reason = reason or "; ".join(broken) or None
+    writer.write_table("power", power)
+    writer.write_table("host", host_table)
+    audit_sha256 = writer.write_json("audit.json", {"start": before, "end": after})
+    record = {
+        "trial": planned.trial,
+        "study": bench.plan.study,
+        "campaign": bench.campaign.name,
+        "profile": bench.plan.profile.name,
+        "plan_hash": bench.plan.hash,
+        "cell": asdict(planned.cell),
+        "block": planned.block,
+        "order": planned.order,
+        "seed": planned.seed,
+        "clock": clock,
+        "phases": [asdict(phase) for phase in log.phases],
+        "meters": {name: asdict(info) for name, info in bench.infos.items()},
+        "boundary": bench.identity["boundary"],
+        "workload": None if outcome is None else outcome.summary,
+        "mount": _mount_record(mount),
+        "settle_s": log.settle_s,
+        "checks": [check.to_json() for check in log.checks],
+        "exit": "ok" if reason is None else "invalid",
+        "reason": reason,
+        "harness": {"cpu_s": cpu_s, "cpu_percent": harness_percent},
+        "audit_sha256": audit_sha256,
+    }
+    if reason is None:
+        writer.keep(record)
+    else:
+        writer.set_aside(record)
+    if fault is not None:
+        _revive(bench, fault)
+    return reason
+
+
+def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Mount:
+    """Make the file system and its files, then mount it afresh so that nothing is cached."""
+    workload = bench.workloads[planned.cell.workload]
+    with log.phase("prepare"):
+        mount = bench.testbed.prepare(planned.cell.file_system, planned.cell.option)
+        workload.prepare(mount.directory, planned.seed)
+        return bench.testbed.remount()
+
+
+def _settle(bench: Bench, capture: Capture, log: _Log) -> None:
+    """Wait until total power is back in the idle band (rule 11)."""
+    band_w = bench.identity["idle_band_w"]
+    start_s = time.monotonic()
+    deadline_s = start_s + bench.plan.profile.settle_limit_s
+    with log.phase("settle"):
+        while True:
+            power_w = capture.total_w(since_s=start_s)
+            settled = power_w is not None and power_w <= band_w
+            if settled or capture.fault is not None or time.monotonic() > deadline_s:
+                break
+            time.sleep(POLL_S)
+    log.settle_s = time.monotonic() - start_s
+    seen_w = float("nan") if power_w is None else power_w
+    log.checks.append(rules.check_settled(log.settle_s, seen_w, band_w, settled))
+
+
+def _idle(bench: Bench, log: _Log) -> None:
+    with log.phase("idle"):
+        time.sleep(bench.plan.profile.idle_s)
+
+
+def _work(
+    bench: Bench, planned: PlannedTrial, directory: Path, capture: Capture, log: _Log
+) -> Outcome:
+    """Run warm-up and measured interval; a meter that fails stops the workload at once."""
+    stop = threading.Event()
+    capture.on_fault(stop.set)
+    profile = bench.plan.profile
+    outcome = bench.workloads[planned.cell.workload].run(
+        directory,
+        planned.seed,
+        profile.warmup_s,
+        profile.measure_s,
+        planned.cell.load_ops_s,
+        stop,
+    )
+    log.phases += [Phase(*phase) for phase in outcome.phases]
+    return outcome
+
+
+def _check_meters(bench: Bench) -> rules.Check:
+    """Rule 21: each meter is still the one that the campaign began with."""
+    now = {name: meter.describe() for name, meter in bench.meters.items()}
+    changed = [name for name in now if now[name] != bench.infos[name]]
+    return rules.Check(21, not changed, f"changed: {changed}" if changed else "the same meters")
+
+
+def _revive(bench: Bench, fault: FsgreenError) -> None:
+    """Open the meters again after a fault, or stop the campaign with that fault."""
+    for meter in bench.meters.values():
+        try:
+            meter.stop()
+            meter.start()
+        except FsgreenError as still:
+            raise fault from still
+
+
+def _mount_record(mount: Mount) -> dict[str, Any]:
+    record = asdict(mount)
+    del record["directory"]
+    return record
+
+
+def _cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime

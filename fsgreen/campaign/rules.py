@@ -1,0 +1,93 @@
+"""The rules that a finished trial must meet before it counts (marked E in the statistics)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from fsgreen import audit, trace
+from fsgreen.trial import Phase
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HARNESS_LIMIT_PERCENT = 5.0
+"""Rule 20: what capturing may cost of one core during the measured interval."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome of one rule for one trial."""
+
+    rule: int
+    ok: bool
+    detail: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the check as JSON values."""
+        return asdict(self)
+
+
+def check_audits(before: Mapping[str, Any], after: Mapping[str, Any]) -> Check:
+    """Rule 9: the machine is the same at both ends of the trial."""
+    changed = audit.differences([before, after])
+    return Check(9, not changed, f"changed: {changed}" if changed else "unchanged")
+
+
+def check_settled(waited_s: float, power_w: float, band_w: float, settled: bool) -> Check:
+    """Rule 11: power was back in the idle band before the trial began."""
+    return Check(11, settled, f"{power_w:.1f} W against {band_w:.1f} W after {waited_s:.1f} s")
+
+
+def check_power(
+    power: pd.DataFrame, meters: Mapping[str, trace.MeterInfo], measure: Phase
+) -> list[Check]:
+    """Rules 13 and 14: each meter's trace covers the measured interval without a flaw."""
+    flaws = [
+        (flaw.rule, f"{name}: {flaw.detail}")
+        for name, info in meters.items()
+        for flaw in trace.check_trace(
+            power[power["meter"] == name], measure.start_s, measure.end_s, info.rate_hz
+        )
+    ]
+    return [
+        Check(rule, not found, "; ".join(found) or "sound")
+        for rule in (13, 14)
+        for found in [[detail for flawed, detail in flaws if flawed == rule]]
+    ]
+
+
+def check_budget(
+    power: pd.DataFrame,
+    meters: Mapping[str, trace.MeterInfo],
+    measure: Phase,
+    limit_percent: float,
+) -> Check:
+    """Rule 16: constant and edge terms stay below their share of the trial's whole energy."""
+    energy_j = 0.0
+    error_j = 0.0
+    for name, info in meters.items():
+        readings = power[power["meter"] == name]
+        budget = trace.error_budget(readings, measure.start_s, measure.end_s, info)
+        energy_j += trace.energy_j(readings, measure.start_s, measure.end_s)
+        error_j += budget.constant_j + budget.edges_j
+    share_percent = 100 * error_j / energy_j
+    return Check(16, share_percent <= limit_percent, f"{share_percent:.2f} % of {energy_j:.0f} J")
+
+
+def check_harness(cpu_percent: float) -> Check:
+    """Rule 20: capturing costs little of the measured interval."""
+    return Check(20, cpu_percent < HARNESS_LIMIT_PERCENT, f"{cpu_percent:.2f} % of a core")
+
+
+def check_workload(summary: Mapping[str, Any]) -> Check:
+    """Rule 20: the work is whole: not cut short, and no operation failed."""
+    errors = summary.get("errors") or {}
+    whole = not summary.get("partial") and not errors and summary["work_ops"] > 0
+    detail = f"{summary['work_ops']} operations"
+    if summary.get("partial"):
+        detail += ", cut short"
+    if errors:
+        detail += f", errors: {errors}"
+    return Check(20, whole, detail)

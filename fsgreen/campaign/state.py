@@ -1,0 +1,126 @@
+"""A campaign on disk: its plan, what it was measured on, and what is still to do."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fsgreen import paths, trial
+from fsgreen.design import PlannedTrial, Plan
+from fsgreen.errors import FsgreenError
+
+IDENTITY = ("testbed", "meters", "boundary")
+"""What must be the same on every day of a campaign."""
+
+
+class Campaign:
+    """The folder of a campaign's raw traces.
+
+    Parameters
+    ----------
+    name : str
+        The folder's name under `data/raw`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.folder = paths.raw(name)
+
+    def adopt(self, plan: Plan) -> None:
+        """Keep the plan, or check that it is the one that was begun (rule 1).
+
+        Raises
+        ------
+        FsgreenError
+            If the campaign was begun under another plan; the difference is in the message.
+        """
+        file = self.folder / "plan.json"
+        if file.exists():
+            begun = self.plan()
+            if begun.hash == plan.hash:
+                return
+            lines = plan.difference(begun)
+            more = f"\n    and {len(lines) - 8} more" if len(lines) > 8 else ""
+            raise FsgreenError(
+                "the plan changed under a campaign that has begun:\n    "
+                + "\n    ".join(lines[:8])
+                + more,
+                where=file,
+                next_step=f"undo the change, or begin another: fsgreen measure {plan.study} "
+                f"--profile {plan.profile.name} --name {self.name}-2",
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        trial.write_json(file, plan.to_json())
+
+    def plan(self) -> Plan:
+        """Return the plan of the campaign.
+
+        Raises
+        ------
+        FsgreenError
+            If there is no such campaign, or its plan is damaged.
+        """
+        file = self.folder / "plan.json"
+        return Plan.from_json(self._read(file), file)
+
+    def identity(self) -> dict[str, Any]:
+        """Return `campaign.json`: testbed, meters, idle power and audit of the first day."""
+        return self._read(self.folder / "campaign.json")
+
+    def begun(self) -> bool:
+        """Return whether `campaign.json` has been written."""
+        return (self.folder / "campaign.json").exists()
+
+    def keep_identity(self, identity: Mapping[str, Any]) -> None:
+        """Write `campaign.json`."""
+        trial.write_json(self.folder / "campaign.json", {"schema": 1, **identity})
+
+    def check_identity(self, today: Mapping[str, Any]) -> None:
+        """Refuse to go on with another testbed or other meters (rules 9, 19, 21)."""
+        first = self.identity()
+        for key in IDENTITY:
+            now = json.loads(json.dumps(today[key]))
+            if first[key] != now:
+                raise FsgreenError(
+                    f"the {key} is not the one that the campaign began with:\n"
+                    f"    then {json.dumps(first[key])}\n    now  {json.dumps(now)}",
+                    where=self.folder,
+                    next_step="go on with the first one, or begin another with --name",
+                )
+
+    def pending(self) -> list[PlannedTrial]:
+        """Return the planned trials that are not yet on disk, in their order."""
+        done = {found.name for found in trial.list_trials(self.folder)}
+        return [planned for planned in self.plan().trials if planned.trial not in done]
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the campaign, so that no second harness measures into it."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with (self.folder.parent / f".{self.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FsgreenError(
+                    "another fsgreen is measuring this campaign",
+                    where=self.folder,
+                    next_step=f"wait for it, or look at it: fsgreen status {self.name}",
+                ) from None
+            yield
+
+    def _read(self, file: Path) -> dict[str, Any]:
+        try:
+            value: dict[str, Any] = json.loads(file.read_text())
+        except FileNotFoundError:
+            raise FsgreenError(
+                f"there is no campaign '{self.name}' here",
+                where=file,
+                next_step=f"dvc pull (shipped data), or fsgreen measure STUDY --name {self.name}",
+            ) from None
+        except ValueError as error:
+            raise FsgreenError(f"not readable JSON: {error}", where=file) from error
+        return value

@@ -1,0 +1,80 @@
+"""The testbed file: where a campaign runs and which meters watch it, in TOML.
+
+[testbed]
+kind = "loop"                 # auto, loop or directory
+folder = "/var/tmp"           # for the image, or the directory itself
+in_memory = false
+
+[[meter]]
+name = "system"
+driver = "wattsup"
+port = "/dev/serial/by-id/usb-FTDI_..."
+boundary = "wall"
+covers = ["server"]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fsgreen.errors import FsgreenError, unknown
+
+KINDS = ("auto", "loop", "directory")
+METER_KEYS = ("name", "driver", "port", "boundary", "covers")
+
+
+@dataclass(frozen=True)
+class TestbedFile:
+    """What a testbed file says; the defaults are those of a machine without one."""
+
+    kind: str = "auto"
+    folder: Path | None = None
+    in_memory: bool = False
+    meters: tuple[Mapping[str, Any], ...] = field(default=())
+
+    def over(self, *, folder: Path | None, in_memory: bool) -> TestbedFile:
+        """Return the same with what the command line asks for instead."""
+        return replace(self, folder=folder or self.folder, in_memory=in_memory or self.in_memory)
+
+
+def read(choice: str) -> TestbedFile:
+    """Return the testbed named by a kind (`loop`) or by a file (`lab.toml`).
+
+    Raises
+    ------
+    FsgreenError
+        If it is neither, or the file holds something else.
+    """
+    if not choice.endswith(".toml"):
+        if choice not in KINDS:
+            raise unknown("testbed", choice, KINDS, next_step="fsgreen doctor")
+        return TestbedFile(kind=choice)
+    file = Path(choice)
+    try:
+        text = tomllib.loads(file.read_text())
+    except FileNotFoundError:
+        raise FsgreenError("there is no such testbed file", where=file) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FsgreenError(f"not a testbed file: {error}", where=file) from error
+    table = text.get("testbed", {})
+    _check_keys("testbed key", table, ("kind", "folder", "in_memory"), file)
+    if table.get("kind", "auto") not in KINDS:
+        raise unknown("testbed", table["kind"], KINDS, where=file)
+    for meter in text.get("meter", ()):
+        _check_keys("meter key", meter, METER_KEYS, file)
+    return TestbedFile(
+        kind=table.get("kind", "auto"),
+        folder=Path(table["folder"]) if "folder" in table else None,
+        in_memory=table.get("in_memory", False),
+        meters=tuple(text.get("meter", ())),
+    )
+
+
+def _check_keys(kind: str, table: Mapping[str, Any], known: tuple[str, ...], file: Path) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown(kind, key, known, where=file, next_step="docs/measuring.md shows one")

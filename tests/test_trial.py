@@ -1,0 +1,116 @@
+"""The record is what everything else trusts: whole or absent, and never silently changed."""
+
+import errno
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fsgreen import trial
+from fsgreen.errors import FsgreenError
+
+NAME = "b01-001-webserver-ext4-default"
+RECORD = {
+    "trial": NAME,
+    "cell": {"workload": "webserver"},
+    "block": 1,
+    "order": 1,
+    "plan_hash": "0",
+    "phases": [{"name": "measure", "start_s": 10.0, "end_s": 20.0}],
+    "exit": "ok",
+}
+
+
+def write(campaign: Path, name: str = NAME) -> Path:
+    writer = trial.TrialWriter(campaign, name)
+    writer.write_table("power", pd.DataFrame({"time_s": [1.0, 2.0], "power_w": [5.0, 6.0]}))
+    return writer.keep({**RECORD, "trial": name})
+
+
+def test_a_trial_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    found = trial.read_trial(write(tmp_path))
+    found.verify()
+    assert found.name == NAME
+    assert found.phase("measure").duration_s == 10
+    assert found.table("power")["power_w"].tolist() == [5.0, 6.0]
+
+
+def test_a_trial_without_its_final_name_does_not_count_and_is_swept(tmp_path: Path) -> None:
+    write(tmp_path)
+    trial.TrialWriter(tmp_path, "b01-002-x")
+    assert [found.name for found in trial.list_trials(tmp_path)] == [NAME]
+    assert trial.sweep(tmp_path) == [".b01-002-x.partial"]
+    assert [entry.name for entry in (tmp_path / "trials").iterdir()] == [NAME]
+
+
+def test_invalid_trials_are_kept_apart_and_numbered(tmp_path: Path) -> None:
+    for _ in range(2):
+        writer = trial.TrialWriter(tmp_path, NAME)
+        writer.set_aside({**RECORD, "exit": "invalid", "reason": "rule 13"})
+    assert [found.folder.name for found in trial.list_invalid(tmp_path)] == [
+        f"{NAME}.1",
+        f"{NAME}.2",
+    ]
+    assert trial.list_trials(tmp_path) == []
+
+
+def test_a_changed_byte_in_a_raw_file_is_found(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    with (folder / "power.parquet").open("ab") as stream:
+        stream.write(b"x")
+    with pytest.raises(FsgreenError, match=r"power\.parquet is not the file that was recorded"):
+        trial.read_trial(folder).verify()
+
+
+def test_a_missing_raw_file_is_found(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "power.parquet").unlink()
+    with pytest.raises(FsgreenError, match=r"power\.parquet is missing"):
+        trial.read_trial(folder).verify()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "not readable JSON"),
+        ("[]", "does not hold a record"),
+        ('{"schema": 2}', "its schema is 2, not 1"),
+        ('{"schema": 1}', "the record lacks block"),
+        (json.dumps({"schema": 1, "files": {}, **RECORD, "trial": "other"}), "that of trial other"),
+    ],
+)
+def test_a_foreign_folder_is_named_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:
+    folder = tmp_path / "trials" / NAME
+    folder.mkdir(parents=True)
+    (folder / "trial.json").write_text(text)
+    with pytest.raises(FsgreenError, match=reason) as caught:
+        trial.list_trials(tmp_path)
+    assert str(folder) == caught.value.where
+
+
+def test_a_folder_without_a_record_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "trials" / "holiday-pictures").mkdir(parents=True)
+    with pytest.raises(FsgreenError, match=r"there is no trial\.json"):
+        trial.list_trials(tmp_path)
+
+
+def test_a_full_disk_says_what_to_do_and_leaves_no_half_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = trial.TrialWriter(tmp_path, NAME)
+
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", full)
+    with pytest.raises(FsgreenError, match="is full; the trials so far are whole"):
+        writer.write_table("power", pd.DataFrame({"power_w": [1.0]}))
+    writer.discard()
+    assert trial.list_trials(tmp_path) == []
+
+
+def test_a_table_without_units_is_not_written(tmp_path: Path) -> None:
+    writer = trial.TrialWriter(tmp_path, NAME)
+    with pytest.raises(FsgreenError, match="columns without a unit: volume"):
+        writer.write_table("power", pd.DataFrame({"volume": [1.0]}))
