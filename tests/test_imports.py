@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("preflight", "campaign"),
     ("stats", "reduce", "confounds", "claims", "figures", "papers"),
     ("report", "pipeline", "view"),
-    ("cli",),
+    ("cli", "__main__"),
 )
 APART = ("meters", "testbeds", "workloads")
 PLACE = {
