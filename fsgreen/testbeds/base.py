@@ -1,0 +1,86 @@
+"""What every testbed is: a place that gives a workload a freshly made, verified file system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+
+class Availability(NamedTuple):
+    """Whether something can be used on this machine, and why, or how to mend it."""
+
+    name: str
+    usable: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A file system as it is mounted, read back from the kernel and from the disk.
+
+    Attributes
+    ----------
+    directory : Path
+        Where the workload may write.
+    device : str or None
+        The block device (`/dev/loop3`), None where the testbed has none.
+    file_system, option : str
+        The cell's words.
+    mkfs : tuple of str
+        The command that made the file system, empty where nothing was made.
+    mount_options : tuple of str
+        As mounted. `strictatime` and `data=...` are named even where the kernel leaves them out.
+    scheduler : str or None
+        The I/O scheduler of the device.
+    queue_depth : int or None
+        Requests that the device's queue holds (`nr_requests`).
+    geometry : dict of str to int
+        As on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`, ...
+    driver : str or None
+        The kernel's driver: ext2 and ext3 are commonly served by `ext4`.
+    """
+
+    directory: Path
+    device: str | None
+    file_system: str
+    option: str
+    mkfs: tuple[str, ...] = ()
+    mount_options: tuple[str, ...] = ()
+    scheduler: str | None = None
+    queue_depth: int | None = None
+    geometry: dict[str, int] = field(default_factory=dict)
+    driver: str | None = None
+
+
+class Testbed(Protocol):
+    """Where trials run. Every method may be called again, in any order, without harm."""
+
+    kind: str
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the testbed is, for the record; `why` says why it was chosen."""
+
+    def check(self, file_system: str, option: str) -> None:
+        """Raise `FsgreenError` if the cell cannot run here. Touches nothing."""
+
+    def prepare(self, file_system: str, option: str) -> Mount:
+        """Make, mount and verify the file system of a cell, always anew."""
+
+    def remount(self) -> Mount:
+        """Return the same file system with a cold cache, the data kept."""
+
+    def restore(self) -> None:
+        """Unmount and give the device back the state it had before `prepare`."""
+
+    def close(self) -> None:
+        """Remove everything that the testbed made."""
+
+    def device_name(self) -> str | None:
+        """Return the kernel's name of the disk in /proc/diskstats (`loop3`), None without one."""
+
+    def __enter__(self) -> Testbed:
+        """Return the testbed itself."""
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the testbed."""

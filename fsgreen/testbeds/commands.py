@@ -1,0 +1,83 @@
+"""System tools: found also where an unprivileged PATH does not look, and never half-explained."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from fsgreen.errors import FsgreenError
+
+PACKAGES = {
+    "mkfs.ext2": "e2fsprogs",
+    "mkfs.ext3": "e2fsprogs",
+    "mkfs.ext4": "e2fsprogs",
+    "dumpe2fs": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "xfs_info": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "btrfs": "btrfs-progs",
+    "losetup": "mount",
+    "mount": "mount",
+    "umount": "mount",
+    "wipefs": "util-linux",
+    "fincore": "util-linux-extra",
+    "modprobe": "kmod",
+}
+"""Debian 12's package of each tool (older releases keep fincore in util-linux)."""
+
+
+def find(tool: str) -> str | None:
+    """Return the path of a tool, or None when it is not installed."""
+    return shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+
+
+def remedy(tool: str) -> str:
+    """Return the command that installs a tool on Debian or Ubuntu."""
+    return f"apt-get install {PACKAGES.get(tool, tool)}"
+
+
+def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | None = None) -> str:
+    """Run a tool to its end and return what it printed.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Tool and arguments.
+    lock_fd : int, optional
+        The owner lock of a work folder. The tool inherits it, so that the lock stays taken
+        until the tool has ended, even when the harness was killed meanwhile.
+    next_step : str, optional
+        What a user should do when the tool fails.
+
+    Raises
+    ------
+    FsgreenError
+        If the tool is missing or ends with a status other than 0.
+    """
+    path = find(command[0])
+    if path is None:
+        raise FsgreenError(
+            f"{command[0]} is not installed",
+            where=" ".join(command),
+            next_step=remedy(command[0]),
+        )
+    done = subprocess.run(
+        [path, *command[1:]],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},
+        pass_fds=() if lock_fd is None else (lock_fd,),
+        check=False,
+    )
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).split("\n")[0]
+        raise FsgreenError(
+            f"{command[0]} ended with status {done.returncode}: {said}",
+            where=" ".join(command),
+            next_step=next_step,
+        )
+    return done.stdout

@@ -1,0 +1,161 @@
+"""Testbed `directory`: an existing directory, on the file system it is on. Needs nothing.
+
+A private sub-folder holds the work and goes at the end. The cache is made cold by writing back and
+dropping the pages of the files; metadata stays cached, which `describe` says.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import cache, guard, image, mounts, options
+from fsgreen.testbeds.base import Mount
+from fsgreen.testbeds.queue import Queue
+from fsgreen.testbeds.sweep import claim
+
+
+class DirectoryTestbed:
+    """A private sub-folder of an existing directory.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing, writable directory.
+    size_b : int
+        Free space in bytes that the trials need.
+    scheduler : str, optional
+        Must be the scheduler that the disk has: this testbed changes nothing.
+    why : str
+        Why this testbed was chosen, for the record.
+
+    Raises
+    ------
+    FsgreenError
+        If the directory is missing, not writable or too small, or has another scheduler.
+    """
+
+    kind = "directory"
+
+    def __init__(
+        self, folder: Path, *, size_b: int, scheduler: str | None = None, why: str = "asked for"
+    ) -> None:
+        if not folder.is_dir():
+            raise FsgreenError(
+                "this directory does not exist", where=folder, next_step=f"mkdir -p {folder}"
+            )
+        self._why = why
+        self._entry = mounts.holding(folder)
+        self.file_system = self._entry.file_system
+        image.require_space(folder, size_b)
+        self._disk = _disk_of(self._entry)
+        self._queue = Queue(self._disk) if self._disk is not None else None
+        if scheduler is not None and scheduler != (self._queue and self._queue.scheduler):
+            raise FsgreenError(
+                f"the testbed directory cannot set the scheduler {scheduler}",
+                where=folder,
+                next_step="leave --scheduler out, or take --testbed loop as root",
+            )
+        self._work = claim(folder, self.kind)
+        self._place = self._work.path / "work"
+
+    def describe(self) -> dict[str, Any]:
+        """Return kind, reason, file system, disk, and what a cold cache means here."""
+        in_memory = self.file_system in cache.MEMORY_FILE_SYSTEMS
+        return {
+            "kind": self.kind,
+            "why": self._why,
+            "file_system": self.file_system,
+            "in_memory": in_memory,
+            "device": self._disk,
+            "scheduler": self._queue.scheduler if self._queue else None,
+            "mount_options": list(mounts.complete_options(self._entry)),
+            "cold_cache": False if in_memory else "file data only",
+        }
+
+    def check(self, file_system: str, option: str) -> None:
+        """Raise `FsgreenError` unless the cell is the present file system as it is."""
+        if file_system != self.file_system:
+            options.file_system(file_system)
+            raise FsgreenError(
+                f"this directory is on {self.file_system}, not {file_system}",
+                where=self._work.path.parent,
+                next_step=f"measure {self.file_system}, name a --folder on {file_system}, "
+                "or take --testbed loop as root",
+            )
+        if option != "default":
+            raise FsgreenError(
+                f"the testbed directory takes a file system as it is, not with the option {option}",
+                where=self._work.path.parent,
+                next_step="measure the option default, or take --testbed loop as root",
+            )
+
+    def prepare(self, file_system: str, option: str) -> Mount:
+        """Empty the private sub-folder."""
+        self.check(file_system, option)
+        self._empty()
+        self._place.mkdir()
+        return self._mount()
+
+    def _mount(self) -> Mount:
+        source = self._entry.source
+        return Mount(
+            directory=self._place,
+            device=source if self._disk is not None else None,
+            file_system=self.file_system,
+            option="default",
+            mount_options=mounts.complete_options(self._entry),
+            scheduler=self._queue.scheduler if self._queue else None,
+            queue_depth=self._queue.number("nr_requests") if self._queue else None,
+            geometry=(
+                {"read_ahead_b": self._queue.number("read_ahead_kb") * 1024} if self._queue else {}
+            ),
+            driver=self.file_system,
+        )
+
+    def remount(self) -> Mount:
+        """Write back and drop the files' pages; verified unless the file system is memory."""
+        if not self._place.is_dir():
+            raise FsgreenError(
+                "nothing to remount", where=f"testbed {self.kind}", next_step="call prepare first"
+            )
+        if self.file_system not in cache.MEMORY_FILE_SYSTEMS:
+            cache.drop(self._place)
+            cache.require_cold(cache.sample_files(self._place), self._place)
+        return self._mount()
+
+    def _empty(self) -> None:
+        if self._place.exists():
+            shutil.rmtree(self._place)
+
+    def restore(self) -> None:
+        """Empty the private sub-folder; no device state was changed."""
+        self._empty()
+
+    def close(self) -> None:
+        """Remove the private sub-folder."""
+        self._work.release()
+
+    def device_name(self) -> str | None:
+        """Return the name of the whole disk below, None where there is none (tmpfs, overlay)."""
+        return self._disk
+
+    def __enter__(self) -> DirectoryTestbed:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def _disk_of(entry: mounts.MountEntry) -> str | None:
+    """Return the whole disk below a mount, through its partition if there is one."""
+    device = Path(entry.source)
+    if device.is_absolute() and device.is_block_device():
+        path = (guard.SYS_BLOCK / guard.kernel_name(device)).resolve()
+    else:
+        path = Path("/sys/dev/block", entry.device_number).resolve()
+    if not path.exists():
+        return None
+    return path.parent.name if (path / "partition").exists() else path.name

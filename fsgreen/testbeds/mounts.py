@@ -1,0 +1,77 @@
+"""What is mounted where, from the kernel's own table (proc(5), /proc/PID/mountinfo)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class MountEntry:
+    """One line of /proc/self/mountinfo."""
+
+    device_number: str
+    point: Path
+    file_system: str
+    source: str
+    options: tuple[str, ...]
+
+
+def _decode(field: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+
+
+def parse(text: str) -> list[MountEntry]:
+    """Return the entries of a mountinfo text, in mount order.
+
+    `options` holds the options of the mount point first, then those of the file system.
+    """
+    entries = []
+    for line in text.splitlines():
+        left, right = line.split(" - ", 1)
+        _, _, number, _, point, options, *_ = left.split(" ")
+        file_system, source, super_options = right.split(" ")
+        together = dict.fromkeys(options.split(",") + super_options.split(","))
+        entries.append(
+            MountEntry(number, Path(_decode(point)), file_system, _decode(source), tuple(together))
+        )
+    return entries
+
+
+def mounted() -> list[MountEntry]:
+    """Return what is mounted now, in mount order."""
+    return parse(Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
+
+
+def under(folder: Path) -> list[MountEntry]:
+    """Return the mounts at or below `folder`, the last mounted first."""
+    return [entry for entry in reversed(mounted()) if entry.point.is_relative_to(folder)]
+
+
+def holding(path: Path) -> MountEntry:
+    """Return the mount that an existing path lives on."""
+    path = path.resolve()
+    return max(
+        (entry for entry in reversed(mounted()) if path.is_relative_to(entry.point)),
+        key=lambda entry: len(entry.point.parts),
+    )
+
+
+def complete_options(entry: MountEntry) -> tuple[str, ...]:
+    """Return a mount's options with the defaults named that the kernel's table leaves out.
+
+    `strictatime` shows as neither noatime nor relatime, `nodiscard` as no discard, and the data
+    mode of ext3 and ext4 is in the driver's own list where it is the default.
+    """
+    found = list(entry.options)
+    if not {"noatime", "relatime"} & set(found):
+        found.append("strictatime")
+    if not any(option.startswith("discard") or option == "nodiscard" for option in found):
+        found.append("nodiscard")
+    if not any(option.startswith("data=") for option in found):
+        listed = Path("/proc/fs/ext4") / Path(entry.source).name / "options"
+        if listed.exists():
+            words = listed.read_text().split()
+            found += [option for option in words if option.startswith("data=")]
+    return tuple(found)
