@@ -1,0 +1,17 @@
+"""Meters: where power comes from, real or modelled, and how a trial records it."""
+
+from fsgreen.meters.base import Chunk, Meter, Parser, Reading
+from fsgreen.meters.capture import Capture, reparse
+from fsgreen.meters.drivers import open_meters
+from fsgreen.meters.host import HostSampler
+
+__all__ = [
+    "Capture",
+    "Chunk",
+    "HostSampler",
+    "Meter",
+    "Parser",
+    "Reading",
+    "open_meters",
+    "reparse",
+]

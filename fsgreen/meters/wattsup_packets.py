@@ -1,0 +1,176 @@
+"""The bytes of a Watts Up: packets `#X,S,N,arg1,...;` and the readings in its data records.
+
+Pure and incremental: bytes may come cut or joined at any place, with NULs and noise between. No
+bytes raise, and no reading is guessed: a record that is not whole becomes a reading without a
+value, marked with the reason. Source: Watts Up? Communications Protocol v442.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from fsgreen.meters.base import NAN, Chunk, Reading
+from fsgreen.trace import MeterInfo
+
+IGNORED = b"\r\n\t\0"
+MAX_PACKET_B = 512
+NUMBER = re.compile(r"-?[0-9]{1,12}")
+NOT_LOGGED = "_"
+
+UNIT = {"W": 0.1, "V": 0.1, "A": 0.001, "WH": 0.1, "PF": 0.01, "PC": 1.0, "VA": 0.1}
+"""Value of one count of the columns used here, by their name in the header packet."""
+
+AGREEMENT = 0.10
+"""How far VA and V * I differ on sound meters; beyond it, and three counts, a digit is lost."""
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One packet: whether its `;` came, and whether it holds as many arguments as it says."""
+
+    command: str
+    args: tuple[str, ...]
+    closed: bool
+    counted: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether the packet can be read."""
+        return self.closed and self.counted
+
+
+class PacketReader:
+    """Finds packets in a stream of bytes and keeps what a packet still lacks."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """Yield the packets that `data` completes or breaks off."""
+        self._held += data.translate(None, IGNORED)
+        while (start := self._held.find(b"#")) >= 0:
+            self._held = self._held[start:]
+            head = self._held[:MAX_PACKET_B]
+            end, again = head.find(b";"), head.find(b"#", 1)
+            if again > 0 and (end < 0 or again < end):
+                yield _packet(head[1:again], closed=False)
+                self._held = self._held[again:]
+            elif end > 0:
+                yield _packet(head[1:end], closed=True)
+                self._held = self._held[end + 1 :]
+            elif len(head) == MAX_PACKET_B:
+                yield _packet(head[1:], closed=False)
+                self._held = self._held[MAX_PACKET_B:]
+            else:
+                return
+        self._held = b""
+
+
+def _packet(body: bytes, *, closed: bool) -> Packet:
+    command, _, rest = body.decode("latin-1").partition(",")
+    _, _, rest = rest.partition(",")
+    count, *args = rest.split(",")
+    return Packet(command, tuple(args), closed, counted=count == str(len(args)))
+
+
+class WattsUpParser:
+    """Readings from the chunks of one capture; needs the header packet before the records.
+
+    Flags: cut, bad-count, bad-number, no-header, missing (`_`), negative, over-range,
+    power-cycled (rule 21), inconsistent (W against VA * PF, VA against V * I; rule 21), and the
+    remark retimed: several records came in one read, and those before the last were set back by
+    whole intervals from its arrival.
+    """
+
+    def __init__(self, info: MeterInfo) -> None:
+        self._info = info
+        self._packets = PacketReader()
+        self._columns: tuple[str, ...] = ()
+        self._last_s = float("-inf")
+        self.power_cycles: int | None = None
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the readings that `chunk` completes, at the time of its arrival."""
+        readings = []
+        for packet in self._packets.feed(chunk.data):
+            if packet.command == "h" and packet.whole:
+                self._columns = tuple(name.strip().upper() for name in packet.args)
+            elif packet.command == "d":
+                readings.append(self._reading(packet, chunk.time_s))
+        return self._spread(readings)
+
+    def _reading(self, packet: Packet, time_s: float) -> Reading:
+        fault = self._fault(packet)
+        if fault:
+            return Reading(time_s, NAN, quality=fault)
+        value = {
+            name: NAN if arg == NOT_LOGGED else int(arg) * UNIT[name]
+            for name, arg in zip(self._columns, packet.args, strict=True)
+            if name in UNIT
+        }
+        get = {name: value.get(name, NAN) for name in UNIT}
+        quality = "|".join(self._flags(get)) or "ok"
+        return Reading(time_s, get["W"], get["V"], get["A"], get["WH"], quality)
+
+    def _fault(self, packet: Packet) -> str | None:
+        """Why nothing can be read from a record, or None."""
+        if not packet.closed:
+            return "cut"
+        if not packet.counted:
+            return "bad-count"
+        if "W" not in self._columns:
+            return "no-header"
+        if len(packet.args) != len(self._columns):
+            return "bad-count"
+        if not all(arg == NOT_LOGGED or NUMBER.fullmatch(arg) for arg in packet.args):
+            return "bad-number"
+        return None
+
+    def _flags(self, value: dict[str, float]) -> Iterator[str]:
+        power_w, apparent_va = value["W"], value["VA"]
+        if power_w != power_w:
+            yield "missing"
+        if any(v < 0 for v in value.values()):
+            yield "negative"
+        if power_w > self._info.range_w:
+            yield "over-range"
+        if value["PC"] == value["PC"]:
+            self.power_cycles = int(value["PC"])
+            if self._info.power_cycles not in (None, self.power_cycles):
+                yield "power-cycled"
+        real_w = apparent_va * value["PF"]
+        product_va = value["V"] * value["A"]
+        if _differ(power_w, real_w, 0.3 + 0.01 * apparent_va) or _differ(
+            apparent_va, product_va, 0.3 + 0.003 * value["V"]
+        ):
+            yield "inconsistent"
+
+    def _spread(self, readings: list[Reading]) -> list[Reading]:
+        """Set the earlier records of one read back by whole intervals, where there is room."""
+        interval_s = 1 / self._info.rate_hz
+        ages_s = [interval_s * age for age in reversed(range(len(readings)))]
+        if len(readings) > 1 and readings[0].time_s - ages_s[0] > self._last_s + interval_s / 2:
+            readings = [
+                replace(r, time_s=r.time_s - age_s, quality=_mark(r.quality, "retimed"))
+                for r, age_s in zip(readings, ages_s, strict=True)
+            ]
+        if readings:
+            self._last_s = readings[-1].time_s
+        return readings
+
+
+def parse(chunks: Iterable[Chunk], info: MeterInfo) -> list[Reading]:
+    """Readings of a whole capture from its raw chunks."""
+    parser = WattsUpParser(info)
+    return [reading for chunk in chunks for reading in parser.feed(chunk)]
+
+
+def _differ(one: float, other: float, counts: float) -> bool:
+    """Whether two values disagree by more than the meters do; never, where one is NaN."""
+    return abs(one - other) > AGREEMENT * max(abs(one), abs(other)) + counts
+
+
+def _mark(quality: str, flag: str) -> str:
+    return flag if quality == "ok" else f"{quality}|{flag}"
