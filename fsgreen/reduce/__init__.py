@@ -1,0 +1,37 @@
+"""From raw trial folders to tables: one row per trial, per second, and per kind of operation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fsgreen import paths
+from fsgreen.reduce.latency import latency_table
+from fsgreen.reduce.pool import poolable_trials
+from fsgreen.reduce.rows import Traces, series_of, trial_row
+from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
+
+__all__ = ["CELL", "cell_label", "read_table", "write", "write_table"]
+
+
+def write(campaign: str) -> Path:
+    """Reduce a campaign to `trials.csv`, `series.csv` and `latency.csv`; return their folder.
+
+    Every raw file is compared with the hash in its record first (rule 22), and trials are pooled
+    only where plan, boundary and machine agree (rules 1, 9, 19).
+
+    Raises
+    ------
+    FsgreenError
+        If the campaign has no whole trial, or holds one that is damaged or foreign.
+    """
+    import pandas as pd
+
+    trials = [Traces.of(trial) for trial in poolable_trials(campaign)]
+    write_table(pd.DataFrame([trial_row(traces) for traces in trials]), campaign, "trials")
+    write_table(pd.concat([series_of(traces) for traces in trials]), campaign, "series")
+    write_table(
+        latency_table((trial.trial.record["cell"], trial.latency) for trial in trials),
+        campaign,
+        "latency",
+    )
+    return paths.results(campaign)

@@ -1,0 +1,61 @@
+"""Latency histograms, merged over threads and trials; quantiles come last, never averaged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fsgreen.reduce.tables import CELL
+
+QUANTILES = {
+    "latency_p50_s": 0.5,
+    "latency_p95_s": 0.95,
+    "latency_p99_s": 0.99,
+    "latency_p999_s": 0.999,
+    "latency_max_s": 1.0,
+}
+
+
+def quantiles_s(histogram: pd.DataFrame, levels: Sequence[float]) -> list[float]:
+    """Return quantiles of a histogram in seconds, as the upper bound of the bucket they fall in.
+
+    Parameters
+    ----------
+    histogram : DataFrame
+        The columns `upper_ns` and `work_ops`, in any order; equal buckets are merged.
+    levels : sequence of float
+        Between 0 and 1.
+    """
+    merged = histogram.groupby("upper_ns")["work_ops"].sum()
+    total = int(merged.sum())
+    if total == 0:
+        return [math.nan] * len(levels)
+    reached = np.cumsum(merged.to_numpy())
+    upper_s = merged.index.to_numpy(dtype=float) / 1e9
+    ranks = [max(1, math.ceil(level * total)) for level in levels]
+    return [float(upper_s[np.searchsorted(reached, rank)]) for rank in ranks]
+
+
+def latency_table(cells: Iterable[tuple[Mapping[str, Any], pd.DataFrame]]) -> pd.DataFrame:
+    """Return one row per cell and flowop, over all threads and trials of the cell.
+
+    Parameters
+    ----------
+    cells : iterable of (cell, histogram)
+        One pair per trial; the histogram has the columns of `latency.parquet`.
+    """
+    merged = pd.concat([histogram.assign(**cell) for cell, histogram in cells])
+    merged["load_ops_s"] = merged["load_ops_s"].astype(float)
+    rows = [
+        {
+            **dict(zip([*CELL, "flowop", "operation"], key, strict=True)),
+            "work_ops": int(group["work_ops"].sum()),
+            **dict(zip(QUANTILES, quantiles_s(group, list(QUANTILES.values())), strict=True)),
+        }
+        for key, group in merged.groupby([*CELL, "flowop", "operation"], dropna=False)
+    ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,103 @@
+"""Which trials may be analysed together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from fsgreen import audit, paths
+from fsgreen.design import Cell, Plan
+from fsgreen.errors import FsgreenError
+from fsgreen.trial import Trial, list_trials
+
+
+def read_plan(campaign: str) -> Plan:
+    """Return the plan under which a campaign was measured.
+
+    Raises
+    ------
+    FsgreenError
+        If there is none, or it was edited.
+    """
+    file = paths.raw(campaign) / "plan.json"
+    try:
+        return Plan.from_json(json.loads(file.read_text()), file)
+    except FileNotFoundError:
+        raise FsgreenError(
+            f"there are no raw traces of a campaign '{campaign}'",
+            where=file,
+            next_step="dvc pull (shipped data), or fsgreen measure STUDY",
+        ) from None
+    except ValueError as error:
+        raise FsgreenError(
+            f"not readable JSON: {error}", where=file, next_step=f"dvc checkout {file.parent}.dvc"
+        ) from error
+
+
+def poolable_trials(campaign: str) -> list[Trial]:
+    """Return the campaign's trials after checking that they belong together.
+
+    Raises
+    ------
+    FsgreenError
+        If there is none; if a file is not the one recorded (rule 22); if a trial is not of the
+        plan (rule 1); if boundaries (rule 19) or checked properties of the machine (rule 9) differ.
+    """
+    folder = paths.raw(campaign)
+    plan = read_plan(campaign)
+    trials = list_trials(folder)
+    if not trials:
+        raise FsgreenError(
+            f"the campaign '{campaign}' has no whole trial yet",
+            where=folder,
+            next_step=f"fsgreen measure {plan.study} --profile {plan.profile.name}",
+        )
+    plan_hash = plan.hash
+    planned = {entry.trial: entry.cell for entry in plan.trials}
+    for trial in trials:
+        trial.verify()
+        _check_planned(trial, plan_hash, planned.get(trial.name))
+    _check_boundary(trials)
+    _check_machine(trials)
+    return trials
+
+
+def _check_planned(trial: Trial, plan_hash: str, cell: Cell | None) -> None:
+    if trial.record["plan_hash"] != plan_hash:
+        reason = "it was measured under another plan"
+    elif trial.record["exit"] != "ok":
+        reason = f"it broke a rule: {trial.record.get('reason')}"
+    elif cell is None:
+        reason = "the plan has no such trial"
+    elif asdict(cell) != dict(trial.record["cell"]):
+        reason = f"its cell is not that of the plan, {cell.label}"
+    else:
+        return
+    raise FsgreenError(
+        f"the trial {trial.name} does not belong to this campaign: {reason}",
+        where=trial.folder,
+        next_step=f"move it out of the campaign: mv {trial.folder} ELSEWHERE",
+    )
+
+
+def _check_boundary(trials: Sequence[Trial]) -> None:
+    seen = {str(trial.record["boundary"]): trial for trial in trials}
+    if len(seen) > 1:
+        raise FsgreenError(
+            "power of different boundaries is never pooled (rule 19): "
+            + ", ".join(f"{boundary} ({trial.name})" for boundary, trial in sorted(seen.items())),
+            where=trials[0].folder.parent,
+            next_step="split the trials into one campaign for each boundary",
+        )
+
+
+def _check_machine(trials: Sequence[Trial]) -> None:
+    changed = audit.differences(trial.audit()["start"] for trial in trials)
+    if changed:
+        raise FsgreenError(
+            "trials of different machines are never pooled (rule 9): "
+            + "; ".join(f"{key}: {values}" for key, values in sorted(changed.items())),
+            where=trials[0].folder.parent,
+            next_step="split the trials into one campaign for each machine or version",
+        )

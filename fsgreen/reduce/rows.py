@@ -1,0 +1,160 @@
+"""One trial as one row, and as one row per second."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import trace
+from fsgreen.errors import FsgreenError
+from fsgreen.reduce.latency import quantiles_s
+from fsgreen.stats import classify_series
+from fsgreen.trial import Phase, Trial
+
+CPU_STATES = ("user", "system", "iowait", "idle", "steal")
+LATENCIES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
+
+
+@dataclass(frozen=True)
+class Traces:
+    """The tables of one trial, each read once; power by meter."""
+
+    trial: Trial
+    power: Mapping[str, pd.DataFrame]
+    ops: pd.DataFrame
+    host: pd.DataFrame
+    latency: pd.DataFrame
+
+    @classmethod
+    def of(cls, trial: Trial) -> Traces:
+        """Read the tables of a trial."""
+        power = {str(meter): table for meter, table in trial.table("power").groupby("meter")}
+        return cls(trial, power, *(trial.table(name) for name in ("ops", "host", "latency")))
+
+
+def trial_row(traces: Traces) -> dict[str, Any]:
+    """Return the row of one trial in `trials.csv`.
+
+    Work and energy come from the phase `measure` of this trial alone (rule 20); power of several
+    meters is added up, all of them having one boundary (rule 19).
+    """
+    trial, ops = traces.trial, traces.ops
+    record, measure = trial.record, trial.phase("measure")
+    work_ops = int(ops["work_ops"].sum())
+    if work_ops != record["workload"]["work_ops"]:
+        raise FsgreenError(
+            f"the trial {trial.name} is not whole: its series holds {work_ops} operations, its "
+            f"record {record['workload']['work_ops']}",
+            where=trial.folder,
+            next_step=f"move it out of the campaign: mv {trial.folder} ELSEWHERE",
+        )
+    duration_s = measure.duration_s
+    energy = _energy(traces, measure)
+    moved_b = float(ops["read_b"].sum() + ops["write_b"].sum())
+    return {
+        "campaign": record["campaign"],
+        "trial": trial.name,
+        "block": record["block"],
+        "order": record["order"],
+        **record["cell"],
+        "boundary": record["boundary"],
+        "duration_s": duration_s,
+        "work_ops": work_ops,
+        "throughput_ops_s": work_ops / duration_s,
+        "bandwidth_b_s": moved_b / duration_s,
+        **energy,
+        "efficiency_ops_j": work_ops / energy["energy_j"],
+        **_cpu(traces.host, measure),
+        **{name: quantiles_s(traces.latency, [q])[0] for name, q in LATENCIES.items()},
+        "flush_duration_s": trial.phase("flush").duration_s,
+        "steady": classify_series(_rate(ops)),
+        **_errors(traces, measure),
+        "harness_cpu_percent": record["harness"]["cpu_percent"],
+        "settle_s": record["settle_s"],
+    }
+
+
+def series_of(traces: Traces) -> pd.DataFrame:
+    """Return throughput and power of each second of the phase `measure`.
+
+    `time_s` counts from the start of the phase; power is the sum of the meters and each of them,
+    interpolated to the end of the second.
+    """
+    ops = traces.ops
+    time_s = ops["time_s"].to_numpy(dtype=float)
+    by_meter = {
+        f"power_{meter}_w": np.interp(time_s, readings["time_s"], readings["power_w"])
+        for meter, readings in traces.power.items()
+    }
+    return pd.DataFrame(
+        {
+            "trial": traces.trial.name,
+            "time_s": time_s - traces.trial.phase("measure").start_s,
+            "throughput_ops_s": (ops["work_ops"] / ops["duration_s"]).to_numpy(dtype=float),
+            "power_w": np.sum(list(by_meter.values()), axis=0),
+            **by_meter,
+        }
+    )
+
+
+def _rate(ops: pd.DataFrame) -> np.ndarray:
+    """Return operations per second, without the rest of a second at the end of the phase."""
+    whole = ops[ops["duration_s"] >= 0.5 * ops["duration_s"].median()]
+    return (whole["work_ops"] / whole["duration_s"]).to_numpy(dtype=float)
+
+
+def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
+    joules = {
+        meter: trace.energy_j(readings, measure.start_s, measure.end_s)
+        for meter, readings in traces.power.items()
+    }
+    idle = [phase for phase in traces.trial.phases if phase.name == "idle"]
+    idle_s = sum(phase.duration_s for phase in idle)
+    idle_j = sum(
+        trace.energy_j(readings, phase.start_s, phase.end_s)
+        for readings in traces.power.values()
+        for phase in idle
+    )
+    total_j, duration_s = sum(joules.values()), measure.duration_s
+    idle_w = idle_j / idle_s if idle_s else math.nan
+    parts = {name: joules.get(name, math.nan) for name in ("system", "disk")}
+    return {
+        "energy_j": total_j,
+        **{f"energy_{name}_j": value for name, value in parts.items()},
+        "power_w": total_j / duration_s,
+        **{f"power_{name}_w": value / duration_s for name, value in parts.items()},
+        "idle_power_w": idle_w,
+        "energy_above_idle_j": total_j - idle_w * duration_s,
+    }
+
+
+def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:
+    edges = [measure.start_s, measure.end_s]
+    used = {
+        state: float(np.diff(np.interp(edges, host["time_s"], host[f"cpu_{state}_s"]))[0])
+        for state in CPU_STATES
+    }
+    total = sum(used.values())
+    return {
+        f"cpu_{state}_percent": 100 * value / total if total else math.nan
+        for state, value in used.items()
+    }
+
+
+def _errors(traces: Traces, measure: Phase) -> dict[str, float]:
+    total = trace.ErrorBudget(0.0, 0.0, 0.0, 0.0)
+    for meter, info in traces.trial.record["meters"].items():
+        total += trace.error_budget(
+            traces.power[meter], measure.start_s, measure.end_s, trace.MeterInfo.from_dict(info)
+        )
+    return {
+        "error_gain_j": total.gain_j,
+        "error_constant_j": total.constant_j,
+        "error_quantisation_j": total.quantisation_j,
+        "error_edges_j": total.edges_j,
+    }

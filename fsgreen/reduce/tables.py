@@ -1,0 +1,58 @@
+"""Result tables as CSV files that are the same bytes on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import paths, units
+from fsgreen.errors import FsgreenError
+
+CELL = ["workload", "file_system", "option", "load_ops_s"]
+"""Columns that name a cell; an empty load means as fast as it goes."""
+
+
+def write_table(table: pd.DataFrame, campaign: str, name: str) -> Path:
+    """Write a table into the results of a campaign and return its file.
+
+    Floats have seven significant digits, so that the last bits of different library versions do
+    not show. Columns without a unit are refused.
+    """
+    file = paths.results(campaign) / f"{name}.csv"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    units.check_columns(table).to_csv(
+        file, index=False, float_format="%.7g", lineterminator="\n", encoding="utf-8"
+    )
+    return file
+
+
+def read_table(campaign: str, name: str) -> pd.DataFrame:
+    """Read a result table of a campaign.
+
+    Raises
+    ------
+    FsgreenError
+        If it has not been made.
+    """
+    file = paths.results(campaign) / f"{name}.csv"
+    try:
+        return pd.read_csv(file, keep_default_na=False, na_values=[""])
+    except FileNotFoundError:
+        raise FsgreenError(
+            f"the table {name} of the campaign '{campaign}' has not been made",
+            where=file,
+            next_step="./run reproduce",
+        ) from None
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
+
+
+def cell_label(cell: Mapping[str, Any]) -> str:
+    """Return a cell as people write it: workload, file system, option, load if there is one."""
+    parts = [cell["workload"], cell["file_system"], cell["option"]]
+    if pd.notna(cell["load_ops_s"]):
+        parts.append(f"{cell['load_ops_s']:g} ops/s")
+    return " ".join(parts)

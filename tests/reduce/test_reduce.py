@@ -1,0 +1,139 @@
+"""From raw folders to tables: what is right in, and what must not come in."""
+
+import time
+
+import pandas as pd
+import pytest
+import synthetic
+
+from fsgreen import paths, reduce
+from fsgreen.errors import FsgreenError
+from fsgreen.reduce.latency import quantiles_s
+
+
+@pytest.fixture
+def raw(tmp_path, monkeypatch):
+    """A small whole campaign: two file systems, two blocks."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    return synthetic.write_raw("small", synthetic.make_plan())
+
+
+def test_a_trial_of_known_work_and_power(raw):
+    """100 operations and 250 J a second are 0.4 ops/J; joules are those of the meters."""
+    reduce.write("small")
+    trials = reduce.read_table("small", "trials")
+    assert len(trials) == 4
+    row = trials.iloc[0]
+    assert row["throughput_ops_s"] == pytest.approx(100)
+    assert row["energy_j"] == pytest.approx(2500)
+    assert row["energy_disk_j"] == pytest.approx(100)
+    assert row["efficiency_ops_j"] == pytest.approx(0.4)
+    assert row["bandwidth_b_s"] == pytest.approx(409600)
+    assert row["energy_above_idle_j"] == pytest.approx(0)
+    assert row["cpu_system_percent"] == pytest.approx(25)
+    assert row["flush_duration_s"] == pytest.approx(1)
+    assert row["error_gain_j"] == pytest.approx(37.5)
+    assert row["steady"] == "flat"
+    assert row["latency_p50_s"] == pytest.approx(2e-6)
+    assert row["latency_p99_s"] == pytest.approx(4e-6)
+
+
+def test_series_starts_with_the_measured_phase(raw):
+    """Ten seconds a trial, the first ending one second after the start."""
+    reduce.write("small")
+    series = reduce.read_table("small", "series")
+    one = series[series["trial"] == series["trial"].iloc[0]]
+    assert one["time_s"].tolist() == list(range(1, 11))
+    assert one["power_w"].tolist() == [250] * 10
+
+
+def test_latency_is_merged_over_trials_before_quantiles(raw):
+    """2 trials x 1000 operations of one flowop are one row of 2000."""
+    reduce.write("small")
+    latency = reduce.read_table("small", "latency")
+    assert latency["work_ops"].tolist() == [2000, 2000]
+    assert latency["latency_p95_s"].tolist() == pytest.approx([4e-6] * 2)
+
+
+def test_same_traces_same_bytes(raw):
+    """A second run changes nothing in version control."""
+    reduce.write("small")
+    first = [file.read_bytes() for file in sorted(paths.results("small").glob("*.csv"))]
+    reduce.write("small")
+    assert first == [file.read_bytes() for file in sorted(paths.results("small").glob("*.csv"))]
+
+
+def test_a_changed_raw_file_is_found(raw):
+    """Rule 22: one flipped byte in a trace stops the analysis and names the trial."""
+    file = next(raw.glob("trials/*/power.parquet"))
+    file.write_bytes(file.read_bytes()[:-1] + b"\x00")
+    with pytest.raises(FsgreenError, match=r"power\.parquet is not the file") as caught:
+        reduce.write("small")
+    assert caught.value.where == str(file.parent)
+    assert caught.value.next_step
+
+
+def test_a_foreign_folder_is_named(raw):
+    """A folder that someone dropped among the trials must not be skipped silently."""
+    (raw / "trials" / "notes").mkdir()
+    with pytest.raises(FsgreenError, match="not a whole trial"):
+        reduce.write("small")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"plan_hash": "other"}, "another plan"),
+        ({"cell": {"workload": "oltp"}}, "not that of the plan"),
+        ({"boundary": "wall"}, "rule 19"),
+        ({"machine": {"kernel": "Linux 7"}}, "rule 9"),
+        ({"workload": {"work_ops": 1}}, "not whole"),
+    ],
+)
+def test_what_differs_is_never_pooled(raw, changes, message):
+    """Another plan, cell, boundary or machine in one trial refuses the whole reduction."""
+    plan = synthetic.make_plan(blocks=2)
+    last = plan.trials[-1]
+    folder = raw / "trials" / last.trial
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    synthetic.write_trial(raw, "small", plan, last, **changes)
+    with pytest.raises(FsgreenError, match=message) as caught:
+        reduce.write("small")
+    assert caught.value.next_step
+
+
+def test_no_trial_yet(raw):
+    """An empty campaign says which command measures."""
+    for folder in (raw / "trials").iterdir():
+        folder.rename(raw / f"{folder.name}.away")
+    with pytest.raises(FsgreenError, match="no whole trial yet"):
+        reduce.write("small")
+
+
+def test_no_campaign(tmp_path, monkeypatch):
+    """An unknown campaign says how to get one."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    with pytest.raises(FsgreenError, match="no raw traces"):
+        reduce.write("nothing")
+    with pytest.raises(FsgreenError, match="has not been made"):
+        reduce.read_table("nothing", "trials")
+
+
+def test_a_campaign_of_150_trials_takes_seconds(tmp_path, monkeypatch):
+    """The whole pipeline has three minutes."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    plan = synthetic.make_plan(synthetic.cells(file_systems=synthetic.SPEED), blocks=30)
+    synthetic.write_raw("large", plan)
+    start_s = time.process_time()
+    reduce.write("large")
+    assert time.process_time() - start_s < 15
+
+
+def test_quantiles_count_operations_not_buckets():
+    """90 % of operations in the first bucket: the median is there whatever the bucket count."""
+    histogram = pd.DataFrame({"upper_ns": [10**9, 2 * 10**9, 10**9], "work_ops": [50, 10, 40]})
+    assert quantiles_s(histogram, [0.5, 0.9, 0.91, 1.0]) == [1, 1, 2, 2]
+    empty = quantiles_s(histogram.iloc[:0], [0.5])
+    assert empty[0] != empty[0]

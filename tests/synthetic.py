@@ -1,0 +1,204 @@
+"""Synthetic campaigns for tests of the analysis: never shipped, never a result."""
+
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import design, paths, trial
+
+SPEED = {"ext2": 0.9, "ext3": 1.0, "ext4": 1.2, "xfs": 1.3, "btrfs": 0.7}
+RATE = {"webserver": 9000.0, "fileserver": 1500.0, "varmail": 1200.0, "oltp": 2500.0}
+METER = {
+    "driver": "wattsup",
+    "model": "emulated",
+    "boundary": "modelled",
+    "rate_hz": 1.0,
+    "range_w": 1800.0,
+    "resolution_w": 0.1,
+    "gain_error": 0.015,
+    "constant_error_w": 0.3,
+    "source": "synthetic",
+}
+METERS = {
+    "system": {**METER, "serial": "S", "covers": ["system"]},
+    "disk": {**METER, "serial": "D", "covers": ["disk"]},
+}
+BOUNDS = {"equivalence_percent": 5, "ci_half_width_percent": 5, "minimum_trials": 5}
+
+
+def cells(workloads=("webserver",), file_systems=("ext3", "xfs"), options=("default",)):
+    """Every combination, as fast as it goes."""
+    return [design.Cell(*levels) for levels in product(workloads, file_systems, options)]
+
+
+def make_plan(of=None, blocks=2):
+    """A plan of these cells in complete blocks, in their given order."""
+    of = list(of or cells())
+    profile = design.Profile("test", ("test",), blocks, 1, 1, 10, 10, {"webserver": 0.1}, 2**30)
+    return design.Plan(
+        study="fast10",
+        profile=profile,
+        baseline=of[0],
+        constants={"scheduler": "none"},
+        bounds={**BOUNDS, "budget_percent": 2, "idle_band_percent": 5},
+        exclusions=({"what": "reiserfs", "why": "it left Linux in 6.13"},),
+        seed=1,
+        trials=tuple(
+            design.PlannedTrial(f"b{block:02d}-{order:03d}-{cell.label}", block, order, block, cell)
+            for block in range(1, blocks + 1)
+            for order, cell in enumerate(of, start=1)
+        ),
+    )
+
+
+def write_raw(name, plan, *, power_w=250.0, ops=100):
+    """Write whole trial folders in which power is constant and every second does `ops` work."""
+    folder = paths.raw(name)
+    folder.mkdir(parents=True)
+    trial.write_json(folder / "plan.json", plan.to_json())
+    identity = {
+        "campaign": name,
+        "study": plan.study,
+        "plan_hash": plan.hash,
+        "started_unix_s": 1.8e9,
+        "idle_power_w": 221.0,
+        "idle_band_w": 232.0,
+        "boundary": "modelled",
+        "testbed": {"kind": "loop", "in_memory": True},
+        "meters": METERS,
+        "audit": {"kernel": "Linux 6", "cpu": "synthetic", "cores_count": 2, "memory_b": 2**33},
+    }
+    trial.write_json(folder / "campaign.json", {"schema": 1, **identity})
+    for planned in plan.trials:
+        write_trial(folder, name, plan, planned, power_w=power_w, ops=ops)
+    return folder
+
+
+def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **changes):
+    """Write one trial: 2 s idle, 10 s measured, 1 s flush, 2 s idle."""
+    spans = (("prepare", 0, 4), ("settle", 4, 4), ("idle", 4, 6), ("warmup", 6, 10))
+    spans += (("measure", 10, 20), ("flush", 20, 21), ("idle", 21, 23))
+    writer = trial.TrialWriter(folder, planned.trial)
+    seconds = np.arange(0.0, 26.0)
+    parts = {"system": power_w - 10, "disk": 10.0}
+    power = pd.concat(
+        pd.DataFrame(
+            {
+                "time_s": seconds,
+                "meter": meter,
+                "power_w": part_w,
+                "voltage_v": 230.0,
+                "current_a": part_w / 230,
+                "energy_wh": seconds * part_w / 3600,
+                "quality": "ok",
+            }
+        )
+        for meter, part_w in parts.items()
+    )
+    host = {f"cpu_{state}_s": seconds * 0.0 for state in ("user", "iowait", "steal")}
+    host |= {"time_s": seconds, "cpu_system_s": seconds * 0.5, "cpu_idle_s": seconds * 1.5}
+    writer.write_table("power", power)
+    writer.write_table("host", pd.DataFrame(host))
+    writer.write_table(
+        "ops",
+        pd.DataFrame(
+            {
+                "time_s": np.arange(11.0, 21.0),
+                "duration_s": 1.0,
+                "work_ops": ops,
+                "read_b": 4096 * ops,
+                "write_b": 0,
+            }
+        ),
+    )
+    latency = {"process": "p", "thread": [0, 1], "flowop": "read", "operation": "read"}
+    buckets = {"lower_ns": [1000, 2000], "upper_ns": [2000, 4000], "work_ops": [900, 100]}
+    identity_columns = pd.DataFrame({**latency, **buckets})
+    identity_columns["thread"] = identity_columns["thread"].astype(str)
+    writer.write_table("latency", identity_columns)
+    machine = {"kernel": "Linux 6", "cpu": "synthetic", **changes.pop("machine", {})}
+    sha = writer.write_json("audit.json", {"start": machine, "end": machine})
+    record = {
+        "trial": planned.trial,
+        "study": plan.study,
+        "campaign": name,
+        "profile": plan.profile.name,
+        "plan_hash": plan.hash,
+        "cell": asdict(planned.cell),
+        "block": planned.block,
+        "order": planned.order,
+        "seed": planned.seed,
+        "clock": {"monotonic_s": 0.0, "unix_s": 1.8e9},
+        "phases": [{"name": n, "start_s": float(a), "end_s": float(b)} for n, a, b in spans],
+        "meters": METERS,
+        "boundary": "modelled",
+        "workload": {"work_ops": 10 * ops, "duration_s": 10.0, "errors": {}, "partial": False},
+        "mount": {},
+        "settle_s": 0.5,
+        "checks": [{"rule": 13, "ok": True, "detail": "sound"}],
+        "exit": "ok",
+        "reason": None,
+        "harness": {"cpu_s": 0.1, "cpu_percent": 0.7},
+        "audit_sha256": sha,
+        **changes,
+    }
+    return writer.keep(record)
+
+
+def trials_frame(of, blocks=5, seed=0, scatter=0.01, speed=None, boundary="modelled"):
+    """A table like `trials.csv`: throughput is the cell's speed times a block and a noise."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for block in range(1, blocks + 1):
+        drift = np.exp(rng.normal(0, scatter))
+        for order, cell in enumerate(of, start=1):
+            rate = RATE[cell.workload] * SPEED[cell.file_system] * drift
+            rate *= (speed or {}).get(cell.label, 1.0) * np.exp(rng.normal(0, scatter))
+            if cell.load_ops_s is not None:
+                rate = min(rate, cell.load_ops_s)
+            rows.append(_row(cell, block, order, rate, 220 + 50 * min(1, rate / 15000), boundary))
+    return pd.DataFrame(rows)
+
+
+def _row(cell, block, order, rate, power_w, boundary):
+    energy_j = 10 * power_w
+    return {
+        "campaign": "synthetic",
+        "trial": f"b{block:02d}-{order:03d}-{cell.label}",
+        "block": block,
+        "order": order,
+        **asdict(cell),
+        "boundary": boundary,
+        "duration_s": 10.0,
+        "work_ops": round(10 * rate),
+        "throughput_ops_s": round(10 * rate) / 10,
+        "bandwidth_b_s": 4096 * rate,
+        "energy_j": energy_j,
+        "energy_system_j": 0.94 * energy_j,
+        "energy_disk_j": 0.06 * energy_j,
+        "power_w": power_w,
+        "power_system_w": 0.94 * power_w,
+        "power_disk_w": 0.06 * power_w,
+        "idle_power_w": 221.0,
+        "energy_above_idle_j": energy_j - 2210,
+        "efficiency_ops_j": round(10 * rate) / energy_j,
+        "cpu_user_percent": 12.0,
+        "cpu_system_percent": 48.0,
+        "cpu_iowait_percent": 25.0 if cell.file_system == "ext2" else 10.0,
+        "cpu_idle_percent": 10.0,
+        "cpu_steal_percent": 5.0,
+        "latency_p50_s": 1e-4,
+        "latency_p95_s": 1e-3,
+        "latency_p99_s": 1e-2,
+        "flush_duration_s": 0.2,
+        "steady": "flat",
+        "error_gain_j": 0.015 * energy_j,
+        "error_constant_j": 6.0,
+        "error_quantisation_j": 1.0,
+        "error_edges_j": 5.0,
+        "harness_cpu_percent": 0.7,
+        "settle_s": 0.5,
+    }
