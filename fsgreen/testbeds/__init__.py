@@ -10,8 +10,8 @@ from fsgreen.errors import unknown
 from fsgreen.testbeds import commands, options
 from fsgreen.testbeds.base import Availability, Mount, Testbed
 from fsgreen.testbeds.directory import DirectoryTestbed
+from fsgreen.testbeds.folders import sweep
 from fsgreen.testbeds.loop import LoopTestbed, usable_here
-from fsgreen.testbeds.sweep import sweep
 
 __all__ = [
     "KINDS",

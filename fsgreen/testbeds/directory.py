@@ -13,8 +13,8 @@ from typing import Any
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import cache, guard, image, mounts, options
 from fsgreen.testbeds.base import Mount
+from fsgreen.testbeds.folders import claim
 from fsgreen.testbeds.queue import Queue
-from fsgreen.testbeds.sweep import claim
 
 
 class DirectoryTestbed:

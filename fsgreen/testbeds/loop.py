@@ -15,8 +15,8 @@ from typing import Any
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import cache, commands, geometry, guard, image, mounts, options
 from fsgreen.testbeds.base import Mount
+from fsgreen.testbeds.folders import claim, unmount
 from fsgreen.testbeds.queue import Queue
-from fsgreen.testbeds.sweep import claim, unmount
 
 RAM = Path("/dev/shm")
 DISK = Path("/var/tmp")

@@ -61,8 +61,8 @@ class Recipe:
     def minimum_b(self) -> int:
         """The smallest device in bytes.
 
-        XFS: 300 MiB, and 64.25 MiB for each allocation group that is asked for, since the log of
-        at least 64 MiB lies inside one of them (mkfs.xfs 5.19 and later).
+        XFS: 300 MiB, and 64.25 MiB for each allocation group that is asked for: the log of at
+        least 64 MiB lies inside one of them, beside its headers (mkfs.xfs 5.19 and later).
         """
         agcount = self.geometry.get("agcount", 0)
         return max(self.file_system.minimum_b, agcount * 257 * MIB_B // 4)

@@ -57,8 +57,10 @@ def throughput_by_offset(
     choose = random.Random(seed)
     rows = []
     with _opened(target, count * length_b) as (fd, size_b), _buffer(READ_B) as buffer:
-        step_b = (size_b - length_b) // max(count - 1, 1)
-        offsets = [index * step_b // REQUEST_B * REQUEST_B for index in range(count)]
+        span_b = size_b - length_b
+        offsets = [
+            index * span_b // max(count - 1, 1) // REQUEST_B * REQUEST_B for index in range(count)
+        ]
         began_s = time.monotonic()
         for number in range(passes):
             if number and (time.monotonic() - began_s) * (number + 1) / number > budget_s:

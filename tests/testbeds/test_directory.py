@@ -1,0 +1,178 @@
+"""Testbed directory: works for everyone, changes nothing, and refuses what it cannot do."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import available, cache, directory, mounts, open_testbed
+
+SIZE_B = 1 << 20
+
+
+def present(folder: Path) -> str:
+    return mounts.holding(folder).file_system
+
+
+def test_round_trip_leaves_the_directory_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        mount = bed.prepare(present(tmp_path), "default")
+        assert mount.directory.is_relative_to(tmp_path)
+        (mount.directory / "file").write_bytes(b"x")
+        assert (bed.remount().directory / "file").read_bytes() == b"x"
+        assert list(bed.prepare(present(tmp_path), "default").directory.iterdir()) == []
+        bed.restore()
+        bed.restore()
+    bed.close()
+    assert {"mine"} == {path.name for path in tmp_path.iterdir() if path.name != "state"}
+
+
+def test_remount_drops_the_file_data(tmp_path: Path) -> None:
+    if present(tmp_path) in cache.MEMORY_FILE_SYSTEMS:
+        pytest.skip("this folder is memory: run with --basetemp on a disk")
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        place = bed.prepare(present(tmp_path), "default").directory
+        (place / "below").mkdir()
+        files = [place / "one", place / "below" / "two"]
+        for file in files:
+            file.write_bytes(b"x" * 500_000)
+        assert cache.resident_b(files) >= 1_000_000
+        bed.remount()
+        assert cache.resident_b(files) == 0
+
+
+def test_pages_that_stay_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial that is called cold on a warm cache measures memory."""
+    if present(tmp_path) in cache.MEMORY_FILE_SYSTEMS:
+        pytest.skip("this folder is memory: run with --basetemp on a disk")
+    monkeypatch.setattr(cache, "drop", lambda place: None)
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        place = bed.prepare(present(tmp_path), "default").directory
+        (place / "warm").write_bytes(b"x" * 500_000)
+        with pytest.raises(FsgreenError, match="not cold"):
+            bed.remount()
+
+
+def test_memory_is_never_called_cold() -> None:
+    shm = Path("/dev/shm")
+    if present(shm) not in cache.MEMORY_FILE_SYSTEMS:
+        pytest.skip("/dev/shm is no tmpfs here: mount one")
+    with open_testbed("directory", folder=shm, size_b=SIZE_B) as bed:
+        assert bed.describe()["cold_cache"] is False
+        assert bed.device_name() is None
+        bed.prepare("tmpfs", "default")
+        assert bed.remount().device is None
+
+
+def test_disk_below_is_named_as_in_diskstats(tmp_path: Path) -> None:
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        name = bed.device_name()
+        if name is None:
+            pytest.skip("no disk below this folder: run with --basetemp on a disk")
+        assert f" {name} " in Path("/proc/diskstats").read_text()
+        assert Path("/sys/block", name).exists()
+
+
+def test_other_file_system_or_option_is_refused(tmp_path: Path) -> None:
+    here = present(tmp_path)
+    other = "xfs" if here != "xfs" else "ext4"
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        with pytest.raises(FsgreenError, match=f"on {here}, not {other}") as caught:
+            bed.check(other, "default")
+        assert "--testbed loop" in (caught.value.next_step or "")
+        with pytest.raises(FsgreenError, match="not with the option noatime"):
+            bed.prepare(here, "noatime")
+        with pytest.raises(FsgreenError, match="unknown file system"):
+            bed.check("ext5", "default")
+        with pytest.raises(FsgreenError, match="nothing to remount"):
+            bed.remount()
+
+
+def test_missing_folder_and_too_small_a_disk_are_told(tmp_path: Path) -> None:
+    with pytest.raises(FsgreenError, match="does not exist") as caught:
+        open_testbed("directory", folder=tmp_path / "no")
+    assert "mkdir" in (caught.value.next_step or "")
+    with pytest.raises(FsgreenError, match=r"disk too small: needs \d+ MiB, has") as caught:
+        open_testbed("directory", folder=tmp_path, size_b=1 << 55)
+    assert "--scale" in (caught.value.next_step or "")
+    with pytest.raises(FsgreenError, match="cannot set the scheduler"):
+        open_testbed("directory", folder=tmp_path, size_b=SIZE_B, scheduler="nosuch")
+
+
+def test_auto_without_root_takes_the_directory_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("fsgreen.testbeds.os.geteuid", lambda: 1000)
+    assert [(entry.name, entry.usable) for entry in available()] == [
+        ("loop", False),
+        ("directory", True),
+    ]
+    with open_testbed("auto", size_b=SIZE_B) as bed:
+        assert isinstance(bed, directory.DirectoryTestbed)
+        assert "needs root" in bed.describe()["why"]
+
+
+UNPRIVILEGED = """
+import os, sys
+from pathlib import Path
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import available, open_testbed
+os.setgid(65534); os.setuid(65534)
+os.environ["XDG_STATE_HOME"] = sys.argv[1] + "/state"
+try:
+    open_testbed("loop")
+except FsgreenError as error:
+    assert "needs root" in error.what
+with open_testbed("auto", folder=Path(sys.argv[1]), size_b=1 << 20) as bed:
+    place = bed.prepare(bed.describe()["file_system"], "default").directory
+    (place / "file").write_bytes(b"x" * 100_000)
+    bed.remount()
+    print(bed.kind, available()[0].usable)
+"""
+
+
+@pytest.mark.loop
+def test_real_unprivileged_user_can_measure() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        os.chown(name, 65534, 65534)
+        done = subprocess.run(
+            [sys.executable, "-c", UNPRIVILEGED, name],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+        assert (done.stdout, done.stderr) == ("directory False\n", "")
+        assert os.listdir(name) == ["state"]
+
+
+@pytest.mark.loop
+def test_auto_as_root_takes_the_loop_and_says_why() -> None:
+    with open_testbed("auto", in_memory=True, size_b=32 << 20) as bed:
+        assert bed.kind == "loop"
+        assert "ext4" in bed.describe()["why"]
+
+
+def test_unknown_kind_suggests_the_nearest() -> None:
+    with pytest.raises(FsgreenError, match="did you mean loop"):
+        open_testbed("lopo")
+
+
+def test_sample_is_seeded_and_stays_inside(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("x")
+    tree = tmp_path / "tree"
+    for folder in ("a", "a/b", "c", "empty"):
+        (tree / folder).mkdir(parents=True)
+    for number in range(30):
+        (tree / "a" / "b" / f"{number}").touch()
+    (tree / "c" / "link").symlink_to(outside)
+    os.mkfifo(tree / "c" / "pipe")
+    once = cache.sample_files(tree, seed=3)
+    assert once == cache.sample_files(tree, seed=3)
+    assert once and all(path.is_relative_to(tree / "a" / "b") for path in once)

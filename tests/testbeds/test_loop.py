@@ -1,0 +1,262 @@
+"""Real file systems on a loop device in RAM: made, verified, remounted cold, and gone again."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import (
+    base,
+    cache,
+    commands,
+    folders,
+    geometry,
+    guard,
+    loop,
+    mounts,
+    open_testbed,
+    options,
+)
+
+SMALL_B = 520 << 20
+
+CELLS = [
+    (name, option)
+    for name, spec in options.FILE_SYSTEMS.items()
+    if spec.gone is None
+    for option in ["default", *spec.options]
+] + [
+    ("ext2", "blk1k+isz1k+noatime"),
+    ("ext3", "blk2k+bg16k+wrbck"),
+    ("ext4", "isz1k+dtlg+noatime"),
+    ("xfs", "blk2k+isz1k+agcnt8"),
+]
+
+
+def need(file_system: str) -> None:
+    usable, why = loop.usable_here(options.file_system(file_system))
+    if not usable:
+        pytest.skip(f"{file_system}: {why}")
+
+
+@pytest.fixture(scope="module")
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[base.Testbed]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        bed = open_testbed("loop", in_memory=True, size_b=SMALL_B)
+    with bed:
+        yield bed
+
+
+@pytest.mark.loop
+@pytest.mark.parametrize(("file_system", "option"), CELLS)
+def test_cell_is_made_mounted_and_verified(
+    testbed: base.Testbed, file_system: str, option: str
+) -> None:
+    """What the record says of a trial's file system must be what the kernel and the disk say."""
+    need(file_system)
+    recipe = options.recipe(file_system, option)
+    if recipe.minimum_b > SMALL_B:
+        with pytest.raises(FsgreenError, match="disk too small"):
+            testbed.check(file_system, option)
+        return
+    mount = testbed.prepare(file_system, option)
+    (entry,) = [found for found in mounts.mounted() if found.point == mount.directory]
+    assert (entry.file_system, entry.source) == (file_system, mount.device)
+    assert set(recipe.mount) <= set(mount.mount_options)
+    for name in ("noatime", "relatime"):
+        assert (name in entry.options) == (name in recipe.mount)
+    assert recipe.geometry.items() <= mount.geometry.items()
+    block_b = os.statvfs(mount.directory).f_bsize
+    assert block_b == mount.geometry["block_b"]
+    (mount.directory / "file").write_bytes(b"written")
+    assert (testbed.remount().directory / "file").read_bytes() == b"written"
+
+
+@pytest.mark.loop
+@pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
+def test_remount_is_cold_and_keeps_data(testbed: base.Testbed, file_system: str) -> None:
+    need(file_system)
+    place = testbed.prepare(file_system, "default").directory
+    for number in range(20):
+        (place / f"file{number}").write_bytes(bytes([number]) * 100_000)
+    files = cache.sample_files(place)
+    assert cache.resident_b(files) > 0
+    assert testbed.remount().directory == place
+    assert cache.resident_b(files) == 0
+    assert (place / "file7").read_bytes() == b"\7" * 100_000
+    assert cache.resident_b([place / "file7"]) > 0
+
+
+@pytest.mark.loop
+@pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
+def test_equal_trials_get_equal_layouts(testbed: base.Testbed, file_system: str) -> None:
+    """A layout that changes from trial to trial would be noise in every comparison."""
+    need(file_system)
+    seen = []
+    for _ in range(2):
+        place = testbed.prepare(file_system, "default").directory
+        for number in range(40):
+            (place / f"folder{number}").mkdir()
+            for index in range(5):
+                (place / f"folder{number}" / f"{index}").touch()
+        seen.append(
+            [
+                (Path(folder), [(entry.name, entry.inode()) for entry in os.scandir(folder)])
+                for folder, _, _ in os.walk(place)
+            ]
+        )
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.loop
+def test_prepare_starts_afresh(testbed: base.Testbed) -> None:
+    need("ext4")
+    (testbed.prepare("ext4", "default").directory / "old").touch()
+    assert not (testbed.prepare("ext4", "default").directory / "old").exists()
+
+
+@pytest.mark.loop
+def test_scheduler_is_set_read_back_and_restored() -> None:
+    need("ext4")
+    with open_testbed("loop", in_memory=True, size_b=32 << 20) as plain:
+        before = plain.describe()["scheduler"]
+        other = next(name for name in plain.describe()["schedulers"] if name != before)
+    with open_testbed("loop", in_memory=True, size_b=32 << 20, scheduler=other) as bed:
+        mount = bed.prepare("ext4", "default")
+        path = Path(f"/sys/block/{bed.device_name()}/queue/scheduler")
+        assert mount.scheduler == other
+        assert f"[{other}]" in path.read_text()
+        bed.restore()
+        assert f"[{before}]" in path.read_text()
+        assert bed.prepare("ext4", "default").scheduler == other
+
+
+@pytest.mark.loop
+def test_unknown_scheduler_leaves_nothing() -> None:
+    with pytest.raises(FsgreenError, match="did you mean mq-deadline"):
+        open_testbed("loop", in_memory=True, size_b=32 << 20, scheduler="mq-deadlin")
+    assert [entry.name for entry in folders.registry().iterdir()] == ["lock"]
+
+
+@pytest.mark.loop
+def test_close_leaves_nothing_even_when_a_file_is_open() -> None:
+    """A workload that hangs must not keep the machine's mounts and loop devices."""
+    need("ext4")
+    bed = open_testbed("loop", in_memory=True, size_b=32 << 20)
+    mount = bed.prepare("ext4", "default")
+    name = bed.device_name()
+    assert name is not None
+    with (mount.directory / "open").open("w"):
+        bed.close()
+        assert not mounts.under(mount.directory)
+        assert not mount.directory.parent.exists()
+    bed.close()
+    behind = guard.backing_file(name)
+    assert behind is None or mount.directory.parent.name not in str(behind)
+
+
+@pytest.mark.loop
+def test_image_is_written_in_full_and_stays_so(tmp_path: Path) -> None:
+    """A sparse image would be allocated in the middle of a trial; a discard would thin it again."""
+    need("btrfs")
+    with open_testbed("loop", folder=tmp_path, size_b=160 << 20) as bed:
+        image = next(tmp_path.glob("fsgreen-loop-*/image"))
+        assert image.stat().st_blocks * 512 >= 160 << 20
+        for file_system in ("ext4", "btrfs"):
+            mount = bed.prepare(file_system, "default")
+            (mount.directory / "file").write_bytes(b"x" * (8 << 20))
+            (mount.directory / "file").unlink()
+            bed.remount()
+        assert image.stat().st_blocks * 512 >= 160 << 20
+        assert cache.resident_b([image]) == 0
+
+
+@pytest.mark.loop
+def test_mkfs_that_does_otherwise_is_found(
+    testbed: base.Testbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trial labelled blk1k on 4 KiB blocks would be a wrong row in table 2."""
+    need("ext4")
+    right = options.recipe("ext4", "blk1k")
+    wrong = options.recipe("ext4", "default")
+    mixed = options.Recipe(right.file_system, "blk1k", wrong.mkfs, right.mount, right.geometry)
+    monkeypatch.setattr(options, "recipe", lambda *_: mixed)
+    with pytest.raises(FsgreenError, match="block_b is 4096, asked for 1024"):
+        testbed.prepare("ext4", "blk1k")
+
+
+@pytest.mark.loop
+def test_mount_that_does_otherwise_is_found(
+    testbed: base.Testbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("ext4")
+    monkeypatch.setattr(mounts, "complete_options", lambda entry: entry.options)
+    with pytest.raises(FsgreenError, match=r"mounted otherwise than asked.*without strictatime"):
+        testbed.prepare("ext4", "default")
+
+
+@pytest.mark.loop
+@pytest.mark.parametrize("agcount", [8, 32, 64, 128])
+def test_smallest_xfs_is_what_mkfs_says(tmp_path: Path, agcount: int) -> None:
+    """A size that check() passes and mkfs refuses would stop a campaign half-way."""
+    need("xfs")
+    recipe = options.recipe("xfs", f"agcnt{agcount}")
+    sparse = tmp_path / "sparse.img"
+    for size_b, accepted in ((recipe.minimum_b, True), (agcount * 64 << 20, False)):
+        sparse.touch()
+        os.truncate(sparse, size_b)
+        mkfs = commands.find("mkfs.xfs")
+        assert mkfs is not None
+        done = subprocess.run([mkfs, "-N", *recipe.mkfs, str(sparse)], capture_output=True)
+        assert (done.returncode == 0) == accepted
+
+
+def test_geometry_that_differs_is_named() -> None:
+    with pytest.raises(FsgreenError, match="agcount is 4, asked for 8"):
+        geometry.verify({"block_b": 4096, "agcount": 8}, {"block_b": 4096, "agcount": 4}, "xfs")
+
+
+def test_missing_tool_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "find", lambda tool: None)
+    usable, remedy = loop.usable_here(options.file_system("xfs"))
+    assert (usable, remedy) == (False, "apt-get install xfsprogs")
+
+
+def test_kernel_without_the_file_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = options.FileSystem("nosuchfs", (), 0, (), {}, {})
+    monkeypatch.setattr(commands, "find", lambda tool: "/bin/false")
+    assert loop.usable_here(spec) == (False, "not in this kernel: boot one that has it")
+
+
+@pytest.mark.loop
+def test_no_free_loop_device_is_an_error_with_a_way_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "bin" / "losetup"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho 'losetup: cannot find an unused loop device' >&2; exit 1\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    with pytest.raises(FsgreenError, match="cannot find an unused loop device") as caught:
+        open_testbed("loop", folder=tmp_path, size_b=32 << 20)
+    assert "losetup -l" in (caught.value.next_step or "")
+    assert not list(tmp_path.glob("fsgreen-loop-*"))
+
+
+@pytest.mark.loop
+def test_too_large_an_image_is_refused_before_it_is_written(tmp_path: Path) -> None:
+    with pytest.raises(FsgreenError, match=r"needs \d+ MiB, has \d+ MiB") as caught:
+        open_testbed("loop", folder=tmp_path, size_b=1 << 50)
+    assert "--scale" in (caught.value.next_step or "")
+    assert not list(tmp_path.glob("fsgreen-loop-*"))
+
+
+def test_without_root_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(FsgreenError, match="needs root") as caught:
+        open_testbed("loop")
+    assert "--testbed directory" in (caught.value.next_step or "")
