@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import random
@@ -38,7 +39,7 @@ def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
         try:
             for offset_b in range(0, size_b, CHUNK_B):
                 if os.pwrite(fd, buffer, offset_b) != CHUNK_B:
-                    raise OSError(28, "no space left")
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(fd)
         finally:
             os.close(fd)
