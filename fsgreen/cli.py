@@ -62,7 +62,8 @@ def _measure(options: argparse.Namespace) -> None:
     from fsgreen import campaign, design, pipeline, preflight, testbeds
     from fsgreen.campaign import testbedfile
 
-    plan = design.make_plan(design.load_study(options.study), options.profile)
+    study = design.load_study(options.study)
+    plan = design.make_plan(study, options.profile)
     name = options.name or f"{options.study}-{options.profile}"
     place = testbedfile.read(options.testbed).over(
         folder=options.folder, in_memory=options.in_memory
@@ -77,6 +78,10 @@ def _measure(options: argparse.Namespace) -> None:
         scheduler=plan.constants["scheduler"],
     )
     try:
+        only = testbed.only_file_system()
+        if only is not None:
+            plan = design.make_plan(study, options.profile, only=only)
+            print(f"this testbed has one file system: {len(plan.cells)} cells on {only}")
         preflight.check_plan(plan, testbed)
         print(f"testbed {testbed.kind}: {testbed.describe()['why']}")
         done = campaign.run(plan, name, testbed=testbed, meters=place.meters)

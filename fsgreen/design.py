@@ -12,7 +12,7 @@ import itertools
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -196,8 +196,18 @@ def read_study(file: Path) -> Study:
         ) from error
 
 
-def make_plan(study: Study, profile: str) -> Plan:
+def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     """Return the plan of a study under a profile: seeded complete blocks.
+
+    Parameters
+    ----------
+    study : Study
+        The declared study.
+    profile : str
+        One of its profiles.
+    only : str, optional
+        The one file system that a testbed has. The cells are then those of default options on it,
+        the baseline included, and the plan's exclusions say so.
 
     Raises
     ------
@@ -207,20 +217,29 @@ def make_plan(study: Study, profile: str) -> Plan:
     if profile not in study.profiles:
         raise unknown("profile", profile, study.profiles, where=study.name)
     chosen = study.profiles[profile]
-    cells = list(dict.fromkeys(cell for name in chosen.matrices for cell in study.matrices[name]))
-    if study.baseline not in cells:
+    declared = [cell for name in chosen.matrices for cell in study.matrices[name]]
+    baseline, exclusions = study.baseline, study.exclusions
+    if only is not None:
+        declared = [
+            replace(cell, file_system=only) for cell in declared if cell.option == "default"
+        ]
+        baseline = replace(baseline, file_system=only)
+        missing = {"what": "other file systems, options", "why": f"the testbed only has {only}"}
+        exclusions = (*exclusions, missing)
+    cells = list(dict.fromkeys(declared))
+    if baseline not in cells:
         raise FsgreenError(
-            f"profile {profile} leaves out the baseline {study.baseline.label} (rule 4)",
+            f"profile {profile} leaves out the baseline {baseline.label} (rule 4)",
             where=study.name,
             next_step="add a matrix with the baseline to the profile",
         )
     return Plan(
         study=study.name,
         profile=chosen,
-        baseline=study.baseline,
+        baseline=baseline,
         constants=study.constants,
         bounds=study.bounds,
-        exclusions=study.exclusions,
+        exclusions=exclusions,
         seed=study.seed,
         trials=tuple(_blocks(cells, chosen.blocks, study.seed)),
     )
@@ -259,7 +278,7 @@ def _profile(
     matrices: Mapping[str, tuple[Cell, ...]],
     /,
     *,
-    phases: Mapping[str, float],
+    phases: Mapping[str, Any],
     **values: Any,
 ) -> Profile:
     for matrix in values["matrices"]:

@@ -68,13 +68,13 @@ def check_plan(plan: Plan, testbed: testbeds.Testbed) -> None:
     for name in sorted({cell.workload for cell in plan.cells}):
         workload = workloads.load_workload(name, plan.profile.scale[name])
         workload.check()
-        free_b = testbed.size_b()
-        if workload.size_b > free_b:
+        if workload.size_b > plan.profile.image_b:
             raise FsgreenError(
                 f"{name} at scale {plan.profile.scale[name]:g} needs "
-                f"{workload.size_b / 2**20:.0f} MiB, the testbed has {free_b / 2**20:.0f} MiB",
-                where=plan.study,
-                next_step="a smaller scale or a larger image_mib in the study's profile",
+                f"{workload.size_b / 2**20:.0f} MiB, the image has "
+                f"{plan.profile.image_b / 2**20:.0f} MiB",
+                where=f"studies/{plan.study}.yaml",
+                next_step=f"a smaller scale or a larger image_mib in profile {plan.profile.name}",
             )
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fsgreen import audit
+from fsgreen import audit, trace
 from fsgreen.campaign import rules
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
@@ -202,9 +202,12 @@ def _work(
 
 def _check_meters(bench: Bench) -> rules.Check:
     """Rule 21: each meter is still the one that the campaign began with."""
-    now = {name: meter.describe() for name, meter in bench.meters.items()}
-    changed = [name for name in now if now[name] != bench.infos[name]]
-    return rules.Check(21, not changed, f"changed: {changed}" if changed else "the same meters")
+    flaws = [
+        f"{name}: {flaw.detail}"
+        for name, meter in bench.meters.items()
+        for flaw in trace.identity_flaws(bench.infos[name], meter.describe())
+    ]
+    return rules.Check(21, not flaws, "; ".join(flaws) or "the same meters")
 
 
 def _revive(bench: Bench, fault: FsgreenError) -> None:

@@ -43,7 +43,7 @@ def check_settled(waited_s: float, power_w: float, band_w: float, settled: bool)
 def check_power(
     power: pd.DataFrame, meters: Mapping[str, trace.MeterInfo], measure: Phase
 ) -> list[Check]:
-    """Rules 13 and 14: each meter's trace covers the measured interval without a flaw."""
+    """Rules 13, 14 and 21: each meter's trace covers the measured interval without a flaw."""
     flaws = [
         (flaw.rule, f"{name}: {flaw.detail}")
         for name, info in meters.items()
@@ -53,7 +53,7 @@ def check_power(
     ]
     return [
         Check(rule, not found, "; ".join(found) or "sound")
-        for rule in (13, 14)
+        for rule in (13, 14, 21)
         for found in [[detail for flawed, detail in flaws if flawed == rule]]
     ]
 
@@ -66,13 +66,12 @@ def check_budget(
 ) -> Check:
     """Rule 16: constant and edge terms stay below their share of the trial's whole energy."""
     energy_j = 0.0
-    error_j = 0.0
+    budget = trace.ErrorBudget(0, 0, 0, 0)
     for name, info in meters.items():
         readings = power[power["meter"] == name]
-        budget = trace.error_budget(readings, measure.start_s, measure.end_s, info)
         energy_j += trace.energy_j(readings, measure.start_s, measure.end_s)
-        error_j += budget.constant_j + budget.edges_j
-    share_percent = 100 * error_j / energy_j
+        budget += trace.error_budget(readings, measure.start_s, measure.end_s, info)
+    share_percent = 100 * trace.constant_edge_share(budget, energy_j)
     return Check(16, share_percent <= limit_percent, f"{share_percent:.2f} % of {energy_j:.0f} J")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from fsgreen import audit, testbeds, trial
+from fsgreen import audit, trial
 from fsgreen.campaign.onetrial import Bench, run_trial
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan
@@ -132,8 +132,7 @@ def _prepare_bench(
         campaign.check_identity(today)
     else:
         idle_w = _idle_power_w(campaign, meters)
-        probes = testbed.probe()
-        trial.write_json(campaign.folder / "confounds.json", probes)
+        trial.write_json(campaign.folder / "confounds.json", testbed.probe(plan.seed))
         campaign.keep_identity(
             {
                 "campaign": campaign.name,

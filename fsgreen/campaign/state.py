@@ -16,6 +16,9 @@ from fsgreen.errors import FsgreenError
 IDENTITY = ("testbed", "meters", "boundary")
 """What must be the same on every day of a campaign."""
 
+OF_THE_DAY = ("device", "why")
+"""What a testbed says of itself that may differ from day to day."""
+
 
 class Campaign:
     """The folder of a campaign's raw traces.
@@ -83,11 +86,11 @@ class Campaign:
         """Refuse to go on with another testbed or other meters (rules 9, 19, 21)."""
         first = self.identity()
         for key in IDENTITY:
-            now = json.loads(json.dumps(today[key]))
-            if first[key] != now:
+            then, now = (_lasting(identity[key]) for identity in (first, today))
+            if then != now:
                 raise FsgreenError(
                     f"the {key} is not the one that the campaign began with:\n"
-                    f"    then {json.dumps(first[key])}\n    now  {json.dumps(now)}",
+                    f"    then {then}\n    now  {now}",
                     where=self.folder,
                     next_step="go on with the first one, or begin another with --name",
                 )
@@ -124,3 +127,9 @@ class Campaign:
         except ValueError as error:
             raise FsgreenError(f"not readable JSON: {error}", where=file) from error
         return value
+
+
+def _lasting(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = {key: inner for key, inner in value.items() if key not in OF_THE_DAY}
+    return json.dumps(value, sort_keys=True)

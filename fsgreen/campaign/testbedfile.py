@@ -60,17 +60,23 @@ def read(choice: str) -> TestbedFile:
         raise FsgreenError("there is no such testbed file", where=file) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FsgreenError(f"not a testbed file: {error}", where=file) from error
-    table = text.get("testbed", {})
+    table, meters = text.get("testbed", {}), text.get("meter", [])
+    if not isinstance(table, dict) or not all(isinstance(meter, dict) for meter in meters):
+        raise FsgreenError(
+            "not a testbed file: it needs [testbed] and [[meter]] tables",
+            where=file,
+            next_step="docs/measuring.md shows one",
+        )
     _check_keys("testbed key", table, ("kind", "folder", "in_memory"), file)
     if table.get("kind", "auto") not in KINDS:
         raise unknown("testbed", table["kind"], KINDS, where=file)
-    for meter in text.get("meter", ()):
+    for meter in meters:
         _check_keys("meter key", meter, METER_KEYS, file)
     return TestbedFile(
         kind=table.get("kind", "auto"),
         folder=Path(table["folder"]) if "folder" in table else None,
         in_memory=table.get("in_memory", False),
-        meters=tuple(text.get("meter", ())),
+        meters=tuple(meters),
     )
 
 

@@ -1,0 +1,119 @@
+"""A campaign small enough for a test: a directory, emulated meters, and work that can misbehave."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fsgreen import design, testbeds
+from fsgreen.campaign import run as run_module
+from fsgreen.workloads import Outcome
+
+PHASES = {"idle_s": 1.0, "warmup_s": 0.2, "measure_s": 3.0, "settle_limit_s": 30.0}
+
+
+class ScriptedWorkload:
+    """Work of a known rate; `behave` is called once a run and may raise or change the summary."""
+
+    size_b = 2**20
+
+    def __init__(self, name: str, behave: Callable[[dict[str, Any]], None]) -> None:
+        self.name = name
+        self._behave = behave
+
+    def check(self) -> None:
+        """Accept everything."""
+
+    def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
+        (directory / "file").write_bytes(bytes(seed % 251 for _ in range(4096)))
+        return {"files_count": 1}
+
+    def run(
+        self,
+        directory: Path,
+        seed: int,
+        warmup_s: float,
+        measure_s: float,
+        load_ops_s: float | None,
+        stop: threading.Event | None,
+    ) -> Outcome:
+        begin_s = time.monotonic()
+        assert stop is not None
+        cut = stop.wait(warmup_s + measure_s)
+        start_s, end_s = begin_s + warmup_s, time.monotonic()
+        summary: dict[str, Any] = {
+            "duration_s": end_s - start_s,
+            "work_ops": 300,
+            "throughput_ops_s": 300 / (end_s - start_s),
+            "partial": cut,
+            "errors": {},
+        }
+        self._behave(summary)
+        ops = pd.DataFrame(
+            {
+                "time_s": [end_s],
+                "duration_s": [end_s - start_s],
+                "work_ops": [300],
+                "read_b": [0],
+                "write_b": [0],
+            }
+        )
+        latency = pd.DataFrame(
+            {
+                "process": ["p"],
+                "thread": ["t"],
+                "flowop": ["f"],
+                "operation": ["read"],
+                "lower_ns": [1000],
+                "upper_ns": [1100],
+                "work_ops": [300],
+            }
+        )
+        phases = [("warmup", begin_s, start_s), ("measure", start_s, end_s)]
+        return Outcome(phases=phases, ops=ops, latency=latency, summary=summary)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty data folder that takes the place of the project's own."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[dict[str, Any]], None]], None]:
+    """Return a function that sets how the scripted workload behaves."""
+
+    def choose(behaviour: Callable[[dict[str, Any]], None]) -> None:
+        monkeypatch.setattr(
+            run_module, "load_workload", lambda name, scale: ScriptedWorkload(name, behaviour)
+        )
+
+    choose(lambda summary: None)
+    return choose
+
+
+@pytest.fixture
+def bed(tmp_path: Path):
+    """Yield the testbed `directory` on a folder of its own."""
+    folder = tmp_path / "bed"
+    folder.mkdir()
+    with testbeds.open_testbed("directory", folder=folder, size_b=2**20) as opened:
+        yield opened
+
+
+@pytest.fixture
+def plan(bed: testbeds.Testbed) -> design.Plan:
+    """Return a plan of one block with two cells on the file system of the directory."""
+    study = design.load_study("fast10")
+    quick = replace(study.profiles["quick"], blocks=1, **PHASES)
+    cells = tuple(design.Cell(name, "ext4") for name in ("webserver", "varmail"))
+    small = replace(study, matrices={"two_file_systems": cells}, profiles={"quick": quick})
+    return design.make_plan(small, "quick", only=bed.only_file_system())

@@ -1,0 +1,107 @@
+"""A campaign must lose nothing, count nothing twice, and count nothing that broke a rule."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fsgreen import campaign, design, meters, testbeds, trial
+from fsgreen.errors import FsgreenError
+
+Behave = Callable[[Callable[[dict[str, Any]], None]], None]
+
+
+def test_all_trials_are_measured_once_and_a_second_start_adds_none(
+    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+) -> None:
+    done = campaign.run(plan, "demo", testbed=bed)
+    found = trial.list_trials(done.folder)
+    assert [one.name for one in found] == [planned.trial for planned in plan.trials]
+    for one in found:
+        one.verify()
+        names = [phase.name for phase in one.phases]
+        assert names == list(trial.PHASES)
+        assert all(a.end_s <= b.start_s for a, b in zip(one.phases, one.phases[1:], strict=False))
+        assert one.record["boundary"] == "modelled"
+        assert one.record["plan_hash"] == plan.hash
+        assert {check["rule"] for check in one.record["checks"]} >= {9, 11, 13, 14, 16, 20, 21}
+        reparsed = meters.reparse(one.folder / "power.raw")
+        assert reparsed.equals(one.table("power"))
+    before = {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
+    campaign.run(plan, "demo", testbed=bed)
+    assert {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()} == before
+
+
+def test_a_changed_plan_is_refused_with_the_difference(
+    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+) -> None:
+    campaign.Campaign("demo").adopt(plan)
+    longer = replace(plan, profile=replace(plan.profile, measure_s=4.0))
+    with pytest.raises(FsgreenError, match=r"profile\.measure_s: 3\.0 -> 4\.0"):
+        campaign.run(longer, "demo", testbed=bed)
+
+
+def test_work_with_errors_never_counts_and_the_reason_is_kept(
+    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+) -> None:
+    behave(lambda summary: summary.update(errors={"ENOSPC": 3}))
+    single = replace(plan, trials=plan.trials[:1])
+    with pytest.raises(FsgreenError, match="1 of 1 trials broke a rule 3 times"):
+        campaign.run(single, "demo", testbed=bed)
+    folder = campaign.Campaign("demo").folder
+    assert trial.list_trials(folder) == []
+    reasons = [one.record["reason"] for one in trial.list_invalid(folder)]
+    assert len(reasons) == 3
+    assert all("ENOSPC" in reason for reason in reasons)
+
+
+def test_ctrl_c_leaves_no_half_trial_and_the_next_start_goes_on(
+    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+) -> None:
+    def interrupt_the_second(summary: dict[str, Any]) -> None:
+        runs.append(1)
+        if len(runs) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    runs: list[int] = []
+    behave(interrupt_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(plan, "demo", testbed=bed)
+    folder = campaign.Campaign("demo").folder
+    assert [one.name for one in trial.list_trials(folder)] == [plan.trials[0].trial]
+    assert not list((folder / "trials").glob(".*"))
+    campaign.run(plan, "demo", testbed=bed)
+    assert len(trial.list_trials(folder)) == 2
+    assert len(runs) == 3
+
+
+def test_two_harnesses_do_not_measure_one_campaign(
+    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+) -> None:
+    with (
+        campaign.Campaign("demo").alone(),
+        pytest.raises(FsgreenError, match="another fsgreen is measuring"),
+    ):
+        campaign.run(plan, "demo", testbed=bed)
+
+
+def test_other_meters_under_a_campaign_that_began_are_refused(
+    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+) -> None:
+    single = replace(plan, trials=plan.trials[:1])
+    done = campaign.run(single, "demo", testbed=bed)
+    identity = done.identity()
+    identity["meters"]["system"]["serial"] = "another"
+    with pytest.raises(FsgreenError, match="the meters is not the one"):
+        done.check_identity(identity)
+
+
+def test_an_unknown_campaign_says_how_to_get_one(data: Path) -> None:
+    with pytest.raises(FsgreenError, match="there is no campaign 'nowhere'"):
+        campaign.Campaign("nowhere").plan()

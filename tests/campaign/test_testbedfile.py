@@ -1,0 +1,62 @@
+"""The testbed file decides which device and which meter: nothing in it may be guessed."""
+
+from pathlib import Path
+
+import pytest
+
+from fsgreen.campaign import testbedfile
+from fsgreen.errors import FsgreenError
+
+GOOD = """
+[testbed]
+kind = "loop"
+folder = "/var/tmp"
+
+[[meter]]
+name = "system"
+driver = "wattsup"
+port = "/dev/serial/by-id/usb-meter"
+boundary = "wall"
+covers = ["server"]
+"""
+
+
+def write(folder: Path, text: str) -> str:
+    file = folder / "lab.toml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_a_file_is_read_and_the_command_line_wins(tmp_path: Path) -> None:
+    place = testbedfile.read(write(tmp_path, GOOD))
+    assert (place.kind, place.folder, place.in_memory) == ("loop", Path("/var/tmp"), False)
+    assert place.meters[0]["port"] == "/dev/serial/by-id/usb-meter"
+    other = place.over(folder=Path("/srv"), in_memory=True)
+    assert (other.folder, other.in_memory, other.meters) == (Path("/srv"), True, place.meters)
+
+
+def test_a_kind_needs_no_file() -> None:
+    assert testbedfile.read("directory").kind == "directory"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[testbed]\nkid = 'loop'", "unknown testbed key 'kid', did you mean kind"),
+        ("[testbed]\nkind = 'lop'", "unknown testbed 'lop', did you mean loop"),
+        ("[[meter]]\nprt = 'x'", "unknown meter key 'prt', did you mean port"),
+        ("not toml", "not a testbed file"),
+        ("testbed = 3", "not a testbed file"),
+        ("meter = ['x']", "not a testbed file"),
+    ],
+)
+def test_a_wrong_word_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(FsgreenError, match=message):
+        testbedfile.read(write(tmp_path, text))
+
+
+def test_a_missing_file_and_an_unknown_kind_are_named() -> None:
+    with pytest.raises(FsgreenError, match="there is no such testbed file"):
+        testbedfile.read("nowhere.toml")
+    with pytest.raises(FsgreenError, match="unknown testbed 'lop', did you mean loop"):
+        testbedfile.read("lop")
