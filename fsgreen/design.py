@@ -218,12 +218,13 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         raise unknown("profile", profile, study.profiles, where=study.name)
     chosen = study.profiles[profile]
     declared = [cell for name in chosen.matrices for cell in study.matrices[name]]
-    baseline, exclusions = study.baseline, study.exclusions
+    baseline, exclusions, constants = study.baseline, study.exclusions, study.constants
     if only is not None:
         declared = [
             replace(cell, file_system=only) for cell in declared if cell.option == "default"
         ]
         baseline = replace(baseline, file_system=only)
+        constants = {**constants, "scheduler": "as found", "zone": "as found"}
         missing = {"what": "other file systems, options", "why": f"the testbed only has {only}"}
         exclusions = (*exclusions, missing)
     cells = list(dict.fromkeys(declared))
@@ -237,7 +238,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         study=study.name,
         profile=chosen,
         baseline=baseline,
-        constants=study.constants,
+        constants=constants,
         bounds=study.bounds,
         exclusions=exclusions,
         seed=study.seed,

@@ -52,7 +52,7 @@ def open_testbed(
     size_b : int
         loop: size of the image. directory: free space needed. Bytes.
     scheduler : str, optional
-        I/O scheduler, set (loop) or required (directory).
+        I/O scheduler, set by loop; directory changes nothing and records what it finds.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def open_testbed(
         return LoopTestbed(folder, in_memory=in_memory, size_b=size_b, scheduler=scheduler, why=why)
     if kind == "directory":
         place = folder or Path(tempfile.gettempdir())
-        return DirectoryTestbed(place, size_b=size_b, scheduler=scheduler, why=why)
+        return DirectoryTestbed(place, size_b=size_b, why=why)
     raise unknown("testbed", kind, ["auto", *KINDS], next_step="fsgreen doctor")
 
 

@@ -76,6 +76,12 @@ class Testbed(Protocol):
     def close(self) -> None:
         """Remove everything that the testbed made."""
 
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how the place behaves by itself, for the confound checks; takes seconds."""
+
+    def only_file_system(self) -> str | None:
+        """Return the one file system that can be measured here, None where any can be made."""
+
     def device_name(self) -> str | None:
         """Return the kernel's name of the disk in /proc/diskstats (`loop3`), None without one."""
 

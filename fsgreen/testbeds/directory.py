@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import cache, guard, image, mounts, options
+from fsgreen.testbeds import cache, guard, image, mounts, options, probe
 from fsgreen.testbeds.base import Mount
 from fsgreen.testbeds.folders import claim
 from fsgreen.testbeds.queue import Queue
+
+PROBE_B = 256 << 20
+"""Size of the file that stands for the disk when the directory is probed."""
 
 
 class DirectoryTestbed:
@@ -26,22 +29,18 @@ class DirectoryTestbed:
         An existing, writable directory.
     size_b : int
         Free space in bytes that the trials need.
-    scheduler : str, optional
-        Must be the scheduler that the disk has: this testbed changes nothing.
     why : str
         Why this testbed was chosen, for the record.
 
     Raises
     ------
     FsgreenError
-        If the directory is missing, not writable or too small, or has another scheduler.
+        If the directory is missing, not writable or too small.
     """
 
     kind = "directory"
 
-    def __init__(
-        self, folder: Path, *, size_b: int, scheduler: str | None = None, why: str = "asked for"
-    ) -> None:
+    def __init__(self, folder: Path, *, size_b: int, why: str = "asked for") -> None:
         if not folder.is_dir():
             raise FsgreenError(
                 "this directory does not exist", where=folder, next_step=f"mkdir -p {folder}"
@@ -52,12 +51,6 @@ class DirectoryTestbed:
         image.require_space(folder, size_b)
         self._disk = _disk_of(self._entry)
         self._queue = Queue(self._disk) if self._disk is not None else None
-        if scheduler is not None and scheduler != (self._queue and self._queue.scheduler):
-            raise FsgreenError(
-                f"the testbed directory cannot set the scheduler {scheduler}",
-                where=folder,
-                next_step="leave --scheduler out, or take --testbed loop as root",
-            )
         self._work = claim(folder, self.kind)
         self._place = self._work.path / "work"
 
@@ -137,6 +130,19 @@ class DirectoryTestbed:
     def close(self) -> None:
         """Remove the private sub-folder."""
         self._work.release()
+
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how a file of the directory behaves by itself; see `probe.probe`."""
+        target = self._work.path / "probe"
+        image.allocate(target, PROBE_B, seed=seed)
+        try:
+            return probe.probe(target, seed)
+        finally:
+            target.unlink()
+
+    def only_file_system(self) -> str | None:
+        """Return the file system that the directory is on."""
+        return self.file_system
 
     def device_name(self) -> str | None:
         """Return the name of the whole disk below, None where there is none (tmpfs, overlay)."""

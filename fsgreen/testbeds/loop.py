@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import cache, commands, geometry, guard, image, mounts, options
+from fsgreen.testbeds import cache, commands, geometry, guard, image, mounts, options, probe
 from fsgreen.testbeds.base import Mount
 from fsgreen.testbeds.folders import claim, unmount
 from fsgreen.testbeds.queue import Queue
@@ -142,7 +142,7 @@ class LoopTestbed:
                 f"disk too small: {file_system} {option} needs {recipe.minimum_b >> 20} MiB, "
                 f"the image has {self._size_b >> 20} MiB",
                 where=f"testbed {self.kind}",
-                next_step="make the image larger with --size, in another --folder if need be",
+                next_step="raise image_mib in the profile of the study, in another --folder if need be",
             )
 
     def prepare(self, file_system: str, option: str) -> Mount:
@@ -229,6 +229,14 @@ class LoopTestbed:
         if self._work.lock_fd >= 0 and self._scheduler_before is not None:
             self._queue.set_scheduler(self._scheduler_before)
         self._work.release()
+
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how the device behaves by itself; see `probe.probe`."""
+        return probe.probe(self._device, seed)
+
+    def only_file_system(self) -> str | None:
+        """Return None: any file system can be made."""
+        return None
 
     def device_name(self) -> str | None:
         """Return the loop device's name in /proc/diskstats."""

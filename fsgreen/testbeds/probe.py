@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import FsgreenError
 
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 READ_B = 1 << 20
 REQUEST_B = 4096
+
+
+def probe(target: Path, seed: int) -> dict[str, Any]:
+    """Return both measurements of a device or file as records: `offset` and `queue`."""
+    return {
+        "offset": throughput_by_offset(target, seed=seed).to_dict("records"),
+        "queue": throughput_by_queue_depth(target, seed=seed).to_dict("records"),
+    }
 
 
 def throughput_by_offset(

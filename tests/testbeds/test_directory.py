@@ -99,7 +99,7 @@ def test_missing_folder_and_too_small_a_disk_are_told(tmp_path: Path) -> None:
     assert "mkdir" in (caught.value.next_step or "")
     with pytest.raises(FsgreenError, match=r"disk too small: needs \d+ MiB, has") as caught:
         open_testbed("directory", folder=tmp_path, size_b=1 << 55)
-    assert "--scale" in (caught.value.next_step or "")
+    assert "image_mib" in (caught.value.next_step or "")
     with pytest.raises(FsgreenError, match="cannot set the scheduler"):
         open_testbed("directory", folder=tmp_path, size_b=SIZE_B, scheduler="nosuch")
 
