@@ -100,8 +100,20 @@ def test_missing_folder_and_too_small_a_disk_are_told(tmp_path: Path) -> None:
     with pytest.raises(FsgreenError, match=r"disk too small: needs \d+ MiB, has") as caught:
         open_testbed("directory", folder=tmp_path, size_b=1 << 55)
     assert "image_mib" in (caught.value.next_step or "")
-    with pytest.raises(FsgreenError, match="cannot set the scheduler"):
-        open_testbed("directory", folder=tmp_path, size_b=SIZE_B, scheduler="nosuch")
+
+
+def test_the_directory_changes_no_scheduler_and_says_what_it_can_measure(tmp_path: Path) -> None:
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B, scheduler="none") as bed:
+        assert bed.only_file_system() == present(tmp_path)
+
+
+def test_the_probe_leaves_nothing_and_has_both_curves(tmp_path: Path) -> None:
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        before = sorted(tmp_path.rglob("*"))
+        found = bed.probe(seed=1)
+        assert sorted(tmp_path.rglob("*")) == before
+    assert all(row["bandwidth_b_s"] > 0 for row in found["offset"])
+    assert all(row["throughput_ops_s"] > 0 for row in found["queue"])
 
 
 def test_auto_without_root_takes_the_directory_and_says_why(

@@ -251,7 +251,7 @@ def test_no_free_loop_device_is_an_error_with_a_way_on(
 def test_too_large_an_image_is_refused_before_it_is_written(tmp_path: Path) -> None:
     with pytest.raises(FsgreenError, match=r"needs \d+ MiB, has \d+ MiB") as caught:
         open_testbed("loop", folder=tmp_path, size_b=1 << 50)
-    assert "--scale" in (caught.value.next_step or "")
+    assert "image_mib" in (caught.value.next_step or "")
     assert not list(tmp_path.glob("fsgreen-loop-*"))
 
 
