@@ -6,14 +6,17 @@ host's monotonic clock, meter `m`, bytes `b` as latin-1 text.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from functools import partial
+from io import FileIO
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 import pandas as pd
 
@@ -48,7 +51,7 @@ class Capture:
         self._lock = threading.Lock()
         self._callbacks: list[Callable[[], object]] = []
         self._threads: list[threading.Thread] = []
-        self._raw: IO[str] | None = None
+        self._raw: FileIO | None = None
         self.fault: FsgreenError | None = None
         """Why the capture is not to be trusted, or None."""
         self.cpu_s = 0.0
@@ -56,7 +59,7 @@ class Capture:
 
     def __enter__(self) -> Self:
         infos = {name: meter.describe() for name, meter in self._meters.items()}
-        self._raw = self._raw_path.open("w", encoding="ascii")
+        self._raw = self._raw_path.open("wb", buffering=0)
         try:
             self._store({"meters": {name: asdict(info) for name, info in infos.items()}})
             for meter in self._meters.values():
@@ -106,14 +109,6 @@ class Capture:
                 work()
             except FsgreenError as error:
                 self._fail(error)
-            except OSError as error:
-                self._fail(
-                    FsgreenError(
-                        f"the raw power trace cannot be written: {error.strerror}",
-                        where=self._raw_path,
-                        next_step=f"make room: df -h {self._raw_path.parent}",
-                    )
-                )
             finally:
                 with self._lock:
                     self.cpu_s += time.thread_time()
@@ -137,8 +132,9 @@ class Capture:
                     raise _fault(name, "lost power since the campaign began", info)
                 if any(reading.power_w == reading.power_w for reading in readings):
                     sound_s = heard_s
-            if time.monotonic() - sound_s > limit_s:
-                how = "speaks garbage" if heard_s > sound_s else "went silent"
+            now_s = time.monotonic()
+            if now_s - sound_s > limit_s:
+                how = "speaks garbage" if now_s - heard_s < limit_s / 2 else "went silent"
                 raise _fault(name, f"{how}: no reading for {limit_s:g} s", info)
 
     def _sample(self, host: HostSampler) -> None:
@@ -151,10 +147,18 @@ class Capture:
                 return
 
     def _store(self, line: Mapping[str, object]) -> None:
-        assert self._raw is not None
-        with self._lock:
-            self._raw.write(json.dumps(line) + "\n")
-            self._raw.flush()
+        data = json.dumps(line).encode("ascii") + b"\n"
+        try:
+            with self._lock:
+                assert self._raw is not None
+                if self._raw.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise FsgreenError(
+                f"the raw power trace cannot be written: {error.strerror}",
+                where=self._raw_path,
+                next_step=f"make room: df -h {self._raw_path.parent}",
+            ) from error
 
     def _fail(self, error: FsgreenError) -> None:
         with self._lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.meters.base import Meter, Parser
@@ -11,7 +11,7 @@ from fsgreen.meters.emulator import EmulatedMeter
 from fsgreen.meters.model import ModelledPower, load_profile
 from fsgreen.meters.wattsup import WattsUp
 from fsgreen.meters.wattsup_packets import WattsUpParser
-from fsgreen.trace import MeterInfo
+from fsgreen.trace import Boundary, MeterInfo
 
 DeviceOf = Callable[[], str | None]
 
@@ -59,6 +59,9 @@ def _open_wattsup(name: str, settings: dict[str, Any], _: DeviceOf) -> Meter:
     allowed = {"boundary", "covers", "baud", "range_w"}
     if odd := sorted(settings.keys() - allowed):
         raise _misconfigured(f"unknown settings {', '.join(odd)}", {"name": name})
+    boundary = settings.get("boundary", "wall")
+    if boundary not in get_args(Boundary):
+        raise unknown("boundary", boundary, get_args(Boundary), where=f"meter {name}")
     return WattsUp(port, **settings)
 
 

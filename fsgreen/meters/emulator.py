@@ -11,8 +11,8 @@ import select
 import threading
 import time
 import tty
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 from fsgreen.errors import FsgreenError
@@ -173,7 +173,10 @@ class EmulatedMeter(WattsUp):
     ) -> None:
         self.emulator = Emulator(power_w, stamp=f"emulated-{name}", pace_s=pace_s)
         try:
-            super().__init__(self.emulator.port, boundary="modelled", covers=covers, source=source)
+            with self._cause():
+                super().__init__(
+                    self.emulator.port, boundary="modelled", covers=covers, source=source
+                )
         except FsgreenError:
             self.emulator.unplug()
             raise
@@ -184,15 +187,25 @@ class EmulatedMeter(WattsUp):
             super().close()
             self.emulator.plug_in()
             self.port = self.emulator.port
-        super().start()
+        with self._cause():
+            super().start()
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Read as the driver does; raises what stopped the power model, if anything did."""
-        if self.emulator.error is not None:
-            raise self.emulator.error
-        return super().read(timeout_s)
+        """Return the next bytes as the driver does."""
+        with self._cause():
+            return super().read(timeout_s)
 
     def close(self) -> None:
         """Release the port and end the emulator."""
         super().close()
         self.emulator.unplug()
+
+    @contextmanager
+    def _cause(self) -> Iterator[None]:
+        """Tell what stopped the power model rather than that the port went with it."""
+        try:
+            yield
+        except FsgreenError as error:
+            if self.emulator.error is None:
+                raise
+            raise self.emulator.error from error

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.base import NAN
 
-NAN = float("nan")
+STAT = Path("/proc/stat")
+DISKSTATS = Path("/proc/diskstats")
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
 
@@ -37,10 +39,10 @@ def parse_stat(text: str) -> dict[str, float]:
                 ticks = [int(field) for field in fields[1:9]]
                 user, nice, system, idle, iowait, irq, softirq, steal = ticks
             except ValueError as error:
-                raise _unreadable("/proc/stat", line) from error
+                raise _unreadable(STAT, line) from error
             shares = (user + nice, system + irq + softirq, iowait, idle, steal)
             return {name: share * TICK_S for name, share in zip(CPU_COLUMNS, shares, strict=True)}
-    raise _unreadable("/proc/stat", text[:80])
+    raise _unreadable(STAT, text[:80])
 
 
 def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
@@ -58,7 +60,7 @@ def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
                     int(field) for field in fields[3:13]
                 )
             except ValueError as error:
-                raise _unreadable("/proc/diskstats", line) from error
+                raise _unreadable(DISKSTATS, line) from error
             values = (
                 read_sectors * SECTOR_B,
                 write_sectors * SECTOR_B,
@@ -73,20 +75,18 @@ def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
 class HostSampler:
     """Reads the kernel's counters for the machine and for the device that `device_of` names now."""
 
-    def __init__(self, device_of: Callable[[], str | None], proc: Path = Path("/proc")) -> None:
+    def __init__(self, device_of: Callable[[], str | None]) -> None:
         self._device_of = device_of
-        self._stat = proc / "stat"
-        self._diskstats = proc / "diskstats"
 
     def sample(self) -> dict[str, float]:
         """Return one row of `host.parquet`: `time_s` and cumulative counters (`COLUMNS`)."""
         device = self._device_of()
-        row = {"time_s": time.monotonic(), **parse_stat(self._stat.read_text())}
-        disks = "" if device is None else self._diskstats.read_text()
+        row = {"time_s": time.monotonic(), **parse_stat(STAT.read_text())}
+        disks = "" if device is None else DISKSTATS.read_text()
         return row | parse_diskstats(disks, device)
 
 
-def _unreadable(path: str, line: str) -> FsgreenError:
+def _unreadable(path: Path, line: str) -> FsgreenError:
     return FsgreenError(
         f"the kernel's counters cannot be read: {line.strip()!r}",
         where=path,

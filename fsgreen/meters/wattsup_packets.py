@@ -48,21 +48,25 @@ class PacketReader:
         self._held = b""
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """Yield the packets that `data` completes or breaks off."""
+        """Yield the packets that `data` completes or breaks off.
+
+        A packet is let go before it is yielded: a caller may stop at any one, and finds the
+        rest at its next call.
+        """
         self._held += data.translate(None, IGNORED)
         while (start := self._held.find(b"#")) >= 0:
             self._held = self._held[start:]
             head = self._held[:MAX_PACKET_B]
             end, again = head.find(b";"), head.find(b"#", 1)
             if again > 0 and (end < 0 or again < end):
-                yield _packet(head[1:again], closed=False)
                 self._held = self._held[again:]
+                yield _packet(head[1:again], closed=False)
             elif end > 0:
-                yield _packet(head[1:end], closed=True)
                 self._held = self._held[end + 1 :]
+                yield _packet(head[1:end], closed=True)
             elif len(head) == MAX_PACKET_B:
-                yield _packet(head[1:], closed=False)
                 self._held = self._held[MAX_PACKET_B:]
+                yield _packet(head[1:], closed=False)
             else:
                 return
         self._held = b""
@@ -152,9 +156,9 @@ class WattsUpParser:
         interval_s = 1 / self._info.rate_hz
         ages_s = [interval_s * age for age in reversed(range(len(readings)))]
         if len(readings) > 1 and readings[0].time_s - ages_s[0] > self._last_s + interval_s / 2:
-            readings = [
+            readings[:-1] = [
                 replace(r, time_s=r.time_s - age_s, quality=_mark(r.quality, "retimed"))
-                for r, age_s in zip(readings, ages_s, strict=True)
+                for r, age_s in zip(readings[:-1], ages_s, strict=False)
             ]
         if readings:
             self._last_s = readings[-1].time_s

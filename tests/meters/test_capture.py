@@ -1,0 +1,230 @@
+import json
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fsgreen import trace, units
+from fsgreen.errors import FsgreenError
+from fsgreen.meters import Capture, HostSampler, reparse
+from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.host import COLUMNS
+
+PACE_S = 0.1
+
+
+class Load:
+    """A load of known power: 100.04 W, and 160 W more from 0.8 to 1.5 s after `begin`."""
+
+    def __init__(self):
+        self.begin_s = self.last_s = time.monotonic()
+
+    def energy_j(self, until_s):
+        high_s = min(max(until_s - self.begin_s - 0.8, 0.0), 0.7)
+        return 100.04 * (until_s - self.begin_s) + 160 * high_s
+
+    def __call__(self):
+        now_s, last_s = time.monotonic(), self.last_s
+        self.last_s = now_s
+        return (self.energy_j(now_s) - self.energy_j(last_s)) / (now_s - last_s)
+
+
+@pytest.fixture
+def meters():
+    """Two emulated meters at ten readings a second: 173.26 W and 7.52 W."""
+    with ExitStack() as stack:
+        yield {
+            name: _meter(stack, name, lambda watts=watts: watts)
+            for name, watts in (("system", 173.26), ("disk", 7.52))
+        }
+
+
+def _meter(stack, name, power_w):
+    meter = EmulatedMeter(power_w, name=name, covers=(name,), source="test", pace_s=PACE_S)
+    stack.callback(meter.close)
+    return meter
+
+
+def wait_for(condition, limit_s=8.0):
+    deadline_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline_s, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_energy_from_emulator_to_joules_is_the_models_within_the_quantisation(meters, tmp_path):
+    with Capture(meters, tmp_path / "power.raw") as capture:
+        wait_for(lambda: capture.total_w() is not None)
+        start_s = time.monotonic()
+        time.sleep(1.0)
+        end_s = time.monotonic()
+        wait_for(lambda: capture.total_w(since_s=end_s) is not None)
+    power, _ = capture.finish()
+    for name, watts in (("system", 173.26), ("disk", 7.52)):
+        readings = power[power["meter"] == name]
+        budget = trace.error_budget(readings, start_s, end_s, meters[name].describe())
+        energy = trace.energy_j(readings, start_s, end_s)
+        assert abs(energy - watts * (end_s - start_s)) <= budget.quantisation_j
+        assert energy != watts * (end_s - start_s)
+
+
+def test_energy_of_a_burst_inside_the_phase_is_the_models(tmp_path):
+    """Beyond the quantisation only unequal arrival intervals count, by the steps they weigh."""
+    load = Load()
+    with ExitStack() as stack:
+        meter = _meter(stack, "system", load)
+        with Capture({"system": meter}, tmp_path / "power.raw") as capture:
+            wait_for(lambda: capture.total_w() is not None)
+            load.begin_s = start_s = time.monotonic()
+            time.sleep(2.2)
+            end_s = time.monotonic()
+            wait_for(lambda: capture.total_w(since_s=end_s) is not None)
+    power, _ = capture.finish()
+    steps_s, steps_w = np.diff(power["time_s"]), np.abs(np.diff(power["power_w"]))
+    jitter_j = steps_w.sum() * np.abs(steps_s - PACE_S).max()
+    rounding_j = trace.error_budget(power, start_s, end_s, meter.describe()).quantisation_j
+    energy = trace.energy_j(power, start_s, end_s)
+    assert abs(energy - load.energy_j(end_s)) <= rounding_j + jitter_j
+    assert jitter_j < 0.2 * 160 * 0.7
+
+
+def test_tables_have_the_columns_of_the_record_and_units(meters, tmp_path):
+    with Capture(meters, tmp_path / "power.raw", HostSampler(lambda: None)) as capture:
+        time.sleep(1.2)
+        power, host = capture.finish()
+    assert list(power) == [
+        *("time_s", "meter", "power_w", "voltage_v", "current_a", "energy_wh", "quality"),
+    ]
+    assert set(power["meter"]) == {"system", "disk"}
+    assert set(power["quality"]) == {"ok"}
+    assert list(host) == list(COLUMNS)
+    assert len(host) == 3
+    assert np.diff(host["time_s"])[0] == pytest.approx(1.0, abs=0.1)
+    units.check_columns(power)
+    units.check_columns(host)
+
+
+def test_raw_trace_parses_again_to_the_same_table(meters, tmp_path):
+    raw = tmp_path / "power.raw"
+    with Capture(meters, raw) as capture:
+        meters["disk"].emulator.misbehaviour = "nul"
+        time.sleep(0.5)
+        meters["disk"].emulator.misbehaviour = "garbage"
+        time.sleep(0.3)
+    power, _ = capture.finish()
+    pd.testing.assert_frame_equal(reparse(raw), power, check_exact=True)
+    lines = [json.loads(line) for line in raw.read_text().splitlines()]
+    assert lines[0]["meters"]["disk"]["boundary"] == "modelled"
+    assert {line["m"] for line in lines[1:]} == {"system", "disk"}
+
+
+def test_raw_bytes_are_on_disk_while_the_trial_runs(meters, tmp_path):
+    raw = tmp_path / "power.raw"
+    with Capture(meters, raw) as capture:
+        wait_for(lambda: capture.total_w() is not None)
+        assert len(raw.read_text().splitlines()) > 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no json\n", "[]\n", '{"meters": {"a": {"driver": "wattsup"}}}\n', '{"meters": {}}\n{}\n'],
+)
+def test_foreign_raw_trace_is_refused(tmp_path, text):
+    (tmp_path / "power.raw").write_text(text)
+    with pytest.raises(FsgreenError) as caught:
+        reparse(tmp_path / "power.raw")
+    assert caught.value.next_step
+
+
+def test_live_power_is_the_newest_and_unknown_before_it_is_measured(meters, tmp_path):
+    with Capture(meters, tmp_path / "power.raw") as capture:
+        assert capture.total_w() is None
+        wait_for(lambda: capture.total_w() is not None)
+        assert capture.latest_w("disk") == pytest.approx(7.5)
+        assert capture.total_w() == pytest.approx(173.3 + 7.5)
+        assert capture.total_w(since_s=time.monotonic() + 1) is None
+
+
+def test_meter_unplugged_in_mid_trial_is_a_fault_that_tells_the_caller(meters, tmp_path):
+    told = threading.Event()
+    with Capture(meters, tmp_path / "power.raw") as capture:
+        capture.on_fault(told.set)
+        wait_for(lambda: capture.total_w() is not None)
+        assert capture.fault is None
+        meters["disk"].emulator.unplug()
+        assert told.wait(3)
+        assert "vanished" in capture.fault.what
+        later = threading.Event()
+        capture.on_fault(later.set)
+        assert later.is_set()
+    power, _ = capture.finish()
+    assert set(power["meter"]) == {"system", "disk"}
+    with Capture(meters, tmp_path / "again.raw") as capture:
+        wait_for(lambda: capture.total_w() is not None)
+    assert capture.fault is None
+
+
+@pytest.mark.parametrize(("misbehaviour", "how"), [("silent", "silent"), ("garbage", "garbage")])
+def test_meter_that_fails_in_mid_trial_is_a_fault(meters, tmp_path, misbehaviour, how):
+    with Capture(meters, tmp_path / "power.raw") as capture:
+        meters["disk"].emulator.misbehaviour = misbehaviour
+        wait_for(lambda: capture.fault is not None)
+        assert how in capture.fault.what
+        assert "disk" in capture.fault.what
+        assert capture.fault.next_step
+
+
+def test_meter_that_lost_power_in_mid_trial_is_a_fault(meters, tmp_path):
+    with Capture(meters, tmp_path / "power.raw") as capture:
+        meters["system"].emulator.power_cycles += 1
+        wait_for(lambda: capture.fault is not None)
+    assert "lost power" in capture.fault.what
+    power, _ = capture.finish()
+    assert "power-cycled" in set(power["quality"])
+
+
+def test_silent_meter_at_the_start_is_told_and_leaves_nothing_running(meters, tmp_path):
+    meters["disk"].emulator.misbehaviour = "silent"
+    before = threading.active_count()
+    with pytest.raises(FsgreenError, match="silent"), Capture(meters, tmp_path / "power.raw"):
+        pass
+    assert threading.active_count() == before
+
+
+def test_full_disk_is_told(meters):
+    with (
+        pytest.raises(FsgreenError, match="cannot be written") as caught,
+        Capture(meters, Path("/dev/full")),
+    ):
+        pass
+    assert "df -h" in caught.value.next_step
+
+
+def test_finish_may_come_twice_and_inside_the_context(meters, tmp_path):
+    with Capture(meters, tmp_path / "power.raw") as capture:
+        time.sleep(0.3)
+        first, _ = capture.finish()
+    second, _ = capture.finish()
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_capture_at_the_real_pace_is_sound_and_costs_far_less_than_a_per_cent(tmp_path):
+    with ExitStack() as stack:
+        meters = {
+            name: EmulatedMeter(lambda: 100.0, name=name, covers=(name,), source="test")
+            for name in ("system", "disk")
+        }
+        for meter in meters.values():
+            stack.callback(meter.close)
+        with Capture(meters, tmp_path / "power.raw", HostSampler(lambda: None)) as capture:
+            start_s = time.monotonic()
+            time.sleep(4.2)
+            power, _ = capture.finish()
+        duration_s = time.monotonic() - start_s
+    assert 0 < capture.cpu_s / duration_s < 0.01
+    for _, readings in power.groupby("meter"):
+        assert trace.check_trace(readings, start_s + 1.2, start_s + 4, rate_hz=1.0) == []

@@ -1,0 +1,63 @@
+import os
+
+import pytest
+from test_wattsup import OPENING
+from wattsup_texts import dialogue
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters import open_meters
+from fsgreen.meters.drivers import PARSERS
+
+EMULATED_DISK = {"name": "disk", "driver": "emulator", "profile": "fast10-disk"}
+
+
+def opened(config):
+    return open_meters(config, lambda: None)
+
+
+def test_without_configuration_the_two_meters_of_fast10_are_emulated():
+    meters = opened(None)
+    infos = {name: meter.describe() for name, meter in meters.items()}
+    for meter in meters.values():
+        meter.close()
+    assert {name: info.covers for name, info in infos.items()} == {
+        "system": ("server",),
+        "disk": ("disk",),
+    }
+    assert {info.boundary for info in infos.values()} == {"modelled"}
+    assert infos["system"].serial != infos["disk"].serial
+    assert {info.driver for info in infos.values()} <= PARSERS.keys()
+
+
+def test_configured_port_is_opened_with_its_boundary():
+    with dialogue(*OPENING) as port:
+        entry = {"name": "system", "driver": "wattsup", "port": port, "covers": ["server"]}
+        (meter,) = opened([entry | {"boundary": "wall"}]).values()
+        info = meter.describe()
+        meter.close()
+    assert (info.boundary, info.covers, info.serial) == ("wall", ("server",), "20090101")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"driver": "wattsup", "port": "/dev/null"}, "lacks its name"),
+        ({"name": "system", "port": "/dev/null"}, "lacks its driver"),
+        ({"name": "system", "driver": "wattsup"}, "lacks its port"),
+        ({"name": "system", "driver": "watsup", "port": "x"}, "unknown meter driver"),
+        ({"name": "system", "driver": "wattsup", "port": "x", "bauds": 1}, "unknown settings"),
+        ({"name": "system", "driver": "emulator", "profile": "fast10"}, "unknown power profile"),
+        ({"name": "system", "driver": "emulator"}, "lacks its profile"),
+        ({"name": "disk", "driver": "wattsup", "port": "x"}, "two meters are named disk"),
+        (EMULATED_DISK | {"name": "other"}, "both cover disk"),
+        (
+            {"name": "system", "driver": "wattsup", "port": "x", "boundary": "roof"},
+            "unknown boundary",
+        ),
+    ],
+)
+def test_wrong_entry_is_named_and_the_meters_before_it_are_closed(entry, message):
+    before = set(os.listdir("/proc/self/fd"))
+    with pytest.raises(FsgreenError, match=message):
+        opened([EMULATED_DISK, entry])
+    assert set(os.listdir("/proc/self/fd")) == before

@@ -1,0 +1,83 @@
+import math
+import os
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.host import COLUMNS, HostSampler, parse_diskstats, parse_stat
+
+TICKS = os.sysconf("SC_CLK_TCK")
+STAT = "cpu  100 20 30 4000 50 6 7 8 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\nintr 5 0\n"
+DISKS = (
+    "   7       0 loop0 1 0 8 1 0 0 0 0 0 1 1\n"
+    "   7       3 loop3 10 1 80 5 20 2 160 9 0 1500 14 0 0 0 0 4 2\n"
+)
+
+
+def test_processor_shares_are_seconds_over_all_cores():
+    assert parse_stat(STAT) == pytest.approx(
+        {
+            "cpu_user_s": 120 / TICKS,
+            "cpu_system_s": 43 / TICKS,
+            "cpu_iowait_s": 50 / TICKS,
+            "cpu_idle_s": 4000 / TICKS,
+            "cpu_steal_s": 8 / TICKS,
+        }
+    )
+
+
+def test_disk_counters_are_those_of_the_named_device():
+    assert parse_diskstats(DISKS, "loop3") == {
+        "disk_read_b": 80 * 512,
+        "disk_write_b": 160 * 512,
+        "disk_reads_count": 10,
+        "disk_writes_count": 20,
+        "disk_busy_s": 1.5,
+    }
+
+
+@pytest.mark.parametrize("device", [None, "loop", "loop33"])
+def test_no_device_has_no_counters_rather_than_zero(device):
+    assert all(math.isnan(value) for value in parse_diskstats(DISKS, device).values())
+
+
+@pytest.mark.parametrize("text", ["", "cpu\n", "cpu 1 2 3\n", "cpu a b c d e f g h\n", "cpu0 1 1"])
+def test_unreadable_processor_line_is_named(text):
+    with pytest.raises(FsgreenError, match="cannot be read"):
+        parse_stat(text)
+
+
+@pytest.mark.parametrize("line", ["7 3 loop3", "7 3 loop3 1 2 3", "7 3 loop3 a b c d e f g h i j"])
+def test_unreadable_disk_line_is_named(line):
+    with pytest.raises(FsgreenError, match="cannot be read"):
+        parse_diskstats(line, "loop3")
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=40)
+def test_other_lines_do_not_matter(text):
+    other = text.replace("cpu", "").replace("loop3", "")
+    assert parse_stat(f"{other}\n{STAT}") == parse_stat(STAT)
+    assert parse_diskstats(f"{other}\n{DISKS}", "loop3") == parse_diskstats(DISKS, "loop3")
+
+
+def test_this_machine_is_sampled_at_little_cost():
+    sampler = HostSampler(lambda: None)
+    row = sampler.sample()
+    assert tuple(row) == COLUMNS
+    assert row["cpu_idle_s"] > 0
+    before_s = time.thread_time()
+    for _ in range(50):
+        sampler.sample()
+    assert (time.thread_time() - before_s) / 50 < 0.002
+
+
+def test_device_is_asked_for_at_every_sample():
+    names = iter([None, "no-such-device"])
+    sampler = HostSampler(lambda: next(names))
+    sampler.sample()
+    sampler.sample()
+    assert next(names, "asked twice") == "asked twice"
