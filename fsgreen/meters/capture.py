@@ -118,6 +118,14 @@ class Capture:
         thread.start()
 
     def _record(self, name: str, info: MeterInfo) -> None:
+        """Listen until the end; a meter that fails is closed, so that it must identify anew."""
+        try:
+            self._listen(name, info)
+        except FsgreenError:
+            self._meters[name].close()
+            raise
+
+    def _listen(self, name: str, info: MeterInfo) -> None:
         meter, parser = self._meters[name], PARSERS[info.driver](info)
         limit_s = max(SILENCE_S, 3 / info.rate_hz)
         sound_s = heard_s = time.monotonic()

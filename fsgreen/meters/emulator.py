@@ -38,8 +38,6 @@ class Emulator:
         What the meter gives as its own stamp; stands for its serial number.
     pace_s : float
         Time between records. A real meter's is one second; tests shorten it.
-    reserved : str
-        The only reserved argument of `#L,W` that this meter accepts.
     """
 
     def __init__(
@@ -48,12 +46,10 @@ class Emulator:
         *,
         stamp: str = "emulated",
         pace_s: float = 1.0,
-        reserved: str = "0",
     ) -> None:
         self._power_w = power_w
         self._stamp = stamp
         self._pace_s = pace_s
-        self._reserved = reserved
         self._energy_wh = 0.0
         self.power_cycles = 3
         self.misbehaviour: Misbehaviour | None = None
@@ -121,7 +117,7 @@ class Emulator:
         match packet.command, packet.args:
             case "H", ():
                 self._send(f"#h,-,18,{HEADER};")
-            case "L", ("E", self._reserved, _):
+            case "L", ("E", "0", _):
                 return True
             case "L", ():
                 return False

@@ -19,8 +19,8 @@ MAX_PACKET_B = 512
 NUMBER = re.compile(r"-?[0-9]{1,12}")
 NOT_LOGGED = "_"
 
-UNIT = {"W": 0.1, "V": 0.1, "A": 0.001, "WH": 0.1, "PF": 0.01, "PC": 1.0, "VA": 0.1}
-"""Value of one count of the columns used here, by their name in the header packet."""
+COUNTS = {"W": 10, "V": 10, "A": 1000, "WH": 10, "PF": 100, "PC": 1, "VA": 10}
+"""Counts to one unit in the columns used here, by their name in the header packet."""
 
 AGREEMENT = 0.10
 """How far VA and V * I differ on sound meters; beyond it, and three counts, a digit is lost."""
@@ -110,13 +110,13 @@ class WattsUpParser:
         if fault:
             return Reading(time_s, NAN, quality=fault)
         value = {
-            name: NAN if arg == NOT_LOGGED else int(arg) * UNIT[name]
+            name: NAN if arg == NOT_LOGGED else int(arg) / COUNTS[name]
             for name, arg in zip(self._columns, packet.args, strict=True)
-            if name in UNIT
+            if name in COUNTS
         }
-        get = {name: value.get(name, NAN) for name in UNIT}
-        quality = "|".join(self._flags(get)) or "ok"
-        return Reading(time_s, get["W"], get["V"], get["A"], get["WH"], quality)
+        value = dict.fromkeys(COUNTS, NAN) | value
+        quality = "|".join(self._flags(value)) or "ok"
+        return Reading(time_s, value["W"], value["V"], value["A"], value["WH"], quality)
 
     def _fault(self, packet: Packet) -> str | None:
         """Why nothing can be read from a record, or None."""

@@ -1,14 +1,21 @@
 import os
+from functools import partial
 
 import pytest
 from test_wattsup import OPENING
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import open_meters
+from fsgreen.meters import drivers, open_meters
 from fsgreen.meters.drivers import PARSERS
+from fsgreen.meters.emulator import EmulatedMeter
 
 EMULATED_DISK = {"name": "disk", "driver": "emulator", "profile": "fast10-disk"}
+
+
+@pytest.fixture(autouse=True)
+def quick_emulators(monkeypatch):
+    monkeypatch.setattr(drivers, "EmulatedMeter", partial(EmulatedMeter, pace_s=0.05))
 
 
 def opened(config):

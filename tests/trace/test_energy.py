@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from traces import INFO, sampled
@@ -89,6 +89,7 @@ powers = hnp.arrays(float, st.integers(12, 40), elements=st.floats(1, 1000))
 cut = st.floats(0.05, 0.95)
 
 
+@settings(max_examples=50)
 @given(powers, cut, cut)
 def test_energy_is_additive_over_adjacent_phases(power_w, one, two):
     time_s = np.arange(float(len(power_w)))
@@ -100,6 +101,7 @@ def test_energy_is_additive_over_adjacent_phases(power_w, one, two):
     assert parts == pytest.approx(whole, rel=1e-9)
 
 
+@settings(max_examples=50)
 @given(powers, st.floats(0.01, 100), st.floats(-0.5, 500))
 def test_energy_is_linear_in_power(power_w, factor, offset_w):
     time_s = np.arange(float(len(power_w)))
@@ -109,6 +111,7 @@ def test_energy_is_linear_in_power(power_w, factor, offset_w):
     assert scaled == pytest.approx(factor * energy + offset_w * (end_s - 0.5), rel=1e-9, abs=1e-6)
 
 
+@settings(max_examples=50)
 @given(powers, st.floats(-1e5, 1e5))
 def test_energy_does_not_depend_on_when_the_clock_began(power_w, shift_s):
     time_s = np.arange(float(len(power_w)))
@@ -120,6 +123,7 @@ def test_energy_does_not_depend_on_when_the_clock_began(power_w, shift_s):
     assert there == pytest.approx(here, rel=1e-7)
 
 
+@settings(max_examples=50)
 @given(powers, powers, st.floats(0.05, 0.95))
 def test_energy_of_the_sum_is_the_sum_of_energies(one_w, two_w, lag_s):
     one_s, two_s = np.arange(float(len(one_w))), np.arange(float(len(two_w))) + lag_s
