@@ -157,11 +157,12 @@ def _resample(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Return the cell's ratio in each resample; `drawn` has shape (resamples, blocks)."""
-    groups = [cell[cell["block"] == block] for block in blocks]
+    pairs, of_block = cell[["above", "below"]].to_numpy(dtype=float), cell["block"].to_numpy()
+    groups = [pairs[of_block == block] for block in blocks]
     counts = np.array([len(group) for group in groups])
     values = np.zeros((len(blocks), counts.max(), 2))
     for index, group in enumerate(groups):
-        values[index, : len(group)] = group[["above", "below"]].to_numpy(dtype=float)
+        values[index, : len(group)] = group
     if counts.max() == 1:
         totals = values[drawn, 0].sum(axis=1)
         return np.asarray(totals[:, 0] / totals[:, 1])

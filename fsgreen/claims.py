@@ -1,0 +1,222 @@
+"""The claims ledger: a published number, ours with its interval, and the verdict between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import yaml
+
+from fsgreen import paths
+from fsgreen.stats import Estimate
+
+Verdict = Literal[
+    "reproduced",
+    "direction only",
+    "not reproduced",
+    "reversed",
+    "inconclusive",
+    "not testable here",
+]
+Basis = Literal["published", "simulated", "measured"]
+
+VERDICTS: tuple[Verdict, ...] = (
+    "reproduced",
+    "direction only",
+    "not reproduced",
+    "reversed",
+    "inconclusive",
+    "not testable here",
+)
+
+MEASURED_TOLERANCE = 0.10
+"""A measured ratio agrees within 10 % of the published one, on another machine and kernel, and
+within half the published effect where that is less: no effect must not agree with a small one."""
+
+PUBLISHED_TOLERANCE = 0.02
+"""Printed numbers agree with each other within 2 %, or within their rounding if that is more: one
+percentage point, or half a unit in the last printed place of a factor."""
+
+ORDER_OF_MAGNITUDE = math.sqrt(10)
+"""A factor is of the order that is named when it is within half a decade of it."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The ratios that count as agreement, and the side of 1 on which the claim is."""
+
+    low: float
+    high: float
+    direction: Literal[-1, 0, 1]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One number of a claim and what became of it.
+
+    `published` is the paper's number as people write it; `ours` has an interval, or is a single
+    number where it is recomputed. `unit` says how to write it: a factor "x", a "change", a "share"
+    or a plain number "". `lacks` lists cells without trials, `needs` whatever else is missing.
+    """
+
+    what: str
+    verdict: Verdict
+    basis: Basis | None = None
+    published: str = ""
+    band: Band | None = None
+    ours: Estimate | None = None
+    unit: Literal["x", "change", "share", ""] = "x"
+    boundary: str = ""
+    lacks: tuple[str, ...] = ()
+    needs: str = ""
+
+    @property
+    def tested(self) -> bool:
+        """Return whether there is a verdict on it."""
+        return self.verdict != "not testable here"
+
+
+def load_claims(paper: str) -> dict[str, dict[str, Any]]:
+    """Return the published claims of a paper by slug, in their order."""
+    text = (paths.reference() / "claims.yaml").read_text()
+    claims = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
+    return {claim["slug"]: claim for claim in claims if claim["paper"] == paper}
+
+
+def unit_of(number: Mapping[str, Any]) -> Literal["x", "change"]:
+    """Return whether a published number is a factor or a change in per cent."""
+    return "change" if str(number.get("unit", "")).startswith("percent") else "x"
+
+
+def as_ratio(value: float, unit: str) -> float:
+    """Return a change in per cent, or a factor, as a ratio."""
+    return 1 + value / 100 if unit == "change" else value
+
+
+def written(number: Mapping[str, Any]) -> str:
+    """Return a published number as people write it."""
+    if number.get("op") == "indistinguishable":
+        return "no difference"
+    unit, sign = (" %", "+") if unit_of(number) == "change" else ("x", "")
+    values = [f"{number[key]:{sign}g}" for key in ("value", "value_high") if key in number]
+    return " to ".join(values) + unit
+
+
+def band(number: Mapping[str, Any], basis: Basis, bound: float) -> Band:
+    """Return the ratios that agree with a published number.
+
+    Parameters
+    ----------
+    number : mapping
+        An entry of `numbers` in the published claims.
+    basis : str
+        What ours rests on; it decides the tolerance.
+    bound : float
+        Relative difference within which two cells are equal, from the plan.
+    """
+    unit, op = unit_of(number), number["op"]
+    value = as_ratio(number["value"], unit)
+    if op == "order_of_magnitude":
+        return Band(value / ORDER_OF_MAGNITUDE, value * ORDER_OF_MAGNITUDE, _side(value))
+    if op == "indistinguishable" or value == 1:
+        return Band(1 - bound, 1 / (1 - bound), 0)
+    if op == "less_than" and unit == "change":
+        return Band(1 - number["value"] / 100, value, 0)
+    if op in ("greater_than", "at_least"):
+        return Band(value, math.inf, _side(value))
+    if op in ("less_than", "at_most"):
+        return Band(0.0, value, _side(value))
+    high = as_ratio(number.get("value_high", number["value"]), unit)
+    margins = [_margin(ratio, number, basis) for ratio in (value, high)]
+    return Band(value - margins[0], high + margins[1], _side(value))
+
+
+def judge(ours: Estimate, target: Band) -> Verdict:
+    """Return the verdict on a ratio (rule 44).
+
+    reproduced: the interval is inside the band. direction only: it is wholly on the published side
+    of 1 but not inside. reversed: wholly on the other side. not reproduced: it excludes the band
+    without showing a direction, or shows a difference where none was claimed. Otherwise, and
+    without an interval, inconclusive.
+    """
+    if not ours.has_interval:
+        return "inconclusive"
+    if target.low <= ours.low and ours.high <= target.high:
+        return "reproduced"
+    apart = ours.high < target.low or ours.low > target.high
+    if target.direction == 0:
+        return "not reproduced" if apart else "inconclusive"
+    side = 1 if ours.low > 1 else -1 if ours.high < 1 else 0
+    if side == target.direction:
+        return "direction only"
+    if side == -target.direction and apart:
+        return "reversed"
+    return "not reproduced" if apart else "inconclusive"
+
+
+def judge_order(higher_over_lower: Estimate) -> Verdict:
+    """Return the verdict on one being above another, from the ratio of the two."""
+    if not higher_over_lower.has_interval:
+        return "inconclusive"
+    if higher_over_lower.low > 1:
+        return "reproduced"
+    return "reversed" if higher_over_lower.high < 1 else "inconclusive"
+
+
+def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
+    """Return the verdict on a claim and whether all of its parts were tested.
+
+    All parts must hold; a part that could not be tested neither helps nor harms the verdict, but
+    leaves the claim tested in part only.
+    """
+    tested = [part.verdict for part in parts if part.tested]
+    whole = len(tested) == len(parts)
+    if not tested:
+        return "not testable here", False
+    if set(tested) == {"reversed"}:
+        return "reversed", whole
+    if {"reversed", "not reproduced"} & set(tested):
+        return "not reproduced", whole
+    if "inconclusive" in tested:
+        return "inconclusive", whole
+    return ("direction only" if "direction only" in tested else "reproduced"), whole
+
+
+def shown(part: Part) -> str:
+    """Return our number as people write it, with its interval where it has one."""
+    if part.ours is None:
+        return part.what
+    ours = part.ours
+    low, value, high = (_text(x, part.unit) for x in (ours.low, ours.value, ours.high))
+    unit = {"x": "x", "change": " %", "share": " %", "": ""}[part.unit]
+    interval = f" [{low}, {high}]" if ours.has_interval and ours.low < ours.high else ""
+    return f"{value}{unit}{interval}"
+
+
+def missing(parts: Sequence[Part]) -> str:
+    """Return everything that the untested parts of a claim would need, each thing once."""
+    needs = list(dict.fromkeys(part.needs for part in parts if part.needs))
+    lacks = list(dict.fromkeys(cell for part in parts for cell in part.lacks))
+    if lacks:
+        needs.append(f"trials of cells that this campaign does not have: {', '.join(lacks)}")
+    return "; ".join(needs)
+
+
+def _text(value: float, unit: str) -> str:
+    if unit == "change":
+        return f"{100 * (value - 1):+.3g}"
+    return f"{100 * value:.3g}" if unit == "share" else f"{value:.3g}"
+
+
+def _side(ratio: float) -> Literal[-1, 0, 1]:
+    return 1 if ratio > 1 else -1 if ratio < 1 else 0
+
+
+def _margin(ratio: float, number: Mapping[str, Any], basis: Basis) -> float:
+    if basis != "published":
+        return min(MEASURED_TOLERANCE * ratio, abs(ratio - 1) / 2)
+    places = len(f"{number['value']:g}".partition(".")[2])
+    rounding = 0.01 if unit_of(number) == "change" else 0.5 * 10.0**-places
+    return max(PUBLISHED_TOLERANCE * ratio, rounding)

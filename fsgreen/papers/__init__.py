@@ -1,0 +1,1 @@
+"""What is particular to each study, and the analysis that they share."""

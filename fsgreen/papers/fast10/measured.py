@@ -1,0 +1,173 @@
+"""Claims put to the test by a campaign: ratios, orders, and a few checks of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.claims import Band, Part, Verdict, band, judge, judge_order, unit_of, written
+from fsgreen.papers.cells import TOTALS
+from fsgreen.papers.effects import Config, sample
+from fsgreen.papers.fast10.reference import WORKLOADS
+
+Numbers = Sequence[Mapping[str, Any]]
+
+METRIC = {"throughput_ops_s": "throughput", "energy_efficiency_ops_per_j": "efficiency"}
+GONE = ("reiserfs",)
+"""File systems that no kernel of today has."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The campaign that claims are tested on.
+
+    `needs` holds the texts for what is missing, by name.
+    """
+
+    trials: pd.DataFrame
+    cells: pd.DataFrame
+    bounds: Mapping[str, float]
+    boundary: str
+    needs: Mapping[str, str]
+
+    @cached_property
+    def unlimited(self) -> frozenset[tuple[str, Config]]:
+        """The cells that were measured as fast as they go."""
+        rows = self.cells[self.cells["load_ops_s"].isna()]
+        names = rows[["workload", "file_system", "option"]].itertuples(index=False)
+        return frozenset((workload, Config(*config)) for workload, *config in names)
+
+    def missing(self, *cells: tuple[str, Config]) -> dict[str, Any]:
+        """Return what a comparison of cells lacks, as fields of a `Part`, or nothing."""
+        for _, config in cells:
+            if config.file_system in GONE:
+                return {"needs": self.needs[config.file_system]}
+        lacks = tuple(
+            f"{workload} {config}"
+            for workload, config in cells
+            if (workload, config) not in self.unlimited
+        )
+        return {"lacks": lacks} if lacks else {}
+
+
+def test(entry: Mapping[str, Any], numbers: Numbers, bench: Bench) -> list[Part]:
+    """Return the parts of a claim that an entry of `claims.yaml` declares."""
+    parts = [
+        _ratio(entry["workload"], declared, numbers[declared["number"]], bench)
+        for declared in entry.get("ratios", ())
+    ]
+    if "order" in entry:
+        order = entry["order"]
+        for above, below in order["pairs"]:
+            parts.append(_above(entry["workload"], above, below, order["metric"], bench))
+    if "check" in entry:
+        parts += CHECKS[entry["check"]](bench, numbers)
+    return parts
+
+
+def _ratio(
+    workload: str, declared: Mapping[str, Any], number: Mapping[str, Any], bench: Bench
+) -> Part:
+    subject = Config.parse(declared["subject"])
+    baseline = Config.parse(declared.get("baseline", f"{subject.file_system}/default"))
+    metric = METRIC[number["metric"]]
+    what = f"{workload} {metric}: {subject} over {baseline}"
+    published, unit = written(number), unit_of(number)
+    missing = bench.missing((workload, subject), (workload, baseline))
+    if missing:
+        return Part(what, "not testable here", published=published, unit=unit, **missing)
+    target = band(number, "measured", bench.bounds["equivalence_percent"] / 100)
+    ours = stats.effect(
+        *(sample(bench.trials, workload, config, metric) for config in (subject, baseline))
+    )
+    if metric == "throughput":
+        return Part(what, judge(ours, target), "measured", published, target, ours, unit)
+    decided = bench.boundary != "modelled"
+    return Part(
+        what,
+        judge(ours, target) if decided else "not testable here",
+        "measured" if decided else None,
+        published,
+        target,
+        ours,
+        unit,
+        bench.boundary,
+        needs="" if decided else bench.needs["wall-meter"],
+    )
+
+
+def _above(workload: str, above: str, below: str, metric: str, bench: Bench) -> Part:
+    configs = [Config.parse(above), Config.parse(below)]
+    what, published = f"{workload} {metric}: {above} over {below}", f"{above} above {below}"
+    missing = bench.missing(*((workload, config) for config in configs))
+    if missing:
+        return Part(what, "not testable here", published=published, **missing)
+    take = sample if metric in TOTALS else _column
+    ours = stats.effect(*(take(bench.trials, workload, config, metric) for config in configs))
+    return Part(what, judge_order(ours), "measured", published, Band(1, math.inf, 1), ours)
+
+
+def _column(trials: pd.DataFrame, workload: str, config: Config, column: str) -> pd.DataFrame:
+    """Return a column of a cell's trials as a sample whose value is its mean."""
+    chosen = sample(trials, workload, config, "throughput")
+    return chosen.assign(above=trials.loc[chosen.index, column], below=1.0)
+
+
+def _metric_identity(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    trials = bench.trials
+    ratio = trials["efficiency_ops_j"] / (trials["throughput_ops_s"] / trials["power_w"])
+    ours = stats.Estimate(ratio.mean(), ratio.min(), ratio.max(), len(ratio))
+    target = Band(1 - 1e-5, 1 + 1e-5, 0)
+    what = "operations per joule over (operations per second over watts), all trials"
+    yield Part(what, judge(ours, target), "measured", "1x", target, ours, boundary=bench.boundary)
+
+
+def _protocol(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    cells = bench.cells
+    least = int(cells["n"].min())
+    runs = stats.Estimate(least, least, least, least)
+    enough = Band(numbers[0]["value"], math.inf, 0)
+    what = "fewest trials of a cell"
+    yield Part(what, judge(runs, enough), "measured", "5 runs", enough, runs, "")
+    widths = cells["half_width_percent"]
+    within = int((widths < numbers[1]["value"]).sum())
+    what = f"half-width below 5 % in {within} of {len(cells)} cells"
+    all_within: Verdict = "reproduced" if within == len(cells) else "not reproduced"
+    yield Part(what, all_within, "measured", "below 5 %")
+
+
+def _web_over_others(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[0], "measured", 0.0)
+    for other in WORKLOADS[1:]:
+        for file_system in ("ext2", "ext3", "xfs"):
+            config = Config(file_system)
+            what = f"throughput of {config}: webserver over {other}"
+            missing = bench.missing(("webserver", config), (other, config))
+            if missing:
+                yield Part(what, "not testable here", published="about 100x", **missing)
+                continue
+            ours = stats.effect(
+                *(sample(bench.trials, name, config, "throughput") for name in ("webserver", other))
+            )
+            yield Part(what, judge(ours, target), "measured", "about 100x", target, ours)
+
+
+def _journal_helps(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for workload in WORKLOADS:
+        pair = ("ext2", "ext3") if workload == "fileserver" else ("ext3", "ext2")
+        yield _above(workload, *pair, "throughput", bench)
+
+
+CHECKS: dict[str, Callable[[Bench, Numbers], Iterator[Part]]] = {
+    "metric_identity": _metric_identity,
+    "protocol": _protocol,
+    "web_over_others": _web_over_others,
+    "journal_helps": _journal_helps,
+}
+"""Tests that are neither a ratio nor an order, by their name in `claims.yaml`."""

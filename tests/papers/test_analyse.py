@@ -1,0 +1,57 @@
+"""cells.csv, effects.csv and trust.csv of a campaign that was reduced from raw folders."""
+
+import pytest
+import synthetic
+
+from fsgreen import design, paths, reduce
+from fsgreen.papers.cells import cells_table
+from fsgreen.papers.fast10 import analyse
+
+
+@pytest.fixture
+def campaign(tmp_path, monkeypatch):
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    synthetic.write_raw("small", synthetic.make_plan(blocks=5))
+    reduce.write("small")
+    analyse.write("small")
+    return "small"
+
+
+def test_rows_per_cell_and_rule(campaign):
+    """Two cells; the rules that the report must state are all there."""
+    cells = reduce.read_table(campaign, "cells")
+    assert cells["n"].tolist() == [5, 5]
+    assert cells["throughput_ops_s"].tolist() == pytest.approx([100, 100])
+    trust = reduce.read_table(campaign, "trust").set_index("rule")
+    assert {3, 4, 5, 13, 15, 18, 19, 22, 23, 24, 25, 26, 28} <= set(trust.index)
+    assert trust.loc[26, "held"]
+    assert "modelled" in trust.loc[19, "detail"]
+
+
+def test_a_missing_trial_breaks_its_block(campaign):
+    """Rule 3: the trust page must not say that blocks are complete."""
+    folder = next((paths.raw(campaign) / "trials").iterdir())
+    folder.rename(paths.raw(campaign) / "away")
+    reduce.write(campaign)
+    analyse.write(campaign)
+    trust = reduce.read_table(campaign, "trust").set_index("rule")
+    assert not trust.loc[3, "held"]
+    assert "9 of 10" in trust.loc[3, "detail"]
+    assert not trust.loc[26, "held"]
+
+
+def test_a_wide_cell_says_how_many_trials_it_needs():
+    """Rules 27 and 28: target missed, and the n that would reach it."""
+    of = [design.Cell("webserver", "ext2")]
+    cells = cells_table(synthetic.trials_frame(of, scatter=0.2), synthetic.BOUNDS)
+    assert not cells["target_met"].item()
+    assert cells["needed_count"].item() > 20
+
+
+def test_an_unsteady_cell_is_inconsistent():
+    """Rule 24: most trials without steady state are no mean."""
+    trials = synthetic.trials_frame([design.Cell("oltp", "ext2")])
+    trials.loc[:2, "steady"] = "no steady state"
+    cells = cells_table(trials, synthetic.BOUNDS)
+    assert cells["state"].item() == "inconsistent"
+    assert cells["steady_percent"].item() == pytest.approx(40)

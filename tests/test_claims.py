@@ -1,0 +1,129 @@
+"""The verdict between a published number and ours."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsgreen.claims import VERDICTS, Band, Part, band, combine, judge, judge_order, missing, shown
+from fsgreen.stats import Estimate
+
+LOSS = {"op": "exact", "value": -27, "unit": "percent_change"}
+NONE = {"op": "indistinguishable", "value": 0, "unit": "percent_change"}
+
+
+def between(low, high):
+    return Estimate((low + high) / 2, low, high, 5)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.70, 0.76, "reproduced"),
+        (0.60, 0.76, "direction only"),
+        (0.90, 0.95, "direction only"),
+        (0.98, 1.02, "not reproduced"),
+        (1.10, 1.20, "reversed"),
+        (0.60, 1.20, "inconclusive"),
+    ],
+)
+def test_a_loss_of_27_percent(low, high, verdict):
+    """Every verdict of rule 44 for a published ratio of 0.73."""
+    assert judge(between(low, high), band(LOSS, "measured", 0.05)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.98, 1.02, "reproduced"), (0.9, 1.1, "inconclusive"), (1.1, 1.2, "not reproduced")],
+)
+def test_no_difference_needs_equivalence(low, high, verdict):
+    """A wide interval around 1 does not show that two cells are equal."""
+    assert judge(between(low, high), band(NONE, "measured", 0.05)) == verdict
+
+
+def test_no_interval_no_verdict():
+    """Two trials of the quick profile decide nothing."""
+    two = Estimate(0.73, math.nan, math.nan, 2)
+    assert judge(two, band(LOSS, "measured", 0.05)) == "inconclusive"
+    assert judge_order(two) == "inconclusive"
+
+
+def test_no_effect_does_not_agree_with_a_small_one():
+    """A published loss of 6 % must not be reproduced by a cell that loses nothing."""
+    small = {"op": "exact", "value": -6, "unit": "percent_change"}
+    assert judge(between(0.995, 1.005), band(small, "measured", 0.05)) == "not reproduced"
+
+
+def test_printed_numbers_agree_within_their_rounding():
+    """9 stands for 8.5 to 9.5; -64 and -65 per cent are one rounding apart; 29 and 23 are not."""
+    nine = band({"op": "approx", "value": 9, "unit": "x"}, "published", 0)
+    assert (nine.low, nine.high) == (8.5, 9.5)
+    sixty_five = band({"op": "approx", "value": -65, "unit": "percent_change"}, "published", 0)
+    assert sixty_five.low <= 0.36 <= sixty_five.high
+    more = band({"op": "approx", "value": 29, "unit": "percent_change"}, "published", 0)
+    assert not more.low <= 1.23 <= more.high
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "low", "high"),
+    [
+        ("greater_than", 2, 2, math.inf),
+        ("at_most", 2, 0, 2),
+        ("order_of_magnitude", 100, 31.6, 316.2),
+    ],
+)
+def test_one_sided_claims(op, value, low, high):
+    """Bounds are bounds, whatever the tolerance."""
+    found = band({"op": op, "value": value, "unit": "x"}, "measured", 0.05)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-3)
+
+
+@given(st.floats(0.05, 20), st.floats(1.0, 1.5), st.floats(-95, 900).filter(lambda v: v != 0))
+def test_every_interval_gets_a_verdict(low, width, value):
+    """The ledger has no hole, and mirrored claims get mirrored verdicts of order."""
+    number = {"op": "exact", "value": value, "unit": "percent_change"}
+    ours = between(low, low * width)
+    assert judge(ours, band(number, "measured", 0.05)) in VERDICTS
+    mirrored = Estimate(1 / ours.value, 1 / ours.high, 1 / ours.low, 5)
+    swap = {"reproduced": "reversed", "reversed": "reproduced", "inconclusive": "inconclusive"}
+    assert judge_order(mirrored) == swap[judge_order(ours)]
+
+
+def part(verdict, **more):
+    return Part("something", verdict, **more)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "whole"),
+    [
+        (["reproduced", "reproduced", "reproduced"], True),
+        (["reproduced", "not testable here", "reproduced"], False),
+        (["direction only", "reproduced", "direction only"], True),
+        (["reversed", "reversed", "reversed"], True),
+        (["reversed", "reproduced", "not reproduced"], True),
+        (["reproduced", "inconclusive", "inconclusive"], True),
+        (["not testable here", "not testable here", "not testable here"], False),
+    ],
+)
+def test_a_claim_is_the_sum_of_its_parts(verdicts, whole):
+    """The third entry is the verdict of the first two; a refuted part refutes the claim."""
+    *parts, expected = verdicts
+    assert combine([part(verdict) for verdict in parts]) == (expected, whole)
+
+
+def test_missing_things_are_named_once():
+    """Ten untested cells are one sentence."""
+    parts = [part("not testable here", lacks=("web a", "web b"), needs="a meter")] * 2
+    text = missing(parts)
+    assert text.count("a meter") == 1
+    assert text.endswith("web a, web b")
+
+
+def test_ours_is_written_like_the_published_number():
+    """-27 % stands beside -26 %, not beside 0.74x."""
+    ours = Estimate(0.74, 0.73, 0.75, 5)
+    assert shown(part("reproduced", ours=ours, unit="change")) == "-26 % [-27, -25]"
+    assert shown(part("reproduced", ours=ours)) == "0.74x [0.73, 0.75]"
+    point = Estimate(8.7, 8.7, 8.7, 1)
+    assert shown(part("reproduced", ours=point, band=Band(8, 9, 1))) == "8.7x"
