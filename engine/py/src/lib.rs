@@ -1,0 +1,86 @@
+//! The Python module `fsgreen_engine`: checking texts. Runs go through the program
+//! `fsgreen-wml`, so that their processor time and their end are apart from Python's.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use wml::lang::{self, Diagnostic, Severity};
+use wml::model::Model;
+
+/// Return the version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    wml::report::ENGINE
+}
+
+/// Check a text in the Workload Model Language.
+///
+/// Parameters
+/// ----------
+/// text : str
+///     The text.
+/// variables : dict of str to str, optional
+///     Values that override the text's own `set` commands, as on the command line.
+///
+/// Returns
+/// -------
+/// dict
+///     `diagnostics`: a list of dicts with severity, line, column and message.
+///     `model`: None if there was an error, else filesets and processes with their sizes.
+#[pyfunction]
+#[pyo3(signature = (text, variables=None))]
+fn check<'py>(
+    py: Python<'py>,
+    text: &str,
+    variables: Option<BTreeMap<String, String>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let variables = variables.unwrap_or_default();
+    let overrides = variables.into_iter().map(|(name, value)| (name, lang::parse_value(&value)));
+    let checked = lang::check(text, &overrides.collect());
+    let found = json!({
+        "diagnostics":
+            checked.diagnostics.iter().map(|found| diagnostic(found, text)).collect::<Vec<_>>(),
+        "model": checked.model.as_ref().map(summary),
+    });
+    py.import("json")?.call_method1("loads", (found.to_string(),))
+}
+
+fn diagnostic(diagnostic: &Diagnostic, text: &str) -> Value {
+    let (line, column) = diagnostic.position(text);
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    json!({ "severity": severity, "line": line, "column": column, "message": diagnostic.message })
+}
+
+fn summary(model: &Model) -> Value {
+    let processes = model.processes.iter().map(|process| {
+        let threads = process.threads.iter().map(|thread| {
+            json!({
+                "name": thread.name,
+                "instances": thread.instances,
+                "flowops": thread.flowops.iter().map(|f| f.operation.name()).collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "name": process.name,
+            "instances": process.instances,
+            "threads": threads.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "filesets": model.filesets,
+        "processes": processes.collect::<Vec<_>>(),
+        "rate_ops_s": model.rate,
+        "variables": model.variables,
+        "size_b": model.filesets.iter().map(wml::model::Fileset::mean_size_b).sum::<f64>().ceil(),
+    })
+}
+
+#[pymodule]
+fn fsgreen_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)
+}

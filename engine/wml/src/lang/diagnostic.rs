@@ -1,0 +1,115 @@
+//! Errors and warnings that say where, show the line, and suggest what was meant.
+
+use std::fmt;
+
+use super::ast::Span;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub span: Span,
+    pub message: String,
+}
+
+impl Diagnostic {
+    pub fn error(span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, span, message: message.into() }
+    }
+
+    pub fn warning(span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, span, message: message.into() }
+    }
+
+    /// Line and column, both from 1; the column counts characters.
+    pub fn position(&self, text: &str) -> (usize, usize) {
+        let before = &text[..self.span.start.min(text.len())];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.matches('\n').count() + 1;
+        (line, before[line_start..].chars().count() + 1)
+    }
+
+    /// `file:line:column: error: message`, the line, and carets under what is meant.
+    pub fn render<'a>(&'a self, file: &'a str, text: &'a str) -> impl fmt::Display + 'a {
+        Rendered { diagnostic: self, file, text }
+    }
+}
+
+struct Rendered<'a> {
+    diagnostic: &'a Diagnostic,
+    file: &'a str,
+    text: &'a str,
+}
+
+impl fmt::Display for Rendered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Diagnostic { severity, span, message } = self.diagnostic;
+        let (line, column) = self.diagnostic.position(self.text);
+        let kind = match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        writeln!(f, "{}:{line}:{column}: {kind}: {message}", self.file)?;
+        let source = self.text.lines().nth(line - 1).unwrap_or("");
+        let room = source.chars().count().saturating_sub(column - 1).max(1);
+        let meant = self.text.get(span.start..span.end).map_or(1, |t| t.chars().count());
+        // Tabs keep their width, so that the caret stands under its word.
+        let margin: String =
+            source.chars().take(column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
+        writeln!(f, "  {source}")?;
+        write!(f, "  {margin}{}", "^".repeat(meant.clamp(1, room)))
+    }
+}
+
+/// `; did you mean 'x'?` if a candidate is near enough to be a slip of the hand.
+pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(word.len()) / 3 + 1)
+        .min()
+        .map_or_else(String::new, |(_, candidate)| format!("; did you mean '{candidate}'?"))
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_hand_is_corrected_and_a_foreign_word_is_not() {
+        let words = ["openfile", "closefile"];
+        assert_eq!(suggestion("opnefile", words), "; did you mean 'openfile'?");
+        assert_eq!(suggestion("zzz", words), "");
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_word_behind_tabs_and_wide_characters() {
+        let text = "set $a=1\n\tsét $b=x";
+        let start = text.find("$b").unwrap();
+        let diagnostic = Diagnostic::error(Span { start, end: start + 2 }, "no");
+        assert_eq!(diagnostic.position(text), (2, 6));
+        let rendered = diagnostic.render("x.f", text).to_string();
+        assert_eq!(rendered, "x.f:2:6: error: no\n  \tsét $b=x\n  \t    ^^");
+    }
+}

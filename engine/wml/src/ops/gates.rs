@@ -1,0 +1,82 @@
+//! Flowops that wait for one another: semblock and sempost, block and wakeup.
+
+use super::{Outcome, Worker, timed};
+use crate::model::Flowop;
+use crate::shared::{Gate, Shared};
+
+/// What one instance of a `semblock` or `block` waits at.
+#[derive(Default)]
+pub struct GatePair {
+    events: Gate,
+    /// How far posters that block may still run ahead.
+    room: Gate,
+}
+
+// SAFETY: made of gates, which are.
+unsafe impl Shared for GatePair {}
+
+impl GatePair {
+    pub fn open_room(&self, highwater: u32) {
+        self.room.post(highwater);
+    }
+
+    /// Let everyone through from now on.
+    pub fn release(&self) {
+        self.events.release();
+        self.room.release();
+    }
+}
+
+/// The gates of one thread, by the place of its flowops.
+pub struct Gates {
+    /// What its own gates wait at, and whether some poster waits for room in them.
+    pub own: Vec<Option<(&'static GatePair, bool)>>,
+    /// The instances that each of its posters reaches.
+    pub targets: Vec<Vec<&'static GatePair>>,
+}
+
+impl Worker<'_> {
+    fn own_gate(&self, nth: usize) -> (&'static GatePair, bool) {
+        self.gates.own[nth].expect("every gate has its pair")
+    }
+
+    pub(super) fn sem_post(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let value = flowop.value.draw(&mut self.stream) as u32;
+        timed(|| {
+            for gate in &self.gates.targets[nth] {
+                if flowop.blocking {
+                    gate.room.take(value);
+                }
+                gate.events.post(value);
+            }
+            Ok(0)
+        })
+    }
+
+    pub(super) fn sem_block(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let value = flowop.value.draw(&mut self.stream) as u32;
+        let (gate, bounded) = self.own_gate(nth);
+        timed(|| {
+            gate.events.take(value);
+            if bounded {
+                gate.room.post(value);
+            }
+            Ok(0)
+        })
+    }
+
+    pub(super) fn block(&mut self, nth: usize) -> Outcome {
+        let (gate, _) = self.own_gate(nth);
+        timed(|| {
+            gate.events.wait_pulse();
+            Ok(0)
+        })
+    }
+
+    pub(super) fn wakeup(&mut self, nth: usize) -> Outcome {
+        timed(|| {
+            self.gates.targets[nth].iter().for_each(|gate| gate.events.pulse());
+            Ok(0)
+        })
+    }
+}

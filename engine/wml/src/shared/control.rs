@@ -1,0 +1,104 @@
+//! When the run starts, when its measured interval begins and ends, and whether it has to stop.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+
+use super::{Shared, futex};
+use crate::clock::now_ns;
+
+#[derive(Default)]
+pub struct Control {
+    ready: AtomicU32,
+    go: AtomicU32,
+    stop: AtomicU32,
+    start_ns: AtomicU64,
+    measure_ns: AtomicU64,
+    end_ns: AtomicU64,
+    last_ns: AtomicU64,
+}
+
+// SAFETY: made of atomics.
+unsafe impl Shared for Control {}
+
+impl Control {
+    /// Say that this thread has touched its memory, and wait for the common start.
+    /// False means that there will be none.
+    pub fn wait_for_start(&self) -> bool {
+        self.ready.fetch_add(1, AcqRel);
+        self.await_start()
+    }
+
+    fn await_start(&self) -> bool {
+        while self.go.load(Acquire) == 0 && !self.stopped() {
+            futex::wait(&self.go, 0, None);
+        }
+        !self.stopped()
+    }
+
+    /// Wait until the measured interval begins; false means that it will not.
+    pub fn wait_for_measure(&self) -> bool {
+        let started = self.await_start();
+        self.sleep_until(self.measure_ns());
+        started && !self.stopped()
+    }
+
+    pub fn ready(&self) -> u32 {
+        self.ready.load(Acquire)
+    }
+
+    /// Release all threads now; measure from then + warm-up.
+    pub fn start(&self, warmup_ns: u64, duration_ns: u64) {
+        let start = now_ns();
+        self.start_ns.store(start, Relaxed);
+        self.measure_ns.store(start + warmup_ns, Relaxed);
+        self.end_ns.store(start + warmup_ns + duration_ns, Relaxed);
+        self.go.store(1, Release);
+        futex::wake_all(&self.go);
+    }
+
+    pub fn start_ns(&self) -> u64 {
+        self.start_ns.load(Relaxed)
+    }
+
+    /// Begin of the measured interval.
+    pub fn measure_ns(&self) -> u64 {
+        self.measure_ns.load(Relaxed)
+    }
+
+    /// End of the measured interval, itself outside.
+    pub fn end_ns(&self) -> u64 {
+        self.end_ns.load(Relaxed)
+    }
+
+    /// End the measured interval earlier than planned.
+    pub fn cut_to(&self, end_ns: u64) {
+        self.end_ns.fetch_min(end_ns, Relaxed);
+    }
+
+    /// Tell every thread to stop, wherever it waits on this.
+    pub fn stop(&self) {
+        self.stop.store(1, Release);
+        futex::wake_all(&self.stop);
+        futex::wake_all(&self.go);
+    }
+
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Acquire) != 0
+    }
+
+    /// Sleep until a time of the monotonic clock, or until the stop.
+    pub fn sleep_until(&self, deadline_ns: u64) {
+        while !self.stopped() && now_ns() < deadline_ns {
+            futex::wait(&self.stop, 0, Some(deadline_ns));
+        }
+    }
+
+    /// Note that a thread has ended its work.
+    pub fn note_end(&self, now_ns: u64) {
+        self.last_ns.fetch_max(now_ns, Relaxed);
+    }
+
+    /// When the last thread ended its work.
+    pub fn last_ns(&self) -> u64 {
+        self.last_ns.load(Relaxed)
+    }
+}

@@ -1,0 +1,14 @@
+//! State that the processes of a run share: anonymous memory, futexes, gates, the event budget.
+//!
+//! Everything here is mapped before the fork and reached through atomics only.
+
+mod budget;
+mod control;
+pub mod futex;
+mod gate;
+mod memory;
+
+pub use budget::Budget;
+pub use control::Control;
+pub use gate::Gate;
+pub use memory::{Shared, one, slice};
