@@ -28,7 +28,8 @@ from fsgreen.trace import MeterInfo
 
 POLL_S = 0.25
 SILENCE_S = 3.0
-"""How long a meter may go without a reading, or three of its intervals if that is longer."""
+SILENT_INTERVALS = 3
+"""A meter fails that gives no reading for both of these."""
 
 HOST_INTERVAL_S = 1.0
 
@@ -127,7 +128,7 @@ class Capture:
 
     def _listen(self, name: str, info: MeterInfo) -> None:
         meter, parser = self._meters[name], PARSERS[info.driver](info)
-        limit_s = max(SILENCE_S, 3 / info.rate_hz)
+        limit_s = max(SILENCE_S, SILENT_INTERVALS / info.rate_hz)
         sound_s = heard_s = time.monotonic()
         while not self._stop.is_set():
             chunk = meter.read(POLL_S)

@@ -11,6 +11,7 @@ import pytest
 from fsgreen import trace, units
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, reparse, wattsup
+from fsgreen.meters import capture as capturing
 from fsgreen.meters.emulator import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
 
@@ -80,7 +81,7 @@ def test_energy_of_a_burst_inside_the_phase_is_the_models(tmp_path):
         with Capture({"system": meter}, tmp_path / "power.raw") as capture:
             wait_for(lambda: capture.total_w() is not None)
             load.begin_s = start_s = time.monotonic()
-            time.sleep(2.2)
+            time.sleep(1.9)
             end_s = time.monotonic()
             wait_for(lambda: capture.total_w(since_s=end_s) is not None)
     power, _ = capture.finish()
@@ -169,7 +170,9 @@ def test_meter_unplugged_in_mid_trial_is_a_fault_that_tells_the_caller(meters, t
 
 
 @pytest.mark.parametrize(("misbehaviour", "how"), [("silent", "silent"), ("garbage", "garbage")])
-def test_meter_that_fails_in_mid_trial_is_a_fault(meters, tmp_path, misbehaviour, how):
+def test_meter_that_fails_in_mid_trial_is_a_fault(meters, tmp_path, monkeypatch, misbehaviour, how):
+    monkeypatch.setattr(capturing, "SILENCE_S", 0.8)
+    monkeypatch.setattr(capturing, "SILENT_INTERVALS", 0.8)
     with Capture(meters, tmp_path / "power.raw") as capture:
         meters["disk"].emulator.misbehaviour = misbehaviour
         wait_for(lambda: capture.fault is not None)
@@ -227,9 +230,9 @@ def test_capture_at_the_real_pace_is_sound_and_costs_far_less_than_a_per_cent(tm
             stack.callback(meter.close)
         with Capture(meters, tmp_path / "power.raw", HostSampler(lambda: None)) as capture:
             start_s = time.monotonic()
-            time.sleep(4.2)
+            time.sleep(3.2)
             power, _ = capture.finish()
         duration_s = time.monotonic() - start_s
     assert 0 < capture.cpu_s / duration_s < 0.01
     for _, readings in power.groupby("meter"):
-        assert trace.check_trace(readings, start_s + 1.2, start_s + 3.8, rate_hz=1.0) == []
+        assert trace.check_trace(readings, start_s + 1.2, start_s + 2.8, rate_hz=1.0) == []

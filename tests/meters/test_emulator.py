@@ -30,7 +30,7 @@ def record(meter, duration_s):
 
 def test_readings_have_the_resolution_and_the_coherence_of_the_real_meter():
     with closing(emulated()) as meter:
-        readings = record(meter, 0.6)
+        readings = record(meter, 0.4)
     assert len(readings) >= 4
     for reading in readings:
         assert reading.quality == "ok"
@@ -57,7 +57,7 @@ def test_pace_does_not_drift():
 
 def test_counter_advances_by_tenths_of_a_watt_hour():
     with closing(emulated(lambda: 36000.0 / PACE_S / 100)) as meter:
-        counts = [reading.energy_wh for reading in record(meter, 0.6)]
+        counts = [reading.energy_wh for reading in record(meter, 0.4)]
     steps = [b - a for a, b in pairwise(counts)]
     assert sum(steps) / len(steps) == pytest.approx(0.1, abs=0.06)
 
@@ -76,7 +76,7 @@ def test_misbehaviour_never_makes_a_wrong_value(misbehaviour, qualities):
     with closing(emulated()) as meter:
         meter.start()
         meter.emulator.misbehaviour = misbehaviour
-        chunks = [chunk for _ in range(5) if (chunk := meter.read(0.2)) is not None]
+        chunks = [chunk for _ in range(4) if (chunk := meter.read(0.2)) is not None]
         readings = parse(chunks, meter.describe())
     assert {reading.quality for reading in readings} == qualities
     assert all(reading.power_w == pytest.approx(173.3) for reading in readings)
@@ -86,7 +86,7 @@ def test_garbage_makes_readings_without_value():
     with closing(emulated()) as meter:
         meter.start()
         meter.emulator.misbehaviour = "garbage"
-        chunks = [chunk for _ in range(6) if (chunk := meter.read(0.2)) is not None]
+        chunks = [chunk for _ in range(4) if (chunk := meter.read(0.2)) is not None]
         readings = parse(chunks, meter.describe())
     assert not any(reading.power_w > 0 for reading in readings)
     assert len(chunks) > 2
