@@ -6,11 +6,11 @@ from pathlib import Path
 
 from fsgreen import paths
 from fsgreen.reduce.latency import latency_table
-from fsgreen.reduce.pool import poolable_trials
+from fsgreen.reduce.pool import poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
 
-__all__ = ["CELL", "cell_label", "read_table", "write", "write_table"]
+__all__ = ["CELL", "cell_label", "read_plan", "read_table", "write", "write_table"]
 
 
 def write(campaign: str) -> Path:
