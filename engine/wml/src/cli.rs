@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::lang::{self, Severity, ast::Expression};
 use crate::model::Model;
 use crate::report::{ENGINE, Report, Results, SCHEMA};
-use crate::run::{Arena, Ending, Options, lay_out, prepare_all, supervise, verify_all};
+use crate::run::{self, Arena, Ending, Options, lay_out, prepare_all, supervise, verify_all};
 
 const HELP: &str = "\
 fsgreen-wml runs workloads that are written in the Workload Model Language.
@@ -34,20 +34,22 @@ Example: fsgreen-wml check webserver.f --set dir=/mnt/test --set scale=0.1
 
 const PREPARE_HELP: &str = "\
 fsgreen-wml prepare FILE.f [--set NAME=VALUE]... [--seed N] [--json OUT]
+                    [--die-with-parent]
 
 Create the filesets of the text; trees that were made before are replaced.
-The same seed makes the same trees.
+The same seed makes the same trees. With --die-with-parent it ends when its caller does.
 
 Example: fsgreen-wml prepare webserver.f --set dir=/mnt/test --set scale=0.1 --seed 7
 ";
 
 const RUN_HELP: &str = "\
 fsgreen-wml run FILE.f [--set NAME=VALUE]... [--seed N] [--prepared]
-                [--warmup SECONDS] [--duration SECONDS] [--json OUT]
+                [--warmup SECONDS] [--duration SECONDS] [--json OUT] [--die-with-parent]
 
 Create the filesets and run the processes of the text. With --prepared the trees must be as
 'prepare' left them with the same seed. Results go to OUT, or to the standard output.
 Without --duration the text's own 'run' command says how long (60 s if it does not).
+With --die-with-parent it ends when its caller does, however that ends.
 
 Example: fsgreen-wml run webserver.f --set dir=/mnt/test --seed 7 --warmup 5 --duration 60 \\
              --json results.json
@@ -85,15 +87,15 @@ impl Command {
 
 /// Do what the arguments ask; errors are printed here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    run(lexopt::Parser::from_args(arguments)).unwrap_or_else(|failure| {
+    dispatch(lexopt::Parser::from_args(arguments)).unwrap_or_else(|failure| {
         eprintln!("fsgreen-wml: {failure}");
-        failure.exit
+        Exit::Failed
     })
 }
 
-fn run(mut parser: lexopt::Parser) -> Result<Exit, Failure> {
+fn dispatch(mut parser: lexopt::Parser) -> Result<Exit, Failure> {
     use lexopt::prelude::*;
-    let usage = |error: lexopt::Error| Failure::new(format!("{error}; see fsgreen-wml --help"));
+    let usage = |error: lexopt::Error| Failure::new(error.to_string()).next("fsgreen-wml --help");
     let command = match parser.next().map_err(usage)? {
         Some(Value(word)) => match word.to_str() {
             Some("check") => Command::Check,
@@ -152,6 +154,9 @@ fn arguments(
             }
             Long("json") if command != Command::Check => {
                 arguments.json = Some(parser.value()?.into());
+            }
+            Long("die-with-parent") if command != Command::Check => {
+                run::die_with_parent().map_err(|failure| failure.to_string())?;
             }
             Long("prepared") if command == Command::Run => arguments.prepared = true,
             Long("warmup") if command == Command::Run => {

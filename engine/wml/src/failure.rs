@@ -15,15 +15,21 @@ pub enum Exit {
     Partial = 3,
 }
 
+/// What went wrong, and what to do next.
 #[derive(Debug)]
 pub struct Failure {
-    pub message: String,
-    pub exit: Exit,
+    message: String,
+    next_step: Option<String>,
 }
 
 impl Failure {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), exit: Exit::Failed }
+        Self { message: message.into(), next_step: None }
+    }
+
+    /// The same with the next step.
+    pub fn next(self, step: impl Into<String>) -> Self {
+        Self { next_step: Some(step.into()), ..self }
     }
 
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
@@ -33,7 +39,8 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        self.next_step.as_ref().map_or(Ok(()), |step| write!(f, "\n  next:  {step}"))
     }
 }
 

@@ -23,6 +23,8 @@ const MAX_WORKERS: usize = 8;
 /// Files whose sizes are compared when an existing tree is checked.
 const SAMPLE: usize = 64;
 
+const SMALLER: &str = "choose a smaller scale or a larger file system";
+
 /// What was created.
 #[derive(Clone, Debug, Serialize)]
 pub struct Prepared {
@@ -40,8 +42,8 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
     let (fileset, layout) = (&files.fileset, &files.layout);
     let parent = Path::new(&fileset.path);
     if !parent.is_dir() {
-        let message = format!("{} is not a directory: create it first", parent.display());
-        return Err(Failure::new(message));
+        let message = format!("{} is not a directory", parent.display());
+        return Err(Failure::new(message).next(format!("mkdir -p {}", parent.display())));
     }
     remove(Path::new(layout.root()))?;
     check_space(parent, layout)?;
@@ -83,6 +85,8 @@ fn fill(files: &Files, order: &[usize], workers: usize, seed: u64) -> Result<(),
             if let Err(error) = write_file(file, files.layout.entries[entry].size_b, &data) {
                 stopped.store(true, Relaxed);
                 let first = Failure::io(format!("cannot write {}", file.display()), &error);
+                let full = error.kind() == io::ErrorKind::StorageFull;
+                let first = if full { first.next(SMALLER) } else { first };
                 failure.lock().expect("no thread panics").get_or_insert(first);
             }
             done.fetch_add(1, Relaxed);
@@ -121,9 +125,10 @@ fn remove(root: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::io(format!("cannot read {}", root.display()), &error))?;
     if let Some(foreign) = foreign {
         return Err(Failure::new(format!(
-            "{} was not made by this program, so nothing was removed: choose another directory",
+            "{} was not made by this program, so nothing was removed",
             foreign.display()
-        )));
+        ))
+        .next("choose another directory"));
     }
     fs::remove_dir_all(root)
         .map_err(|error| Failure::io(format!("cannot remove {}", root.display()), &error))
@@ -165,21 +170,23 @@ fn check_space(parent: &Path, layout: &Layout) -> Result<(), Failure> {
     let free = disk.f_bavail * block;
     if needed > free {
         return Err(Failure::new(format!(
-            "no space for {}: it needs {:.1} MiB and {} has {:.1} MiB free; choose a smaller scale",
+            "no space for {}: it needs {:.1} MiB and {} has {:.1} MiB free",
             layout.root(),
             needed as f64 / f64::from(1 << 20),
             parent.display(),
             free as f64 / f64::from(1 << 20),
-        )));
+        ))
+        .next(SMALLER));
     }
     let inodes = files + layout.directories.len() as u64;
     if disk.f_files > 0 && inodes > disk.f_favail {
         return Err(Failure::new(format!(
-            "no inodes for {}: it needs {inodes} and {} has {} free; choose a smaller scale",
+            "no inodes for {}: it needs {inodes} and {} has {} free",
             layout.root(),
             parent.display(),
             disk.f_favail,
-        )));
+        ))
+        .next(SMALLER));
     }
     Ok(())
 }
@@ -197,11 +204,12 @@ pub fn verify(files: &Files) -> Result<(), Failure> {
         if found != expected {
             let bytes = |size: Option<u64>| size.map_or("no file".into(), |b| format!("{b} bytes"));
             return Err(Failure::new(format!(
-                "{} is not as prepared with this seed ({} instead of {}): run prepare again",
+                "{} is not as prepared with this seed ({} instead of {})",
                 file.display(),
                 bytes(found),
                 bytes(expected),
-            )));
+            ))
+            .next("prepare it again"));
         }
     }
     Ok(())

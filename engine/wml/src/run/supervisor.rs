@@ -170,10 +170,9 @@ impl Children {
 }
 
 fn child_main(arena: &Arena, nth: usize, parent: libc::pid_t) -> ! {
-    // SAFETY: plain system calls. A parent that died before prctl is noticed by getppid.
+    // SAFETY: plain system calls. A parent that died before the request is noticed by getppid.
     unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        if libc::getppid() != parent {
+        if super::die_with_parent().is_err() || libc::getppid() != parent {
             libc::_exit(1);
         }
         let run = std::panic::AssertUnwindSafe(|| child::run(arena, nth));

@@ -1,0 +1,40 @@
+"""Workloads: what runs in a trial. `load_workload` gives one, `names` lists them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fsgreen.errors import unknown
+from fsgreen.workloads.base import Outcome, Workload
+from fsgreen.workloads.wml import WmlWorkload
+
+__all__ = ["Outcome", "Workload", "load_workload", "names"]
+
+_PERSONALITIES = Path(__file__).parent / "personalities"
+
+
+def names() -> list[str]:
+    """Return the names of the workloads that ship with fsgreen."""
+    return sorted(file.stem for file in _PERSONALITIES.glob("*.f"))
+
+
+def load_workload(name: str, scale: float = 1.0) -> Workload:
+    """Return a workload at a scale.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    scale : float
+        Share of the published size: of the number of files (their sizes stay), or, where there
+        are always ten files as in `oltp`, of their size.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such workload, or the scale is not above 0.
+    """
+    file = _PERSONALITIES / f"{name}.f"
+    if name not in names():
+        raise unknown("workload", name, names(), where=_PERSONALITIES)
+    return WmlWorkload(name, file, scale)

@@ -1,0 +1,100 @@
+"""What every workload is: files that it prepares, and work on them that it measures."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did.
+
+    Attributes
+    ----------
+    phases : list of (str, float, float)
+        Name, start and end of `warmup` and `measure`, in seconds of `time.monotonic()`.
+    ops : DataFrame
+        One row for each second of the measured interval: `time_s` (its end), `duration_s`,
+        `work_ops`, `read_b`, `write_b`.
+    latency : DataFrame
+        Non-empty histogram buckets of the operations that count as work: `process`, `thread`,
+        `flowop`, `operation`, `lower_ns`, `upper_ns` (itself outside), `work_ops`.
+    summary : dict
+        `duration_s`, `work_ops`, `throughput_ops_s`, `read_b`, `write_b`, `errors` (a count for
+        each errno name), `skipped` (operations for which there was no file), `partial`, `reason`
+        (why it is partial), `cost` (`user_s`, `system_s`, `voluntary_switches`,
+        `involuntary_switches` of the workload within the measured interval), `engine`, `seed`,
+        `variables`.
+    """
+
+    phases: list[tuple[str, float, float]]
+    ops: pd.DataFrame
+    latency: pd.DataFrame
+    summary: dict[str, Any]
+
+
+class Workload(Protocol):
+    """Work to measure. `prepare` and `run` belong together through directory and seed."""
+
+    name: str
+
+    @property
+    def size_b(self) -> int:
+        """Bytes of the files at this scale."""
+        ...
+
+    def check(self) -> None:
+        """Check what can be known without touching a directory.
+
+        Raises
+        ------
+        FsgreenError
+            If the workload cannot run; the error says how to mend it.
+        """
+        ...
+
+    def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
+        """Create the files, the same for the same seed; return what was created.
+
+        Raises
+        ------
+        FsgreenError
+            If the directory or its free space does not allow it.
+        """
+        ...
+
+    def run(
+        self,
+        directory: Path,
+        seed: int,
+        warmup_s: float,
+        measure_s: float,
+        load_ops_s: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Outcome:
+        """Work on files that `prepare` made with this seed.
+
+        Parameters
+        ----------
+        directory : Path
+            Where the files are.
+        seed : int
+            As given to `prepare`.
+        warmup_s, measure_s : float
+            Work before the measured interval, and the interval. Seconds.
+        load_ops_s : float, optional
+            Limit of the operations per second; None is as fast as it goes.
+        stop : threading.Event, optional
+            Ends the run early once it is set; the outcome is then partial.
+
+        Raises
+        ------
+        FsgreenError
+            If the files are not as prepared, the disk is full, or the engine fails.
+        """
+        ...

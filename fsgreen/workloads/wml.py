@@ -1,0 +1,174 @@
+"""Workloads in the Workload Model Language, run by the program `fsgreen-wml`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen.errors import FsgreenError
+from fsgreen.workloads import engine
+from fsgreen.workloads.base import Outcome
+
+NS_PER_S = 1e9
+
+
+class WmlWorkload:
+    """A text in the Workload Model Language at a scale.
+
+    Parameters
+    ----------
+    name : str
+        What the workload is called.
+    file : Path
+        The text; it names its directory `$dir`, its scale `$scale` and its load `$load`.
+    scale : float
+        Share of the full size: of the number of files, or of the size of a database.
+    """
+
+    def __init__(self, name: str, file: Path, scale: float) -> None:
+        if not scale > 0:
+            raise FsgreenError(
+                f"the scale of a workload must be above 0, and this is {scale:g}",
+                where=name,
+                next_step="use a scale such as 0.1, a tenth of the published size",
+            )
+        self.name = name
+        self.file = file
+        self.scale = scale
+
+    @property
+    def size_b(self) -> int:
+        """Bytes of the files at this scale, all existing, in the mean.
+
+        A web server's log and a mail server's messages grow while they work; that is not in here.
+        """
+        return int(self._model["size_b"])
+
+    def check(self) -> None:
+        """Check that the engine is installed and accepts the text."""
+        engine.require()
+        assert self._model
+
+    def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
+        """Create the files; return `filesets` (what each one got) and their sums."""
+        report = engine.call(["prepare", str(self.file), *self._options(directory, seed)])
+        filesets = report["prepare"]
+        return {
+            "files_count": sum(fileset["files"] for fileset in filesets),
+            "directories_count": sum(fileset["directories"] for fileset in filesets),
+            "size_b": sum(fileset["bytes"] for fileset in filesets),
+            "duration_s": sum(fileset["duration_s"] for fileset in filesets),
+            "filesets": filesets,
+        }
+
+    def run(
+        self,
+        directory: Path,
+        seed: int,
+        warmup_s: float,
+        measure_s: float,
+        load_ops_s: float | None = None,
+        stop: threading.Event | None = None,
+    ) -> Outcome:
+        """Work on files that `prepare` made with this seed; see `base.Workload.run`."""
+        options = [
+            *self._options(directory, seed),
+            "--prepared",
+            f"--warmup={warmup_s}",
+            f"--duration={measure_s}",
+        ]
+        if load_ops_s is not None:
+            options.append(f"--set=load={load_ops_s}")
+        outcome = _outcome(engine.call(["run", str(self.file), *options], stop))
+        full = outcome.summary["errors"].get("ENOSPC", 0)
+        if full:
+            raise FsgreenError(
+                f"the file system is full: {full} operations of {self.name} failed",
+                where=directory,
+                next_step="choose a smaller scale, a shorter run or a larger file system",
+            )
+        return outcome
+
+    def _options(self, directory: Path, seed: int) -> list[str]:
+        return [f"--set=dir={directory}", f"--set=scale={self.scale}", f"--seed={seed}"]
+
+    @cached_property
+    def _model(self) -> Mapping[str, Any]:
+        try:
+            import fsgreen_engine
+        except ImportError as error:
+            raise FsgreenError(
+                "the workload engine is not installed", next_step=engine.BUILD
+            ) from error
+        variables = {"dir": "/", "scale": str(self.scale)}
+        found = fsgreen_engine.check(self.file.read_text(), variables)
+        for flaw in found["diagnostics"]:
+            if flaw["severity"] == "error":
+                raise FsgreenError(
+                    flaw["message"],
+                    where=f"{self.file}:{flaw['line']}:{flaw['column']}",
+                    next_step=f"mend it, then {engine.PROGRAM} check {self.file} --set dir=/tmp",
+                )
+        model: Mapping[str, Any] = found["model"]
+        return model
+
+
+def _outcome(report: Mapping[str, Any]) -> Outcome:
+    measure = report["measure"]
+    phases = [
+        (phase["name"], phase["start_ns"] / NS_PER_S, phase["end_ns"] / NS_PER_S)
+        for phase in report["phases"]
+    ]
+    errors: dict[str, int] = {}
+    for flowop in measure["flowops"]:
+        for errno, count in flowop["errors"].items():
+            errors[errno] = errors.get(errno, 0) + count
+    summary = {
+        **{
+            name: measure[name]
+            for name in ("duration_s", "work_ops", "throughput_ops_s", "read_b", "write_b")
+        },
+        "errors": errors,
+        "skipped": sum(flowop["skipped"] for flowop in measure["flowops"]),
+        **{
+            name: report[name]
+            for name in ("partial", "reason", "cost", "engine", "seed", "variables")
+        },
+    }
+    _, start_s, end_s = phases[-1]
+    ops = _ops(measure["series"], start_s, end_s)
+    return Outcome(phases, ops, _latency(measure["flowops"]), summary)
+
+
+def _ops(series: Mapping[str, Any], start_s: float, end_s: float) -> pd.DataFrame:
+    begins = [start_s + nth * series["interval_s"] for nth in range(len(series["work_ops"]))]
+    ends = [*begins[1:], end_s][: len(begins)]
+    return pd.DataFrame(
+        {
+            "time_s": pd.Series(ends, dtype=float),
+            "duration_s": pd.Series(
+                [end - begin for begin, end in zip(begins, ends, strict=True)], dtype=float
+            ),
+            **{
+                name: pd.Series(series[name], dtype="int64")
+                for name in ("work_ops", "read_b", "write_b")
+            },
+        }
+    )
+
+
+def _latency(flowops: list[Mapping[str, Any]]) -> pd.DataFrame:
+    """The histograms of the flowops that count as work, one row for each bucket."""
+    rows = [
+        (*(flowop[name] for name in ("process", "thread", "flowop", "operation")), *bucket)
+        for flowop in flowops
+        if flowop["counted"]
+        for bucket in flowop["latency"]["buckets"]
+    ]
+    names = ["process", "thread", "flowop", "operation", "lower_ns", "upper_ns", "work_ops"]
+    return pd.DataFrame(rows, columns=names)
