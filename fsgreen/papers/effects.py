@@ -15,6 +15,27 @@ LEVEL = 0.05
 FAMILY = ["kind", "metric", "workload"]
 """Comparisons of one kind, metric and workload are one family (rule 38)."""
 
+COLUMNS = [
+    *FAMILY,
+    "file_system",
+    "option",
+    "baseline_file_system",
+    "baseline_option",
+    "n",
+    "ratio_x",
+    "ratio_low_x",
+    "ratio_high_x",
+    "change_percent",
+    "change_low_percent",
+    "change_high_percent",
+    "difference_p",
+    "difference_holm_p",
+    "equivalence_p",
+    "equivalence_holm_p",
+    "bound_percent",
+    "outcome",
+]
+
 
 @dataclass(frozen=True)
 class Config:
@@ -74,9 +95,9 @@ def effects_table(
         for kind, workload, candidate, baseline in pairs
         for metric in TOTALS
     ]
-    table = pd.DataFrame(rows, columns=None if rows else [*FAMILY, "n"])
     if not rows:
-        return table
+        return pd.DataFrame(columns=COLUMNS)
+    table = pd.DataFrame(rows)
     for p_value in ("difference_p", "equivalence_p"):
         adjusted = table.groupby(FAMILY)[p_value].transform(lambda p: stats.holm(list(p)))
         table[p_value.replace("_p", "_holm_p")] = adjusted
@@ -87,7 +108,7 @@ def effects_table(
             table["n"], table["difference_holm_p"], table["equivalence_holm_p"], strict=True
         )
     ]
-    return table
+    return table[COLUMNS]
 
 
 def outcome(n: int, difference_p: float, equivalence_p: float, bounds: Mapping[str, float]) -> str:

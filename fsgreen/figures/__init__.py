@@ -1,0 +1,18 @@
+"""What all figures share: style, file systems' colours, saving; and the figures of confounds."""
+
+from fsgreen.figures.confounds import offset_curve, queue_curve
+from fsgreen.figures.style import COLOUR, HATCH, NAME, empty, modelled, new, note, save, styled
+
+__all__ = [
+    "COLOUR",
+    "HATCH",
+    "NAME",
+    "empty",
+    "modelled",
+    "new",
+    "note",
+    "offset_curve",
+    "queue_curve",
+    "save",
+    "styled",
+]

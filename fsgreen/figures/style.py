@@ -1,0 +1,126 @@
+"""One look for all figures: readable in print and without colour, the same bytes each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, ParamSpec
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+
+COLOUR = {
+    "ext2": "#E69F00",
+    "ext3": "#56B4E9",
+    "ext4": "#0072B2",
+    "reiserfs": "#CC79A7",
+    "xfs": "#009E73",
+    "btrfs": "#D55E00",
+}
+"""A file system has one colour in all figures (Okabe & Ito 2008, told apart by all eyes)."""
+
+HATCH = {"ext2": "//", "ext3": "\\\\", "ext4": "", "reiserfs": "xx", "xfs": "..", "btrfs": "--"}
+MARKER = {"ext2": "^", "ext3": "v", "ext4": "o", "reiserfs": "X", "xfs": "s", "btrfs": "D"}
+NAME = {
+    "ext2": "Ext2",
+    "ext3": "Ext3",
+    "ext4": "Ext4",
+    "reiserfs": "Reiserfs",
+    "xfs": "XFS",
+    "btrfs": "Btrfs",
+}
+
+WIDTH_IN = 6.4
+GREY = "#555555"
+
+RC: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.5,
+    "legend.frameon": False,
+    "legend.fontsize": 7.5,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "errorbar.capsize": 2,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "fsgreen",
+    "savefig.dpi": 150,
+    "figure.constrained_layout.use": True,
+}
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Draw a figure in the common style, whatever style is set outside."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with matplotlib.rc_context(RC):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def new(height_in: float, width_in: float = WIDTH_IN) -> Figure:
+    """Return an empty figure of the width of a page's text."""
+    return Figure(figsize=(width_in, height_in))
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Write a figure as SVG (letters as paths) and PNG, without dates; return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    undated: dict[str, dict[str, None]] = {
+        "svg": {"Date": None, "Creator": None},
+        "png": {"Software": None},
+    }
+    with matplotlib.rc_context(RC):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for kind, metadata in undated.items():
+            file = folder / f"{name}.{kind}"
+            figure.savefig(file, metadata=metadata)
+            files.append(file)
+    return files
+
+
+def empty(figure: Figure, text: str) -> Figure:
+    """Return the figure with a sentence that says why there is nothing to show."""
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, text, ha="center", va="center", color=GREY, wrap=True)
+    return figure
+
+
+def note(figure: Figure, text: str) -> None:
+    """Put a line of small print under a figure."""
+    figure.supxlabel(text, fontsize=6.5, color=GREY, x=0.01, ha="left")
+
+
+def modelled(axes: Axes, boundary: str, side: Literal["left", "right"] = "right") -> None:
+    """Mark axes whose values rest on modelled power (rule 19)."""
+    if boundary == "modelled":
+        axes.text(
+            0.995 if side == "right" else 0.01,
+            0.985,
+            "modelled power",
+            transform=axes.transAxes,
+            ha=side,
+            va="top",
+            fontsize=7,
+            style="italic",
+            bbox={"facecolor": "white", "edgecolor": GREY, "linewidth": 0.5, "pad": 2},
+        )

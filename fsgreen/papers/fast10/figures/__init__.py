@@ -1,0 +1,38 @@
+"""The figures of fast10 from a campaign, beside the published values where there are any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fsgreen import paths
+from fsgreen.confounds import read_probes
+from fsgreen.figures import offset_curve, queue_curve, save
+from fsgreen.papers.fast10.figures.configurations import configurations
+from fsgreen.papers.fast10.figures.cpu_split import cpu_split
+from fsgreen.papers.fast10.figures.power_by_load import power_by_load
+from fsgreen.papers.fast10.reference import WORKLOADS, Printed
+from fsgreen.papers.fast10.tables import write_tables
+from fsgreen.reduce import read_table
+
+__all__ = ["configurations", "cpu_split", "power_by_load", "write"]
+
+
+def write(campaign: str) -> Path:
+    """Write figures 1 to 6b, the confounds' curves and tables 1 to 3; return the figures' folder.
+
+    Figures are SVG and PNG in `figures/`, tables CSV and TeX in `tables/`.
+    """
+    cells, printed = read_table(campaign, "cells"), Printed.load()
+    folder = paths.results(campaign) / "figures"
+    save(power_by_load(cells, printed.points("1")), folder, "fig1")
+    save(cpu_split(cells), folder, "fig2")
+    for number, workload in enumerate(WORKLOADS, start=3):
+        for panel, metric in (("a", "throughput"), ("b", "efficiency")):
+            name = f"{number}{panel}"
+            figure = configurations(cells, printed.bars(name), workload, metric)
+            save(figure, folder, f"fig{name}")
+    probes = read_probes(campaign)
+    save(offset_curve(probes["offset"]), folder, "confound_offset")
+    save(queue_curve(probes["queue"]), folder, "confound_queue")
+    write_tables(campaign, printed)
+    return folder

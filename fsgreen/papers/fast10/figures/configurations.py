@@ -1,0 +1,165 @@
+"""Figures 3a to 6b: throughput or efficiency of every file system and option of a workload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fsgreen.figures import COLOUR, HATCH, NAME, empty, modelled, new, note, styled
+
+REFERENCES = ("xfs", "ext3", "ext2")
+"""File systems that both fast10 and today's kernels have; the first in the campaign is 1."""
+
+UNITS = {
+    ("throughput", True): ("throughput_ops_s", "ops_s", 1000.0, "throughput (1000 ops/s)"),
+    ("throughput", False): ("throughput_ops_s", "ops_s", 1.0, "throughput (ops/s)"),
+    ("efficiency", True): ("efficiency_ops_j", "ops_j", 1.0, "efficiency (ops/J{})"),
+    ("efficiency", False): ("efficiency_ops_j", "ops_j", 0.001, "efficiency (ops/kJ{})"),
+}
+"""Column, suffix, divisor and label by metric and whether it is the web server, as in fast10."""
+
+
+@styled
+def configurations(
+    cells: pd.DataFrame, published: pd.DataFrame, workload: str, metric: str
+) -> Figure:
+    """Return absolute values with intervals, and below them ratios beside the published ones.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The table `cells.csv`.
+    published : DataFrame
+        The published bars: file_system, option, value, low, high, doubtful.
+    workload : str
+        The workload of the figure.
+    metric : str
+        `throughput` or `efficiency`.
+    """
+    column, suffix, divisor, label = UNITS[metric, workload == "webserver"]
+    ours = cells[(cells["workload"] == workload) & cells["load_ops_s"].isna()]
+    bars = _rows(ours, published, column, suffix)
+    figure = new(3.6)
+    if ours.empty:
+        return empty(figure, f"This campaign has no cells of {workload}.")
+    boundary = ours["boundary"].iloc[0]
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    _absolute(top, bars, divisor)
+    top.set(ylabel=label.format(f", {boundary}"), title=f"{workload}: this campaign")
+    if metric == "efficiency":
+        modelled(top, boundary)
+    _relative(bottom, bars)
+    names = [_name(row) for row in bars.to_dict("records")]
+    bottom.set_xticks(range(len(bars)), names, rotation=45, ha="right", rotation_mode="anchor")
+    bottom.set_xlim(-0.6, len(bars) - 0.4)
+    missing = len(published) - published.merge(ours, on=["file_system", "option"]).shape[0]
+    note(figure, f"95 % intervals; {missing} of fast10's {len(published)} configurations not run")
+    return figure
+
+
+def _rows(ours: pd.DataFrame, published: pd.DataFrame, column: str, suffix: str) -> pd.DataFrame:
+    """Return a row per configuration shown: all of ours, and the published defaults."""
+    stem = column.removesuffix(f"_{suffix}")
+    mine = pd.DataFrame(
+        {
+            "file_system": ours["file_system"],
+            "option": ours["option"],
+            "ours": ours[column],
+            "ours_low": ours[f"{stem}_low_{suffix}"],
+            "ours_high": ours[f"{stem}_high_{suffix}"],
+        }
+    )
+    both = mine.merge(published, on=["file_system", "option"], how="outer")
+    both = both[both["ours"].notna() | (both["option"] == "default")]
+    order = {name: index for index, name in enumerate(NAME)}
+    key = both["file_system"].map(order) + 0.5 * (both["option"] != "default")
+    return both.assign(key=key).sort_values(["key", "option"]).reset_index(drop=True)
+
+
+def _absolute(axes: Axes, bars: pd.DataFrame, divisor: float) -> None:
+    for index, row in enumerate(bars.to_dict("records")):
+        if pd.isna(row["ours"]):
+            reason = "n/a" if row["file_system"] == "reiserfs" else "not run"
+            axes.text(index, 0, reason, rotation=90, ha="center", va="bottom", fontsize=6.5)
+            continue
+        axes.bar(
+            index,
+            row["ours"] / divisor,
+            yerr=_error(row, "ours", divisor),
+            color=COLOUR[row["file_system"]],
+            hatch=HATCH[row["file_system"]],
+            edgecolor="black",
+            linewidth=0.5,
+            width=0.75,
+            error_kw={"linewidth": 0.9},
+        )
+    axes.set_ylim(0, 1.18 * np.nanmax(bars[["ours", "ours_high"]].to_numpy()) / divisor)
+
+
+def _relative(axes: Axes, bars: pd.DataFrame) -> None:
+    """Draw ours and the published values as ratios to the same configuration."""
+    defaults = bars[bars["option"] == "default"].set_index("file_system")
+    reference = next(
+        (fs for fs in REFERENCES if fs in defaults.index and pd.notna(defaults.loc[fs, "ours"])),
+        None,
+    )
+    if reference is None:
+        axes.set_axis_on()
+        axes.text(
+            0.5,
+            0.5,
+            "no default file system of fast10 in this campaign to compare with",
+            transform=axes.transAxes,
+            ha="center",
+            va="center",
+        )
+        return
+    base = defaults.loc[reference]
+    for index, row in enumerate(bars.to_dict("records")):
+        if pd.notna(row["value"]):
+            axes.errorbar(
+                index + 0.17,
+                row["value"] / base["value"],
+                yerr=_error(row, "value", base["value"], "low", "high"),
+                marker="D",
+                markersize=4,
+                color="black",
+                markerfacecolor="white",
+                linewidth=0.9,
+                alpha=0.6 if row["doubtful"] else 1.0,
+                linestyle="none",
+            )
+        if pd.notna(row["ours"]):
+            axes.errorbar(
+                index - 0.17,
+                row["ours"] / base["ours"],
+                yerr=_error(row, "ours", base["ours"]),
+                marker="o",
+                markersize=4.5,
+                color=COLOUR[row["file_system"]],
+                linewidth=0.9,
+                linestyle="none",
+            )
+    axes.axhline(1, color="black", linewidth=0.6, linestyle=":")
+    axes.set_ylabel(f"relative to\n{NAME[reference]} default")
+    axes.set_ylim(bottom=0)
+    axes.plot([], [], "o", color="black", markersize=4.5, label="this campaign")
+    axes.plot([], [], "D", color="black", markerfacecolor="white", markersize=4, label="published")
+    axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0, 1.2), borderaxespad=0)
+
+
+def _error(
+    row: dict[str, Any], centre: str, divisor: float, low: str = "", high: str = ""
+) -> list[list[float]]:
+    below = row[centre] - row[low or f"{centre}_low"]
+    above = row[high or f"{centre}_high"] - row[centre]
+    return [[float(np.nan_to_num(below)) / divisor], [float(np.nan_to_num(above)) / divisor]]
+
+
+def _name(row: dict[str, Any]) -> str:
+    name = NAME.get(row["file_system"], row["file_system"])
+    return name if row["option"] == "default" else f"{name} {row['option']}"

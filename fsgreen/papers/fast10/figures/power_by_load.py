@@ -1,0 +1,96 @@
+"""Figure 1: mean power against load on the web server, default options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fsgreen.figures import COLOUR, NAME, empty, modelled, new, note, styled
+from fsgreen.figures.style import GREY, MARKER
+
+
+@styled
+def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return power against achieved load, ours beside the points that fast10 states.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The table `cells.csv`; file systems with rate-limited web server cells are shown.
+    published : sequence of mappings
+        The points of the published figure.
+    """
+    figure = new(2.9)
+    web = cells[(cells["workload"] == "webserver") & (cells["option"] == "default")]
+    limited = web[web["load_ops_s"].notna()]["file_system"].unique()
+    if len(limited) == 0:
+        return empty(figure, "This campaign has no rate-limited web server cells.")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    for file_system in sorted(limited):
+        line = web[web["file_system"] == file_system].sort_values("throughput_ops_s")
+        error = [line["power_w"] - line["power_low_w"], line["power_high_w"] - line["power_w"]]
+        left.errorbar(
+            line["throughput_ops_s"],
+            line["power_w"],
+            yerr=[part.fillna(0) for part in error],
+            color=COLOUR[file_system],
+            marker=MARKER[file_system],
+            markersize=4,
+            linewidth=1.2,
+            label=NAME[file_system],
+        )
+        peak = line[line["load_ops_s"].isna()]
+        left.plot(
+            peak["throughput_ops_s"],
+            peak["power_w"],
+            marker="o",
+            markersize=9,
+            fillstyle="none",
+            color=COLOUR[file_system],
+            linestyle="none",
+        )
+    boundary = web["boundary"].iloc[0]
+    left.set(
+        xlabel="load (ops/s)",
+        ylabel=f"mean power (W, {boundary})",
+        title="this campaign, webserver",
+    )
+    left.set_xlim(left=0)
+    left.legend(loc="lower right")
+    modelled(left, boundary, side="left")
+    _published(right, published)
+    note(figure, "95 % intervals; rings mark the load without a limit")
+    return figure
+
+
+def _published(axes: Any, points: Sequence[Mapping[str, Any]]) -> None:
+    for point in points:
+        if "y" not in point:
+            continue
+        file_system = str(point["series"]).lower()
+        axes.plot(
+            point["x"],
+            point["y"],
+            marker=MARKER.get(file_system, "_"),
+            color=COLOUR.get(file_system, GREY),
+            linestyle="none",
+            fillstyle="full" if point["source"] == "stated" else "none",
+        )
+        name = NAME.get(file_system, "idle, node alone")
+        at_right = point["x"] > 35000
+        axes.annotate(
+            f"{name}\n{point['x']:,} ops/s\n{point['y']:g} W",
+            (point["x"], point["y"]),
+            xytext=(-6 if at_right else 6, 0),
+            textcoords="offset points",
+            ha="right" if at_right else "left",
+            va="top" if at_right else "bottom",
+            fontsize=6.5,
+        )
+    axes.set(
+        xlabel="load (ops/s)", ylabel="mean power (W, wall)", title="published (open: derived)"
+    )
+    axes.set(xlim=(-4000, 76000), ylim=(200, 320), xticks=(0, 30000, 60000))

@@ -1,0 +1,43 @@
+"""Tables 1 to 3 of fast10, published beside ours, as CSV and TeX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from fsgreen import paths
+from fsgreen.papers.fast10.reference import Printed
+from fsgreen.papers.fast10.tables.effects import option_effects
+from fsgreen.papers.fast10.tables.parameters import workload_parameters
+from fsgreen.papers.fast10.tables.recommended import recommended
+from fsgreen.papers.fast10.tables.tex import as_tex
+from fsgreen.reduce import read_plan, read_table
+
+__all__ = ["option_effects", "recommended", "workload_parameters", "write_tables"]
+
+
+def write_tables(campaign: str, printed: Printed) -> Path:
+    """Write `table1` to `table3` as `.csv` and `.tex`; return their folder."""
+    cells, effects = read_table(campaign, "cells"), read_table(campaign, "effects")
+    boundary = str(cells["boundary"].iloc[0])
+    tables: dict[str, tuple[str, pd.DataFrame]] = {
+        "table1": (
+            "Workload parameters, published beside ours at scale",
+            workload_parameters(printed.table1, read_plan(campaign).profile.scale),
+        ),
+        "table2": (
+            f"Effect of options in per cent of the default; efficiency rests on {boundary} power",
+            option_effects(printed.table2, cells, effects),
+        ),
+        "table3": (
+            f"Best configuration and its gains; efficiency rests on {boundary} power",
+            recommended(printed.table3, cells),
+        ),
+    }
+    folder = paths.results(campaign) / "tables"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (caption, table) in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
+        (folder / f"{name}.tex").write_text(as_tex(table, caption, name))
+    return folder

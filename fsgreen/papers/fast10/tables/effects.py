@@ -1,0 +1,98 @@
+"""Table 2: what each option changes, in throughput and in efficiency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from fsgreen.papers.fast10.reference import FILE_SYSTEMS, METRICS, WORKLOADS
+
+GONE = "n/a"
+NOT_RUN = "not run"
+
+
+def option_effects(
+    printed: pd.DataFrame, cells: pd.DataFrame, effects: pd.DataFrame
+) -> pd.DataFrame:
+    """Return a row per file system and option: `throughput / efficiency` by workload.
+
+    A number is a change in per cent that was told apart from the default; `-` means that
+    equivalence was shown (rule 37), `?` that neither was; `n/a` that today's kernel lacks the file
+    system; `not run` that the campaign has no such cell. A dagger marks a coefficient of variation
+    above 40 %. Rows of fast10 come first, further options of the campaign after them.
+
+    Parameters
+    ----------
+    printed : DataFrame
+        The published table in its long form.
+    cells, effects : DataFrame
+        The tables `cells.csv` and `effects.csv`.
+    """
+    order = {name: index for index, name in enumerate(FILE_SYSTEMS)}
+    rows = printed[["fs", "option"]].drop_duplicates().itertuples(index=False)
+    wanted = [tuple(row) for row in rows]
+    if "option" in effects and not effects.empty:
+        extra = effects[effects["kind"] == "option"][["file_system", "option"]].drop_duplicates()
+        more = {tuple(row) for row in extra.itertuples(index=False)} - set(wanted)
+        wanted += sorted(more, key=lambda row: (order.get(row[0], len(order)), row[1]))
+    return pd.DataFrame(
+        [
+            {"file system": file_system, "option": option}
+            | {
+                f"{workload}, {source}": text
+                for workload in WORKLOADS
+                for source, text in (
+                    ("published", _published(printed, file_system, option, workload)),
+                    ("ours", _ours(cells, effects, file_system, option, workload)),
+                )
+            }
+            for file_system, option in wanted
+        ]
+    )
+
+
+def _published(printed: pd.DataFrame, file_system: str, option: str, workload: str) -> str:
+    rows = printed[
+        (printed["fs"] == file_system)
+        & (printed["option"] == option)
+        & (printed["workload"] == workload)
+    ].set_index("metric")
+    if rows.empty:
+        return ""
+    dagger = "†" if rows["high_variation"].any() else ""
+    values = [rows.loc[metric, "change_percent"] for metric in METRICS.values()]
+    if all(pd.isna(value) for value in values):
+        return "-"
+    return " / ".join(f"{value:+.0f}" for value in values) + dagger
+
+
+def _ours(
+    cells: pd.DataFrame, effects: pd.DataFrame, file_system: str, option: str, workload: str
+) -> str:
+    if file_system == "reiserfs":
+        return GONE
+    if effects.empty:
+        return NOT_RUN
+    rows = effects[
+        (effects["kind"] == "option")
+        & (effects["file_system"] == file_system)
+        & (effects["option"] == option)
+        & (effects["workload"] == workload)
+    ].set_index("metric")
+    if rows.empty:
+        return NOT_RUN
+    texts = [_outcome(rows.loc[metric].to_dict()) for metric in METRICS]
+    cell = cells[
+        (cells["file_system"] == file_system)
+        & (cells["option"] == option)
+        & (cells["workload"] == workload)
+    ]
+    dagger = "†" if (cell["cv_percent"] > 40).any() else ""
+    return ("-" if texts == ["-", "-"] else " / ".join(texts)) + dagger
+
+
+def _outcome(row: dict[str, Any]) -> str:
+    if row["outcome"] == "different":
+        return f"{row['change_percent']:+.0f}"
+    return "-" if row["outcome"] == "equivalent" else "?"

@@ -1,0 +1,33 @@
+"""Tables as TeX, for whoever writes the next paper in it."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$"})
+
+
+def as_tex(table: pd.DataFrame, caption: str, label: str) -> str:
+    """Return a table of texts as a LaTeX table environment (package booktabs)."""
+    columns = "l" * table.shape[1]
+    lines = [
+        r"\begin{table}",
+        rf"  \caption{{{caption.translate(_SPECIAL)}}}",
+        rf"  \label{{{label}}}",
+        rf"  \begin{{tabular}}{{{columns}}}",
+        r"    \toprule",
+        "    " + _row(table.columns),
+        r"    \midrule",
+        *("    " + _row(row) for row in table.itertuples(index=False)),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(values: object) -> str:
+    texts = ["" if pd.isna(value) else str(value) for value in values]  # type: ignore[attr-defined]
+    return " & ".join(re.sub(r"\s+", " ", text).translate(_SPECIAL) for text in texts) + r" \\"

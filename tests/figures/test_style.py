@@ -1,0 +1,47 @@
+"""Figures: the same bytes each time, colours that belong to file systems."""
+
+import matplotlib
+import pandas as pd
+
+from fsgreen import figures
+from fsgreen.figures import style
+
+
+def draw():
+    curve = pd.DataFrame(
+        {"queue_depth": [1, 2, 1, 2], "pass": [0, 0, 1, 1], "throughput_ops_s": [5, 9, 6, 8.0]}
+    )
+    return figures.queue_curve(curve)
+
+
+def test_same_data_same_bytes(tmp_path):
+    """A date or random id in a file would change version control on every run."""
+    one = figures.save(draw(), tmp_path / "a", "figure")
+    two = figures.save(draw(), tmp_path / "b", "figure")
+    assert [file.suffix for file in one] == [".svg", ".png"]
+    for first, second in zip(one, two, strict=True):
+        assert first.read_bytes() == second.read_bytes()
+    text = one[0].read_text()
+    assert "<text" not in text
+    assert "dc:date" not in text
+
+
+def test_style_of_the_user_does_not_leak_in(tmp_path):
+    """A notebook's style sheet must not change a figure of the paper."""
+    before = figures.save(draw(), tmp_path / "a", "figure")[0].read_bytes()
+    with matplotlib.rc_context({"font.size": 20, "axes.grid": False}):
+        assert figures.save(draw(), tmp_path / "b", "figure")[0].read_bytes() == before
+
+
+def test_every_file_system_has_its_look():
+    """One colour, hatch, marker and name each; no two share a colour or a hatch."""
+    systems = set(style.NAME)
+    for look in (style.COLOUR, style.HATCH, style.MARKER):
+        assert set(look) == systems
+        assert len(set(look.values())) == len(systems)
+
+
+def test_nothing_to_show_is_said():
+    """An empty curve is a sentence, not an empty frame."""
+    figure = figures.offset_curve(pd.DataFrame())
+    assert "no curve" in figure.axes[0].texts[0].get_text()

@@ -1,0 +1,118 @@
+"""Figures and tables of fast10: what is shown, what is marked, and what is missing."""
+
+import pytest
+import synthetic
+
+from fsgreen import design
+from fsgreen.papers.cells import cells_table
+from fsgreen.papers.effects import effects_table
+from fsgreen.papers.fast10.analyse import comparisons
+from fsgreen.papers.fast10.figures import configurations, cpu_split, power_by_load
+from fsgreen.papers.fast10.reference import WORKLOADS, Printed
+from fsgreen.papers.fast10.tables import option_effects, recommended, workload_parameters
+from fsgreen.papers.fast10.tables.tex import as_tex
+
+PRINTED = Printed.load()
+LOADS = [design.Cell("webserver", fs, load_ops_s=x) for fs in ("ext2", "xfs") for x in (2e3, 5e3)]
+CELLS = [
+    *synthetic.cells(WORKLOADS, ["ext2", "ext3", "xfs"]),
+    *synthetic.cells(["webserver"], ["ext3"], ["dtlg", "wrbck"]),
+    *LOADS,
+]
+
+
+def tables(of=CELLS, **frame):
+    trials = synthetic.trials_frame(of, **frame)
+    cells = cells_table(trials, synthetic.BOUNDS)
+    return cells, effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+
+
+def texts(figure):
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def test_modelled_power_is_labelled():
+    """Rule 19 in every figure with power: on the axis and in a box; never where a meter was."""
+    for boundary, marked in (("modelled", True), ("wall", False)):
+        cells, _ = tables(boundary=boundary)
+        for figure in (
+            power_by_load(cells, PRINTED.points("1")),
+            configurations(cells, PRINTED.bars("3b"), "webserver", "efficiency"),
+        ):
+            assert ("modelled power" in texts(figure)) == marked
+            assert boundary in figure.axes[0].get_ylabel()
+
+
+def test_published_values_stand_beside_ours():
+    """Figure 3a: a diamond for each published bar shown, relative to the same bar as ours."""
+    cells, _ = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0)
+    figure = configurations(cells, PRINTED.bars("3a"), "webserver", "throughput")
+    labels = [label.get_text() for label in figure.axes[1].get_xticklabels()]
+    assert labels == ["Ext2", "Ext3", "Ext3 dtlg", "Ext3 wrbck", "Reiserfs", "XFS"]
+    assert "n/a" in texts(figure)
+    heights = [bar.get_height() for bar in figure.axes[0].patches]
+    assert heights[2] / heights[1] == pytest.approx(0.73, rel=1e-3)
+
+
+def test_figure_1_shows_limited_file_systems_only():
+    """Two file systems have load levels, so two lines."""
+    cells, _ = tables()
+    legend = power_by_load(cells, PRINTED.points("1")).axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["Ext2", "XFS"]
+
+
+def test_a_campaign_without_the_cells_says_so():
+    """The quick profile may lack a workload: an honest sentence instead of a figure."""
+    cells, _ = tables([design.Cell("oltp", "ext4")])
+    for figure in (
+        power_by_load(cells, PRINTED.points("1")),
+        cpu_split(cells),
+        configurations(cells, PRINTED.bars("4a"), "fileserver", "throughput"),
+    ):
+        assert "This campaign has no" in texts(figure)[0]
+    alone = configurations(cells, PRINTED.bars("6a"), "oltp", "throughput")
+    assert any("no default file system of fast10" in text for text in texts(alone))
+
+
+def test_table_2_tells_numbers_dashes_and_gaps():
+    """A number, a dash, a question mark, n/a and not run are five different things."""
+    cells, effects = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0.004)
+    table = option_effects(PRINTED.table2, cells, effects).set_index(["file system", "option"])
+    ours = table["webserver, ours"]
+    assert ours["ext3", "dtlg"].startswith("-27 / ")
+    assert ours["ext3", "wrbck"] == "-"
+    assert ours["reiserfs", "notail"] == "n/a"
+    assert ours["xfs", "blk1k"] == "not run"
+    cells, effects = tables(scatter=0.3)
+    noisy = option_effects(PRINTED.table2, cells, effects).set_index(["file system", "option"])
+    assert noisy["webserver, ours"]["ext3", "wrbck"].startswith("? / ?")
+    assert table["webserver, published"]["ext3", "dtlg"] == "-27 / -23"
+    assert table["webserver, published"]["ext2", "bg16k"] == "+60 / +53†"
+    assert len(table) == 27
+
+
+def test_table_3_finds_the_best_configuration():
+    """The fastest cell and its gains over the best and the worst default."""
+    cells, _ = tables(speed={"webserver-ext3-dtlg": 2.0}, scatter=0)
+    row = recommended(PRINTED.table3, cells).set_index("workload").loc["webserver"]
+    assert row["ours"] == "ext3-dtlg"
+    assert row["throughput gain, ours"] == "1.54-2.22"
+    assert row["throughput gain, published"] == "1.08-9.4"
+
+
+def test_table_1_scales_files_but_the_size_for_oltp():
+    """A twentieth of 20,000 files, and of 512 MiB."""
+    scale = {"webserver": 0.05, "oltp": 0.05}
+    table = workload_parameters(PRINTED.table1, scale).set_index("workload")
+    assert table.loc["webserver", "files, ours"] == "1,000"
+    assert table.loc["oltp", "file size, ours"] == "25.6 MiB"
+    assert table.loc["varmail", "files, ours"] == "not run"
+
+
+def test_tex_escapes_what_tex_reads():
+    """A table with %, & or _ compiles."""
+    table = option_effects(PRINTED.table2, *tables())
+    text = as_tex(table.rename(columns={"option": "a_b & 50 %"}), "100 %", "t")
+    assert r"a\_b \& 50 \%" in text
+    assert r"$\dagger$" in text
+    assert text.count(r"\\") == len(table) + 1
