@@ -107,6 +107,13 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
             rules.check_audits(before, after),
             *rules.check_power(power, bench.infos, measured),
             rules.check_workload(outcome.summary),
+            rules.check_others(
+                host_table,
+                measured,
+                outcome.summary["cost"]["user_s"],
+                before["cores_count"],
+                bench.plan.bounds["others_percent"],
+            ),
             rules.check_harness(harness_percent),
             _check_meters(bench),
         ]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fsgreen import audit, trace
 from fsgreen.trial import Phase
 
@@ -73,6 +75,27 @@ def check_budget(
         budget += trace.error_budget(readings, measure.start_s, measure.end_s, info)
     share_percent = 100 * trace.constant_edge_share(budget, energy_j)
     return Check(16, share_percent <= limit_percent, f"{share_percent:.2f} % of {energy_j:.0f} J")
+
+
+def check_others(
+    host: pd.DataFrame, measure: Phase, workload_user_s: float, cores: int, limit_percent: float
+) -> Check:
+    """Rule 10: other programs and the host took little of the measured interval.
+
+    Work of the kernel cannot be told apart from the file system's own; user time can, and so can
+    time that the hypervisor stole.
+    """
+    times_s = host["time_s"].to_numpy()
+    start, end = (
+        sum(
+            float(np.interp(moment_s, times_s, host[name]))
+            for name in ("cpu_user_s", "cpu_steal_s")
+        )
+        for moment_s in (measure.start_s, measure.end_s)
+    )
+    taken_s = max(0.0, end - start - workload_user_s)
+    percent = 100 * taken_s / (cores * measure.duration_s)
+    return Check(10, percent < limit_percent, f"others took {percent:.1f} % of all cores")
 
 
 def check_harness(cpu_percent: float) -> Check:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import paths, trial
-from fsgreen.design import PlannedTrial, Plan
+from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 
 IDENTITY = ("testbed", "meters", "boundary")

@@ -1,0 +1,91 @@
+"""A campaign that is killed at any moment loses no trial, doubles none and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fsgreen import campaign, paths, testbeds, trial
+
+KILLS = 20
+TRIALS = 6
+
+HARNESS = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from fsgreen import campaign, design, testbeds
+
+study = design.load_study("fast10")
+quick = replace(
+    study.profiles["quick"], matrices=("small",), blocks=3,
+    idle_s=0.2, warmup_s=0.2, measure_s=2.0, image_b=512 << 20,
+    scale={"webserver": 0.005},
+)
+cells = tuple(design.Cell("webserver", name) for name in ("ext4", "xfs"))
+plan = design.make_plan(
+    replace(study, matrices={"small": cells}, profiles={"quick": quick}), "quick"
+)
+testbeds.sweep()
+with testbeds.open_testbed(
+    "loop", in_memory=True, size_b=quick.image_b, scheduler="none"
+) as testbed:
+    campaign.run(plan, "killed", testbed=testbed)
+"""
+
+
+def start(data: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", HARNESS],
+        env={**os.environ, "FSGREEN_DATA": str(data)},
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def whole(folder: Path) -> set[str]:
+    found = folder / "trials"
+    entries = found.iterdir() if found.is_dir() else ()
+    return {entry.name for entry in entries if not entry.name.startswith(".")}
+
+
+@pytest.mark.loop
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes file systems on loop devices: run as root")
+@pytest.mark.skipif(
+    paths.program("fsgreen-wml") is None, reason="the engine is not built: ./run engine"
+)
+def test_twenty_kills_lose_and_double_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    folder = paths.raw("killed")
+    moments = random.Random(20100223)
+    seen: set[str] = set()
+    for _ in range(KILLS):
+        harness = start(tmp_path)
+        time.sleep(moments.uniform(0.3, 7.0))
+        harness.send_signal(signal.SIGKILL)
+        harness.wait()
+        assert seen <= whole(folder), "a trial that was whole is gone"
+        seen = whole(folder)
+    assert start(tmp_path).wait() == 0
+
+    found = trial.list_trials(folder)
+    for one in found:
+        one.verify()
+    plan = campaign.Campaign("killed").plan()
+    assert [one.name for one in found] == [planned.trial for planned in plan.trials]
+    assert len(found) == TRIALS
+    assert not list((folder / "trials").glob(".*"))
+    testbeds.sweep()
+    mounted = Path("/proc/self/mounts").read_text()
+    loops = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True)
+    assert "fsgreen-loop" not in mounted + loops.stdout
+    processes = subprocess.run(["pgrep", "fsgreen-wml"], capture_output=True, check=False)
+    assert processes.stdout == b""
