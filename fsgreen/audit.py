@@ -1,6 +1,6 @@
 """What the machine was: read at the start and the end of each trial (rule 9 of the statistics).
 
-Values that are constants of the machine are *checked*: trials in which they differ are never pooled.
+Values that are constants of the machine are *checked*: trials in which they differ are not pooled.
 """
 
 from __future__ import annotations

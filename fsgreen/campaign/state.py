@@ -104,7 +104,7 @@ class Campaign:
     def alone(self) -> Iterator[None]:
         """Hold the campaign, so that no second harness measures into it."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with (self.folder.parent / f".{self.name}.lock").open("w") as lock:
+        with (self.folder.parent / f".{self.name}.lock").open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import design, testbeds
-from fsgreen.campaign import run as run_module
+from fsgreen.campaign import drive
 from fsgreen.workloads import Outcome
 
 PHASES = {"idle_s": 1.0, "warmup_s": 0.2, "measure_s": 3.0, "settle_limit_s": 30.0}
@@ -94,7 +94,7 @@ def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[dict[str, Any
 
     def choose(behaviour: Callable[[dict[str, Any]], None]) -> None:
         monkeypatch.setattr(
-            run_module, "load_workload", lambda name, scale: ScriptedWorkload(name, behaviour)
+            drive, "load_workload", lambda name, scale: ScriptedWorkload(name, behaviour)
         )
 
     choose(lambda summary: None)

@@ -1,4 +1,4 @@
-"""A campaign that is killed at any moment loses no trial, doubles none and leaves nothing behind."""
+"""A campaign that is killed at any moment loses and doubles no trial and leaves nothing behind."""
 
 from __future__ import annotations
 
