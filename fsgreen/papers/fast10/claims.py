@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def claims_table(ledger: Mapping[str, Sequence[Part]], testbed: str, boundary: s
                 "basis": basis,
                 "tested_count": len(tested),
                 "parts_count": len(parts),
-                "published": "; ".join(part.published for part in tested),
+                "published": "; ".join(_once(part.published for part in tested)),
                 "ours": "; ".join(shown(part) for part in tested),
                 "n": min(counts) if counts and basis == "measured" else None,
                 "testbed": testbed if basis == "measured" else "",
@@ -129,6 +129,12 @@ def parts_table(ledger: Mapping[str, Sequence[Part]]) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows).astype({"n": "Int64"})
+
+
+def _once(texts: Iterable[str]) -> list[str]:
+    """Return the texts, or the one that all of them are."""
+    every = list(texts)
+    return every[:1] if len(set(every)) == 1 else every
 
 
 def _undecided(part: Part, claim: Mapping[str, Any]) -> Part:

@@ -1,0 +1,74 @@
+"""The report of a campaign as PDF, typeset by Typst from tables, figures and generated numbers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.reduce import read_plan
+
+TABLES = ("cells", "effects", "trust", "confounds", "claims", "claim_parts")
+
+
+def write(campaign: str) -> Path:
+    """Write `numbers.json` and `report.pdf` into the results of a campaign; return the PDF.
+
+    The text is `paper/STUDY.typ`; every number in it comes from `numbers.json` or a result table
+    (rule 43). The same results give the same bytes: no date, no system font.
+
+    Raises
+    ------
+    FsgreenError
+        If a table or figure has not been made, or the text does not compile.
+    """
+    import typst
+
+    study = read_plan(campaign).study
+    text = paths.root() / "paper" / f"{study}.typ"
+    if not text.is_file():
+        raise FsgreenError(
+            f"there is no report for the study '{study}'", where=text, next_step="git checkout"
+        )
+    results = paths.results(campaign)
+    numbers = import_module(f"fsgreen.papers.{study}.numbers").numbers(campaign)
+    (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
+    pdf = results / "report.pdf"
+    with tempfile.TemporaryDirectory() as desk:
+        folder = Path(desk)
+        _lay_out(text.parent, results, folder)
+        try:
+            typst.compile(
+                str(folder / text.name),
+                output=str(pdf),
+                root=str(folder),
+                ignore_system_fonts=True,
+                timestamp=0,
+            )
+        except typst.TypstError as error:
+            raise FsgreenError(
+                f"the report does not compile: {error}", where=text, next_step="mend the text"
+            ) from error
+    return pdf
+
+
+def _lay_out(texts: Path, results: Path, folder: Path) -> None:
+    """Put the texts and everything that they read into one folder, which Typst may not leave."""
+    for text in texts.glob("*.typ"):
+        shutil.copy(text, folder)
+    try:
+        shutil.copy(results / "numbers.json", folder)
+        for name in TABLES:
+            shutil.copy(results / f"{name}.csv", folder)
+        for part in ("figures", "tables"):
+            shutil.copytree(results / part, folder / part)
+    except FileNotFoundError as error:
+        raise FsgreenError(
+            "a part of the report has not been made",
+            where=error.filename,
+            next_step="./run reproduce",
+        ) from None

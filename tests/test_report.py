@@ -1,0 +1,86 @@
+"""The PDF: every number generated, the same bytes each time, and whole or not at all."""
+
+import json
+import re
+import shutil
+
+import pytest
+import synthetic
+
+from fsgreen import confounds, design, paths, reduce, report
+from fsgreen.errors import FsgreenError
+from fsgreen.papers.fast10 import analyse, claims, figures
+
+TEXTS = sorted((paths.root() / "paper").glob("*.typ"))
+PROBES = {
+    "offset": [{"offset_b": 0, "pass": 0, "bandwidth_b_s": 1e9}],
+    "queue": [],
+}
+
+
+def run_all(campaign):
+    """The stages of the pipeline after collection, in their order."""
+    reduce.write(campaign)
+    confounds.write(campaign)
+    analyse.write(campaign)
+    figures.write(campaign)
+    claims.write(campaign)
+    return report.write(campaign)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A campaign of the quick kind: two file systems, one workload, two blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
+        cells = [design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")]
+        raw = synthetic.write_raw("quick", synthetic.make_plan(cells))
+        (raw / "confounds.json").write_text(json.dumps(PROBES))
+        yield run_all("quick")
+
+
+def test_a_small_campaign_has_a_whole_report(made):
+    """Every stage works with two cells and n = 2, and the ledger still has 99 claims."""
+    assert made.read_bytes().startswith(b"%PDF")
+    numbers = json.loads((made.parent / "numbers.json").read_text())
+    assert numbers["claims"]["total"] == 99
+    assert sum(row["count"] for row in numbers["verdicts"]) == 99
+    assert numbers["trials"]["whole"] == 4
+    assert not numbers["trials"]["enough"]
+    assert any("reiserfs" in line for line in numbers["not_run"])
+
+
+def test_same_results_same_bytes(made):
+    """A second run of the pipeline must leave version control clean."""
+    before = {file.name: file.read_bytes() for file in made.parent.rglob("*") if file.is_file()}
+    run_all("quick")
+    after = {file.name: file.read_bytes() for file in made.parent.rglob("*") if file.is_file()}
+    assert [name for name in before if before[name] != after[name]] == []
+
+
+def test_a_missing_figure_is_named(made):
+    """Half a report would look like a whole one."""
+    moved = made.parent / "away"
+    shutil.move(made.parent / "figures", moved)
+    try:
+        with pytest.raises(FsgreenError, match="has not been made") as caught:
+            report.write("quick")
+        assert "figures" in caught.value.where
+    finally:
+        shutil.move(moved, made.parent / "figures")
+
+
+@pytest.mark.parametrize("text", [t for t in TEXTS if t.stem != "style"], ids=lambda t: t.name)
+def test_no_number_is_typed_into_the_text(text):
+    """Rule 43: the text holds no digit outside the names of files."""
+    source = re.sub(r'"[^"]*"', '""', text.read_text())
+    assert re.findall(r".*\b\d.*", source) == []
+
+
+def test_labels_of_modelled_power_reach_the_text(made):
+    """The boundary that the report states is that of the campaign."""
+    numbers = json.loads((made.parent / "numbers.json").read_text())
+    assert numbers["boundary"] == "modelled"
+    power = [entry["caption"] for entry in numbers["figures"] if "power" in entry["caption"]]
+    assert power
+    assert all("modelled power" in caption for caption in power)
