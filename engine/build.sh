@@ -13,7 +13,7 @@ cd "$(dirname "$0")"
 
 # maturin packs what stands in this folder; a wheel's `scripts` end up in bin/.
 scripts=target/wheel-data/scripts
-cargo build --release --locked --target-dir target -p wml
+cargo build --release --locked --target-dir target -p wml -p fsgreen-engine --bin fsgreen-wml
 mkdir -p "$scripts"
 cp target/release/fsgreen-wml "$scripts/"
 maturin build --release --locked --manifest-path py/Cargo.toml --target-dir target \

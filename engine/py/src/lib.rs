@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use wml::lang::{self, Diagnostic, Severity};
+use wml::lang::{self, Diagnostic};
 use wml::model::Model;
 
 /// Return the version of the engine.
@@ -36,22 +36,22 @@ fn check<'py>(
     variables: Option<BTreeMap<String, String>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let variables = variables.unwrap_or_default();
-    let overrides = variables.into_iter().map(|(name, value)| (name, lang::parse_value(&value)));
+    let overrides = variables
+        .into_iter()
+        .map(|(name, value)| (name, lang::parse_value(&value)));
     let checked = lang::check(text, &overrides.collect());
     let found = json!({
         "diagnostics":
             checked.diagnostics.iter().map(|found| diagnostic(found, text)).collect::<Vec<_>>(),
         "model": checked.model.as_ref().map(summary),
     });
-    py.import("json")?.call_method1("loads", (found.to_string(),))
+    py.import("json")?
+        .call_method1("loads", (found.to_string(),))
 }
 
 fn diagnostic(diagnostic: &Diagnostic, text: &str) -> Value {
     let (line, column) = diagnostic.position(text);
-    let severity = match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
+    let severity = diagnostic.severity.name();
     json!({ "severity": severity, "line": line, "column": column, "message": diagnostic.message })
 }
 

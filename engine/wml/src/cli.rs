@@ -144,8 +144,9 @@ fn arguments(
             Value(path) if file.is_none() => file = Some(path.into()),
             Long("set") => {
                 let text = parser.value()?.string()?;
-                let (name, value) =
-                    text.split_once('=').ok_or("--set needs NAME=VALUE, such as --set scale=0.1")?;
+                let (name, value) = text
+                    .split_once('=')
+                    .ok_or("--set needs NAME=VALUE, such as --set scale=0.1")?;
                 let name = name.trim_start_matches('$').to_owned();
                 arguments.overrides.insert(name, lang::parse_value(value));
             }
@@ -183,7 +184,9 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
     let file = arguments.file.display().to_string();
     let text = fs::read_to_string(&arguments.file)
         .map_err(|error| Failure::io(format!("cannot read {file}"), &error))?;
-    let Some(model) = checked(&file, &text, &arguments.overrides) else { return Ok(Exit::Text) };
+    let Some(model) = checked(&file, &text, &arguments.overrides) else {
+        return Ok(Exit::Text);
+    };
     if command == Command::Check {
         println!(
             "{file}: {} filesets, {} processes, {} threads, {} flowops: no errors",
@@ -194,7 +197,10 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
         );
         return Ok(Exit::Ok);
     }
-    model.messages.iter().for_each(|message| eprintln!("{message}"));
+    model
+        .messages
+        .iter()
+        .for_each(|message| eprintln!("{message}"));
     let files = lay_out(&model, arguments.seed)?;
     let prepare = if arguments.prepared {
         verify_all(&files)?;
@@ -213,7 +219,10 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let mut exit = Exit::Ok;
     if command == Command::Run {
-        let duration_s = arguments.duration_s.or(model.duration_s).unwrap_or(DEFAULT_DURATION_S);
+        let duration_s = arguments
+            .duration_s
+            .or(model.duration_s)
+            .unwrap_or(DEFAULT_DURATION_S);
         let options = Options {
             seed: arguments.seed,
             warmup_ns: from_seconds(arguments.warmup_s),
@@ -242,7 +251,10 @@ fn checked(file: &str, text: &str, overrides: &BTreeMap<String, Expression>) -> 
     let is_error = |d: &&lang::Diagnostic| d.severity == Severity::Error;
     let errors = checked.diagnostics.iter().filter(is_error).count();
     if errors > 0 {
-        eprintln!("fsgreen-wml: {errors} error{} in {file}", if errors == 1 { "" } else { "s" });
+        eprintln!(
+            "fsgreen-wml: {errors} error{} in {file}",
+            if errors == 1 { "" } else { "s" }
+        );
     }
     checked.model
 }

@@ -4,14 +4,20 @@ pub const SECOND_NS: u64 = 1_000_000_000;
 
 /// CLOCK_MONOTONIC now.
 pub fn now_ns() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `now` is a valid timespec, and this clock always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     now.tv_sec as u64 * SECOND_NS + now.tv_nsec as u64
 }
 
 pub fn timespec(ns: u64) -> libc::timespec {
-    libc::timespec { tv_sec: (ns / SECOND_NS) as i64, tv_nsec: (ns % SECOND_NS) as i64 }
+    libc::timespec {
+        tv_sec: (ns / SECOND_NS) as i64,
+        tv_nsec: (ns % SECOND_NS) as i64,
+    }
 }
 
 pub fn from_seconds(seconds: f64) -> u64 {

@@ -24,12 +24,18 @@ pub struct Failure {
 
 impl Failure {
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), next_step: None }
+        Self {
+            message: message.into(),
+            next_step: None,
+        }
     }
 
     /// The same with the next step.
     pub fn next(self, step: impl Into<String>) -> Self {
-        Self { next_step: Some(step.into()), ..self }
+        Self {
+            next_step: Some(step.into()),
+            ..self
+        }
     }
 
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
@@ -40,7 +46,9 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        self.next_step.as_ref().map_or(Ok(()), |step| write!(f, "\n  next:  {step}"))
+        self.next_step
+            .as_ref()
+            .map_or(Ok(()), |step| write!(f, "\n  next:  {step}"))
     }
 }
 

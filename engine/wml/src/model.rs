@@ -172,10 +172,16 @@ impl Model {
     pub fn flowops(&self) -> impl Iterator<Item = (FlowopId, &Flowop)> {
         self.processes.iter().enumerate().flat_map(|(process, p)| {
             p.threads.iter().enumerate().flat_map(move |(thread, t)| {
-                t.flowops
-                    .iter()
-                    .enumerate()
-                    .map(move |(flowop, f)| (FlowopId { process, thread, flowop }, f))
+                t.flowops.iter().enumerate().map(move |(flowop, f)| {
+                    (
+                        FlowopId {
+                            process,
+                            thread,
+                            flowop,
+                        },
+                        f,
+                    )
+                })
             })
         })
     }

@@ -29,7 +29,9 @@ impl Stream {
                 key = split_mix(&mut key) ^ u64::from(byte);
             }
         }
-        Self { state: std::array::from_fn(|_| split_mix(&mut key)) }
+        Self {
+            state: std::array::from_fn(|_| split_mix(&mut key)),
+        }
     }
 
     pub fn next_u64(&mut self) -> u64 {
@@ -118,7 +120,11 @@ impl Distribution {
                 Shape::Uniform => 2.0 * above * stream.unit(),
                 Shape::Gamma(shape) => stream.gamma(shape) * above / shape,
             };
-        if self.round > 0.0 { (value / self.round).round() * self.round } else { value }
+        if self.round > 0.0 {
+            (value / self.round).round() * self.round
+        } else {
+            value
+        }
     }
 }
 
@@ -170,26 +176,41 @@ mod tests {
         let values: Vec<f64> = (0..n).map(|_| distribution.sample(&mut stream)).collect();
         let mean = values.iter().sum::<f64>() / n as f64;
         let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64;
-        (mean, variance, values.iter().copied().fold(f64::INFINITY, f64::min))
+        (
+            mean,
+            variance,
+            values.iter().copied().fold(f64::INFINITY, f64::min),
+        )
     }
 
     #[test]
     fn gamma_variables_have_the_mean_and_variance_of_their_shape() {
         for shape in [0.5, 1.0, 1.5, 4.0] {
-            let gamma =
-                Distribution { shape: Shape::Gamma(shape), mean: 32.0, minimum: 1.0, round: 0.0 };
+            let gamma = Distribution {
+                shape: Shape::Gamma(shape),
+                mean: 32.0,
+                minimum: 1.0,
+                round: 0.0,
+            };
             let (mean, variance, minimum) = moments(&gamma);
             assert!((mean - 32.0).abs() < 0.5, "shape {shape}: mean {mean}");
             let expected = 31.0f64.powi(2) / shape;
-            assert!((variance / expected - 1.0).abs() < 0.05, "shape {shape}: {variance}");
+            assert!(
+                (variance / expected - 1.0).abs() < 0.05,
+                "shape {shape}: {variance}"
+            );
             assert!(minimum >= 1.0);
         }
     }
 
     #[test]
     fn uniform_variables_have_their_mean_and_round_to_multiples() {
-        let uniform =
-            Distribution { shape: Shape::Uniform, mean: 100.0, minimum: 20.0, round: 8.0 };
+        let uniform = Distribution {
+            shape: Shape::Uniform,
+            mean: 100.0,
+            minimum: 20.0,
+            round: 8.0,
+        };
         let (mean, _, minimum) = moments(&uniform);
         assert!((mean - 100.0).abs() < 0.5, "mean {mean}");
         assert!(minimum >= 16.0 && minimum % 8.0 == 0.0);
@@ -199,7 +220,12 @@ mod tests {
     fn streams_repeat_with_their_seed_and_differ_by_name() {
         let draw = |seed, path: &[&str]| Stream::new(seed, path).next_u64();
         assert_eq!(draw(1, &["a", "b"]), draw(1, &["a", "b"]));
-        let others = [draw(2, &["a", "b"]), draw(1, &["ab"]), draw(1, &["a"]), draw(1, &["b", "a"])];
+        let others = [
+            draw(2, &["a", "b"]),
+            draw(1, &["ab"]),
+            draw(1, &["a"]),
+            draw(1, &["b", "a"]),
+        ];
         assert!(!others.contains(&draw(1, &["a", "b"])));
     }
 }

@@ -123,7 +123,9 @@ impl Records {
 impl ThreadRecord {
     pub fn touch(&self) {
         self.flowops.iter().for_each(FlowopRecord::touch);
-        self.intervals.iter().for_each(|interval| interval.work_ops.store(0, Relaxed));
+        self.intervals
+            .iter()
+            .for_each(|interval| interval.work_ops.store(0, Relaxed));
     }
 
     /// Whether `end_ns` lies in the measured interval.
@@ -213,7 +215,10 @@ impl Total {
         for error in &record.errors {
             let count = error.count.load(Relaxed);
             if count > 0 {
-                *self.errors.entry(error.errno.load(Relaxed) as i32).or_default() += count;
+                *self
+                    .errors
+                    .entry(error.errno.load(Relaxed) as i32)
+                    .or_default() += count;
             }
         }
         for (sum, bucket) in self.buckets.iter_mut().zip(&record.buckets) {

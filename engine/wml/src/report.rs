@@ -112,8 +112,16 @@ impl Results {
             partial: reason.is_some(),
             reason,
             phases: vec![
-                Phase { name: "warmup", start_ns: control.start_ns(), end_ns: measure_ns },
-                Phase { name: "measure", start_ns: measure_ns, end_ns },
+                Phase {
+                    name: "warmup",
+                    start_ns: control.start_ns(),
+                    end_ns: measure_ns,
+                },
+                Phase {
+                    name: "measure",
+                    start_ns: measure_ns,
+                    end_ns,
+                },
             ],
             measure: Measure::new(arena, end_ns - measure_ns),
             cost: Cost::new(arena.costs),
@@ -122,9 +130,19 @@ impl Results {
 
     /// One line for people.
     pub fn summary(&self) -> String {
-        let Measure { duration_s, work_ops, throughput_ops_s, read_b, write_b, flowops, .. } =
-            &self.measure;
-        let errors: u64 = flowops.iter().flat_map(|flowop| flowop.errors.values()).sum();
+        let Measure {
+            duration_s,
+            work_ops,
+            throughput_ops_s,
+            read_b,
+            write_b,
+            flowops,
+            ..
+        } = &self.measure;
+        let errors: u64 = flowops
+            .iter()
+            .flat_map(|flowop| flowop.errors.values())
+            .sum();
         let skipped: u64 = flowops.iter().map(|flowop| flowop.skipped).sum();
         let mib = |bytes: &u64| *bytes as f64 / 1048576.0;
         format!(
@@ -142,15 +160,26 @@ impl Measure {
         let duration_s = to_seconds(duration_ns);
         let bytes = |class: Class| {
             let results = flowops.iter().zip(arena.model.flowops());
-            results.filter(|(_, (_, f))| f.operation.class() == class).map(|(r, _)| r.bytes).sum()
+            results
+                .filter(|(_, (_, f))| f.operation.class() == class)
+                .map(|(r, _)| r.bytes)
+                .sum()
         };
-        let work_ops = flowops.iter().filter(|f| f.counted).map(|f| f.work_ops).sum();
+        let work_ops = flowops
+            .iter()
+            .filter(|f| f.counted)
+            .map(|f| f.work_ops)
+            .sum();
         let sums = arena.records.series(duration_ns);
         let column = |nth: usize| sums.iter().map(|sum| sum[nth]).collect();
         Self {
             duration_s,
             work_ops,
-            throughput_ops_s: if duration_ns > 0 { work_ops as f64 / duration_s } else { 0.0 },
+            throughput_ops_s: if duration_ns > 0 {
+                work_ops as f64 / duration_s
+            } else {
+                0.0
+            },
             read_b: bytes(Class::Reads),
             write_b: bytes(Class::Writes),
             series: Series {
@@ -169,7 +198,11 @@ fn flowops(arena: &Arena, model: &Model) -> Vec<FlowopResult> {
         let mut total = Total::default();
         arena.records_of(id).for_each(|record| total.merge(record));
         let process = &model.processes[id.process];
-        let buckets = total.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
+        let buckets = total
+            .buckets
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0);
         FlowopResult {
             process: process.name.clone(),
             thread: process.threads[id.thread].name.clone(),
@@ -179,7 +212,11 @@ fn flowops(arena: &Arena, model: &Model) -> Vec<FlowopResult> {
             work_ops: total.work_ops,
             bytes: total.bytes,
             skipped: total.skipped,
-            errors: total.errors.iter().map(|(errno, n)| (errno_name(*errno), *n)).collect(),
+            errors: total
+                .errors
+                .iter()
+                .map(|(errno, n)| (errno_name(*errno), *n))
+                .collect(),
             latency: Latency {
                 sum_ns: total.sum_ns,
                 max_ns: total.max_ns,
@@ -198,7 +235,10 @@ fn flowops(arena: &Arena, model: &Model) -> Vec<FlowopResult> {
 impl Cost {
     fn new(costs: &[CostRecord]) -> Self {
         let sum = |part: fn(&CostRecord) -> &AtomicU64| {
-            costs.iter().map(|cost| part(cost).load(Relaxed)).sum::<u64>()
+            costs
+                .iter()
+                .map(|cost| part(cost).load(Relaxed))
+                .sum::<u64>()
         };
         Self {
             user_s: to_seconds(sum(|cost| &cost.user_ns)),

@@ -54,7 +54,11 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
     let mut order: Vec<usize> = layout.preallocated().map(|(entry, _)| entry).collect();
     Stream::new(seed, &["fileset", &fileset.name, "order"]).shuffle(&mut order);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = if fileset.paralloc { (2 * processors).min(MAX_WORKERS) } else { 1 };
+    let workers = if fileset.paralloc {
+        (2 * processors).min(MAX_WORKERS)
+    } else {
+        1
+    };
     fill(files, &order, workers, seed)?;
     Ok(Prepared {
         fileset: fileset.name.clone(),
@@ -87,7 +91,10 @@ fn fill(files: &Files, order: &[usize], workers: usize, seed: u64) -> Result<(),
                 let first = Failure::io(format!("cannot write {}", file.display()), &error);
                 let full = error.kind() == io::ErrorKind::StorageFull;
                 let first = if full { first.next(SMALLER) } else { first };
-                failure.lock().expect("no thread panics").get_or_insert(first);
+                failure
+                    .lock()
+                    .expect("no thread panics")
+                    .get_or_insert(first);
             }
             done.fetch_add(1, Relaxed);
         }
@@ -100,7 +107,10 @@ fn fill(files: &Files, order: &[usize], workers: usize, seed: u64) -> Result<(),
         let what = format!("fileset {}", files.fileset.name);
         progress::report(&what, &done, order.len(), || running.load(Relaxed) == 0);
     });
-    failure.into_inner().expect("no thread panics").map_or(Ok(()), Err)
+    failure
+        .into_inner()
+        .expect("no thread panics")
+        .map_or(Ok(()), Err)
 }
 
 fn write_file(path: &Path, size_b: u64, data: &[u8]) -> io::Result<()> {
@@ -165,7 +175,10 @@ fn check_space(parent: &Path, layout: &Layout) -> Result<(), Failure> {
     }
     let block = disk.f_frsize.max(1);
     let files = layout.preallocated().count() as u64;
-    let blocks: u64 = layout.preallocated().map(|(_, e)| e.size_b.div_ceil(block)).sum();
+    let blocks: u64 = layout
+        .preallocated()
+        .map(|(_, e)| e.size_b.div_ceil(block))
+        .sum();
     let needed = (blocks + layout.directories.len() as u64) * block;
     let free = disk.f_bavail * block;
     if needed > free {

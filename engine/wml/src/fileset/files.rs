@@ -40,7 +40,14 @@ impl Files {
         }
         existing.store(layout.preallocated().count() as u64, Relaxed);
         let (next_existing, next_absent) = (shared::one()?, shared::one()?);
-        Ok(Self { fileset, layout, states, existing, next_existing, next_absent })
+        Ok(Self {
+            fileset,
+            layout,
+            states,
+            existing,
+            next_existing,
+            next_absent,
+        })
     }
 
     /// The next entry, from the rotor on, that `take` accepts.
@@ -70,7 +77,9 @@ impl Files {
     }
 
     fn try_acquire(state: &AtomicU32) -> bool {
-        state.fetch_update(AcqRel, Relaxed, |s| (s >= EXISTS).then_some(s + 1)).is_ok()
+        state
+            .fetch_update(AcqRel, Relaxed, |s| (s >= EXISTS).then_some(s + 1))
+            .is_ok()
     }
 
     pub fn release(&self, entry: usize) {
@@ -83,7 +92,9 @@ impl Files {
             return None;
         }
         let entry = self.rotate(self.next_absent, |state| {
-            state.compare_exchange(ABSENT, CLAIMED, AcqRel, Relaxed).is_ok()
+            state
+                .compare_exchange(ABSENT, CLAIMED, AcqRel, Relaxed)
+                .is_ok()
         })?;
         self.existing.fetch_add(1, Relaxed);
         Some(Claim { entry })
@@ -96,7 +107,9 @@ impl Files {
             return None;
         }
         let entry = self.rotate(self.next_existing, |state| {
-            state.compare_exchange(EXISTS, CLAIMED, AcqRel, Relaxed).is_ok()
+            state
+                .compare_exchange(EXISTS, CLAIMED, AcqRel, Relaxed)
+                .is_ok()
         })?;
         Some(Claim { entry })
     }
@@ -104,7 +117,10 @@ impl Files {
     /// Claim a file whose only user is the caller, to delete it.
     pub fn claim_own(&self, entry: usize) -> Option<Claim> {
         let state = &self.states[entry];
-        state.compare_exchange(EXISTS + 1, CLAIMED, AcqRel, Relaxed).ok().map(|_| Claim { entry })
+        state
+            .compare_exchange(EXISTS + 1, CLAIMED, AcqRel, Relaxed)
+            .ok()
+            .map(|_| Claim { entry })
     }
 
     /// The claimed file exists now, with so many users.
@@ -192,7 +208,11 @@ mod tests {
                 });
             }
         });
-        let there = files.states.iter().filter(|s| s.load(Relaxed) == EXISTS).count() as u64;
+        let there = files
+            .states
+            .iter()
+            .filter(|s| s.load(Relaxed) == EXISTS)
+            .count() as u64;
         assert_eq!(files.existing.load(Relaxed), there);
     }
 }

@@ -63,7 +63,9 @@ impl Layout {
 
     /// Write the path of an entry, with a closing zero, into a buffer.
     pub fn path_into(&self, entry: usize, path: &mut Vec<u8>) {
-        let Entry { directory, number, .. } = self.entries[entry];
+        let Entry {
+            directory, number, ..
+        } = self.entries[entry];
         path.clear();
         path.extend_from_slice(self.directories[directory as usize].as_bytes());
         path.push(b'/');
@@ -79,7 +81,10 @@ impl Layout {
     }
 
     pub fn preallocated(&self) -> impl Iterator<Item = (usize, &Entry)> {
-        self.entries.iter().enumerate().filter(|(_, entry)| entry.preallocated)
+        self.entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.preallocated)
     }
 
     /// Bytes of the files that exist when a run begins.
@@ -95,7 +100,13 @@ impl Generator<'_> {
 
     fn gamma(&mut self, mean: f64) -> f64 {
         let shape = Shape::Gamma(self.fileset.dirgamma);
-        Distribution { shape, mean, minimum: 0.0, round: 0.0 }.sample(&mut self.stream)
+        Distribution {
+            shape,
+            mean,
+            minimum: 0.0,
+            round: 0.0,
+        }
+        .sample(&mut self.stream)
     }
 
     fn depth(&mut self) -> u32 {
@@ -127,7 +138,12 @@ impl Generator<'_> {
             }
             if is_leaf {
                 let directory = own as u32;
-                let entry = Entry { directory, number, size_b: 0, preallocated: false };
+                let entry = Entry {
+                    directory,
+                    number,
+                    size_b: 0,
+                    preallocated: false,
+                };
                 self.layout.entries.push(entry);
             } else {
                 self.directory(own, number, level + 1);
@@ -171,7 +187,10 @@ mod tests {
     fn leaves(layout: &Layout) -> Vec<(usize, usize)> {
         let mut leaves: Vec<(usize, usize)> = Vec::new();
         for (nth, entry) in layout.entries.iter().enumerate() {
-            let level = layout.directories[entry.directory as usize].matches('/').count() - 2;
+            let level = layout.directories[entry.directory as usize]
+                .matches('/')
+                .count()
+                - 2;
             if nth > 0 && layout.entries[nth - 1].directory == entry.directory {
                 leaves.last_mut().unwrap().1 += 1;
             } else {
@@ -185,7 +204,11 @@ mod tests {
     #[test]
     fn one_seed_gives_one_tree_and_another_seed_another() {
         let spec = fileset(5000, 20.0, 1.5);
-        let (a, b, c) = (Layout::new(&spec, 1), Layout::new(&spec, 1), Layout::new(&spec, 2));
+        let (a, b, c) = (
+            Layout::new(&spec, 1),
+            Layout::new(&spec, 1),
+            Layout::new(&spec, 2),
+        );
         assert_eq!((&a.entries, &a.directories), (&b.entries, &b.directories));
         assert_ne!(a.entries, c.entries);
     }

@@ -15,7 +15,11 @@ pub fn report(what: &str, done: &AtomicUsize, total: usize, finished: impl Fn() 
     let mut last = start;
     while !finished() {
         std::thread::sleep(Duration::from_millis(2));
-        let step = if terminal { Duration::from_secs(1) } else { STEP };
+        let step = if terminal {
+            Duration::from_secs(1)
+        } else {
+            STEP
+        };
         if start.elapsed() < QUIET || last.elapsed() < step {
             continue;
         }
@@ -24,7 +28,10 @@ pub fn report(what: &str, done: &AtomicUsize, total: usize, finished: impl Fn() 
         let share = made as f64 / total as f64;
         let left = start.elapsed().as_secs_f64() * (1.0 / share.max(1e-9) - 1.0);
         let end = if terminal { '\r' } else { '\n' };
-        eprint!("{what}: {made} of {total} files ({:.0} %), {left:.0} s left {end}", share * 100.0);
+        eprint!(
+            "{what}: {made} of {total} files ({:.0} %), {left:.0} s left {end}",
+            share * 100.0
+        );
         let _ = std::io::stderr().flush();
     }
     if terminal && start.elapsed() > QUIET {

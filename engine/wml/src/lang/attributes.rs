@@ -31,17 +31,25 @@ impl<'a> AttributeReader<'a> {
                 diagnostics.push(Diagnostic::error(name.span, message));
             } else if !vocabulary.known.contains(&word) {
                 let near = suggestion(word, vocabulary.known.iter().copied());
-                let message =
-                    format!("{} has no attribute '{}'{near}", vocabulary.of, name.node);
+                let message = format!("{} has no attribute '{}'{near}", vocabulary.of, name.node);
                 diagnostics.push(Diagnostic::error(name.span, message));
             }
         }
-        Self { attributes, vocabulary, span, variables, diagnostics }
+        Self {
+            attributes,
+            vocabulary,
+            span,
+            variables,
+            diagnostics,
+        }
     }
 
     /// The last attribute of that name wins.
     fn find(&self, name: &str) -> Option<&'a Attribute> {
-        self.attributes.iter().rev().find(|attribute| canonical(&attribute.name.node) == name)
+        self.attributes
+            .iter()
+            .rev()
+            .find(|attribute| canonical(&attribute.name.node) == name)
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -72,20 +80,37 @@ impl<'a> AttributeReader<'a> {
         let value = self.value(name)?;
         let converted = convert(&value);
         if converted.is_none() {
-            self.error(name, format!("'{name}' must be {wanted}, and this is {}", value.describe()));
+            self.error(
+                name,
+                format!(
+                    "'{name}' must be {wanted}, and this is {}",
+                    value.describe()
+                ),
+            );
         }
         converted
     }
 
-    /// Report an error at an attribute, or at the object if it lacks that one.
+    /// Report an error at an attribute, or at the object if it lacks that one. The first error
+    /// of a place is the one that matters.
     pub fn error(&mut self, name: &str, message: String) {
         let span = self.span_of(name);
+        if self
+            .diagnostics
+            .last()
+            .is_some_and(|last| last.span == span)
+        {
+            return;
+        }
         self.diagnostics.push(Diagnostic::error(span, message));
     }
 
     pub fn span_of(&self, name: &str) -> Span {
         self.find(name).map_or(self.span, |attribute| {
-            attribute.value.as_ref().map_or(attribute.name.span, |value| value.span)
+            attribute
+                .value
+                .as_ref()
+                .map_or(attribute.name.span, |value| value.span)
         })
     }
 
@@ -98,7 +123,10 @@ impl<'a> AttributeReader<'a> {
 
     pub fn required_text(&mut self, name: &str) -> String {
         if !self.has(name) {
-            self.error(name, format!("{} needs the attribute '{name}'", self.vocabulary.of));
+            self.error(
+                name,
+                format!("{} needs the attribute '{name}'", self.vocabulary.of),
+            );
         }
         self.text(name).unwrap_or_default()
     }
@@ -122,7 +150,10 @@ impl<'a> AttributeReader<'a> {
     pub fn count(&mut self, name: &str, default: u64, minimum: u64) -> u64 {
         let number = self.number(name, default as f64).round() as u64;
         if number < minimum {
-            self.error(name, format!("'{name}' must be at least {minimum}, and this is {number}"));
+            self.error(
+                name,
+                format!("'{name}' must be at least {minimum}, and this is {number}"),
+            );
         }
         number
     }
@@ -157,7 +188,10 @@ impl<'a> AttributeReader<'a> {
         });
         let percent = percent.unwrap_or(0.0);
         if !(0.0..=100.0).contains(&percent) {
-            self.error(name, format!("'{name}' must be between 0 and 100, and this is {percent}"));
+            self.error(
+                name,
+                format!("'{name}' must be between 0 and 100, and this is {percent}"),
+            );
         }
         percent
     }

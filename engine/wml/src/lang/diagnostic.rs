@@ -10,6 +10,16 @@ pub enum Severity {
     Warning,
 }
 
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// A finding; the empty span at the beginning means the text as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
     pub severity: Severity,
@@ -19,11 +29,19 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub fn error(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, span, message: message.into() }
+        Self {
+            severity: Severity::Error,
+            span,
+            message: message.into(),
+        }
     }
 
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, span, message: message.into() }
+        Self {
+            severity: Severity::Warning,
+            span,
+            message: message.into(),
+        }
     }
 
     /// Line and column, both from 1; the column counts characters.
@@ -36,7 +54,11 @@ impl Diagnostic {
 
     /// `file:line:column: error: message`, the line, and carets under what is meant.
     pub fn render<'a>(&'a self, file: &'a str, text: &'a str) -> impl fmt::Display + 'a {
-        Rendered { diagnostic: self, file, text }
+        Rendered {
+            diagnostic: self,
+            file,
+            text,
+        }
     }
 }
 
@@ -48,19 +70,29 @@ struct Rendered<'a> {
 
 impl fmt::Display for Rendered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diagnostic { severity, span, message } = self.diagnostic;
+        let Diagnostic {
+            severity,
+            span,
+            message,
+        } = self.diagnostic;
+        let kind = severity.name();
+        if *span == Span::default() {
+            return write!(f, "{}: {kind}: {message}", self.file);
+        }
         let (line, column) = self.diagnostic.position(self.text);
-        let kind = match severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
         writeln!(f, "{}:{line}:{column}: {kind}: {message}", self.file)?;
         let source = self.text.lines().nth(line - 1).unwrap_or("");
         let room = source.chars().count().saturating_sub(column - 1).max(1);
-        let meant = self.text.get(span.start..span.end).map_or(1, |t| t.chars().count());
+        let meant = self
+            .text
+            .get(span.start..span.end)
+            .map_or(1, |t| t.chars().count());
         // Tabs keep their width, so that the caret stands under its word.
-        let margin: String =
-            source.chars().take(column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
+        let margin: String = source
+            .chars()
+            .take(column - 1)
+            .map(|c| if c == '\t' { c } else { ' ' })
+            .collect();
         writeln!(f, "  {source}")?;
         write!(f, "  {margin}{}", "^".repeat(meant.clamp(1, room)))
     }
@@ -73,7 +105,9 @@ pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>)
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= candidate.len().max(word.len()) / 3 + 1)
         .min()
-        .map_or_else(String::new, |(_, candidate)| format!("; did you mean '{candidate}'?"))
+        .map_or_else(String::new, |(_, candidate)| {
+            format!("; did you mean '{candidate}'?")
+        })
 }
 
 /// Levenshtein's distance.
@@ -107,7 +141,13 @@ mod tests {
     fn the_caret_stands_under_the_word_behind_tabs_and_wide_characters() {
         let text = "set $a=1\n\tsét $b=x";
         let start = text.find("$b").unwrap();
-        let diagnostic = Diagnostic::error(Span { start, end: start + 2 }, "no");
+        let diagnostic = Diagnostic::error(
+            Span {
+                start,
+                end: start + 2,
+            },
+            "no",
+        );
         assert_eq!(diagnostic.position(text), (2, 6));
         let rendered = diagnostic.render("x.f", text).to_string();
         assert_eq!(rendered, "x.f:2:6: error: no\n  \tsét $b=x\n  \t    ^^");

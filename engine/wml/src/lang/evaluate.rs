@@ -3,21 +3,32 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::ast::{Attribute, Chunk, Expression, Operator, Span, Spanned};
-use super::diagnostic::{Diagnostic, suggestion};
 use super::attributes::AttributeReader;
+use super::diagnostic::{Diagnostic, suggestion};
 use super::vocabulary;
 use crate::random::{Distribution, Shape};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
+    #[serde(serialize_with = "whole_if_possible")]
     Number(f64),
     Bool(bool),
     Text(String),
     Random(Distribution),
+}
+
+/// 20000 rather than 20000.0.
+fn whole_if_possible<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() < EXACT {
+        serializer.serialize_i64(*number as i64)
+    } else {
+        serializer.serialize_f64(*number)
+    }
 }
 
 impl Value {
@@ -35,7 +46,8 @@ impl Value {
 pub struct Variables {
     values: BTreeMap<String, Value>,
     overridden: BTreeSet<String>,
-    used: RefCell<BTreeSet<String>>,
+    set: BTreeMap<String, Span>,
+    read: RefCell<BTreeSet<String>>,
 }
 
 type Evaluated<T> = Result<T, Diagnostic>;
@@ -57,15 +69,16 @@ impl Variables {
         Self {
             values: values.collect(),
             overridden: overrides.keys().cloned().collect(),
-            used: RefCell::default(),
+            set: BTreeMap::new(),
+            read: RefCell::default(),
         }
     }
 
     /// Set a variable, unless the command line has the last word.
-    pub fn set(&mut self, name: &str, value: Value) {
-        self.used.borrow_mut().insert(name.to_owned());
-        if !self.overridden.contains(name) {
-            self.values.insert(name.to_owned(), value);
+    pub fn set(&mut self, name: &Spanned<String>, value: Value) {
+        self.set.insert(name.node.clone(), name.span);
+        if !self.overridden.contains(&name.node) {
+            self.values.insert(name.node.clone(), value);
         }
     }
 
@@ -73,20 +86,27 @@ impl Variables {
         &self.values
     }
 
-    /// Overrides of variables that the text never mentions, each with the nearest that it does.
-    pub fn unused_overrides(&self) -> Vec<String> {
-        let used = self.used.borrow();
-        self.overridden
-            .difference(&used)
-            .map(|name| {
-                let near = suggestion(name, used.iter().map(String::as_str));
-                format!("the text neither sets nor uses ${name}{near}")
-            })
-            .collect()
+    /// Overrides that the text never mentions, and variables that it never reads.
+    pub fn unused(&self) -> Vec<Diagnostic> {
+        let read = self.read.borrow();
+        let strange = self
+            .overridden
+            .iter()
+            .filter(|name| !read.contains(*name) && !self.set.contains_key(*name));
+        let errors = strange.map(|name| {
+            let known = self.set.keys().chain(read.iter()).map(String::as_str);
+            let near = suggestion(name, known);
+            let message = format!("--set {name}: the text neither sets nor uses ${name}{near}");
+            Diagnostic::error(Span::default(), message)
+        });
+        let idle = self.set.iter().filter(|(name, _)| !read.contains(*name));
+        let warnings =
+            idle.map(|(name, span)| Diagnostic::warning(*span, format!("${name} is never used")));
+        errors.chain(warnings).collect()
     }
 
     fn get(&self, name: &str, span: Span) -> Evaluated<&Value> {
-        self.used.borrow_mut().insert(name.to_owned());
+        self.read.borrow_mut().insert(name.to_owned());
         self.values.get(name).ok_or_else(|| {
             let near = suggestion(name, self.values.keys().map(String::as_str));
             let message = format!("${name} is not set{near}: pass --set {name}=VALUE or set it");
@@ -160,14 +180,21 @@ impl Variables {
         let kind = read.text("type").unwrap_or_else(|| "gamma".to_owned());
         let gamma = read.number("gamma", 1500.0) / 1000.0;
         let distribution = Distribution {
-            shape: if kind == "uniform" { Shape::Uniform } else { Shape::Gamma(gamma) },
+            shape: if kind == "uniform" {
+                Shape::Uniform
+            } else {
+                Shape::Gamma(gamma)
+            },
             mean: read.number("mean", 0.0),
             minimum: read.number("min", 0.0),
             round: read.number("round", 0.0),
         };
         if !["uniform", "gamma"].contains(&kind.as_str()) {
             let near = suggestion(&kind, ["uniform", "gamma"]);
-            read.error("type", format!("'{kind}' is not a supported distribution{near}"));
+            read.error(
+                "type",
+                format!("'{kind}' is not a supported distribution{near}"),
+            );
         }
         if kind == "gamma" && gamma <= 0.0 {
             read.error("gamma", "the gamma shape must be above 0".to_owned());

@@ -18,7 +18,11 @@ pub enum Token {
 }
 
 pub fn tokens(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
-    let mut lexer = Lexer { text, at: 0, after_value: false };
+    let mut lexer = Lexer {
+        text,
+        at: 0,
+        after_value: false,
+    };
     let mut out = Vec::new();
     loop {
         let token = lexer.next()?;
@@ -73,7 +77,10 @@ impl Lexer<'_> {
     }
 
     fn span_from(&self, start: usize) -> Span {
-        Span { start, end: self.at }
+        Span {
+            start,
+            end: self.at,
+        }
     }
 
     fn skip_blanks(&mut self) {
@@ -106,9 +113,14 @@ impl Lexer<'_> {
                 return Err(Diagnostic::error(self.span_from(start), message));
             }
         };
-        self.after_value =
-            matches!(node, Token::Number(_) | Token::Variable(_) | Token::Symbol(')'));
-        Ok(Spanned { node, span: self.span_from(start) })
+        self.after_value = matches!(
+            node,
+            Token::Number(_) | Token::Variable(_) | Token::Symbol(')')
+        );
+        Ok(Spanned {
+            node,
+            span: self.span_from(start),
+        })
     }
 
     fn word(&mut self) -> Token {
@@ -153,7 +165,10 @@ impl Lexer<'_> {
         loop {
             match self.peek() {
                 None | Some('\n') => {
-                    let span = Span { start, end: start + 1 };
+                    let span = Span {
+                        start,
+                        end: start + 1,
+                    };
                     return Err(Diagnostic::error(span, "this string has no closing quote"));
                 }
                 Some('"') => {
@@ -166,7 +181,10 @@ impl Lexer<'_> {
                     if !literal.is_empty() {
                         chunks.push(Chunk::Literal(std::mem::take(&mut literal)));
                     }
-                    chunks.push(Chunk::Variable(Spanned { node: name, span: self.span_from(from) }));
+                    chunks.push(Chunk::Variable(Spanned {
+                        node: name,
+                        span: self.span_from(from),
+                    }));
                 }
                 Some('\\') => {
                     self.at += 1;
@@ -197,9 +215,13 @@ mod tests {
 
     #[test]
     fn sizes_have_suffixes_and_fractions() {
-        for (text, bytes) in
-            [("10", 10.0), ("16k", 16384.0), ("1.5K", 1536.0), ("2M", 2097152.0), ("1t", 1.0995e12)]
-        {
+        for (text, bytes) in [
+            ("10", 10.0),
+            ("16k", 16384.0),
+            ("1.5K", 1536.0),
+            ("2M", 2097152.0),
+            ("1t", 1.0995e12),
+        ] {
             let read = number(text).unwrap();
             assert!((read - bytes).abs() <= bytes * 1e-4, "{text} gave {read}");
         }
@@ -230,7 +252,9 @@ mod tests {
 
     #[test]
     fn comments_end_with_their_line_but_not_inside_quotes() {
-        let Token::Text(chunks) = &nodes("# x\n\"a # $b\\n\"")[0] else { panic!() };
+        let Token::Text(chunks) = &nodes("# x\n\"a # $b\\n\"")[0] else {
+            panic!()
+        };
         assert_eq!(chunks.len(), 3);
         assert_eq!(chunks[0], Chunk::Literal("a # ".into()));
         assert_eq!(chunks[2], Chunk::Literal("\n".into()));

@@ -4,7 +4,9 @@ pub mod ast;
 mod attributes;
 pub mod diagnostic;
 mod evaluate;
+mod expressions;
 mod lexer;
+mod objects;
 mod parser;
 mod resolve;
 mod rules;
@@ -12,5 +14,6 @@ mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use evaluate::Value;
-pub use parser::{parse, parse_value};
+pub use expressions::parse_value;
+pub use parser::parse;
 pub use resolve::{Checked, check};

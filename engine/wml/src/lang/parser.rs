@@ -1,60 +1,50 @@
 //! From tokens to commands: recursive descent, one token of look-ahead.
 
-use super::ast::{
-    Attribute, Command, Expression, Flowop, Operator, Process, Script, Span, Spanned, Thread,
-};
+use super::ast::{Attribute, Command, Flowop, Process, Script, Span, Spanned, Thread};
 use super::diagnostic::{Diagnostic, suggestion};
 use super::lexer::{Token, tokens};
 use super::vocabulary::{COMMANDS, LATER_COMMANDS};
 
-type Parsed<T> = Result<T, Diagnostic>;
-
-/// Nesting of parentheses beyond this is an error, not a stack overflow.
-const MAX_NESTING: usize = 100;
+pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
 /// Parse a whole text; the first syntax error ends it.
 pub fn parse(text: &str) -> Parsed<Script> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, nesting: 0 };
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        nesting: 0,
+    };
     let mut script = Vec::new();
     while parser.peek().node != Token::End {
         let start = parser.peek().span.start;
         let node = parser.command()?;
         let end = parser.tokens[parser.at - 1].span.end;
-        script.push(Spanned { node, span: Span { start, end } });
+        script.push(Spanned {
+            node,
+            span: Span { start, end },
+        });
     }
     Ok(script)
 }
 
-/// Parse a value as it stands on the command line: a number, true, false, or else text.
-pub fn parse_value(text: &str) -> Expression {
-    match text {
-        "true" => Expression::Bool(true),
-        "false" => Expression::Bool(false),
-        _ => super::lexer::number(text).map_or_else(
-            || Expression::Text(vec![super::ast::Chunk::Literal(text.to_owned())]),
-            Expression::Number,
-        ),
-    }
-}
-
-struct Parser {
+pub(super) struct Parser {
     tokens: Vec<Spanned<Token>>,
     at: usize,
-    nesting: usize,
+    pub nesting: usize,
 }
 
 impl Parser {
-    fn peek(&self) -> &Spanned<Token> {
+    pub(super) fn peek(&self) -> &Spanned<Token> {
         &self.tokens[self.at]
     }
 
-    fn next(&mut self) -> Spanned<Token> {
+    pub(super) fn next(&mut self) -> Spanned<Token> {
         let token = self.tokens[self.at].clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
-    fn wanted<T>(&self, what: &str) -> Parsed<T> {
+    pub(super) fn wanted<T>(&self, what: &str) -> Parsed<T> {
         let token = self.peek();
         let found = match &token.node {
             Token::Word(word) => format!("'{word}'"),
@@ -64,14 +54,17 @@ impl Parser {
             Token::Symbol(symbol) => format!("'{symbol}'"),
             Token::End => "the end of the text".to_owned(),
         };
-        Err(Diagnostic::error(token.span, format!("expected {what}, found {found}")))
+        Err(Diagnostic::error(
+            token.span,
+            format!("expected {what}, found {found}"),
+        ))
     }
 
     fn is_symbol(&self, symbol: char) -> bool {
         self.peek().node == Token::Symbol(symbol)
     }
 
-    fn take_symbol(&mut self, symbol: char) -> bool {
+    pub(super) fn take_symbol(&mut self, symbol: char) -> bool {
         let here = self.is_symbol(symbol);
         if here {
             self.next();
@@ -79,8 +72,12 @@ impl Parser {
         here
     }
 
-    fn expect_symbol(&mut self, symbol: char) -> Parsed<()> {
-        if self.take_symbol(symbol) { Ok(()) } else { self.wanted(&format!("'{symbol}'")) }
+    pub(super) fn expect_symbol(&mut self, symbol: char) -> Parsed<()> {
+        if self.take_symbol(symbol) {
+            Ok(())
+        } else {
+            self.wanted(&format!("'{symbol}'"))
+        }
     }
 
     fn take_word(&mut self, word: &str) -> bool {
@@ -93,7 +90,10 @@ impl Parser {
 
     fn word(&mut self, what: &str) -> Parsed<Spanned<String>> {
         match self.peek().clone() {
-            Spanned { node: Token::Word(node), span } => {
+            Spanned {
+                node: Token::Word(node),
+                span,
+            } => {
                 self.next();
                 Ok(Spanned { node, span })
             }
@@ -107,7 +107,9 @@ impl Parser {
             "set" => self.set(),
             "define" => self.define(),
             "create" => {
-                if self.take_word("files") || self.take_word("fileset") || self.take_word("filesets")
+                if self.take_word("files")
+                    || self.take_word("fileset")
+                    || self.take_word("filesets")
                 {
                     Ok(Command::CreateFiles)
                 } else {
@@ -117,12 +119,16 @@ impl Parser {
             "eventgen" => Ok(Command::Eventgen(self.attributes()?)),
             "run" => Ok(Command::Run(self.optional_value()?)),
             "echo" => Ok(Command::Echo(self.expression()?)),
-            other if LATER_COMMANDS.contains(&other) => {
-                Err(Diagnostic::error(word.span, format!("'{other}' is not supported yet")))
-            }
+            other if LATER_COMMANDS.contains(&other) => Err(Diagnostic::error(
+                word.span,
+                format!("'{other}' is not supported yet"),
+            )),
             other => {
                 let near = suggestion(other, COMMANDS.iter().copied());
-                Err(Diagnostic::error(word.span, format!("unknown command '{other}'{near}")))
+                Err(Diagnostic::error(
+                    word.span,
+                    format!("unknown command '{other}'{near}"),
+                ))
             }
         }
     }
@@ -134,24 +140,33 @@ impl Parser {
                 "'set mode' is not supported yet",
             ));
         }
-        let Spanned { node: Token::Variable(node), span } = self.peek().clone() else {
+        let Spanned {
+            node: Token::Variable(node),
+            span,
+        } = self.peek().clone()
+        else {
             return self.wanted("a variable to set, such as $name");
         };
         self.next();
         self.expect_symbol('=')?;
         let value = self.expression()?;
-        Ok(Command::Set { name: Spanned { node, span }, value })
+        Ok(Command::Set {
+            name: Spanned { node, span },
+            value,
+        })
     }
 
     fn define(&mut self) -> Parsed<Command> {
         let what = self.word("'file', 'fileset' or 'process'")?;
         match what.node.as_str() {
-            "file" | "files" => {
-                Ok(Command::DefineFileset { single: true, attributes: self.attributes()? })
-            }
-            "fileset" | "filesets" => {
-                Ok(Command::DefineFileset { single: false, attributes: self.attributes()? })
-            }
+            "file" | "files" => Ok(Command::DefineFileset {
+                single: true,
+                attributes: self.attributes()?,
+            }),
+            "fileset" | "filesets" => Ok(Command::DefineFileset {
+                single: false,
+                attributes: self.attributes()?,
+            }),
             "process" | "processes" => Ok(Command::DefineProcess(self.process()?)),
             "flowop" | "randvar" => Err(Diagnostic::error(
                 what.span,
@@ -159,7 +174,10 @@ impl Parser {
             )),
             other => {
                 let near = suggestion(other, ["file", "fileset", "process"]);
-                Err(Diagnostic::error(what.span, format!("cannot define '{other}'{near}")))
+                Err(Diagnostic::error(
+                    what.span,
+                    format!("cannot define '{other}'{near}"),
+                ))
             }
         }
     }
@@ -181,108 +199,37 @@ impl Parser {
                     return self.wanted("'flowop' or '}'");
                 }
                 let operation = self.word("the kind of flowop, such as openfile")?;
-                flowops.push(Flowop { operation, attributes: self.attributes()? });
+                flowops.push(Flowop {
+                    operation,
+                    attributes: self.attributes()?,
+                });
             }
-            threads.push(Thread { span, attributes, flowops });
+            threads.push(Thread {
+                span,
+                attributes,
+                flowops,
+            });
         }
-        Ok(Process { attributes, threads })
+        Ok(Process {
+            attributes,
+            threads,
+        })
     }
 
     /// Attributes with commas between them; a first word decides that there are any.
-    fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
+    pub(super) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
         let mut attributes = Vec::new();
         loop {
             let name = self.word("the name of an attribute")?;
-            let value = if self.take_symbol('=') { Some(self.expression()?) } else { None };
+            let value = if self.take_symbol('=') {
+                Some(self.expression()?)
+            } else {
+                None
+            };
             attributes.push(Attribute { name, value });
             if !self.take_symbol(',') {
                 return Ok(attributes);
             }
         }
     }
-
-    fn optional_value(&mut self) -> Parsed<Option<Spanned<Expression>>> {
-        match self.peek().node {
-            Token::Number(_) | Token::Variable(_) | Token::Symbol('(') => {
-                self.expression().map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn expression(&mut self) -> Parsed<Spanned<Expression>> {
-        let mut left = self.product()?;
-        loop {
-            let operator = match self.peek().node {
-                Token::Symbol('+') => Operator::Add,
-                Token::Symbol('-') => Operator::Subtract,
-                _ => return Ok(left),
-            };
-            self.next();
-            let right = self.product()?;
-            left = binary(operator, left, right);
-        }
-    }
-
-    fn product(&mut self) -> Parsed<Spanned<Expression>> {
-        let mut left = self.operand()?;
-        loop {
-            let operator = match self.peek().node {
-                Token::Symbol('*') => Operator::Multiply,
-                Token::Symbol('/') => Operator::Divide,
-                _ => return Ok(left),
-            };
-            self.next();
-            let right = self.operand()?;
-            left = binary(operator, left, right);
-        }
-    }
-
-    fn operand(&mut self) -> Parsed<Spanned<Expression>> {
-        let Spanned { node, span } = self.peek().clone();
-        let value = match node {
-            Token::Number(number) => Expression::Number(number),
-            Token::Text(chunks) => Expression::Text(chunks),
-            Token::Variable(name) => Expression::Variable(name),
-            Token::Word(word) if word == "randvar" => {
-                self.next();
-                self.expect_symbol('(')?;
-                let attributes = self.attributes()?;
-                let end = self.peek().span.end;
-                self.expect_symbol(')')?;
-                let span = Span { start: span.start, end };
-                return Ok(Spanned { node: Expression::Random(attributes), span });
-            }
-            Token::Word(word) if word == "cvar" => {
-                return Err(Diagnostic::error(span, "'cvar' is not supported yet"));
-            }
-            Token::Word(word) => parse_value(&word),
-            Token::Symbol('(') => {
-                self.nesting += 1;
-                if self.nesting > MAX_NESTING {
-                    return Err(Diagnostic::error(span, "too many nested parentheses"));
-                }
-                self.next();
-                let inner = self.expression()?;
-                self.expect_symbol(')')?;
-                self.nesting -= 1;
-                return Ok(inner);
-            }
-            Token::Symbol('{') => {
-                return Err(Diagnostic::error(span, "tables in braces are not supported yet"));
-            }
-            _ => return self.wanted("a value"),
-        };
-        self.next();
-        Ok(Spanned { node: value, span })
-    }
-}
-
-fn binary(
-    operator: Operator,
-    left: Spanned<Expression>,
-    right: Spanned<Expression>,
-) -> Spanned<Expression> {
-    let span = Span { start: left.span.start, end: right.span.end };
-    Spanned { node: Expression::Binary(operator, Box::new(left), Box::new(right)), span }
 }

@@ -10,8 +10,10 @@ use crate::model::{Flowop, FlowopId, Model, Operation, Thread};
 /// Resolve the targets and check every flowop in its surroundings.
 pub fn check(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>) {
     names(model, spans, diagnostics);
-    let places: Vec<(FlowopId, String, Operation)> =
-        model.flowops().map(|(id, f)| (id, f.name.clone(), f.operation)).collect();
+    let places: Vec<(FlowopId, String, Operation)> = model
+        .flowops()
+        .map(|(id, f)| (id, f.name.clone(), f.operation))
+        .collect();
     for (nth, (id, _, operation)) in places.iter().enumerate() {
         let target = spans.targets[nth].as_ref();
         match targets(*id, *operation, target, &places) {
@@ -26,7 +28,10 @@ pub fn check(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>
     }
     for (nth, (id, flowop)) in model.flowops().enumerate() {
         let thread = &model.processes[id.process].threads[id.thread];
-        for message in [files(flowop, thread, model), sizes(flowop, thread)].into_iter().flatten() {
+        for message in [files(flowop, thread, model), sizes(flowop, thread)]
+            .into_iter()
+            .flatten()
+        {
             diagnostics.push(Diagnostic::error(spans.flowops[nth], message));
         }
     }
@@ -41,14 +46,22 @@ fn names(model: &Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>) {
         }
     }
     for (nth, process) in model.processes.iter().enumerate() {
-        if model.processes[..nth].iter().any(|other| other.name == process.name) {
+        if model.processes[..nth]
+            .iter()
+            .any(|other| other.name == process.name)
+        {
             let message = format!("there are two processes '{}'", process.name);
             diagnostics.push(Diagnostic::error(Span::default(), message));
         }
         for (nth, thread) in process.threads.iter().enumerate() {
-            if process.threads[..nth].iter().any(|other| other.name == thread.name) {
-                let message =
-                    format!("process '{}' has two threads '{}'", process.name, thread.name);
+            if process.threads[..nth]
+                .iter()
+                .any(|other| other.name == thread.name)
+            {
+                let message = format!(
+                    "process '{}' has two threads '{}'",
+                    process.name, thread.name
+                );
                 diagnostics.push(Diagnostic::error(Span::default(), message));
             }
         }
@@ -72,7 +85,11 @@ fn targets(
     };
     let Some(target) = target else {
         return match wanted {
-            Some(gate) => Err(format!("{} needs a {} as target", operation.name(), gate.name())),
+            Some(gate) => Err(format!(
+                "{} needs a {} as target",
+                operation.name(),
+                gate.name()
+            )),
             None => Ok(Vec::new()),
         };
     };
@@ -98,18 +115,24 @@ fn files(flowop: &Flowop, thread: &Thread, model: &Model) -> Option<String> {
     use Operation as O;
     let needs_fileset = matches!(flowop.operation, O::OpenFile | O::CreateFile);
     let needs_file = flowop.operation.transfers()
-        || matches!(flowop.operation, O::CloseFile | O::Fsync | O::DeleteFile | O::StatFile);
+        || matches!(
+            flowop.operation,
+            O::CloseFile | O::Fsync | O::DeleteFile | O::StatFile
+        );
     let name = flowop.operation.name();
     if let Some(fileset) = flowop.fileset {
         let fileset = &model.filesets[fileset];
         if fileset.prealloc_percent == 0.0
             && !matches!(flowop.operation, O::CreateFile | O::CloseFile | O::Fsync)
-            && !model.flowops().any(|(_, f)| {
-                f.operation == O::CreateFile && f.fileset == flowop.fileset
-            })
+            && !model
+                .flowops()
+                .any(|(_, f)| f.operation == O::CreateFile && f.fileset == flowop.fileset)
         {
             let fix = "prealloc it or create its files";
-            return Some(format!("{name} finds no file: '{}' is empty; {fix}", fileset.name));
+            return Some(format!(
+                "{name} finds no file: '{}' is empty; {fix}",
+                fileset.name
+            ));
         }
         return None;
     }
@@ -123,7 +146,10 @@ fn files(flowop: &Flowop, thread: &Thread, model: &Model) -> Option<String> {
                 || matches!(other.operation, O::OpenFile | O::CreateFile))
     };
     if needs_file && !thread.flowops.iter().any(opens) {
-        return Some(format!("nothing in this thread opens a file into slot {}", flowop.fd));
+        return Some(format!(
+            "nothing in this thread opens a file into slot {}",
+            flowop.fd
+        ));
     }
     None
 }
@@ -142,7 +168,10 @@ fn sizes(flowop: &Flowop, thread: &Thread) -> Option<String> {
         return Some("aiowrite is random only: add the attribute 'random'".to_owned());
     }
     if flowop.operation == O::AioWait
-        && !thread.flowops.iter().any(|other| other.operation == O::AioWrite)
+        && !thread
+            .flowops
+            .iter()
+            .any(|other| other.operation == O::AioWrite)
     {
         return Some("aiowait has nothing to wait for: this thread has no aiowrite".to_owned());
     }

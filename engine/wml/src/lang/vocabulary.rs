@@ -40,11 +40,21 @@ pub const FILESET: Attributes = Attributes {
         "readonly",
         "writeonly",
     ],
-    later: &["leafdirs", "dirdepthrv", "reuse", "trusttree", "cached", "filesizegamma"],
+    later: &[
+        "leafdirs",
+        "dirdepthrv",
+        "reuse",
+        "trusttree",
+        "cached",
+        "filesizegamma",
+    ],
 };
 
-pub const PROCESS: Attributes =
-    Attributes { of: "a process", known: &["name", "instances", "nice"], later: &[] };
+pub const PROCESS: Attributes = Attributes {
+    of: "a process",
+    known: &["name", "instances", "nice"],
+    later: &[],
+};
 
 pub const THREAD: Attributes = Attributes {
     of: "a thread",
@@ -73,7 +83,11 @@ pub const FLOWOP: Attributes = Attributes {
     later: &["opennext", "indexed", "noreadahead"],
 };
 
-pub const EVENTGEN: Attributes = Attributes { of: "eventgen", known: &["rate"], later: &[] };
+pub const EVENTGEN: Attributes = Attributes {
+    of: "eventgen",
+    known: &["rate"],
+    later: &[],
+};
 
 pub const RANDVAR: Attributes = Attributes {
     of: "a random variable",

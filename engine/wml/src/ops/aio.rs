@@ -64,11 +64,18 @@ impl Exchange {
             };
             drop(queue);
             let outcome = match write_all_at(job.fd, job.data, job.offset) {
-                Ok(bytes) => Outcome::Done { start_ns: job.start_ns, end_ns: now_ns(), bytes },
+                Ok(bytes) => Outcome::Done {
+                    start_ns: job.start_ns,
+                    end_ns: now_ns(),
+                    bytes,
+                },
                 Err(errno) => Outcome::Failed(errno),
             };
             queue = self.lock();
-            queue.completions.push(Completion { flowop: job.flowop, outcome });
+            queue.completions.push(Completion {
+                flowop: job.flowop,
+                outcome,
+            });
             self.completed.notify_one();
         }
     }
@@ -86,9 +93,15 @@ impl Aio {
         let helpers = (0..HELPERS).map(|_| {
             let exchange = Arc::clone(&exchange);
             let helper = std::thread::Builder::new().stack_size(STACK_B);
-            helper.spawn(move || exchange.serve()).expect("a helper thread can be started")
+            helper
+                .spawn(move || exchange.serve())
+                .expect("a helper thread can be started")
         });
-        Self { helpers: helpers.collect(), exchange, outstanding: 0 }
+        Self {
+            helpers: helpers.collect(),
+            exchange,
+            outstanding: 0,
+        }
     }
 
     fn submit(&mut self, job: Job) {
@@ -101,7 +114,11 @@ impl Aio {
     fn reap(&mut self, n: usize) -> Vec<Completion> {
         let mut queue = self.exchange.lock();
         while queue.completions.len() < n {
-            queue = self.exchange.completed.wait(queue).expect("helpers do not panic");
+            queue = self
+                .exchange
+                .completed
+                .wait(queue)
+                .expect("helpers do not panic");
         }
         let completions = std::mem::take(&mut queue.completions);
         self.outstanding -= completions.len();
@@ -129,7 +146,13 @@ impl Worker<'_> {
         let offset = self.random_offset(flowop, iosize, file.size_b);
         let data = self.some_data(iosize);
         let aio = self.aio.as_mut().expect("made with the worker");
-        aio.submit(Job { flowop: nth, fd: file.fd, data, offset, start_ns: now_ns() });
+        aio.submit(Job {
+            flowop: nth,
+            fd: file.fd,
+            data,
+            offset,
+            start_ns: now_ns(),
+        });
         if aio.outstanding >= MAX_OUTSTANDING {
             self.settle_aio(1);
         }
@@ -138,7 +161,10 @@ impl Worker<'_> {
 
     /// Wait for half of the outstanding writes.
     pub(super) fn aio_wait(&mut self) -> Outcome {
-        let half = self.aio.as_ref().map_or(0, |aio| aio.outstanding.div_ceil(2));
+        let half = self
+            .aio
+            .as_ref()
+            .map_or(0, |aio| aio.outstanding.div_ceil(2));
         timed(|| {
             self.settle_aio(half);
             Ok(0)

@@ -22,23 +22,23 @@ impl Buffer {
             handle_alloc_error(layout);
         }
         let mut buffer = Self { start, layout };
-        for page in buffer.as_mut().chunks_mut(ALIGNMENT) {
+        for page in buffer.bytes_mut().chunks_mut(ALIGNMENT) {
             // SAFETY: a valid byte; volatile, so that the store happens.
             unsafe { std::ptr::write_volatile(&raw mut page[0], 1) };
         }
         buffer
     }
 
-    pub fn as_mut(&mut self) -> &mut [u8] {
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: the allocation is that long, initialised, and ours.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.layout.size()) }
     }
 
     /// Give the memory to the rest of the process's life.
     pub fn leak(self) -> &'static mut [u8] {
-        let mut this = std::mem::ManuallyDrop::new(self);
+        let this = std::mem::ManuallyDrop::new(self);
         // SAFETY: never freed from now on.
-        unsafe { std::slice::from_raw_parts_mut(this.as_mut().as_mut_ptr(), this.layout.size()) }
+        unsafe { std::slice::from_raw_parts_mut(this.start, this.layout.size()) }
     }
 }
 

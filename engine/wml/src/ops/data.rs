@@ -30,8 +30,10 @@ impl Worker<'_> {
             Err(outcome) => return outcome,
         };
         let iosize = flowop.iosize.draw(&mut self.stream);
-        let offset = flowop.random.then(|| self.random_offset(flowop, iosize, file.size_b));
-        let buffer = self.buffer.as_mut();
+        let offset = flowop
+            .random
+            .then(|| self.random_offset(flowop, iosize, file.size_b));
+        let buffer = self.buffer.bytes_mut();
         let length = (iosize as usize).min(buffer.len());
         let buffer = &mut buffer[..length];
         timed(|| match offset {
@@ -52,8 +54,12 @@ impl Worker<'_> {
             Err(outcome) => return outcome,
         };
         let iosize = flowop.iosize.draw(&mut self.stream) as usize;
-        let buffer = self.buffer.as_mut();
-        let length = if iosize == 0 { buffer.len() } else { iosize.min(buffer.len()) };
+        let buffer = self.buffer.bytes_mut();
+        let length = if iosize == 0 {
+            buffer.len()
+        } else {
+            iosize.min(buffer.len())
+        };
         let buffer = &mut buffer[..length];
         timed(|| {
             system::rewind(file.fd)?;
@@ -73,7 +79,9 @@ impl Worker<'_> {
             Err(outcome) => return outcome,
         };
         let iosize = flowop.iosize.draw(&mut self.stream);
-        let offset = flowop.random.then(|| self.random_offset(flowop, iosize, file.size_b));
+        let offset = flowop
+            .random
+            .then(|| self.random_offset(flowop, iosize, file.size_b));
         let data = self.some_data(iosize);
         timed(|| match offset {
             Some(offset) => write_all_at(file.fd, data, offset),
@@ -135,7 +143,9 @@ fn write_all(fd: Fd, data: &[u8]) -> system::Result<u64> {
 }
 
 pub fn write_all_at(fd: Fd, data: &[u8], offset: u64) -> system::Result<u64> {
-    write_pieces(data, |piece, done| system::write_at(fd, piece, offset + done))
+    write_pieces(data, |piece, done| {
+        system::write_at(fd, piece, offset + done)
+    })
 }
 
 /// Repeat a write that the kernel cuts short, as on a full disk, until it is done or fails.

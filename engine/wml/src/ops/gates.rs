@@ -75,7 +75,9 @@ impl Worker<'_> {
 
     pub(super) fn wakeup(&mut self, nth: usize) -> Outcome {
         timed(|| {
-            self.gates.targets[nth].iter().for_each(|gate| gate.events.pulse());
+            self.gates.targets[nth]
+                .iter()
+                .for_each(|gate| gate.events.pulse());
             Ok(0)
         })
     }

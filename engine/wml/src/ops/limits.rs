@@ -25,14 +25,17 @@ impl Worker<'_> {
         if flowop.targets.is_empty() {
             return self.total;
         }
-        flowop.targets.iter().fold(Progress::default(), |sum, target| {
-            let own = self.progress[target.flowop];
-            Progress {
-                work_ops: sum.work_ops + own.work_ops,
-                io_ops: sum.io_ops + own.io_ops,
-                bytes: sum.bytes + own.bytes,
-            }
-        })
+        flowop
+            .targets
+            .iter()
+            .fold(Progress::default(), |sum, target| {
+                let own = self.progress[target.flowop];
+                Progress {
+                    work_ops: sum.work_ops + own.work_ops,
+                    io_ops: sum.io_ops + own.io_ops,
+                    bytes: sum.bytes + own.bytes,
+                }
+            })
     }
 
     /// Charge what was done since this limiter's last call. The budget is common to all threads,
@@ -55,13 +58,17 @@ impl Worker<'_> {
             Operation::FinishOnBytes => work.bytes > goal,
             _ => work.work_ops >= goal,
         };
-        if reached { Outcome::Finish } else { Outcome::Passed }
+        if reached {
+            Outcome::Finish
+        } else {
+            Outcome::Passed
+        }
     }
 
     /// Store `value` single bytes into the thread's buffer.
     pub(super) fn hog(&mut self, flowop: &Flowop) -> Outcome {
         let stores = flowop.value.draw(&mut self.stream);
-        let buffer = self.buffer.as_mut();
+        let buffer = self.buffer.bytes_mut();
         let mask = (1usize << buffer.len().ilog2()) - 1;
         let first = buffer.as_mut_ptr();
         timed(|| {

@@ -21,7 +21,9 @@ impl Worker<'_> {
         let fileset = Self::fileset_of(flowop);
         let files = &self.files[fileset];
         self.slots.put(flowop.fd, Slot::Vacant);
-        let Some(entry) = files.acquire() else { return Outcome::Skipped };
+        let Some(entry) = files.acquire() else {
+            return Outcome::Skipped;
+        };
         files.layout.path_into(entry, &mut self.path);
         let flags = open_flags(flowop, files);
         let mut fd = -1;
@@ -33,7 +35,12 @@ impl Worker<'_> {
             files.release(entry);
         } else {
             let size_b = files.layout.entries[entry].size_b;
-            let file = OpenFile { fd, fileset, entry: Some(entry), size_b };
+            let file = OpenFile {
+                fd,
+                fileset,
+                entry: Some(entry),
+                size_b,
+            };
             self.slots.put(flowop.fd, Slot::Open(file));
         }
         outcome
@@ -46,7 +53,9 @@ impl Worker<'_> {
         let fileset = Self::fileset_of(flowop);
         let files = &self.files[fileset];
         self.slots.put(flowop.fd, Slot::Vacant);
-        let Some(claim) = files.claim_absent() else { return Outcome::Skipped };
+        let Some(claim) = files.claim_absent() else {
+            return Outcome::Skipped;
+        };
         let entry = claim.entry;
         files.layout.path_into(entry, &mut self.path);
         let flags = open_flags(flowop, files) | libc::O_CREAT;
@@ -60,7 +69,12 @@ impl Worker<'_> {
         } else {
             files.settle_existing(claim, 1);
             let size_b = files.layout.entries[entry].size_b;
-            let file = OpenFile { fd, fileset, entry: Some(entry), size_b };
+            let file = OpenFile {
+                fd,
+                fileset,
+                entry: Some(entry),
+                size_b,
+            };
             self.slots.put(flowop.fd, Slot::Open(file));
         }
         outcome
@@ -92,7 +106,9 @@ impl Worker<'_> {
             (None, Some(fileset)) => (fileset, self.files[fileset].claim_unused()),
             (None, None) => return Outcome::Skipped,
         };
-        let Some(claim) = claim else { return Outcome::Skipped };
+        let Some(claim) = claim else {
+            return Outcome::Skipped;
+        };
         let files = &self.files[fileset];
         files.layout.path_into(claim.entry, &mut self.path);
         let outcome = timed(|| system::unlink(&self.path).map(|()| 0));
@@ -102,7 +118,13 @@ impl Worker<'_> {
         }
         files.settle_absent(claim);
         if let Some((file, _)) = own {
-            self.slots.put(flowop.fd, Slot::Open(OpenFile { entry: None, ..file }));
+            self.slots.put(
+                flowop.fd,
+                Slot::Open(OpenFile {
+                    entry: None,
+                    ..file
+                }),
+            );
         }
         outcome
     }
@@ -111,9 +133,13 @@ impl Worker<'_> {
         if let (Slot::Open(file), true) = (self.slots.get(flowop.fd), flowop.fd > 0) {
             return timed(|| system::fstat(file.fd).map(|()| 0));
         }
-        let Some(fileset) = flowop.fileset else { return Outcome::Skipped };
+        let Some(fileset) = flowop.fileset else {
+            return Outcome::Skipped;
+        };
         let files = &self.files[fileset];
-        let Some(entry) = files.acquire() else { return Outcome::Skipped };
+        let Some(entry) = files.acquire() else {
+            return Outcome::Skipped;
+        };
         files.layout.path_into(entry, &mut self.path);
         let outcome = timed(|| system::stat(&self.path).map(|()| 0));
         files.release(entry);

@@ -23,7 +23,11 @@ use slots::Slots;
 /// What became of one execution of a flowop.
 pub enum Outcome {
     /// Times enclose the system calls only, not the engine's own work.
-    Done { start_ns: u64, end_ns: u64, bytes: u64 },
+    Done {
+        start_ns: u64,
+        end_ns: u64,
+        bytes: u64,
+    },
     /// There was no file that fits.
     Skipped,
     Failed(i32),
@@ -37,7 +41,11 @@ pub enum Outcome {
 fn timed(work: impl FnOnce() -> Result<u64, i32>) -> Outcome {
     let start_ns = now_ns();
     match work() {
-        Ok(bytes) => Outcome::Done { start_ns, end_ns: now_ns(), bytes },
+        Ok(bytes) => Outcome::Done {
+            start_ns,
+            end_ns: now_ns(),
+            bytes,
+        },
         Err(errno) => Outcome::Failed(errno),
     }
 }
@@ -100,10 +108,27 @@ pub struct Surroundings<'a> {
 impl<'a> Worker<'a> {
     /// A worker whose memory has been touched.
     pub fn new(around: Surroundings<'a>) -> Self {
-        let Surroundings { flowops, files, control, budget, rate, .. } = around;
-        let Surroundings { record, gates, stream, number, data, memsize, .. } = around;
+        let Surroundings {
+            flowops,
+            files,
+            control,
+            budget,
+            rate,
+            ..
+        } = around;
+        let Surroundings {
+            record,
+            gates,
+            stream,
+            number,
+            data,
+            memsize,
+            ..
+        } = around;
         record.touch();
-        let writes = flowops.iter().any(|flowop| flowop.operation == Operation::AioWrite);
+        let writes = flowops
+            .iter()
+            .any(|flowop| flowop.operation == Operation::AioWrite);
         Self {
             flowops,
             files,
@@ -149,10 +174,15 @@ impl<'a> Worker<'a> {
     /// Record an outcome; false ends the thread.
     fn account(&mut self, nth: usize, class: Class, outcome: &Outcome) -> bool {
         let now = match *outcome {
-            Outcome::Done { start_ns, end_ns, bytes } => {
+            Outcome::Done {
+                start_ns,
+                end_ns,
+                bytes,
+            } => {
                 self.progress[nth].add(class, bytes);
                 self.total.add(class, bytes);
-                self.record.done(self.control, nth, class, start_ns, end_ns, bytes);
+                self.record
+                    .done(self.control, nth, class, start_ns, end_ns, bytes);
                 end_ns
             }
             Outcome::Skipped => {

@@ -75,7 +75,12 @@ impl Worker<'_> {
                     Outcome::Failed(errno)
                 })?;
                 let size_b = files.layout.entries[entry].size_b;
-                let file = OpenFile { fd, fileset, entry: Some(entry), size_b };
+                let file = OpenFile {
+                    fd,
+                    fileset,
+                    entry: Some(entry),
+                    size_b,
+                };
                 self.slots.put(flowop.fd, Slot::Open(file));
                 Ok(file)
             }

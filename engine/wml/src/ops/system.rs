@@ -29,7 +29,11 @@ pub fn open(path: &[u8], flags: libc::c_int) -> Result<Fd> {
 /// Close a descriptor; it is gone whatever the result.
 pub fn close(fd: Fd) -> Result<()> {
     // SAFETY: closing touches no memory.
-    if unsafe { libc::close(fd) } == 0 { Ok(()) } else { Err(errno()) }
+    if unsafe { libc::close(fd) } == 0 {
+        Ok(())
+    } else {
+        Err(errno())
+    }
 }
 
 pub fn unlink(path: &[u8]) -> Result<()> {
@@ -73,7 +77,12 @@ pub fn read(fd: Fd, buffer: &mut [u8]) -> Result<usize> {
 pub fn read_at(fd: Fd, buffer: &mut [u8], offset: u64) -> Result<usize> {
     // SAFETY: the buffer is valid for its length.
     checked(|| unsafe {
-        libc::pread(fd, buffer.as_mut_ptr().cast(), buffer.len(), offset as libc::off_t)
+        libc::pread(
+            fd,
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+            offset as libc::off_t,
+        )
     })
 }
 
@@ -84,16 +93,18 @@ pub fn write(fd: Fd, data: &[u8]) -> Result<usize> {
 
 pub fn write_at(fd: Fd, data: &[u8], offset: u64) -> Result<usize> {
     // SAFETY: the data is valid for its length.
-    checked(|| unsafe {
-        libc::pwrite(fd, data.as_ptr().cast(), data.len(), offset as libc::off_t)
-    })
+    checked(|| unsafe { libc::pwrite(fd, data.as_ptr().cast(), data.len(), offset as libc::off_t) })
 }
 
 /// Write at the end of the file in one step, so that appends of several threads never overlap.
 pub fn append(fd: Fd, data: &[u8]) -> Result<usize> {
-    let piece = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
+    let piece = libc::iovec {
+        iov_base: data.as_ptr().cast_mut().cast(),
+        iov_len: data.len(),
+    };
     // SAFETY: the data is valid for its length and only read.
-    let result = checked(|| unsafe { libc::pwritev2(fd, &raw const piece, 1, -1, libc::RWF_APPEND) });
+    let result =
+        checked(|| unsafe { libc::pwritev2(fd, &raw const piece, 1, -1, libc::RWF_APPEND) });
     if !matches!(result, Err(libc::EOPNOTSUPP | libc::ENOSYS)) {
         return result;
     }

@@ -67,7 +67,12 @@ impl<'a> Arena<'a> {
         for (process, spec) in model.processes.iter().enumerate() {
             for instance in 0..spec.instances {
                 let (first_thread, first_flowop) = (threads, flowops);
-                instances.push(Instance { process, instance, first_thread, first_flowop });
+                instances.push(Instance {
+                    process,
+                    instance,
+                    first_thread,
+                    first_flowop,
+                });
                 for thread in &spec.threads {
                     threads += thread.instances as usize;
                     flowops += thread.instances as usize * thread.flowops.len();
@@ -75,7 +80,7 @@ impl<'a> Arena<'a> {
             }
         }
         let mut data = Buffer::zeroed(data_size(model));
-        Stream::new(options.seed, &["data"]).fill(data.as_mut());
+        Stream::new(options.seed, &["data"]).fill(data.bytes_mut());
         Ok(Self {
             model,
             files,
@@ -99,7 +104,13 @@ impl<'a> Arena<'a> {
             for instance in 0..spec.instances {
                 let instance = of.instance * spec.instances + instance;
                 let process = of.process;
-                places.push(Place { process, thread, instance, number, first_flowop });
+                places.push(Place {
+                    process,
+                    thread,
+                    instance,
+                    number,
+                    first_flowop,
+                });
                 number += 1;
                 first_flowop += spec.flowops.len();
             }
@@ -110,13 +121,17 @@ impl<'a> Arena<'a> {
     /// The records of all instances of a flowop.
     pub fn records_of(&self, id: FlowopId) -> impl Iterator<Item = &crate::record::FlowopRecord> {
         let spec = &self.model.processes[id.process].threads[id.thread];
-        let instances = self.instances.iter().filter(move |i| i.process == id.process);
+        let instances = self
+            .instances
+            .iter()
+            .filter(move |i| i.process == id.process);
         instances
             .flat_map(|instance| self.places(*instance))
             .filter(move |place| place.thread == id.thread)
             .map(move |place| {
                 let thread =
-                    self.records.thread(place.number, place.first_flowop, spec.flowops.len());
+                    self.records
+                        .thread(place.number, place.first_flowop, spec.flowops.len());
                 &thread.flowops[id.flowop]
             })
     }
@@ -139,7 +154,9 @@ impl<'a> Arena<'a> {
             control: self.control,
             budget: self.budget,
             rate: self.model.rate,
-            record: self.records.thread(place.number, place.first_flowop, spec.flowops.len()),
+            record: self
+                .records
+                .thread(place.number, place.first_flowop, spec.flowops.len()),
             gates: self.gates_of(place),
             stream,
             number: place.number as u64,
@@ -148,36 +165,63 @@ impl<'a> Arena<'a> {
     }
 
     fn gates_of(&self, place: Place) -> Gates {
-        let Place { process, thread, instance, .. } = place;
+        let Place {
+            process,
+            thread,
+            instance,
+            ..
+        } = place;
         let flowops = &self.model.processes[process].threads[thread].flowops;
         let own = (0..flowops.len()).map(|flowop| {
-            let id = FlowopId { process, thread, flowop };
+            let id = FlowopId {
+                process,
+                thread,
+                flowop,
+            };
             let pairs = self.gates.get(&id)?;
-            let bounded =
-                self.model.flowops().any(|(_, poster)| poster.blocking && poster.targets.contains(&id));
+            let bounded = self
+                .model
+                .flowops()
+                .any(|(_, poster)| poster.blocking && poster.targets.contains(&id));
             Some((&pairs[instance as usize], bounded))
         });
         let targets = flowops.iter().map(|flowop| {
-            flowop.targets.iter().filter_map(|id| self.gates.get(id)).flat_map(|p| p.iter()).collect()
+            flowop
+                .targets
+                .iter()
+                .filter_map(|id| self.gates.get(id))
+                .flat_map(|p| p.iter())
+                .collect()
         });
-        Gates { own: own.collect(), targets: targets.collect() }
+        Gates {
+            own: own.collect(),
+            targets: targets.collect(),
+        }
     }
 
     /// End the run for everyone who works, sleeps, or waits.
     pub fn stop(&self) {
         self.control.stop();
-        self.gates.values().flat_map(|pairs| pairs.iter()).for_each(GatePair::release);
+        self.gates
+            .values()
+            .flat_map(|pairs| pairs.iter())
+            .for_each(GatePair::release);
     }
 }
 
 fn gates(model: &Model) -> Result<HashMap<FlowopId, &'static [GatePair]>, Failure> {
     let mut gates = HashMap::new();
-    for (id, flowop) in model.flowops().filter(|(_, flowop)| flowop.operation.is_gate()) {
+    for (id, flowop) in model
+        .flowops()
+        .filter(|(_, flowop)| flowop.operation.is_gate())
+    {
         let process = &model.processes[id.process];
         let instances = process.instances * process.threads[id.thread].instances;
         let pairs: &'static [GatePair] = shared::slice(instances as usize)?;
         if flowop.operation == Operation::SemBlock {
-            pairs.iter().for_each(|pair| pair.open_room(flowop.highwater));
+            pairs
+                .iter()
+                .for_each(|pair| pair.open_room(flowop.highwater));
         }
         gates.insert(id, pairs);
     }
@@ -192,5 +236,7 @@ fn data_size(model: &Model) -> usize {
         .filter(|(_, flowop)| flowop.operation.transfers())
         .map(|(_, flowop)| flowop.iosize.usual_maximum())
         .fold(0.0, f64::max);
-    (2 * largest.min(LARGEST_B) as usize).max(DATA_B).next_multiple_of(4096)
+    (2 * largest.min(LARGEST_B) as usize)
+        .max(DATA_B)
+        .next_multiple_of(4096)
 }

@@ -40,14 +40,19 @@ fn threads(arena: &Arena, instance: Instance, nth: usize) -> bool {
                 }
             }
         }
-        let before = if arena.control.wait_for_measure() { usage() } else { None };
+        let before = if arena.control.wait_for_measure() {
+            usage()
+        } else {
+            None
+        };
         let whole = handles.into_iter().all(|handle| handle.join().is_ok());
         if let (Some(before), Some(after)) = (before, usage()) {
             let cost = &arena.costs[nth];
             cost.user_ns.store(after[0] - before[0], Relaxed);
             cost.system_ns.store(after[1] - before[1], Relaxed);
             cost.voluntary_switches.store(after[2] - before[2], Relaxed);
-            cost.involuntary_switches.store(after[3] - before[3], Relaxed);
+            cost.involuntary_switches
+                .store(after[3] - before[3], Relaxed);
         }
         whole
     })
@@ -62,6 +67,11 @@ fn usage() -> Option<[u64; 4]> {
             return None;
         }
         let ns = |time: libc::timeval| time.tv_sec as u64 * SECOND_NS + time.tv_usec as u64 * 1000;
-        Some([ns(usage.ru_utime), ns(usage.ru_stime), usage.ru_nvcsw as u64, usage.ru_nivcsw as u64])
+        Some([
+            ns(usage.ru_utime),
+            ns(usage.ru_stime),
+            usage.ru_nvcsw as u64,
+            usage.ru_nivcsw as u64,
+        ])
     }
 }

@@ -22,7 +22,11 @@ pub struct Options {
 
 /// Lay out the filesets of a model.
 pub fn lay_out(model: &Model, seed: u64) -> Result<Vec<Files>, Failure> {
-    model.filesets.iter().map(|fileset| Files::new(fileset.clone(), seed)).collect()
+    model
+        .filesets
+        .iter()
+        .map(|fileset| Files::new(fileset.clone(), seed))
+        .collect()
 }
 
 /// Create all trees.
@@ -41,5 +45,8 @@ pub fn die_with_parent() -> Result<(), Failure> {
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } == 0 {
         return Ok(());
     }
-    Err(Failure::io("cannot tie this process to its caller", &std::io::Error::last_os_error()))
+    Err(Failure::io(
+        "cannot tie this process to its caller",
+        &std::io::Error::last_os_error(),
+    ))
 }

@@ -26,7 +26,11 @@ impl Signals {
         let timeout = timespec(deadline_ns.saturating_sub(now_ns()));
         // SAFETY: set and timeout are valid; no information about the signal is asked for.
         let signal = unsafe {
-            libc::sigtimedwait(&raw const self.set, std::ptr::null_mut(), &raw const timeout)
+            libc::sigtimedwait(
+                &raw const self.set,
+                std::ptr::null_mut(),
+                &raw const timeout,
+            )
         };
         (signal > 0).then_some(signal)
     }

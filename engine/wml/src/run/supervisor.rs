@@ -33,7 +33,10 @@ struct Children {
 pub fn supervise(arena: &Arena, options: &Options) -> Result<Ending, Failure> {
     raise_descriptor_limit();
     let signals = Signals::block();
-    let mut children = Children { pids: Vec::new(), failure: None };
+    let mut children = Children {
+        pids: Vec::new(),
+        failure: None,
+    };
     if let Err(failure) = children.fork_all(arena) {
         arena.stop();
         children.kill_and_reap();
@@ -43,13 +46,19 @@ pub fn supervise(arena: &Arena, options: &Options) -> Result<Ending, Failure> {
     if let Some(reason) = early {
         arena.stop();
         children.kill_and_reap();
-        return Err(Failure::new(format!("the workload did not start: {reason}")));
+        return Err(Failure::new(format!(
+            "the workload did not start: {reason}"
+        )));
     }
     arena.control.start(options.warmup_ns, options.duration_ns);
     let mut ending = await_end(arena, &signals, &mut children);
     if ending != Ending::Complete {
         // What still runs is cut here; what has finished is timed by its last operation.
-        let now = if ending == Ending::Finished { arena.control.last_ns() } else { now_ns() };
+        let now = if ending == Ending::Finished {
+            arena.control.last_ns()
+        } else {
+            now_ns()
+        };
         arena.control.cut_to(now);
     }
     arena.stop();
@@ -67,12 +76,11 @@ pub fn supervise(arena: &Arena, options: &Options) -> Result<Ending, Failure> {
 fn await_ready(arena: &Arena, signals: &Signals, children: &mut Children) -> Option<String> {
     while u64::from(arena.control.ready()) < arena.model.thread_count() {
         match signals.next(now_ns() + POLL_NS) {
-            Some(libc::SIGCHLD) => {
-                if children.reap() > 0 {
-                    let lost = || "a process ended early".to_owned();
-                    return Some(children.failure.take().unwrap_or_else(lost));
-                }
+            Some(libc::SIGCHLD) if children.reap() > 0 => {
+                let lost = || "a process ended early".to_owned();
+                return Some(children.failure.take().unwrap_or_else(lost));
             }
+            Some(libc::SIGCHLD) => {}
             Some(signal) => return Some(stopped_by(signal)),
             None => {}
         }
@@ -92,7 +100,11 @@ fn await_end(arena: &Arena, signals: &Signals, children: &mut Children) -> Endin
                 }
                 if children.pids.is_empty() {
                     let early = now_ns() < arena.control.end_ns();
-                    return if early { Ending::Finished } else { Ending::Complete };
+                    return if early {
+                        Ending::Finished
+                    } else {
+                        Ending::Complete
+                    };
                 }
             }
             Some(signal) => return Ending::Cut(stopped_by(signal)),

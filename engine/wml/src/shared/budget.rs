@@ -61,12 +61,20 @@ mod tests {
                     })
                 })
                 .collect();
-            handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+            handles
+                .into_iter()
+                .map(|handle| handle.join().unwrap())
+                .collect()
         });
         let total: u64 = counts.iter().sum();
         assert!((3960..=4040).contains(&total), "{total}");
         let fair = total / threads;
-        assert!(counts.iter().all(|&c| c > fair * 8 / 10 && c < fair * 12 / 10), "{counts:?}");
+        assert!(
+            counts
+                .iter()
+                .all(|&c| c > fair * 8 / 10 && c < fair * 12 / 10),
+            "{counts:?}"
+        );
     }
 
     #[test]

@@ -8,7 +8,9 @@ use crate::clock::timespec;
 /// May return early for no reason.
 pub fn wait(word: &AtomicU32, seen: u32, deadline_ns: Option<u64>) {
     let deadline = deadline_ns.map(timespec);
-    let timeout = deadline.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let timeout = deadline
+        .as_ref()
+        .map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the word outlives the call; the kernel reads the deadline only.
     unsafe {
         libc::syscall(

@@ -35,7 +35,11 @@ impl Gate {
                 return;
             }
             if count >= n {
-                if self.count.compare_exchange_weak(count, count - n, AcqRel, Relaxed).is_ok() {
+                if self
+                    .count
+                    .compare_exchange_weak(count, count - n, AcqRel, Relaxed)
+                    .is_ok()
+                {
                     return;
                 }
                 continue;
