@@ -1,0 +1,24 @@
+"""Notebooks run by papermill, and the pipeline that DVC makes of them."""
+
+from fsgreen.pipeline.notebook import code_digest, notebook_parameters, run_notebook, write_digests
+from fsgreen.pipeline.stages import (
+    ANALYSIS,
+    after_measure,
+    campaigns,
+    pull,
+    reproduce,
+    step,
+)
+
+__all__ = [
+    "ANALYSIS",
+    "after_measure",
+    "campaigns",
+    "code_digest",
+    "notebook_parameters",
+    "pull",
+    "reproduce",
+    "run_notebook",
+    "step",
+    "write_digests",
+]

@@ -1,0 +1,140 @@
+"""One notebook: its parameters, a digest of its code, and running it with papermill."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError, unknown
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One line of a notebook's parameters cell: `name: type = literal  # what, unit`."""
+
+    name: str
+    type: str
+    default: Any
+
+    def read(self, value: object) -> Any:
+        """Return a value of the declared type; a text, as a command line has it, is read as one.
+
+        Raises
+        ------
+        FsgreenError
+            If it is of another type.
+        """
+        found = yaml.safe_load(value) if isinstance(value, str) and self.type != "str" else value
+        fitting = {self.type, "int"} if self.type == "float" else {self.type}
+        if type(found).__name__ not in fitting:
+            raise FsgreenError(
+                f"the parameter {self.name} is of type {self.type}: not {value!r}",
+                next_step=f"for example: -p {self.name} {self.default}",
+            )
+        return found
+
+
+def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> Path:
+    """Run a notebook and return the executed copy, kept in the results of its campaign.
+
+    Parameters
+    ----------
+    name : str
+        The notebook's file name without `.ipynb`.
+    parameters : mapping of str to object, optional
+        Values for names of its parameters cell.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such notebook or parameter, a value has the wrong type, or a cell fails;
+        the failed copy is kept and named.
+    """
+    import papermill
+    from traitlets.config import Config
+
+    source = _find(name)
+    declared = notebook_parameters(source)
+    chosen = {key: parameter.default for key, parameter in declared.items()}
+    for key, value in (parameters or {}).items():
+        if key not in declared:
+            raise unknown("parameter", key, declared, where=source)
+        chosen[key] = declared[key].read(value)
+    folder = paths.results(chosen["campaign"]) / "notebooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    running, failed = folder / f"{name}.running.ipynb", folder / f"{name}.failed.ipynb"
+    start_s = time.monotonic()
+    try:
+        papermill.execute_notebook(
+            source,
+            running,
+            parameters=chosen,
+            cwd=source.parent,
+            progress_bar={"desc": name, "leave": False} if sys.stderr.isatty() else False,
+            # Without it, each kernel warns that its loopback traffic is not encrypted.
+            config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+        )
+        failed.unlink(missing_ok=True)
+        done = running.replace(folder / f"{name}.ipynb")
+    except papermill.PapermillExecutionError as error:
+        running.replace(failed)
+        raise FsgreenError(
+            f"{name} stopped with {error.ename}: {error.evalue}",
+            where=failed,
+            next_step=f"mend that, then: fsgreen notebook {name} -p campaign {chosen['campaign']}",
+        ) from error
+    finally:
+        running.unlink(missing_ok=True)
+    print(f"{name} {chosen['campaign']}: {time.monotonic() - start_s:.1f} s", flush=True)
+    return done
+
+
+def notebook_parameters(notebook: Path) -> dict[str, Parameter]:
+    """Return what the cell of a notebook that is tagged `parameters` declares."""
+    (cell,) = (
+        cell for cell in _cells(notebook) if "parameters" in cell["metadata"].get("tags", ())
+    )
+    return {
+        line.target.id: Parameter(
+            line.target.id, ast.unparse(line.annotation), ast.literal_eval(line.value)
+        )
+        for line in ast.parse("".join(cell["source"])).body
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and line.value
+    }
+
+
+def code_digest(notebook: Path) -> str:
+    """Return the SHA-256 of the code cells: text, outputs and metadata do not count."""
+    code = ["".join(cell["source"]) for cell in _cells(notebook) if cell["cell_type"] == "code"]
+    return hashlib.sha256(json.dumps(code).encode()).hexdigest()
+
+
+def write_digests() -> None:
+    """Write the digest of each notebook to `build/notebooks`, for stages to depend on."""
+    folder = paths.root() / "build" / "notebooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    for notebook in sorted(paths.notebooks().glob("*.ipynb")):
+        (folder / f"{notebook.stem}.sha256").write_text(code_digest(notebook) + "\n")
+
+
+def _find(name: str) -> Path:
+    file = paths.notebooks() / f"{name}.ipynb"
+    if not file.is_file():
+        known = [notebook.stem for notebook in paths.notebooks().glob("*.ipynb")]
+        raise unknown("notebook", name, known, where=paths.notebooks())
+    return file
+
+
+def _cells(notebook: Path) -> list[dict[str, Any]]:
+    cells: list[dict[str, Any]] = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return cells

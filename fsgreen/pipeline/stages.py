@@ -1,0 +1,138 @@
+"""The steps from raw traces to the report: all campaigns through DVC, or one just measured."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import yaml
+
+from fsgreen import paths, report
+from fsgreen.claims import VERDICTS
+from fsgreen.errors import FsgreenError
+from fsgreen.pipeline.notebook import run_notebook
+from fsgreen.reduce import read_plan
+
+ANALYSIS = ("40_reduce", "50_confounds", "60_analyse", "70_figures", "80_claims")
+"""The notebooks that take a campaign from raw traces to claims, in their order."""
+
+BASES = ("measured", "simulated", "published", "")
+"""What a verdict can rest on; a claim that cannot be tested here rests on nothing."""
+
+
+def campaigns() -> list[str]:
+    """Return the campaigns that the pipeline analyses, as `params.yaml` lists them."""
+    return list(yaml.safe_load((paths.root() / "params.yaml").read_text())["campaigns"])
+
+
+def step(campaign: str, name: str) -> ModuleType:
+    """Return a step as the study of a campaign does it: `fsgreen.papers.STUDY.NAME`.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign.
+    """
+    return importlib.import_module(f"fsgreen.papers.{read_plan(campaign).study}.{name}")
+
+
+def after_measure(campaign: str) -> None:
+    """Analyse a campaign that was just measured, up to its report.
+
+    One that the pipeline analyses is left to it, so that no result appears behind its back.
+    """
+    if campaign in campaigns():
+        print(f"next: dvc commit -f collect@{campaign}, then ./run reproduce")
+        return
+    for name in ANALYSIS:
+        run_notebook(name, {"campaign": campaign})
+    report.write(campaign)
+    _show(campaign)
+
+
+def reproduce() -> None:
+    """Run what is out of date in the pipeline, then show the verdicts and where the report is.
+
+    Raises
+    ------
+    FsgreenError
+        If the raw traces cannot be had, or a stage fails.
+    """
+    for campaign in campaigns():
+        pull(campaign)
+    _repro()
+    for campaign in campaigns():
+        _show(campaign)
+
+
+def pull(campaign: str) -> None:
+    """Put the raw traces of a campaign of the pipeline in place, out of the store that ships.
+
+    Raises
+    ------
+    FsgreenError
+        If the store lacks some, or traces that were changed by hand are in the way.
+    """
+    print(f"raw traces of {campaign}: fetching what is missing from data/store", flush=True)
+    if _dvc("pull", f"collect@{campaign}").wait():
+        raise FsgreenError(
+            f"the raw traces of {campaign} could not be put in place (see above)",
+            where=paths.raw(campaign),
+            next_step=f"git checkout -- data/store; if you changed {paths.raw(campaign)}, move it",
+        )
+
+
+def _repro() -> None:
+    stages = _stage_count()
+    process = _dvc("repro", stdout=subprocess.PIPE)
+    seen = 0
+    assert process.stdout is not None
+    for line in process.stdout:
+        if match := re.match(r"(Running stage|Stage) '([^']+)'", line):
+            seen += 1
+            state = "runs" if match[1] == "Running stage" else "is up to date"
+            print(f"[{seen}/{stages}] {match[2]} {state}", flush=True)
+        elif line.strip() and not line.startswith(("> ", "Updating lock", "Use `dvc", "To track")):
+            print(line, end="", flush=True)
+    if process.wait():
+        raise FsgreenError(
+            "the pipeline stopped (see above); what was done before is kept",
+            where=paths.root() / "dvc.yaml",
+            next_step="mend that, then ./run reproduce",
+        )
+
+
+def _dvc(*arguments: str, stdout: int | None = None) -> subprocess.Popen[str]:
+    # The stages name folders of this checkout, wherever FSGREEN_DATA points.
+    environment = {key: value for key, value in os.environ.items() if key != "FSGREEN_DATA"}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+    return subprocess.Popen(
+        [sys.executable, "-m", "dvc", *arguments],
+        cwd=paths.root(),
+        env=environment,
+        stdout=stdout,
+        text=True,
+    )
+
+
+def _stage_count() -> int:
+    stages = yaml.safe_load((paths.root() / "dvc.yaml").read_text())["stages"].values()
+    return sum(len(campaigns()) if "foreach" in stage else 1 for stage in stages)
+
+
+def _show(campaign: str) -> None:
+    with (paths.results(campaign) / "claims.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    counts = Counter((row["verdict"], row["basis"]) for row in rows)
+    print(f"\n{campaign}: verdicts on {len(rows)} claims, by what they rest on\n")
+    print(f"{'':20}" + "".join(f"{basis or 'nothing':>11}" for basis in BASES))
+    for verdict in VERDICTS:
+        print(f"{verdict:20}" + "".join(f"{counts[verdict, basis] or '':>11}" for basis in BASES))
+    print(f"\nreport: {paths.results(campaign) / 'report.pdf'}")

@@ -1,0 +1,97 @@
+"""The notebooks: thin, without outputs, and each runs in a kernel of its own."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fsgreen import paths, pipeline
+from fsgreen.errors import FsgreenError
+
+NOTEBOOKS = sorted(paths.notebooks().glob("*.ipynb"))
+EACH = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem)
+LITERALS = {"str", "int", "float", "bool"}
+
+
+def code_of(notebook: Path) -> list[dict[str, Any]]:
+    cells = json.loads(notebook.read_text())["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def test_there_is_a_notebook_for_each_step() -> None:
+    before = ["00_start_here", "10_plan", "20_preflight", "30_collect"]
+    assert [file.stem for file in NOTEBOOKS] == [*before, *pipeline.ANALYSIS]
+
+
+@EACH
+def test_it_is_committed_without_outputs(notebook: Path) -> None:
+    """Outputs would make every look at a notebook a change in version control."""
+    for cell in code_of(notebook):
+        assert not cell["outputs"]
+        assert cell["execution_count"] is None
+
+
+@EACH
+def test_it_is_thin(notebook: Path) -> None:
+    """What is defined in a notebook cannot be tested or called from elsewhere."""
+    cells = code_of(notebook)
+    assert len(cells) <= 16
+    for cell in cells:
+        for node in ast.walk(ast.parse("".join(cell["source"]))):
+            assert not isinstance(node, ast.FunctionDef | ast.ClassDef)
+
+
+@EACH
+def test_its_parameters_are_literals_with_type_and_meaning(notebook: Path) -> None:
+    (cell,) = [c for c in code_of(notebook) if "parameters" in c["metadata"].get("tags", [])]
+    lines = "".join(cell["source"]).splitlines()
+    declared = pipeline.notebook_parameters(notebook)
+    assert len(lines) == len(declared), "each line is `name: type = literal  # meaning, unit`"
+    assert "campaign" in declared, "its executed copy goes to the results of a campaign"
+    for line, parameter in zip(lines, declared.values(), strict=True):
+        assert re.search(r"  # \S", line), line
+        assert parameter.type in LITERALS
+        assert type(parameter.default).__name__ == parameter.type
+
+
+@EACH
+def test_it_uses_no_relative_path(notebook: Path) -> None:
+    """JupyterLab, nbval and papermill run it in three different folders."""
+    code = "\n".join("".join(cell["source"]) for cell in code_of(notebook))
+    assert not re.search(r"""["']\.{1,2}/|open\(|Path\(|chdir|%cd""", code)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped traces beside empty results, so that no test writes into the checkout."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "raw").mkdir()
+    for campaign in pipeline.campaigns():
+        try:
+            pipeline.pull(campaign)
+        except FsgreenError as error:
+            pytest.skip(f"{error}; first: ./run reproduce")
+        (folder / "raw" / campaign).symlink_to(paths.root() / "data" / "raw" / campaign)
+    return folder
+
+
+@pytest.mark.notebook
+@EACH
+def test_it_runs_from_any_directory(notebook: Path, data: Path, tmp_path: Path) -> None:
+    """In the order of the steps: a later one reads what an earlier one wrote."""
+    environment = os.environ | {"FSGREEN_DATA": str(data)}
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "-p", "no:cacheprovider"]
+    run = subprocess.run(
+        [*command, "-c", os.devnull, "--rootdir", str(notebook.parent), str(notebook)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout[-4000:]

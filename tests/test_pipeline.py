@@ -1,0 +1,255 @@
+"""Running one notebook, and the pipeline on the shipped traces as its user would."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from fsgreen import paths, pipeline
+from fsgreen.errors import FsgreenError
+
+DVC = yaml.safe_load((paths.root() / "dvc.yaml").read_text())["stages"]
+CAMPAIGN = "fast10"
+STUDY_STEPS = {"analyse": "analyse", "figures": "figures", "claims": "claims", "paper": "numbers"}
+"""Stages that do what `fsgreen.papers.STUDY` says, and its module."""
+
+CHANGES_NO_RESULT = ("errors.py", "paths.py", "pipeline")
+"""Parts of fsgreen that word messages, find folders, and start notebooks."""
+
+
+def write_notebook(folder: Path, *code: str) -> Path:
+    """A notebook with the parameters `campaign` and `limit_s`, and these cells."""
+    parameters = nbformat.v4.new_code_cell(
+        'campaign: str = "toy"  # a name\nlimit_s: float = 1.5  # seconds\nfull: bool = False  # ?'
+    )
+    parameters.metadata["tags"] = ["parameters"]
+    notebook = nbformat.v4.new_notebook(
+        cells=[parameters, *map(nbformat.v4.new_code_cell, code)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "P", "language": "python"}},
+    )
+    file = folder / "05_toy.ipynb"
+    nbformat.write(notebook, file)
+    return file
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Notebooks and data in a folder of the test."""
+    monkeypatch.setattr(paths, "notebooks", lambda: tmp_path)
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
+    return tmp_path
+
+
+@pytest.mark.notebook
+def test_a_notebook_gets_its_parameters_and_is_kept_with_outputs(toy: Path) -> None:
+    write_notebook(toy, "print(campaign, limit_s + 1, full)")
+    done = pipeline.run_notebook("05_toy", {"campaign": "mine", "limit_s": "2", "full": "true"})
+    assert done == toy / "data" / "results" / "mine" / "notebooks" / "05_toy.ipynb"
+    assert "mine 3 True" in done.read_text()
+    assert [file.name for file in done.parent.iterdir()] == ["05_toy.ipynb"]
+
+
+@pytest.mark.notebook
+def test_a_failing_cell_is_named_and_its_notebook_kept(toy: Path) -> None:
+    write_notebook(toy, "raise ValueError('no such watt')")
+    with pytest.raises(FsgreenError, match="no such watt") as caught:
+        pipeline.run_notebook("05_toy")
+    failed = toy / "data" / "results" / "toy" / "notebooks" / "05_toy.failed.ipynb"
+    assert caught.value.where == str(failed)
+    assert [file.name for file in failed.parent.iterdir()] == ["05_toy.failed.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"campain": "x"}, "did you mean campaign"),
+        ({"limit_s": "soon"}, "limit_s is of type float"),
+        ({"full": "perhaps"}, "full is of type bool"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_before_anything_runs(toy, parameters, message) -> None:
+    write_notebook(toy)
+    with pytest.raises(FsgreenError, match=message):
+        pipeline.run_notebook("05_toy", parameters)
+    assert not (toy / "data").exists()
+
+
+def test_an_unknown_notebook_names_the_known_ones() -> None:
+    with pytest.raises(FsgreenError, match="60_analyse"):
+        pipeline.run_notebook("60_analyze")
+
+
+def test_looking_at_a_notebook_does_not_change_its_digest(toy: Path) -> None:
+    """Otherwise each run in JupyterLab would make its stage out of date."""
+    file = write_notebook(toy, "1 + 1")
+    before = pipeline.code_digest(file)
+    notebook = nbformat.read(file, as_version=4)
+    notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="2")]
+    notebook.cells[1].execution_count = 7
+    notebook.cells.append(nbformat.v4.new_markdown_cell("a remark"))
+    nbformat.write(notebook, file)
+    assert pipeline.code_digest(file) == before
+    notebook.cells[1].source = "1 + 2"
+    nbformat.write(notebook, file)
+    assert pipeline.code_digest(file) != before
+
+
+# --- the stages declare what they use ----------------------------------------------------------
+
+
+def filled(text: str) -> str:
+    """A path or command of a stage for the shipped campaign."""
+    return text.replace("${key}", CAMPAIGN).replace("${item.profile}", "lab")
+
+
+def stage(name: str) -> dict:
+    return DVC[name].get("do", DVC[name])
+
+
+def dependencies(name: str) -> list[str]:
+    return [filled(entry) for entry in stage(name).get("deps", [])]
+
+
+def files_used(source: str) -> set[Path]:
+    """Files of fsgreen/ that decide a result, as a source text imports them, and theirs in turn."""
+    package = paths.root() / "fsgreen"
+    found = {package / "__init__.py"}
+    todo = [source]
+    while todo:
+        for name in imported_names(todo.pop()):
+            base = paths.root() / Path(*name.split("."))
+            for file in (base.with_suffix(".py"), base / "__init__.py"):
+                if file.is_file() and file not in found and package in file.parents:
+                    if file.relative_to(package).parts[0] in CHANGES_NO_RESULT:
+                        continue
+                    found.add(file)
+                    todo.append(file.read_text())
+    return found - {package / "__init__.py"}
+
+
+def imported_names(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("name", [name for name in DVC if name not in ("digest", "collect")])
+def test_a_stage_depends_on_all_code_that_it_runs(name: str) -> None:
+    """A missing dependency would leave an old result standing after an edit."""
+    source = ""
+    command = filled(stage(name)["cmd"]).split()
+    if command[:2] == ["fsgreen", "notebook"]:
+        assert f"build/notebooks/{command[2]}.sha256" in dependencies(name)
+        cells = json.loads((paths.notebooks() / f"{command[2]}.ipynb").read_text())["cells"]
+        source = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+    if name == "paper":
+        source += "import fsgreen.report"
+    if name in STUDY_STEPS:
+        source += f"\nimport fsgreen.papers.{CAMPAIGN}.{STUDY_STEPS[name]}"
+    declared = [paths.root() / entry for entry in dependencies(name)]
+    used = files_used(source)
+    assert used
+    for file in used:
+        assert any(file == entry or entry in file.parents for entry in declared), file
+
+
+@pytest.mark.parametrize("name", DVC)
+def test_a_stage_depends_on_nothing_that_is_not_there(name: str) -> None:
+    made = {filled(*out) for name in DVC for out in stage(name)["outs"]}
+    for entry in dependencies(name):
+        assert (paths.root() / entry).exists() or entry in made or entry.startswith("build/")
+
+
+# --- the pipeline as its user runs it ----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone of what is in the work tree now, all of it committed."""
+    folder = tmp_path_factory.mktemp("clone")
+    git = ["git", "-C", str(folder)]
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=paths.root(), capture_output=True, text=True, check=True)
+    for name in names.stdout.splitlines():
+        if (paths.root() / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(paths.root() / name, folder / name)
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    subprocess.run([*git, *author, "commit", "-q", "-m", "all"], check=True)
+    return folder
+
+
+def in_clone(clone: Path, *command: str) -> str:
+    """Run a command with the clone's code; return what it printed."""
+    programs = str(Path(sys.executable).parent)
+    environment = os.environ | {
+        "PYTHONPATH": str(clone),
+        "PATH": os.pathsep.join([programs, os.environ["PATH"]]),
+    }
+    environment.pop("FSGREEN_DATA", None)
+    run = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    return run.stdout
+
+
+@pytest.mark.pipeline
+def test_a_clone_reproduces_every_result_to_the_byte(clone: Path) -> None:
+    """`dvc.lock` holds the hashes of the results: another byte would change it."""
+    shown = in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+    assert "verdicts on 99 claims" in shown
+    report = Path(shown.strip().splitlines()[-1].removeprefix("report: "))
+    assert report.read_bytes().startswith(b"%PDF")
+    assert in_clone(clone, "git", "status", "--porcelain") == ""
+    notebooks = sorted((clone / "data" / "results" / CAMPAIGN / "notebooks").glob("*.ipynb"))
+    assert {file.stem for file in notebooks} >= {"10_plan", *pipeline.ANALYSIS}
+    for file in notebooks:
+        for cell in nbformat.read(file, as_version=4).cells:
+            warned = [o for o in cell.get("outputs", []) if o.get("name") == "stderr"]
+            assert not warned, f"{file.stem}: {warned[0].text}"
+
+
+@pytest.mark.pipeline
+def test_a_second_run_does_nothing_and_is_quick(clone: Path) -> None:
+    in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+    start_s = time.monotonic()
+    shown = in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+    assert time.monotonic() - start_s < 15
+    assert [line for line in shown.splitlines() if line.endswith(" runs")] == [
+        f"[1/{len(DVC)}] digest runs"
+    ]
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize(
+    ("edited", "out_of_date"),
+    [
+        (f"fsgreen/papers/{CAMPAIGN}/figures/cpu_split.py", {"figures", "paper"}),
+        (f"fsgreen/papers/{CAMPAIGN}/measured.py", {"claims", "paper"}),
+    ],
+)
+def test_an_edit_runs_only_what_depends_on_it(clone: Path, edited: str, out_of_date: set) -> None:
+    in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+    file = clone / edited
+    before = file.read_text()
+    file.write_text(before + "\n# edited\n")
+    try:
+        planned = in_clone(clone, sys.executable, "-m", "dvc", "repro", "--dry")
+    finally:
+        file.write_text(before)
+    runs = set(re.findall(r"Running stage '(\w+)@", planned))
+    assert runs == out_of_date
