@@ -54,47 +54,55 @@ class Emulator:
         self.power_cycles = 3
         self.misbehaviour: Misbehaviour | None = None
         self.received: list[str] = []
+        self._pulling = threading.Lock()
+        self._wake: int | None = None
         self.plug_in()
 
     @property
     def plugged_in(self) -> bool:
-        """Whether the port exists."""
-        return self._thread.is_alive()
+        """Whether the port is served."""
+        return self._thread.is_alive() and self.error is None
 
     def plug_in(self) -> None:
         """Make the port, under a path of its own, and serve it."""
+        self.unplug()
         self.error: FsgreenError | None = None
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)
         self._wake = os.eventfd(0)
         self.port = os.ttyname(self._slave)
-        self._thread = threading.Thread(target=self._serve, name="emulated meter", daemon=True)
+        self._thread = threading.Thread(
+            target=self._serve, args=(self._wake,), name="emulated meter", daemon=True
+        )
         self._thread.start()
 
     def unplug(self) -> None:
-        """Take the port away, as a pulled cable does; harmless when repeated."""
-        if self._thread.is_alive():
-            os.eventfd_write(self._wake, 1)
-            self._thread.join()
+        """Take the port away, as a pulled cable does; harmless when repeated, from any thread."""
+        with self._pulling:
+            if self._wake is not None:
+                os.eventfd_write(self._wake, 1)
+                self._thread.join()
+                os.close(self._wake)
+                self._wake = None
 
-    def _serve(self) -> None:
+    def _serve(self, wake: int) -> None:
         try:
-            self._talk()
+            self._talk(wake)
         except FsgreenError as error:
             self.error = error
         finally:
-            for descriptor in (self._master, self._slave, self._wake):
-                os.close(descriptor)
+            os.close(self._master)
+            os.close(self._slave)
 
-    def _talk(self) -> None:
+    def _talk(self, wake: int) -> None:
         packets = PacketReader()
         due_s: float | None = None
         last_s = 0.0
         while True:
             wait_s = None if due_s is None else max(0.0, due_s - time.monotonic())
-            ready, _, _ = select.select([self._master, self._wake], [], [], wait_s)
-            if self._wake in ready:
+            ready, _, _ = select.select([self._master, wake], [], [], wait_s)
+            if wake in ready:
                 return
             if self._master in ready:
                 for packet in packets.feed(os.read(self._master, 4096)):

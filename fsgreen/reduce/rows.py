@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,15 +113,9 @@ def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
         meter: trace.energy_j(readings, measure.start_s, measure.end_s)
         for meter, readings in traces.power.items()
     }
-    idle = [phase for phase in traces.trial.phases if phase.name == "idle"]
-    idle_s = sum(phase.duration_s for phase in idle)
-    idle_j = sum(
-        trace.energy_j(readings, phase.start_s, phase.end_s)
-        for readings in traces.power.values()
-        for phase in idle
-    )
     total_j, duration_s = sum(joules.values()), measure.duration_s
-    idle_w = idle_j / idle_s if idle_s else math.nan
+    idle = [phase for phase in traces.trial.phases if phase.name == "idle"]
+    idle_w = sum(_idle_power_w(readings, idle) for readings in traces.power.values())
     parts = {name: joules.get(name, math.nan) for name in ("system", "disk")}
     return {
         "energy_j": total_j,
@@ -131,6 +125,20 @@ def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
         "idle_power_w": idle_w,
         "energy_above_idle_j": total_j - idle_w * duration_s,
     }
+
+
+def _idle_power_w(readings: pd.DataFrame, idle: Sequence[Phase]) -> float:
+    """Return mean power of one meter over the idle phases, as far as its trace reaches.
+
+    A trace ends with the last whole reading, up to one interval before the trial does.
+    """
+    first_s, last_s = readings["time_s"].iloc[0], readings["time_s"].iloc[-1]
+    spans = [(max(phase.start_s, first_s), min(phase.end_s, last_s)) for phase in idle]
+    covered = [(start_s, end_s) for start_s, end_s in spans if end_s > start_s]
+    if not covered:
+        return math.nan
+    idle_j = sum(trace.energy_j(readings, *span) for span in covered)
+    return idle_j / sum(end_s - start_s for start_s, end_s in covered)
 
 
 def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -25,6 +26,9 @@ GRACE_S = 10.0
 
 NEXT = "\n  next:  "
 """Begins the line in which the program says how to mend an error."""
+
+PROGRESS = " left"
+"""Ends a line about progress."""
 
 PARTIAL = 3
 """Exit status of a run that ended early."""
@@ -61,7 +65,7 @@ def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         with _process([require(), *arguments, "--die-with-parent"], output, errors) as process:
-            _wait(process, stop)
+            _wait(process, stop, errors)
         output.seek(0)
         errors.seek(0)
         return _report(process.returncode, output.read(), errors.read().decode(errors="replace"))
@@ -87,18 +91,32 @@ def _process(
             process.wait()
 
 
-def _wait(process: subprocess.Popen[bytes], stop: threading.Event | None) -> None:
+def _wait(
+    process: subprocess.Popen[bytes], stop: threading.Event | None, errors: IO[bytes]
+) -> None:
     """Wait for the end; once `stop` is set, ask for it, and leave after the grace period."""
+    never = threading.Event()
     deadline_s: float | None = None
+    shown_b = 0
     while process.poll() is None:
-        if deadline_s is None and stop is not None and stop.wait(POLL_S):
+        shown_b = _show_progress(errors, shown_b)
+        if deadline_s is not None:
+            if time.monotonic() > deadline_s:
+                return
+            never.wait(POLL_S)
+        elif (stop or never).wait(POLL_S):
             process.terminate()
             deadline_s = time.monotonic() + GRACE_S
-            continue
-        if deadline_s is not None and time.monotonic() > deadline_s:
-            return
-        if deadline_s is not None or stop is None:
-            time.sleep(POLL_S)
+
+
+def _show_progress(errors: IO[bytes], shown_b: int) -> int:
+    """Pass on what the program says of its progress; return the bytes that are done with."""
+    said = os.pread(errors.fileno(), 1 << 16, shown_b)
+    whole = said[: said.rfind(b"\n") + 1]
+    for line in whole.decode(errors="replace").splitlines():
+        if line.endswith(PROGRESS):
+            print(line, file=sys.stderr)
+    return shown_b + len(whole)
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
