@@ -32,6 +32,8 @@ def test_arrival_jitter_of_a_tenth_of_a_second_is_sound():
         ("time goes back", lambda r: r.assign(time_s=r["time_s"].replace(20.0, 21.5))),
         ("one reading lost", lambda r: r[r["time_s"] != 20]),
         ("half the rate", lambda r: r[r["time_s"] % 2 == 0]),
+        ("a third too slow", lambda r: r.assign(time_s=r["time_s"] * 1.3)),
+        ("a third too fast", lambda r: r.assign(time_s=r["time_s"] * 0.7 + 9)),
         ("twice the rate", lambda r: r.assign(time_s=r["time_s"] / 2 + 10)),
         ("begins late", lambda r: r[r["time_s"] >= 11]),
         ("ends early", lambda r: r[r["time_s"] <= 49]),
