@@ -29,7 +29,7 @@ pub fn report(what: &str, done: &AtomicUsize, total: usize, finished: impl Fn() 
         let left = start.elapsed().as_secs_f64() * (1.0 / share.max(1e-9) - 1.0);
         let end = if terminal { '\r' } else { '\n' };
         eprint!(
-            "{what}: {made} of {total} files ({:.0} %), {left:.0} s left {end}",
+            "{what}: {made} of {total} files ({:.0} %), {left:.0} s left{end}",
             share * 100.0
         );
         let _ = std::io::stderr().flush();

@@ -1,0 +1,105 @@
+"""Workloads as campaigns use them."""
+
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fsgreen import units, workloads
+from fsgreen.errors import FsgreenError
+from fsgreen.workloads import wml
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+SCALE = 0.01
+SEED = 7
+
+
+@pytest.mark.parametrize("name", workloads.names())
+def test_every_workload_does_work_without_errors(name: str, tmp_path: Path) -> None:
+    workload = workloads.load_workload(name, SCALE)
+    workload.check()
+    prepared = workload.prepare(tmp_path, SEED)
+    assert prepared["files_count"] == sum(path.is_file() for path in tmp_path.rglob("*"))
+    assert prepared["size_b"] <= workload.size_b * 1.1
+    before_s = time.monotonic()
+    outcome = workload.run(tmp_path, SEED, 0.2, 1.5)
+    assert outcome.summary["errors"] == {}
+    assert outcome.summary["partial"] is False
+    assert outcome.summary["work_ops"] > 0
+
+    (_, warm_s, start_s), (name_of_last, measure_s, end_s) = outcome.phases
+    assert before_s < warm_s < start_s == measure_s < end_s < time.monotonic()
+    assert name_of_last == "measure"
+    assert end_s - start_s == pytest.approx(1.5, abs=1e-6)
+
+    ops = units.check_columns(outcome.ops)
+    assert list(ops["duration_s"]) == pytest.approx([1.0, 0.5], abs=1e-6)
+    assert ops["time_s"].iloc[-1] == pytest.approx(end_s)
+    for total in ("work_ops", "read_b", "write_b"):
+        assert ops[total].sum() == outcome.summary[total]
+
+    latency = units.check_columns(outcome.latency)
+    assert latency["work_ops"].sum() == outcome.summary["work_ops"]
+    assert (latency["lower_ns"] < latency["upper_ns"]).all()
+    assert not set(latency["operation"]) & {"opslimit", "hog", "semblock", "sempost"}
+
+
+def test_a_load_level_is_kept(tmp_path: Path) -> None:
+    """The load sweep of figure 1 would have the wrong abscissa."""
+    workload = workloads.load_workload("webserver", SCALE)
+    workload.prepare(tmp_path, SEED)
+    outcome = workload.run(tmp_path, SEED, 0.5, 3.0, load_ops_s=2000)
+    assert outcome.summary["throughput_ops_s"] == pytest.approx(2000, rel=0.05)
+    assert np.allclose(outcome.ops["work_ops"], 2000, rtol=0.1)
+
+
+def test_stopping_early_gives_a_partial_outcome(tmp_path: Path) -> None:
+    workload = workloads.load_workload("varmail", SCALE)
+    workload.prepare(tmp_path, SEED)
+    stop = threading.Event()
+    threading.Timer(1.0, stop.set).start()
+    outcome = workload.run(tmp_path, SEED, 0.1, 60.0, stop=stop)
+    assert outcome.summary["partial"] is True
+    assert outcome.summary["reason"] == "stopped by SIGTERM"
+    assert 0 < outcome.summary["duration_s"] < 20
+    assert outcome.ops["duration_s"].sum() == pytest.approx(outcome.summary["duration_s"])
+
+
+def test_files_of_another_seed_are_refused(tmp_path: Path) -> None:
+    workload = workloads.load_workload("varmail", SCALE)
+    workload.prepare(tmp_path, SEED)
+    with pytest.raises(FsgreenError, match=r"not as prepared(.|\n)*next:  prepare it again"):
+        workload.run(tmp_path, SEED + 1, 0.1, 1.0)
+
+
+def test_a_missing_directory_is_an_error_with_a_next_step(tmp_path: Path) -> None:
+    workload = workloads.load_workload("varmail", SCALE)
+    with pytest.raises(FsgreenError, match=r"is not a directory\n  next:  mkdir"):
+        workload.prepare(tmp_path / "none", SEED)
+
+
+def test_a_wrong_text_is_reported_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "mine.f"
+    file.write_text("set $scale=1\ndefine nonsense\n")
+    with pytest.raises(FsgreenError, match=r"nonsense(.|\n)*mine\.f:2:8"):
+        wml.WmlWorkload("mine", file, 1.0).check()
+
+
+@pytest.mark.loop
+def test_a_full_file_system_is_an_error_not_a_result(tmp_path: Path) -> None:
+    """The web server's log grows until the disk is full."""
+    workload = workloads.load_workload("webserver", SCALE)
+    size = f"size={workload.size_b * 1.3 // 2**20 + 2:.0f}m"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", tmp_path], check=True)
+    try:
+        workload.prepare(tmp_path, SEED)
+        with pytest.raises(FsgreenError, match=r"full: \d+ operations(.|\n)*next:  choose"):
+            workload.run(tmp_path, SEED, 0.1, 3.0)
+        with pytest.raises(FsgreenError, match=r"no space for(.|\n)*next:  choose"):
+            workloads.load_workload("oltp", SCALE).prepare(tmp_path, SEED)
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
