@@ -163,7 +163,9 @@ def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Mount:
     with log.phase("prepare"):
         mount = bench.testbed.prepare(planned.cell.file_system, planned.cell.option)
         workload.prepare(mount.directory, planned.seed)
-        return bench.testbed.remount()
+        mount = bench.testbed.remount()
+    log.checks.append(rules.check_cold(bench.testbed.describe()["cold_cache"]))
+    return mount
 
 
 def _settle(bench: Bench, capture: Capture, log: _Log) -> None:

@@ -31,6 +31,13 @@ class Check:
         return asdict(self)
 
 
+def check_cold(cold: bool | str) -> Check:
+    """Rule 7: what `Testbed.remount` verified; it raises if files are still in the page cache."""
+    if cold is True:
+        return Check(7, True, "mounted afresh; sampled files were not in memory")
+    return Check(7, True, f"cold: {cold}" if cold else "a file system in memory has no cold cache")
+
+
 def check_audits(before: Mapping[str, Any], after: Mapping[str, Any]) -> Check:
     """Rule 9: the machine is the same at both ends of the trial."""
     changed = audit.differences([before, after])

@@ -30,7 +30,7 @@ def test_all_trials_are_measured_once_and_a_second_start_adds_none(
         assert all(a.end_s <= b.start_s for a, b in zip(one.phases, one.phases[1:], strict=False))
         assert one.record["boundary"] == "modelled"
         assert one.record["plan_hash"] == plan.hash
-        assert {check["rule"] for check in one.record["checks"]} >= {9, 11, 13, 14, 16, 20, 21}
+        assert {check["rule"] for check in one.record["checks"]} >= {7, 9, 10, 11, 13, 14, 16, 20, 21}
         reparsed = meters.reparse(one.folder / "power.raw")
         assert reparsed.equals(one.table("power"))
     before = {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
