@@ -11,13 +11,15 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
+from scipy.stats import kruskal
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import read_table, write_table
+
+LEVEL = 0.05
 
 
 def write(campaign: str) -> Path:
@@ -65,13 +67,16 @@ def confounds_table(probes: dict[str, pd.DataFrame], trials: pd.DataFrame) -> pd
             "confound": name,
             "size_percent": size_percent,
             "scatter_percent": scatter_percent,
+            "difference_p": difference_p,
             "larger_than_count": sum(effect < size_percent for effect in effects),
             "comparisons_count": len(effects),
             "median_effect_percent": float(pd.Series(effects, dtype=float).median()),
-            "verdict": _verdict(size_percent, scatter_percent, effects),
+            "verdict": _verdict(size_percent, difference_p, effects),
             "control": control,
         }
-        for name, size_percent, scatter_percent, control in _confounds(probes, trials)
+        for name, (size_percent, scatter_percent, difference_p), control in _confounds(
+            probes, trials
+        )
     ]
     return pd.DataFrame(rows)
 
@@ -90,54 +95,60 @@ def default_effects_percent(trials: pd.DataFrame) -> list[float]:
 
 def _confounds(
     probes: dict[str, pd.DataFrame], trials: pd.DataFrame
-) -> Iterator[tuple[str, float, float, str]]:
-    """Yield name, size and scatter between repetitions in per cent, and what controls for it."""
+) -> Iterator[tuple[str, tuple[float, float, float], str]]:
+    """Yield name, the figures of `_spread`, and what controls for it."""
     yield (
         "place on the device",
-        *_spread_percent(probes["offset"], "offset_b", "bandwidth_b_s"),
+        _spread(probes["offset"], "offset_b", "bandwidth_b_s"),
         "every cell uses the same image, hence the same place",
     )
     yield (
         "requests in flight",
-        *_spread_percent(probes["queue"], "queue_depth", "throughput_ops_s"),
+        _spread(probes["queue"], "queue_depth", "throughput_ops_s"),
         "scheduler and queue depth are constants of the campaign and in every record",
     )
     unlimited = trials[trials["load_ops_s"].isna()]
-    cell = ["workload", "file_system", "option"]
-    level = unlimited["throughput_ops_s"] / unlimited.groupby(cell)["throughput_ops_s"].transform(
-        "mean"
-    )
-    by_block = level.groupby(unlimited["block"]).mean()
+    rate = unlimited["throughput_ops_s"]
+    level = rate / unlimited.groupby(["workload", "file_system", "option"])[
+        "throughput_ops_s"
+    ].transform("mean")
     yield (
         "time of measurement",
-        100 * float(by_block.max() / by_block.min() - 1) if len(by_block) > 1 else math.nan,
-        100 * float(level.groupby(unlimited["block"]).sem().mean()),
+        _spread(pd.DataFrame({"block": unlimited["block"], "level_x": level}), "block", "level_x"),
         "cells are interleaved at random in complete blocks",
     )
     constant = 100 * (trials["error_constant_j"] / trials["energy_j"])
     yield (
         "constant error of the meter",
-        float(constant.max()),
-        float(constant.max() - constant.min()),
+        (float(constant.max()), float(constant.max() - constant.min()), math.nan),
         "it is alike in all trials of one length and cancels in ratios of efficiency",
     )
 
 
-def _spread_percent(curve: pd.DataFrame, by: str, value: str) -> tuple[float, float]:
-    """Return the range of the medians along a curve and the typical range of its passes."""
-    if curve.empty:
-        return math.nan, math.nan
-    groups: Any = curve.groupby(by)[value]
-    medians = groups.median()
-    scatter = (groups.max() / groups.min() - 1).median()
-    return 100 * float(medians.max() / medians.min() - 1), 100 * float(scatter)
+def _spread(curve: pd.DataFrame, by: str, value: str) -> tuple[float, float, float]:
+    """Return the range of medians along a curve, the typical range at one place, and a p-value.
+
+    Ranges are in per cent. The p-value is that of Kruskal and Wallis for "no difference by place";
+    NaN with a single repetition.
+    """
+    groups = [values for _, values in curve.groupby(by)[value]] if not curve.empty else []
+    if len(groups) < 2:
+        return math.nan, math.nan, math.nan
+    medians = [values.median() for values in groups]
+    scatter = pd.Series([values.max() / values.min() - 1 for values in groups]).median()
+    repeated = min(len(values) for values in groups) > 1
+    if curve[value].nunique() == 1:
+        p = 1.0
+    else:
+        p = float(kruskal(*groups).pvalue) if repeated else math.nan
+    return 100 * float(max(medians) / min(medians) - 1), 100 * float(scatter), p
 
 
-def _verdict(size_percent: float, scatter_percent: float, effects: list[float]) -> str:
+def _verdict(size_percent: float, difference_p: float, effects: list[float]) -> str:
     if math.isnan(size_percent):
         return "not measured here"
-    if size_percent <= scatter_percent:
-        return "not told from its own scatter"
+    if difference_p >= LEVEL:
+        return "not told from chance"
     if not effects:
         return "nothing to compare with"
     return "would have fooled you" if size_percent > min(effects) else "smaller than every effect"

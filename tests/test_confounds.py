@@ -48,7 +48,7 @@ def test_a_zoned_disk_would_have_fooled_you():
 def test_memory_has_no_zones():
     """A curve within its own scatter is not called a confound."""
     flat = curve("offset_b", "bandwidth_b_s", {0: 1e9, 10**9: 1.001e9}, noise=0.05)
-    assert table(offset=flat).loc["place on the device", "verdict"].startswith("not told")
+    assert table(offset=flat).loc["place on the device", "verdict"] == "not told from chance"
 
 
 def test_what_was_not_probed_is_said():

@@ -49,6 +49,6 @@ def _curve(
     axes.plot(median.index, median, color="black", linewidth=1.2, label="median")
     axes.set(xlabel=x_label, ylabel=y_label)
     axes.set_ylim(bottom=0)
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     note(figure, f"{curve['pass'].nunique()} passes, measured on the bare testbed")
     return figure

@@ -14,6 +14,9 @@ from fsgreen.papers.effects import LEVEL
 from fsgreen.reduce import CELL, cell_label
 from fsgreen.trial import Trial
 
+Row = tuple[int, str, bool | None, str]
+"""Rule, question, whether it held (None: cannot tell), and what was found."""
+
 DAGGER_PERCENT = 40
 """Coefficient of variation from which fast10 marks a cell in table 2."""
 
@@ -44,10 +47,11 @@ def trust_table(
         *_numbers(cells, plan.bounds),
     ]
     table = pd.DataFrame(rows, columns=["rule", "question", "held", "detail"])
+    table["held"] = table["held"].map({True: "yes", False: "no", None: "cannot tell"})
     return table.sort_values("rule", kind="stable").assign(rule=table["rule"].map("{:02d}".format))
 
 
-def _design(trials: pd.DataFrame, plan: Plan) -> Iterator[tuple[int, str, bool, str]]:
+def _design(trials: pd.DataFrame, plan: Plan) -> Iterator[Row]:
     missing = {entry.trial for entry in plan.trials} - set(trials["trial"])
     yield 1, "every trial carries the hash of the plan", True, f"plan {plan.hash[:12]}"
     yield (
@@ -76,14 +80,15 @@ def _design(trials: pd.DataFrame, plan: Plan) -> Iterator[tuple[int, str, bool, 
                 f"trials: another {found.buys_most} buys most"
             )
         name = metric.rpartition("_ops")[0] or "power"
-        yield 5, f"where {name} scatters", True, detail
+        known = True if math.isfinite(found.block_percent) else None
+        yield 5, f"where {name} scatters", known, detail
 
 
-def _checks(
-    records: Sequence[Trial], invalid: Sequence[Trial]
-) -> Iterator[tuple[int, str, bool, str]]:
+def _checks(records: Sequence[Trial], invalid: Sequence[Trial]) -> Iterator[Row]:
     questions = {
+        7: "caches were cold",
         9: "the machine is the same at both ends of a trial",
+        10: "no other program was in the way",
         11: "power was back in the idle band before a trial",
         13: "power readings are regular and whole",
         14: "no sentinel among the power readings",
@@ -104,7 +109,7 @@ def _checks(
     yield 32, "no trial is deleted: those that broke a rule are kept apart", True, detail
 
 
-def _energy(trials: pd.DataFrame) -> Iterator[tuple[int, str, bool, str]]:
+def _energy(trials: pd.DataFrame) -> Iterator[Row]:
     shares = {
         name: 100 * (trials[f"error_{name}_j"] / trials["energy_j"]).max()
         for name in ("gain", "constant", "quantisation", "edges")
@@ -124,32 +129,39 @@ def _energy(trials: pd.DataFrame) -> Iterator[tuple[int, str, bool, str]]:
     yield 22, "every raw file has the hash in its record", True, f"{len(trials)} trials"
 
 
-def _steadiness(trials: pd.DataFrame, cells: pd.DataFrame) -> Iterator[tuple[int, str, bool, str]]:
+def _steadiness(trials: pd.DataFrame, cells: pd.DataFrame) -> Iterator[Row]:
     counts = trials["steady"].value_counts()
     detail = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-    yield 23, "throughput inside each trial", "no steady state" not in counts, detail
+    settled = None if set(counts.index) == {"too short"} else "no steady state" not in counts
+    yield 23, "throughput is steady inside each trial", settled, detail
     yield _listed(24, "no cell is inconsistent", cells[cells["state"] == "inconsistent"])
     tested = cells[cells["trend_p"].notna()].copy()
     tested["trend_holm_p"] = stats.holm(list(tested["trend_p"]))
-    yield _listed(25, "no cell drifts over the blocks", tested[tested["trend_holm_p"] < LEVEL])
+    drifting = tested[tested["trend_holm_p"] < LEVEL]
+    yield _listed(25, "no cell drifts over the blocks", drifting, len(tested))
 
 
-def _numbers(
-    cells: pd.DataFrame, bounds: Mapping[str, float]
-) -> Iterator[tuple[int, str, bool, str]]:
+def _numbers(cells: pd.DataFrame, bounds: Mapping[str, float]) -> Iterator[Row]:
     yield _listed(26, f"at least {bounds['minimum_trials']} trials", cells[~cells["enough"]])
     target = f"95 % interval within {bounds['ci_half_width_percent']:g} % of the mean"
     yield _listed(27, target, cells[~cells["target_met"]])
     wide = cells[~cells["target_met"] & cells["needed_count"].notna()]
+    known = cells["needed_count"].notna().any()
     worst = f"up to {int(wide['needed_count'].max())} trials" if len(wide) else "no cell needs more"
-    yield 28, "trials that the target would need", True, worst
+    question = "trials that the target would need"
+    yield 28, question, True if known else None, worst if known else "one trial cannot tell"
     skewed = cells[cells["normality_p"] < LEVEL]
-    yield _listed(31, "trials look normal, so that the t interval holds", skewed)
+    tested = int(cells["normality_p"].notna().sum())
+    yield _listed(31, "trials look normal, so that the t interval holds", skewed, tested)
     daggers = cells[cells["cv_percent"] > DAGGER_PERCENT]
-    yield _listed(33, f"coefficient of variation below {DAGGER_PERCENT} %", daggers)
+    tested = int(cells["cv_percent"].notna().sum())
+    yield _listed(33, f"coefficient of variation below {DAGGER_PERCENT} %", daggers, tested)
 
 
-def _listed(rule: int, question: str, found: pd.DataFrame) -> tuple[int, str, bool, str]:
+def _listed(rule: int, question: str, found: pd.DataFrame, tested: int | None = None) -> Row:
+    """Return a row that lists the cells found; with none tested it cannot tell."""
+    if tested == 0:
+        return rule, question, None, "too few trials"
     labels = [cell_label(cell) for cell in found.to_dict("records")]
     more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
     return rule, question, not labels, ", ".join(labels[:3]) + more if labels else "none"

@@ -65,20 +65,23 @@ def effect(
 
     Blocks are drawn first, the same ones for both cells, then trials inside them (Kalibera & Jones
     2013, section 6). The percentile interval is widened for few blocks (Hesterberg 2015, "expanded
-    percentile interval"). Without `MIN_BLOCKS` common blocks the bounds are NaN. Columns as in
-    `compare`; `n` counts common blocks.
+    percentile interval"). Without `MIN_BLOCKS` common blocks, or where the baseline can be
+    zero, the bounds are NaN. Columns as in `compare`; `n` counts common blocks.
     """
     blocks = _common_blocks(candidate, baseline)
     n = len(blocks)
     if n == 0:
         return Estimate(math.nan, math.nan, math.nan, 0)
     pair = [cell[cell["block"].isin(blocks)] for cell in (candidate, baseline)]
-    value = _ratio(pair[0]) / _ratio(pair[1])
+    base = _ratio(pair[1])
+    value = _ratio(pair[0]) / base if base else math.nan
     if n < MIN_BLOCKS:
         return Estimate(value, math.nan, math.nan, n)
     rng = np.random.default_rng(seed)
     drawn = rng.integers(n, size=(RESAMPLES, n))
     resampled = [_resample(cell, blocks, drawn, rng) for cell in pair]
+    if (resampled[1] == 0).any():
+        return Estimate(value, math.nan, math.nan, n)
     tail = distributions.norm.cdf(
         -math.sqrt(n / (n - 1)) * distributions.t.ppf(0.5 + level / 2, n - 1)
     )

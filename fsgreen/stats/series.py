@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-State = Literal["flat", "warm-up", "slow-down", "no steady state"]
+State = Literal["flat", "warm-up", "slow-down", "no steady state", "too short"]
 
 SHORTEST_SEGMENT = 3
 """Samples; two can be one disturbance of a one-second series."""
@@ -67,9 +67,12 @@ def classify_series(values: ArrayLike) -> State:
     """Return the class of one trial after Barrett et al. 2017 (section 4.2), for a rate.
 
     flat: one level. warm-up: it ends on its highest level. slow-down: it ends below an earlier
-    level. no steady state: the level still changes in the last quarter.
+    level. no steady state: the level still changes in the last quarter. too short: no change could
+    have been seen.
     """
     series = np.asarray(values, dtype=float)
+    if series.size < 2 * SHORTEST_SEGMENT:
+        return "too short"
     edges = [0, *changepoints(series), series.size]
     means = [float(series[a:b].mean()) for a, b in itertools.pairwise(edges)]
     final = means[-1]

@@ -107,7 +107,7 @@ def test_a_campaign_of_two_cells_says_what_is_missing():
     few = bench([design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")], blocks=2)
     table = claims_table(judge_all(few, "loop", Printed.load()), "loop", "modelled")
     measured = table[table["basis"] == "measured"]
-    assert set(measured["slug"]) <= {"eff_metric", "stat_protocol"}
+    assert set(measured["slug"]) <= {"stat_protocol"}
     row = table.set_index("slug").loc["web_ext3_xfs"]
     assert "webserver ext3/default" in row["needs"]
 

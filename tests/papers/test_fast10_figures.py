@@ -58,7 +58,7 @@ def test_figure_1_shows_limited_file_systems_only():
     """Two file systems have load levels, so two lines."""
     cells, _ = tables()
     legend = power_by_load(cells, PRINTED.points("1")).axes[0].get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == ["Ext2", "XFS"]
+    assert [text.get_text() for text in legend.get_texts()] == ["idle", "Ext2", "XFS"]
 
 
 def test_a_campaign_without_the_cells_says_so():

@@ -49,6 +49,14 @@ def test_interval_covers_the_truth():
     assert 90 <= hits <= 100
 
 
+def test_nothing_is_no_multiple_of_zero():
+    """A baseline without any I/O wait has no ratio, rather than an infinite or a crash."""
+    zero = effect(cell([1.0, 2, 3, 4, 5]), cell([0.0] * 5))
+    assert math.isnan(zero.value)
+    assert not zero.has_interval
+    assert not effect(cell([1.0] * 5), cell([0.0, 0, 0, 0, 1])).has_interval
+
+
 def test_same_seed_same_interval():
     """Reports must be byte-stable."""
     a, b = cell([10, 12, 11, 13, 10.0]), cell([9, 8, 9, 10, 9.5])

@@ -39,6 +39,7 @@ def test_noise_has_no_changepoints():
         (np.full(30, 7.0), "flat"),
         (np.concatenate([np.full(15, 5.0), np.full(15, 9.0)]), "warm-up"),
         (noisy(100, 102, sd=0.2), "flat"),
+        ([100, 50, 20, 10, 5], "too short"),
     ],
 )
 def test_classes(series, state):

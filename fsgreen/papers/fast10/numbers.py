@@ -58,7 +58,8 @@ def numbers(campaign: str) -> dict[str, Any]:
             "least": int(cells["n"].min()),
             "minimum": f"{plan.bounds['minimum_trials']:g}",
         },
-        "trust": {"rules": len(trust), "held": int(trust["held"].sum())},
+        "leaders": _leaders(cells, read_table(campaign, "effects")),
+        "trust": {"rules": len(trust), "held": int((trust["held"] == "yes").sum())},
         "figures": _figures(str(identity["boundary"])),
         "not_run": _not_run(plan, trials),
     }
@@ -69,7 +70,9 @@ def _setup(
 ) -> list[list[str]]:
     audit, testbed = identity["audit"], identity["testbed"]
     where = "in memory" if testbed.get("in_memory") else "on disk"
-    meters = [f"{name}: {meter['model']}" for name, meter in identity["meters"].items()]
+    meters = [
+        f"{name}: {meter['model']}, {meter['serial']}" for name, meter in identity["meters"].items()
+    ]
     begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
     scale = ", ".join(f"{name} {factor:g}" for name, factor in plan.profile.scale.items())
     settings = {
@@ -106,6 +109,40 @@ def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _count(claims: pd.DataFrame, verdict: str, basis: str) -> int:
     return int(((claims["verdict"] == verdict) & (claims["basis"] == basis)).sum())
+
+
+def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
+    """Return the default file system with most throughput per workload, and how sure that is."""
+    defaults = cells[(cells["option"] == "default") & cells["load_ops_s"].isna()]
+    pairs = effects[(effects["kind"] == "file system") & (effects["metric"] == "throughput")]
+    rows = []
+    for workload, of_workload in defaults.groupby("workload"):
+        ranked = of_workload.sort_values("throughput_ops_s", ascending=False)
+        first, *others = ranked.to_dict("records")
+        level = [
+            other["file_system"]
+            for other in others
+            if _outcome(pairs, str(workload), first, other) != "different"
+        ]
+        rate = f"{first['throughput_ops_s']:,.0f} ops/s"
+        if pd.notna(first["throughput_low_ops_s"]):
+            rate += (
+                f" [{first['throughput_low_ops_s']:,.0f}, {first['throughput_high_ops_s']:,.0f}]"
+            )
+        most_work = ranked.loc[ranked["efficiency_ops_j"].idxmax()]
+        work = f"{most_work['efficiency_ops_j']:.3g} ops/J ({most_work['file_system']})"
+        rows.append([str(workload), first["file_system"], rate, ", ".join(level) or "none", work])
+    return rows
+
+
+def _outcome(pairs: pd.DataFrame, workload: str, one: dict[str, Any], other: dict[str, Any]) -> str:
+    names = {one["file_system"], other["file_system"]}
+    row = pairs[
+        (pairs["workload"] == workload)
+        & pairs["file_system"].isin(names)
+        & pairs["baseline_file_system"].isin(names)
+    ]
+    return str(row["outcome"].iloc[0])
 
 
 def _figures(boundary: str) -> list[dict[str, str]]:

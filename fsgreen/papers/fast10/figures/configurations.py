@@ -146,10 +146,10 @@ def _relative(axes: Axes, bars: pd.DataFrame) -> None:
             )
     axes.axhline(1, color="black", linewidth=0.6, linestyle=":")
     axes.set_ylabel(f"relative to\n{NAME[reference]} default")
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
     axes.plot([], [], "o", color="black", markersize=4.5, label="this campaign")
     axes.plot([], [], "D", color="black", markerfacecolor="white", markersize=4, label="published")
-    axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0, 1.2), borderaxespad=0)
+    axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0, 1.22), borderaxespad=0)
 
 
 def _error(

@@ -33,7 +33,7 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
         line = web[web["file_system"] == file_system].sort_values("throughput_ops_s")
         error = [line["power_w"] - line["power_low_w"], line["power_high_w"] - line["power_w"]]
         left.errorbar(
-            line["throughput_ops_s"],
+            line["throughput_ops_s"] / 1000,
             line["power_w"],
             yerr=[part.fillna(0) for part in error],
             color=COLOUR[file_system],
@@ -44,7 +44,7 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
         )
         peak = line[line["load_ops_s"].isna()]
         left.plot(
-            peak["throughput_ops_s"],
+            peak["throughput_ops_s"] / 1000,
             peak["power_w"],
             marker="o",
             markersize=9,
@@ -54,12 +54,15 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
         )
     boundary = web["boundary"].iloc[0]
     left.set(
-        xlabel="load (ops/s)",
+        xlabel="load (1000 ops/s)",
         ylabel=f"mean power (W, {boundary})",
         title="this campaign, webserver",
     )
     left.set_xlim(left=0)
-    left.legend(loc="lower right")
+    idle_w, highest_w = web["idle_power_w"].min(), web["power_w"].max()
+    left.axhline(idle_w, color=GREY, linewidth=0.8, linestyle=":", label="idle")
+    left.set_ylim(idle_w - 5, highest_w + 0.25 * (highest_w - idle_w) + 5)
+    left.legend(loc="lower right", bbox_to_anchor=(1, 0.05))
     modelled(left, boundary, side="left")
     _published(right, published)
     note(figure, "95 % intervals; rings mark the load without a limit")
