@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use crate::lang::Severity;
 use crate::random::Amount;
 
 /// Descriptors that a thread can hold, numbered from 0.

@@ -1,75 +1,33 @@
 //! The program as its users run it: files, counts, limits, signals, exit statuses.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A directory of its own for each test, removed at the end.
-struct Place(PathBuf);
+use common::{Place, flowop, ops};
 
-impl Place {
-    fn new(test: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("dir")).unwrap();
-        Self(folder)
-    }
-
-    fn dir(&self) -> PathBuf {
-        self.0.join("dir")
-    }
-
-    fn command(&self, command: &str, text: &str, options: &[&str]) -> Command {
-        let file = self.0.join("text.f");
-        fs::write(&file, text).unwrap();
-        let mut program = Command::new(env!("CARGO_BIN_EXE_fsgreen-wml"));
-        program.arg(command).arg(file).args(options);
-        program.arg(format!("--set=dir={}", self.dir().display()));
-        program
-    }
-
-    fn output(&self, command: &str, text: &str, options: &[&str]) -> Output {
-        self.command(command, text, options).output().unwrap()
-    }
-
-    /// The report of a command that must succeed.
-    fn report(&self, command: &str, text: &str, options: &[&str]) -> Value {
-        let output = self.output(command, text, options);
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// Every file below the directory with its bytes.
-    fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        fn walk(directory: &Path, tree: &mut BTreeMap<PathBuf, Vec<u8>>, root: &Path) {
-            for item in fs::read_dir(directory).unwrap() {
-                let path = item.unwrap().path();
-                if path.is_dir() {
-                    walk(&path, tree, root);
-                } else {
-                    let name = path.strip_prefix(root).unwrap().to_owned();
-                    tree.insert(name, fs::read(&path).unwrap());
-                }
+/// Every file below the directory with its bytes.
+fn tree(place: &Place) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn walk(directory: &Path, tree: &mut BTreeMap<PathBuf, Vec<u8>>, root: &Path) {
+        for item in fs::read_dir(directory).unwrap() {
+            let path = item.unwrap().path();
+            if path.is_dir() {
+                walk(&path, tree, root);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_owned();
+                tree.insert(name, fs::read(&path).unwrap());
             }
         }
-        let mut tree = BTreeMap::new();
-        walk(&self.dir(), &mut tree, &self.dir());
-        tree
     }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    let mut tree = BTreeMap::new();
+    walk(&place.dir(), &mut tree, &place.dir());
+    tree
 }
 
 fn personality(name: &str) -> String {
@@ -78,18 +36,6 @@ fn personality(name: &str) -> String {
         "/../../fsgreen/workloads/personalities"
     );
     fs::read_to_string(format!("{folder}/{name}.f")).unwrap()
-}
-
-fn flowop<'a>(report: &'a Value, name: &str) -> &'a Value {
-    let flowops = report["measure"]["flowops"].as_array().unwrap();
-    flowops
-        .iter()
-        .find(|flowop| flowop["flowop"] == name)
-        .unwrap()
-}
-
-fn ops(report: &Value, name: &str) -> u64 {
-    flowop(report, name)["work_ops"].as_u64().unwrap()
 }
 
 fn errors(report: &Value) -> u64 {
@@ -209,11 +155,11 @@ fn one_seed_gives_the_same_bytes_and_another_seed_others() {
             let seed = format!("--seed={seed}");
             let before = place.report("prepare", text, &[&seed]);
             assert_eq!(before["prepare"][0]["files"], 8);
-            let prepared = place.tree();
+            let prepared = tree(&place);
             let report = place.report("run", text, &["--prepared", &seed]);
             assert_eq!(ops(&report, "w"), 1600);
-            assert_ne!(prepared, place.tree(), "nothing was written");
-            (prepared, place.tree())
+            assert_ne!(prepared, tree(&place), "nothing was written");
+            (prepared, tree(&place))
         })
         .collect();
     assert!(trees[0] == trees[1], "the same seed");
@@ -231,42 +177,6 @@ fn a_run_that_reaches_its_goal_is_whole_and_timed_by_its_last_operation() {
     assert_eq!(ops(&report, "r"), 4 * 500);
     assert_eq!(report["partial"], false);
     assert!(report["measure"]["duration_s"].as_f64().unwrap() < 10.0);
-}
-
-/// Two kinds of threads that read as fast as a limiter lets them.
-fn limited(limiter: &str, rate: u32) -> String {
-    format!(
-        "
-        define fileset name=files, path=$dir, entries=20, size=1m, dirwidth=20, prealloc
-        eventgen rate={rate}
-        define process name=p, instances=2 {{
-          thread name=t, instances=3 {{
-            flowop read name=a, filesetname=files, iosize=4k, random
-            flowop {limiter} name=limit }}
-          thread name=u, instances=3 {{
-            flowop read name=b, filesetname=files, iosize=4k, random
-            flowop {limiter} name=limit }} }}"
-    )
-}
-
-#[test]
-fn a_limit_holds_for_all_threads_together_and_starves_none() {
-    for (limiter, rate, expected_ops_s) in [
-        ("iopslimit", 2000, 2000.0),
-        ("eventlimit", 2000, 2000.0),
-        ("bwlimit", 8, 2048.0),
-    ] {
-        let place = Place::new(limiter);
-        let options = ["--warmup=0.5", "--duration=2"];
-        let report = place.report("run", &limited(limiter, rate), &options);
-        let rate = report["measure"]["throughput_ops_s"].as_f64().unwrap();
-        assert!(
-            (rate / expected_ops_s - 1.0).abs() < 0.04,
-            "{limiter}: {rate}"
-        );
-        let (a, b) = (ops(&report, "a") as f64, ops(&report, "b") as f64);
-        assert!((a / b - 1.0).abs() < 0.1, "{limiter}: {a} against {b}");
-    }
 }
 
 #[test]
@@ -392,5 +302,5 @@ fn a_file_system_that_is_too_small_is_refused_before_anything_is_written() {
         said.contains("no space for") && said.contains("next:"),
         "{said}"
     );
-    assert!(place.tree().is_empty());
+    assert!(tree(&place).is_empty());
 }

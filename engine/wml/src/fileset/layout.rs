@@ -120,7 +120,7 @@ impl Generator<'_> {
 
     fn width(&mut self) -> u32 {
         let width = match &self.fileset.dirwidth {
-            Amount::Random(distribution) => distribution.clone().sample(&mut self.stream),
+            Amount::Random(distribution) => distribution.sample(&mut self.stream),
             Amount::Fixed(mean) if self.fileset.dirgamma > 0.0 => self.gamma(*mean),
             Amount::Fixed(mean) => *mean,
         };

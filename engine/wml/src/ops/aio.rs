@@ -142,7 +142,7 @@ impl Worker<'_> {
             Ok(file) => file,
             Err(outcome) => return outcome,
         };
-        let iosize = flowop.iosize.draw(&mut self.stream);
+        let iosize = flowop.iosize.draw(&mut self.env.stream);
         let offset = self.random_offset(flowop, iosize, file.size_b);
         let data = self.some_data(iosize);
         let aio = self.aio.as_mut().expect("made with the worker");

@@ -10,18 +10,18 @@ const ALIGNMENT: u64 = 4096;
 impl Worker<'_> {
     /// Bytes to write: a different part of the data each time. At most half of it at once.
     pub(super) fn some_data(&mut self, length: u64) -> &'static [u8] {
-        let half = self.data.len() as u64 / 2;
-        let from = (self.stream.below(half / ALIGNMENT) * ALIGNMENT) as usize;
-        &self.data[from..from + length.min(half) as usize]
+        let half = self.env.data.len() as u64 / 2;
+        let from = (self.env.stream.below(half / ALIGNMENT) * ALIGNMENT) as usize;
+        &self.env.data[from..from + length.min(half) as usize]
     }
 
     /// A random multiple of `iosize` within the working set of a file.
     pub(super) fn random_offset(&mut self, flowop: &Flowop, iosize: u64, size_b: u64) -> u64 {
-        let set = match flowop.workingset.draw(&mut self.stream) {
+        let set = match flowop.workingset.draw(&mut self.env.stream) {
             0 => size_b,
             workingset => workingset.min(size_b),
         };
-        self.stream.below((set / iosize.max(1)).max(1)) * iosize
+        self.env.stream.below((set / iosize.max(1)).max(1)) * iosize
     }
 
     pub(super) fn read(&mut self, flowop: &Flowop) -> Outcome {
@@ -29,7 +29,7 @@ impl Worker<'_> {
             Ok(file) => file,
             Err(outcome) => return outcome,
         };
-        let iosize = flowop.iosize.draw(&mut self.stream);
+        let iosize = flowop.iosize.draw(&mut self.env.stream);
         let offset = flowop
             .random
             .then(|| self.random_offset(flowop, iosize, file.size_b));
@@ -53,7 +53,7 @@ impl Worker<'_> {
             Ok(file) => file,
             Err(outcome) => return outcome,
         };
-        let iosize = flowop.iosize.draw(&mut self.stream) as usize;
+        let iosize = flowop.iosize.draw(&mut self.env.stream) as usize;
         let buffer = self.buffer.bytes_mut();
         let length = if iosize == 0 {
             buffer.len()
@@ -78,7 +78,7 @@ impl Worker<'_> {
             Ok(file) => file,
             Err(outcome) => return outcome,
         };
-        let iosize = flowop.iosize.draw(&mut self.stream);
+        let iosize = flowop.iosize.draw(&mut self.env.stream);
         let offset = flowop
             .random
             .then(|| self.random_offset(flowop, iosize, file.size_b));
@@ -100,7 +100,7 @@ impl Worker<'_> {
             Some(_) => return Outcome::Skipped,
             None => file.size_b,
         };
-        let iosize = match flowop.iosize.draw(&mut self.stream) {
+        let iosize = match flowop.iosize.draw(&mut self.env.stream) {
             0 => size_b,
             iosize => iosize,
         };
@@ -117,14 +117,14 @@ impl Worker<'_> {
     }
 
     pub(super) fn append_file(&mut self, flowop: &Flowop) -> Outcome {
-        let length = flowop.iosize.draw(&mut self.stream);
+        let length = flowop.iosize.draw(&mut self.env.stream);
         self.append(flowop, length)
     }
 
     /// Append a number of bytes that is uniform in [0, iosize).
     pub(super) fn append_file_rand(&mut self, flowop: &Flowop) -> Outcome {
-        let iosize = flowop.iosize.draw(&mut self.stream);
-        let length = self.stream.below(iosize);
+        let iosize = flowop.iosize.draw(&mut self.env.stream);
+        let length = self.env.stream.below(iosize);
         self.append(flowop, length)
     }
 

@@ -37,13 +37,13 @@ pub struct Gates {
 
 impl Worker<'_> {
     fn own_gate(&self, nth: usize) -> (&'static GatePair, bool) {
-        self.gates.own[nth].expect("every gate has its pair")
+        self.env.gates.own[nth].expect("every gate has its pair")
     }
 
     pub(super) fn sem_post(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let value = flowop.value.draw(&mut self.stream) as u32;
+        let value = flowop.value.draw(&mut self.env.stream) as u32;
         timed(|| {
-            for gate in &self.gates.targets[nth] {
+            for gate in &self.env.gates.targets[nth] {
                 if flowop.blocking {
                     gate.room.take(value);
                 }
@@ -54,7 +54,7 @@ impl Worker<'_> {
     }
 
     pub(super) fn sem_block(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let value = flowop.value.draw(&mut self.stream) as u32;
+        let value = flowop.value.draw(&mut self.env.stream) as u32;
         let (gate, bounded) = self.own_gate(nth);
         timed(|| {
             gate.events.take(value);
@@ -75,7 +75,7 @@ impl Worker<'_> {
 
     pub(super) fn wakeup(&mut self, nth: usize) -> Outcome {
         timed(|| {
-            self.gates.targets[nth]
+            self.env.gates.targets[nth]
                 .iter()
                 .for_each(|gate| gate.events.pulse());
             Ok(0)

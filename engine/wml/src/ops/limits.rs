@@ -10,12 +10,12 @@ const EVENT_B: f64 = 1048576.0;
 impl Worker<'_> {
     /// Take events of the common budget, waiting for them. Without a rate this is no op.
     pub(super) fn limit(&mut self, events: f64) -> Outcome {
-        if self.rate <= 0.0 {
+        if self.env.rate <= 0.0 {
             return Outcome::Passed;
         }
         timed(|| {
-            let slot_ns = self.budget.take(events, self.rate, now_ns());
-            self.control.sleep_until(slot_ns);
+            let slot_ns = self.env.budget.take(events, self.env.rate, now_ns());
+            self.env.control.sleep_until(slot_ns);
             Ok(0)
         })
     }
@@ -53,7 +53,7 @@ impl Worker<'_> {
 
     pub(super) fn finish_on(&mut self, flowop: &Flowop) -> Outcome {
         let work = self.work_of(flowop);
-        let goal = flowop.value.draw(&mut self.stream);
+        let goal = flowop.value.draw(&mut self.env.stream);
         let reached = match flowop.operation {
             Operation::FinishOnBytes => work.bytes > goal,
             _ => work.work_ops >= goal,
@@ -67,7 +67,7 @@ impl Worker<'_> {
 
     /// Store `value` single bytes into the thread's buffer.
     pub(super) fn hog(&mut self, flowop: &Flowop) -> Outcome {
-        let stores = flowop.value.draw(&mut self.stream);
+        let stores = flowop.value.draw(&mut self.env.stream);
         let buffer = self.buffer.bytes_mut();
         let mask = (1usize << buffer.len().ilog2()) - 1;
         let first = buffer.as_mut_ptr();
@@ -82,9 +82,11 @@ impl Worker<'_> {
 
     /// Sleep `value` seconds; fractions are kept.
     pub(super) fn delay(&mut self, flowop: &Flowop) -> Outcome {
-        let seconds = flowop.value.draw_exact(&mut self.stream);
+        let seconds = flowop.value.draw_exact(&mut self.env.stream);
         timed(|| {
-            self.control.sleep_until(now_ns() + from_seconds(seconds));
+            self.env
+                .control
+                .sleep_until(now_ns() + from_seconds(seconds));
             Ok(0)
         })
     }

@@ -9,31 +9,23 @@ impl Worker<'_> {
         flowop.fileset.expect("the checks demand a fileset")
     }
 
-    /// Open into a slot: `Busy` if it is in use, which is an error of the text.
-    fn is_taken(&self, flowop: &Flowop) -> bool {
-        matches!(self.slots.get(flowop.fd), Slot::Open(_))
-    }
-
-    pub(super) fn open_file(&mut self, flowop: &Flowop) -> Outcome {
-        if self.is_taken(flowop) {
-            return Outcome::Failed(libc::EBUSY);
-        }
-        let fileset = Self::fileset_of(flowop);
-        let files = &self.files[fileset];
-        self.slots.put(flowop.fd, Slot::Vacant);
-        let Some(entry) = files.acquire() else {
-            return Outcome::Skipped;
-        };
+    /// Open an entry into the slot of a flowop.
+    pub(super) fn open_entry(
+        &mut self,
+        flowop: &Flowop,
+        fileset: usize,
+        entry: usize,
+        flags: libc::c_int,
+    ) -> Outcome {
+        let files = &self.env.files[fileset];
         files.layout.path_into(entry, &mut self.path);
-        let flags = open_flags(flowop, files);
+        let flags = flags | open_flags(flowop, files);
         let mut fd = -1;
         let outcome = timed(|| {
             fd = system::open(&self.path, flags)?;
             Ok(0)
         });
-        if fd < 0 {
-            files.release(entry);
-        } else {
+        if fd >= 0 {
             let size_b = files.layout.entries[entry].size_b;
             let file = OpenFile {
                 fd,
@@ -46,36 +38,38 @@ impl Worker<'_> {
         outcome
     }
 
-    pub(super) fn create_file(&mut self, flowop: &Flowop) -> Outcome {
-        if self.is_taken(flowop) {
+    pub(super) fn open_file(&mut self, flowop: &Flowop) -> Outcome {
+        if self.slots.is_open(flowop.fd) {
             return Outcome::Failed(libc::EBUSY);
         }
-        let fileset = Self::fileset_of(flowop);
-        let files = &self.files[fileset];
         self.slots.put(flowop.fd, Slot::Vacant);
+        let fileset = Self::fileset_of(flowop);
+        let files = &self.env.files[fileset];
+        let Some(entry) = files.acquire() else {
+            return Outcome::Skipped;
+        };
+        let outcome = self.open_entry(flowop, fileset, entry, 0);
+        if !self.slots.is_open(flowop.fd) {
+            files.release(entry);
+        }
+        outcome
+    }
+
+    pub(super) fn create_file(&mut self, flowop: &Flowop) -> Outcome {
+        if self.slots.is_open(flowop.fd) {
+            return Outcome::Failed(libc::EBUSY);
+        }
+        self.slots.put(flowop.fd, Slot::Vacant);
+        let fileset = Self::fileset_of(flowop);
+        let files = &self.env.files[fileset];
         let Some(claim) = files.claim_absent() else {
             return Outcome::Skipped;
         };
-        let entry = claim.entry;
-        files.layout.path_into(entry, &mut self.path);
-        let flags = open_flags(flowop, files) | libc::O_CREAT;
-        let mut fd = -1;
-        let outcome = timed(|| {
-            fd = system::open(&self.path, flags)?;
-            Ok(0)
-        });
-        if fd < 0 {
-            files.settle_absent(claim);
-        } else {
+        let outcome = self.open_entry(flowop, fileset, claim.entry, libc::O_CREAT);
+        if self.slots.is_open(flowop.fd) {
             files.settle_existing(claim, 1);
-            let size_b = files.layout.entries[entry].size_b;
-            let file = OpenFile {
-                fd,
-                fileset,
-                entry: Some(entry),
-                size_b,
-            };
-            self.slots.put(flowop.fd, Slot::Open(file));
+        } else {
+            files.settle_absent(claim);
         }
         outcome
     }
@@ -88,7 +82,7 @@ impl Worker<'_> {
             Slot::Open(file) => {
                 let outcome = timed(|| system::close(file.fd).map(|()| 0));
                 if let Some(entry) = file.entry {
-                    self.files[file.fileset].release(entry);
+                    self.env.files[file.fileset].release(entry);
                 }
                 outcome
             }
@@ -102,14 +96,16 @@ impl Worker<'_> {
             _ => None,
         };
         let (fileset, claim) = match (own, flowop.fileset) {
-            (Some((file, entry)), _) => (file.fileset, self.files[file.fileset].claim_own(entry)),
-            (None, Some(fileset)) => (fileset, self.files[fileset].claim_unused()),
+            (Some((file, entry)), _) => {
+                (file.fileset, self.env.files[file.fileset].claim_own(entry))
+            }
+            (None, Some(fileset)) => (fileset, self.env.files[fileset].claim_unused()),
             (None, None) => return Outcome::Skipped,
         };
         let Some(claim) = claim else {
             return Outcome::Skipped;
         };
-        let files = &self.files[fileset];
+        let files = &self.env.files[fileset];
         files.layout.path_into(claim.entry, &mut self.path);
         let outcome = timed(|| system::unlink(&self.path).map(|()| 0));
         if matches!(outcome, Outcome::Failed(_)) {
@@ -136,7 +132,7 @@ impl Worker<'_> {
         let Some(fileset) = flowop.fileset else {
             return Outcome::Skipped;
         };
-        let files = &self.files[fileset];
+        let files = &self.env.files[fileset];
         let Some(entry) = files.acquire() else {
             return Outcome::Skipped;
         };

@@ -66,31 +66,8 @@ impl Progress {
     }
 }
 
-/// One thread of the workload with all that it works on.
-pub struct Worker<'a> {
-    flowops: &'a [Flowop],
-    files: &'a [Files],
-    control: &'a Control,
-    budget: &'a Budget,
-    rate: f64,
-    record: ThreadRecord,
-    gates: Gates,
-    stream: Stream,
-    /// Its place among all threads of the run.
-    number: u64,
-    slots: Slots,
-    buffer: Buffer,
-    data: &'static [u8],
-    path: Vec<u8>,
-    aio: Option<aio::Aio>,
-    progress: Vec<Progress>,
-    total: Progress,
-    /// What each limiter has charged so far.
-    charged: Vec<f64>,
-}
-
-/// What a [`Worker`] is made of.
-pub struct Surroundings<'a> {
+/// What a thread of the workload is given.
+pub struct Environment<'a> {
     pub flowops: &'a [Flowop],
     pub memsize: u64,
     pub files: &'a [Files],
@@ -100,62 +77,51 @@ pub struct Surroundings<'a> {
     pub record: ThreadRecord,
     pub gates: Gates,
     pub stream: Stream,
+    /// Its place among all threads of the run.
     pub number: u64,
     /// Incompressible bytes to write.
     pub data: &'static [u8],
 }
 
+/// One thread of the workload with all that it works on.
+pub struct Worker<'a> {
+    env: Environment<'a>,
+    slots: Slots,
+    buffer: Buffer,
+    path: Vec<u8>,
+    aio: Option<aio::Aio>,
+    progress: Vec<Progress>,
+    total: Progress,
+    /// What each limiter has charged so far.
+    charged: Vec<f64>,
+}
+
 impl<'a> Worker<'a> {
     /// A worker whose memory has been touched.
-    pub fn new(around: Surroundings<'a>) -> Self {
-        let Surroundings {
-            flowops,
-            files,
-            control,
-            budget,
-            rate,
-            ..
-        } = around;
-        let Surroundings {
-            record,
-            gates,
-            stream,
-            number,
-            data,
-            memsize,
-            ..
-        } = around;
-        record.touch();
+    pub fn new(env: Environment<'a>) -> Self {
+        env.record.touch();
+        let flowops = env.flowops;
         let writes = flowops
             .iter()
             .any(|flowop| flowop.operation == Operation::AioWrite);
         Self {
-            flowops,
-            files,
-            control,
-            budget,
-            rate,
-            record,
-            gates,
-            stream,
-            number,
             slots: Slots::default(),
-            buffer: Buffer::zeroed(buffer_size(flowops, memsize)),
-            data,
+            buffer: Buffer::zeroed(buffer_size(flowops, env.memsize)),
             path: Vec::with_capacity(4096),
             aio: writes.then(aio::Aio::new),
             progress: vec![Progress::default(); flowops.len()],
             total: Progress::default(),
             charged: vec![0.0; flowops.len()],
+            env,
         }
     }
 
     /// Go through the flowops until the measured interval ends.
     pub fn work(&mut self) {
-        let flowops = self.flowops;
+        let flowops = self.env.flowops;
         'passes: while self.goes_on(now_ns()) {
             for (nth, flowop) in flowops.iter().enumerate() {
-                for _ in 0..flowop.iters.draw(&mut self.stream) {
+                for _ in 0..flowop.iters.draw(&mut self.env.stream) {
                     let outcome = self.execute(nth, flowop);
                     if !self.account(nth, flowop.operation.class(), &outcome) {
                         break 'passes;
@@ -163,12 +129,12 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        self.control.note_end(now_ns());
+        self.env.control.note_end(now_ns());
         self.finish_aio();
     }
 
     fn goes_on(&self, now_ns: u64) -> bool {
-        now_ns < self.control.end_ns() && !self.control.stopped()
+        now_ns < self.env.control.end_ns() && !self.env.control.stopped()
     }
 
     /// Record an outcome; false ends the thread.
@@ -181,20 +147,21 @@ impl<'a> Worker<'a> {
             } => {
                 self.progress[nth].add(class, bytes);
                 self.total.add(class, bytes);
-                self.record
-                    .done(self.control, nth, class, start_ns, end_ns, bytes);
+                self.env
+                    .record
+                    .done(self.env.control, nth, class, start_ns, end_ns, bytes);
                 end_ns
             }
             Outcome::Skipped => {
                 let now = now_ns();
-                self.record.skipped(self.control, nth, now);
+                self.env.record.skipped(self.env.control, nth, now);
                 // Whoever holds the files should get on.
                 std::thread::yield_now();
                 now
             }
             Outcome::Failed(errno) => {
                 let now = now_ns();
-                self.record.failed(self.control, nth, now, errno);
+                self.env.record.failed(self.env.control, nth, now, errno);
                 now
             }
             Outcome::Passed => now_ns(),
@@ -235,7 +202,7 @@ impl<'a> Worker<'a> {
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        self.slots.close_all(self.files);
+        self.slots.close_all(self.env.files);
     }
 }
 

@@ -37,6 +37,10 @@ impl Slots {
         self.0[slot]
     }
 
+    pub fn is_open(&self, slot: usize) -> bool {
+        matches!(self.0[slot], Slot::Open(_))
+    }
+
     pub fn put(&mut self, slot: usize, content: Slot) {
         self.0[slot] = content;
     }
@@ -66,23 +70,16 @@ impl Worker<'_> {
             (Slot::Vacant, None) => Err(Outcome::Skipped),
             (Slot::Empty, None) => Err(Outcome::Failed(libc::EBADF)),
             (_, Some(fileset)) => {
-                let files = &self.files[fileset];
-                let entry = files.acquire_from(self.number).ok_or(Outcome::Skipped)?;
-                files.layout.path_into(entry, &mut self.path);
-                let opened = system::open(&self.path, open_flags(flowop, files));
-                let fd = opened.map_err(|errno| {
-                    files.release(entry);
-                    Outcome::Failed(errno)
-                })?;
-                let size_b = files.layout.entries[entry].size_b;
-                let file = OpenFile {
-                    fd,
-                    fileset,
-                    entry: Some(entry),
-                    size_b,
-                };
-                self.slots.put(flowop.fd, Slot::Open(file));
-                Ok(file)
+                let files = &self.env.files[fileset];
+                let entry = files
+                    .acquire_from(self.env.number)
+                    .ok_or(Outcome::Skipped)?;
+                let outcome = self.open_entry(flowop, fileset, entry, 0);
+                if let Slot::Open(file) = self.slots.get(flowop.fd) {
+                    return Ok(file);
+                }
+                files.release(entry);
+                Err(outcome)
             }
         }
     }

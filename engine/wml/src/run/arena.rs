@@ -7,7 +7,7 @@ use super::Options;
 use crate::failure::Failure;
 use crate::fileset::Files;
 use crate::model::{FlowopId, Model, Operation};
-use crate::ops::{Buffer, GatePair, Gates, Surroundings};
+use crate::ops::{Buffer, Environment, GatePair, Gates};
 use crate::random::Stream;
 use crate::record::Records;
 use crate::shared::{self, Budget, Control, Shared};
@@ -136,7 +136,7 @@ impl<'a> Arena<'a> {
             })
     }
 
-    pub fn surroundings(&self, place: Place) -> Surroundings<'_> {
+    pub fn environment(&self, place: Place) -> Environment<'_> {
         let spec = &self.model.processes[place.process].threads[place.thread];
         let stream = Stream::new(
             self.seed,
@@ -147,7 +147,7 @@ impl<'a> Arena<'a> {
                 &place.instance.to_string(),
             ],
         );
-        Surroundings {
+        Environment {
             flowops: &spec.flowops,
             memsize: spec.memsize,
             files: self.files,

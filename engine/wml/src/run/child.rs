@@ -26,7 +26,7 @@ fn threads(arena: &Arena, instance: Instance, nth: usize) -> bool {
         for place in arena.places(instance) {
             let builder = std::thread::Builder::new().stack_size(STACK_B);
             let started = builder.spawn_scoped(scope, move || {
-                let mut worker = Worker::new(arena.surroundings(place));
+                let mut worker = Worker::new(arena.environment(place));
                 if arena.control.wait_for_start() {
                     worker.work();
                 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use super::Shared;
 use crate::clock::SECOND_NS;
 
-/// How much unused budget is kept, as time.
-const BURST_NS: u64 = SECOND_NS / 10;
+/// How much unused budget is kept, as time: what a stall of the disk may make up for.
+const BURST_NS: u64 = SECOND_NS;
 
 #[derive(Default)]
 pub struct Budget {
@@ -24,7 +24,11 @@ impl Budget {
     /// Take `events` at `rate` events a second; returns the time to wait for.
     pub fn take(&self, events: f64, rate: f64, now_ns: u64) -> u64 {
         let cost = (events * SECOND_NS as f64 / rate).round() as u64;
-        let slot = |next: u64| next.max(now_ns.saturating_sub(BURST_NS));
+        let slot = |next: u64| match next {
+            // Nothing has been saved up before the first taker.
+            0 => now_ns,
+            _ => next.max(now_ns.saturating_sub(BURST_NS)),
+        };
         let previous = self
             .next_ns
             .fetch_update(AcqRel, Acquire, |next| Some(slot(next) + cost))
@@ -36,54 +40,56 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::now_ns;
 
-    #[test]
-    fn the_rate_is_kept_and_shared_fairly() {
+    /// Takers on a simulated clock, each busy for its own time between takes; how often each one
+    /// took within `seconds`.
+    fn simulate(rate: f64, busy_ns: &[u64], events: f64, seconds: u64) -> Vec<u64> {
         let budget = Budget::default();
-        let (rate, threads, start) = (4000.0, 8, now_ns());
-        let end = start + SECOND_NS;
-        budget.take(BURST_NS as f64 / SECOND_NS as f64 * rate, rate, start);
-        let counts: Vec<u64> = std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let mut count = 0;
-                        loop {
-                            let slot = budget.take(1.0, rate, now_ns());
-                            if slot >= end {
-                                return count;
-                            }
-                            let wait = slot.saturating_sub(now_ns());
-                            std::thread::sleep(std::time::Duration::from_nanos(wait));
-                            count += 1;
-                        }
-                    })
-                })
-                .collect();
-            handles
-                .into_iter()
-                .map(|handle| handle.join().unwrap())
-                .collect()
-        });
-        let total: u64 = counts.iter().sum();
-        assert!((3960..=4040).contains(&total), "{total}");
-        let fair = total / threads;
-        assert!(
-            counts
-                .iter()
-                .all(|&c| c > fair * 8 / 10 && c < fair * 12 / 10),
-            "{counts:?}"
-        );
+        let start = 5 * SECOND_NS;
+        let mut clocks = vec![start; busy_ns.len()];
+        let mut counts = vec![0; busy_ns.len()];
+        loop {
+            let taker = (0..clocks.len())
+                .min_by_key(|&taker| clocks[taker])
+                .unwrap();
+            if clocks[taker] >= start + seconds * SECOND_NS {
+                return counts;
+            }
+            let slot = budget.take(events, rate, clocks[taker]);
+            clocks[taker] = clocks[taker].max(slot) + busy_ns[taker];
+            counts[taker] += 1;
+        }
     }
 
     #[test]
-    fn slots_follow_one_another_whoever_asks() {
+    fn the_rate_is_kept_and_shared_fairly() {
+        for events in [1.0, 31.0] {
+            let counts = simulate(1000.0, &[10_000, 20_000, 30_000, 40_000], events, 100);
+            let rate = counts.iter().sum::<u64>() as f64 * events / 100.0;
+            assert!((rate / 1000.0 - 1.0).abs() < 0.01, "{rate}");
+            let fair = counts.iter().sum::<u64>() / 4;
+            assert!(
+                counts
+                    .iter()
+                    .all(|&count| count.abs_diff(fair) <= 1 + fair / 100),
+                "{counts:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn takers_that_are_slower_than_the_rate_never_wait() {
+        let counts = simulate(1000.0, &[SECOND_NS / 100], 1.0, 10);
+        assert_eq!(counts, [1000]);
+    }
+
+    #[test]
+    fn a_stall_is_made_up_for_but_not_without_end() {
         let budget = Budget::default();
-        let now = 10 * SECOND_NS;
-        let first = budget.take(31.0, 1000.0, now);
-        assert_eq!(first, now - BURST_NS);
-        assert_eq!(budget.take(1.0, 1000.0, now), first + 31_000_000);
-        assert_eq!(budget.take(1.0, 1000.0, now), first + 32_000_000);
+        let start = 5 * SECOND_NS;
+        assert_eq!(budget.take(31.0, 1000.0, start), start);
+        assert_eq!(budget.take(1.0, 1000.0, start), start + 31_000_000);
+        let late = start + 10 * SECOND_NS;
+        assert_eq!(budget.take(1.0, 1000.0, late), late - BURST_NS);
     }
 }
