@@ -27,6 +27,12 @@ def tables(of=CELLS, **frame):
     return cells, effects_table(trials, comparisons(trials), synthetic.BOUNDS)
 
 
+def bars(name, workload, metric, of=CELLS, **frame):
+    trials = synthetic.trials_frame(of, **frame)
+    cells = cells_table(trials, synthetic.BOUNDS)
+    return configurations(cells, trials, PRINTED.bars(name), workload, metric)
+
+
 def texts(figure):
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
@@ -37,7 +43,7 @@ def test_modelled_power_is_labelled():
         cells, _ = tables(boundary=boundary)
         for figure in (
             power_by_load(cells, PRINTED.points("1")),
-            configurations(cells, PRINTED.bars("3b"), "webserver", "efficiency"),
+            bars("3b", "webserver", "efficiency", boundary=boundary),
         ):
             assert ("modelled power" in texts(figure)) == marked
             assert boundary in figure.axes[0].get_ylabel()
@@ -45,13 +51,24 @@ def test_modelled_power_is_labelled():
 
 def test_published_values_stand_beside_ours():
     """Figure 3a: a diamond for each published bar shown, relative to the same bar as ours."""
-    cells, _ = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0)
-    figure = configurations(cells, PRINTED.bars("3a"), "webserver", "throughput")
+    figure = bars("3a", "webserver", "throughput", speed={"webserver-ext3-dtlg": 0.73}, scatter=0)
     labels = [label.get_text() for label in figure.axes[1].get_xticklabels()]
     assert labels == ["Ext2", "Ext3", "Ext3 dtlg", "Ext3 wrbck", "Reiserfs", "XFS"]
     assert "n/a" in texts(figure)
     heights = [bar.get_height() for bar in figure.axes[0].patches]
     assert heights[2] / heights[1] == pytest.approx(0.73, rel=1e-3)
+
+
+def test_ratios_have_intervals_of_ratios():
+    """Block effects that both cells share must not widen the interval of their ratio."""
+    figure = bars("3a", "webserver", "throughput", scatter=0.3, seed=2)
+    spans = [
+        segment
+        for container in figure.axes[1].containers
+        for segment in container.lines[2][0].get_segments()
+    ]
+    (xfs,) = [span for span in spans if span[0][0] == pytest.approx(5 - 0.17)]
+    assert xfs[:, 1].tolist() == [1, 1]
 
 
 def test_figure_1_shows_limited_file_systems_only():
@@ -63,14 +80,15 @@ def test_figure_1_shows_limited_file_systems_only():
 
 def test_a_campaign_without_the_cells_says_so():
     """The quick profile may lack a workload: an honest sentence instead of a figure."""
-    cells, _ = tables([design.Cell("oltp", "ext4")])
+    only = [design.Cell("oltp", "ext4")]
+    cells, _ = tables(only)
     for figure in (
         power_by_load(cells, PRINTED.points("1")),
         cpu_split(cells),
-        configurations(cells, PRINTED.bars("4a"), "fileserver", "throughput"),
+        bars("4a", "fileserver", "throughput", only),
     ):
         assert "This campaign has no" in texts(figure)[0]
-    alone = configurations(cells, PRINTED.bars("6a"), "oltp", "throughput")
+    alone = bars("6a", "oltp", "throughput", only)
     assert any("no default file system of fast10" in text for text in texts(alone))
 
 

@@ -56,15 +56,15 @@ def judge_all(bench: Bench, testbed: str, printed: Printed) -> dict[str, list[Pa
     ledger = {}
     for slug, claim in load_claims(PAPER).items():
         entry, numbers = tests[slug], claim["numbers"]
+        texts = "; ".join(bench.needs[name] for name in entry.get("needs", ()))
         parts = test(entry, numbers, bench)
         if TESTABLE.get(testbed) not in claim["testable_on"]:
-            parts = [_undecided(part, claim) for part in parts]
+            parts = [_undecided(part, claim, texts) for part in parts]
         if entry.get("published") and not any(part.tested for part in parts):
             parts = [
                 replace(part, needs=bench.needs.get(part.needs, part.needs))
                 for part in RECOMPUTED[slug](printed, numbers)
             ]
-        texts = "; ".join(bench.needs[name] for name in entry.get("needs", ()))
         ledger[slug] = parts or [Part(claim["statement"], "not testable here", needs=texts)]
     return ledger
 
@@ -137,8 +137,9 @@ def _once(texts: Iterable[str]) -> list[str]:
     return every[:1] if len(set(every)) == 1 else every
 
 
-def _undecided(part: Part, claim: Mapping[str, Any]) -> Part:
+def _undecided(part: Part, claim: Mapping[str, Any], texts: str) -> Part:
     """Return a part whose measurement may be looked at, but decides nothing on this testbed."""
     where = " or ".join(place for place in claim["testable_on"] if place != "published-data")
-    needs = part.needs or f"a testbed of the kind {where}"
+    testbed = f"a testbed of the kind {where}"
+    needs = part.needs or (f"{testbed}; {texts}" if texts else testbed)
     return replace(part, verdict="not testable here", basis=None, needs=needs)

@@ -22,14 +22,15 @@ def write(campaign: str) -> Path:
 
     Figures are SVG and PNG in `figures/`, tables CSV and TeX in `tables/`.
     """
-    cells, printed = read_table(campaign, "cells"), Printed.load()
+    cells, trials = read_table(campaign, "cells"), read_table(campaign, "trials")
+    printed = Printed.load()
     folder = paths.results(campaign) / "figures"
     save(power_by_load(cells, printed.points("1")), folder, "fig1")
     save(cpu_split(cells), folder, "fig2")
     for number, workload in enumerate(WORKLOADS, start=3):
         for panel, metric in (("a", "throughput"), ("b", "efficiency")):
             name = f"{number}{panel}"
-            figure = configurations(cells, printed.bars(name), workload, metric)
+            figure = configurations(cells, trials, printed.bars(name), workload, metric)
             save(figure, folder, f"fig{name}")
     probes = read_probes(campaign)
     save(offset_curve(probes["offset"]), folder, "confound_offset")

@@ -9,7 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from fsgreen import stats
 from fsgreen.figures import COLOUR, HATCH, NAME, empty, modelled, new, note, styled
+from fsgreen.papers.effects import Config, sample
 
 REFERENCES = ("xfs", "ext3", "ext2")
 """File systems that both fast10 and today's kernels have; the first in the campaign is 1."""
@@ -25,14 +27,14 @@ UNITS = {
 
 @styled
 def configurations(
-    cells: pd.DataFrame, published: pd.DataFrame, workload: str, metric: str
+    cells: pd.DataFrame, trials: pd.DataFrame, published: pd.DataFrame, workload: str, metric: str
 ) -> Figure:
     """Return absolute values with intervals, and below them ratios beside the published ones.
 
     Parameters
     ----------
-    cells : DataFrame
-        The table `cells.csv`.
+    cells, trials : DataFrame
+        The tables `cells.csv` and `trials.csv`; ratios are taken from trials, block by block.
     published : DataFrame
         The published bars: file_system, option, value, low, high, doubtful.
     workload : str
@@ -52,12 +54,16 @@ def configurations(
     top.set(ylabel=label.format(f", {boundary}"), title=f"{workload}: this campaign")
     if metric == "efficiency":
         modelled(top, boundary)
-    _relative(bottom, bars)
+    _relative(bottom, _ratios(bars, trials, workload, metric))
     names = [_name(row) for row in bars.to_dict("records")]
     bottom.set_xticks(range(len(bars)), names, rotation=45, ha="right", rotation_mode="anchor")
     bottom.set_xlim(-0.6, len(bars) - 0.4)
     missing = len(published) - published.merge(ours, on=["file_system", "option"]).shape[0]
-    note(figure, f"95 % intervals; {missing} of fast10's {len(published)} configurations not run")
+    note(
+        figure,
+        f"95 % intervals, of ratios from {stats.MIN_BLOCKS} blocks on; "
+        f"{missing} of fast10's {len(published)} configurations not run",
+    )
     return figure
 
 
@@ -100,31 +106,38 @@ def _absolute(axes: Axes, bars: pd.DataFrame, divisor: float) -> None:
     axes.set_ylim(0, 1.18 * np.nanmax(bars[["ours", "ours_high"]].to_numpy()) / divisor)
 
 
+def _ratios(bars: pd.DataFrame, trials: pd.DataFrame, workload: str, metric: str) -> pd.DataFrame:
+    """Return bars with ratios to one default file system, ours with an interval of the ratio."""
+    have = set(bars[bars["ours"].notna() & (bars["option"] == "default")]["file_system"])
+    reference = next((name for name in REFERENCES if name in have), None)
+    if reference is None:
+        return bars.iloc[:0]
+    base = sample(trials, workload, Config(reference), metric)
+    configs = (Config(*pair) for pair in zip(bars["file_system"], bars["option"], strict=True))
+    ours = [stats.effect(sample(trials, workload, config, metric), base) for config in configs]
+    is_base = (bars["file_system"] == reference) & (bars["option"] == "default")
+    printed = bars[["value", "low", "high"]] / bars[is_base]["value"].iloc[0]
+    return bars.assign(
+        reference=reference,
+        ours=[estimate.value for estimate in ours],
+        ours_low=[estimate.low for estimate in ours],
+        ours_high=[estimate.high for estimate in ours],
+        **printed,
+    )
+
+
 def _relative(axes: Axes, bars: pd.DataFrame) -> None:
     """Draw ours and the published values as ratios to the same configuration."""
-    defaults = bars[bars["option"] == "default"].set_index("file_system")
-    reference = next(
-        (fs for fs in REFERENCES if fs in defaults.index and pd.notna(defaults.loc[fs, "ours"])),
-        None,
-    )
-    if reference is None:
-        axes.set_axis_on()
-        axes.text(
-            0.5,
-            0.5,
-            "no default file system of fast10 in this campaign to compare with",
-            transform=axes.transAxes,
-            ha="center",
-            va="center",
-        )
+    if bars.empty:
+        text = "no default file system of fast10 in this campaign to compare with"
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center")
         return
-    base = defaults.loc[reference]
     for index, row in enumerate(bars.to_dict("records")):
         if pd.notna(row["value"]):
             axes.errorbar(
                 index + 0.17,
-                row["value"] / base["value"],
-                yerr=_error(row, "value", base["value"], "low", "high"),
+                row["value"],
+                yerr=_error(row, "value", 1, "low", "high"),
                 marker="D",
                 markersize=4,
                 color="black",
@@ -136,8 +149,8 @@ def _relative(axes: Axes, bars: pd.DataFrame) -> None:
         if pd.notna(row["ours"]):
             axes.errorbar(
                 index - 0.17,
-                row["ours"] / base["ours"],
-                yerr=_error(row, "ours", base["ours"]),
+                row["ours"],
+                yerr=_error(row, "ours", 1),
                 marker="o",
                 markersize=4.5,
                 color=COLOUR[row["file_system"]],
@@ -145,7 +158,7 @@ def _relative(axes: Axes, bars: pd.DataFrame) -> None:
                 linestyle="none",
             )
     axes.axhline(1, color="black", linewidth=0.6, linestyle=":")
-    axes.set_ylabel(f"relative to\n{NAME[reference]} default")
+    axes.set_ylabel(f"relative to\n{NAME[bars['reference'].iloc[0]]} default")
     axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
     axes.plot([], [], "o", color="black", markersize=4.5, label="this campaign")
     axes.plot([], [], "D", color="black", markerfacecolor="white", markersize=4, label="published")
