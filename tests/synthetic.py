@@ -54,7 +54,7 @@ def make_plan(of=None, blocks=2):
     )
 
 
-def write_raw(name, plan, *, power_w=250.0, ops=100):
+def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None):
     """Write whole trial folders in which power is constant and every second does `ops` work."""
     folder = paths.raw(name)
     folder.mkdir(parents=True)
@@ -72,6 +72,7 @@ def write_raw(name, plan, *, power_w=250.0, ops=100):
         "audit": {"kernel": "Linux 6", "cpu": "synthetic", "cores_count": 2, "memory_b": 2**33},
     }
     trial.write_json(folder / "campaign.json", {"schema": 1, **identity})
+    trial.write_json(folder / "confounds.json", probes or {"offset": [], "queue": []})
     for planned in plan.trials:
         write_trial(folder, name, plan, planned, power_w=power_w, ops=ops)
     return folder

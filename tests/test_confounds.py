@@ -70,6 +70,7 @@ def test_written_from_raw(tmp_path, monkeypatch):
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     raw = synthetic.write_raw("small", synthetic.make_plan())
     reduce.write("small")
+    (raw / "confounds.json").unlink()
     with pytest.raises(FsgreenError, match="no probe"):
         confounds.write("small")
     queue = curve("queue_depth", "throughput_ops_s", {1: 70.0, 32: 135.0})

@@ -34,8 +34,7 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
         cells = [design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")]
-        raw = synthetic.write_raw("quick", synthetic.make_plan(cells))
-        (raw / "confounds.json").write_text(json.dumps(PROBES))
+        synthetic.write_raw("quick", synthetic.make_plan(cells), probes=PROBES)
         yield run_all("quick")
 
 

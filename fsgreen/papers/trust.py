@@ -27,6 +27,7 @@ def trust_table(
     plan: Plan,
     records: Sequence[Trial],
     invalid: Sequence[Trial],
+    by_offset: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return a row per rule: whether it held, and the numbers that say so.
 
@@ -38,6 +39,8 @@ def trust_table(
         What was to be measured.
     records, invalid : sequence of Trial
         The trials that count and those that broke a rule while they were measured.
+    by_offset : DataFrame
+        Bandwidth of the bare testbed by place, `offset_b` and `bandwidth_b_s`; may be empty.
     """
     rows = [
         *_design(trials, plan),
@@ -45,6 +48,7 @@ def trust_table(
         *_energy(trials),
         *_steadiness(trials, cells),
         *_numbers(cells, plan.bounds),
+        _upper_bound(trials, by_offset),
     ]
     table = pd.DataFrame(rows, columns=["rule", "question", "held", "detail"])
     table["held"] = table["held"].map({True: "yes", False: "no", None: "cannot tell"})
@@ -156,6 +160,21 @@ def _numbers(cells: pd.DataFrame, bounds: Mapping[str, float]) -> Iterator[Row]:
     daggers = cells[cells["cv_percent"] > DAGGER_PERCENT]
     tested = int(cells["cv_percent"].notna().sum())
     yield _listed(33, f"coefficient of variation below {DAGGER_PERCENT} %", daggers, tested)
+
+
+def _upper_bound(trials: pd.DataFrame, by_offset: pd.DataFrame) -> Row:
+    question = "no trial moves more bytes than the device: above it, memory answered"
+    if by_offset.empty:
+        return 42, question, None, "the testbed was not probed"
+    device_b_s = by_offset.groupby("offset_b")["bandwidth_b_s"].median().max()
+    above = trials[trials["bandwidth_b_s"] > device_b_s]
+    of = ", ".join(sorted(above["workload"].unique()))
+    fastest_b_s = trials["bandwidth_b_s"].max()
+    detail = (
+        f"at most {fastest_b_s / 2**20:.0f} MiB/s, device {device_b_s / 2**20:.0f} MiB/s; "
+        f"{len(above)} of {len(trials)} trials above it" + (f" ({of})" if of else "")
+    )
+    return 42, question, above.empty, detail
 
 
 def _listed(rule: int, question: str, found: pd.DataFrame, tested: int | None = None) -> Row:

@@ -40,6 +40,17 @@ def test_a_missing_trial_breaks_its_block(campaign):
     assert trust.loc[26, "held"] == "no"
 
 
+@pytest.mark.parametrize(("device_b_s", "held"), [(1e6, "yes"), (1e5, "no")])
+def test_more_bytes_than_the_device_came_from_memory(tmp_path, monkeypatch, device_b_s, held):
+    """Rule 42: 409,600 B/s against a device of 1 MB/s, and of 0.1 MB/s."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    probes = {"offset": [{"offset_b": 0, "pass": 0, "bandwidth_b_s": device_b_s}]}
+    synthetic.write_raw("small", synthetic.make_plan(), probes=probes)
+    reduce.write("small")
+    analyse.write("small")
+    assert reduce.read_table("small", "trust").set_index("rule").loc[42, "held"] == held
+
+
 def test_a_wide_cell_says_how_many_trials_it_needs():
     """Rules 27 and 28: target missed, and the n that would reach it."""
     of = [design.Cell("webserver", "ext2")]

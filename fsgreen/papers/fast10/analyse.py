@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen import paths
+from fsgreen.confounds import read_probes
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import Config, effects_table
 from fsgreen.papers.trust import trust_table
@@ -22,7 +23,8 @@ def write(campaign: str) -> Path:
     cells = cells_table(trials, plan.bounds)
     effects = effects_table(trials, comparisons(trials), plan.bounds)
     raw = paths.raw(campaign)
-    trust = trust_table(trials, cells, plan, list_trials(raw), list_invalid(raw))
+    by_offset = read_probes(campaign)["offset"]
+    trust = trust_table(trials, cells, plan, list_trials(raw), list_invalid(raw), by_offset)
     write_table(cells, campaign, "cells")
     write_table(effects, campaign, "effects")
     write_table(trust, campaign, "trust")
