@@ -87,5 +87,7 @@ proptest! {
 
 #[test]
 fn deep_nesting_is_an_error_not_an_overflow() {
-    answer(&format!("set $a={}1", "(".repeat(100_000)));
+    for deep in ["(", "1+", "1*", "1+randvar(mean=", "1+randvar(mean=1)+"] {
+        answer(&format!("set $a={}1", deep.repeat(100_000)));
+    }
 }

@@ -5,8 +5,9 @@ use super::diagnostic::Diagnostic;
 use super::lexer::{self, Token};
 use super::parser::{Parsed, Parser};
 
-/// Nesting of parentheses beyond this is an error, not a stack overflow.
+/// More parentheses or operators than this are an error, not a stack overflow.
 const MAX_NESTING: usize = 100;
+const MAX_OPERATORS: usize = 1000;
 
 /// Parse a value as it stands on the command line: a number, true, false, or else text.
 pub fn parse_value(text: &str) -> Expression {
@@ -31,6 +32,9 @@ impl Parser {
     }
 
     pub(super) fn expression(&mut self) -> Parsed<Spanned<Expression>> {
+        if self.nesting == 0 {
+            self.operators = 0;
+        }
         let mut left = self.product()?;
         loop {
             let operator = match self.peek().node {
@@ -40,7 +44,7 @@ impl Parser {
             };
             self.next();
             let right = self.product()?;
-            left = binary(operator, left, right);
+            left = self.binary(operator, left, right)?;
         }
     }
 
@@ -54,7 +58,7 @@ impl Parser {
             };
             self.next();
             let right = self.operand()?;
-            left = binary(operator, left, right);
+            left = self.binary(operator, left, right)?;
         }
     }
 
@@ -65,11 +69,13 @@ impl Parser {
             Token::Text(chunks) => Expression::Text(chunks),
             Token::Variable(name) => Expression::Variable(name),
             Token::Word(word) if word == "randvar" => {
+                self.nest(span)?;
                 self.next();
                 self.expect_symbol('(')?;
                 let attributes = self.attributes()?;
                 let end = self.peek().span.end;
                 self.expect_symbol(')')?;
+                self.nesting -= 1;
                 let span = Span {
                     start: span.start,
                     end,
@@ -84,10 +90,7 @@ impl Parser {
             }
             Token::Word(word) => parse_value(&word),
             Token::Symbol('(') => {
-                self.nesting += 1;
-                if self.nesting > MAX_NESTING {
-                    return Err(Diagnostic::error(span, "too many nested parentheses"));
-                }
+                self.nest(span)?;
                 self.next();
                 let inner = self.expression()?;
                 self.expect_symbol(')')?;
@@ -105,19 +108,31 @@ impl Parser {
         self.next();
         Ok(Spanned { node: value, span })
     }
-}
 
-fn binary(
-    operator: Operator,
-    left: Spanned<Expression>,
-    right: Spanned<Expression>,
-) -> Spanned<Expression> {
-    let span = Span {
-        start: left.span.start,
-        end: right.span.end,
-    };
-    Spanned {
-        node: Expression::Binary(operator, Box::new(left), Box::new(right)),
-        span,
+    fn binary(
+        &mut self,
+        operator: Operator,
+        left: Spanned<Expression>,
+        right: Spanned<Expression>,
+    ) -> Parsed<Spanned<Expression>> {
+        let span = Span {
+            start: left.span.start,
+            end: right.span.end,
+        };
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            return Err(Diagnostic::error(right.span, "too many operators"));
+        }
+        let node = Expression::Binary(operator, Box::new(left), Box::new(right));
+        Ok(Spanned { node, span })
+    }
+
+    /// Go one level deeper, to come back by `self.nesting -= 1`.
+    fn nest(&mut self, span: Span) -> Parsed<()> {
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            return Err(Diagnostic::error(span, "too many nested parentheses"));
+        }
+        Ok(())
     }
 }

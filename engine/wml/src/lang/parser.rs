@@ -13,6 +13,7 @@ pub fn parse(text: &str) -> Parsed<Script> {
         tokens: tokens(text)?,
         at: 0,
         nesting: 0,
+        operators: 0,
     };
     let mut script = Vec::new();
     while parser.peek().node != Token::End {
@@ -31,6 +32,8 @@ pub(super) struct Parser {
     tokens: Vec<Spanned<Token>>,
     at: usize,
     pub nesting: usize,
+    /// Of the outermost expression.
+    pub operators: usize,
 }
 
 impl Parser {
