@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from fsgreen import paths, pipeline
-from fsgreen.errors import FsgreenError
 
 NOTEBOOKS = sorted(paths.notebooks().glob("*.ipynb"))
 EACH = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda file: file.stem)
@@ -73,10 +72,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     (folder / "raw").mkdir()
     for campaign in pipeline.campaigns():
-        try:
-            pipeline.pull(campaign)
-        except FsgreenError as error:
-            pytest.skip(f"{error}; first: ./run reproduce")
+        pipeline.pull(campaign)
         (folder / "raw" / campaign).symlink_to(paths.root() / "data" / "raw" / campaign)
     return folder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -14,17 +15,19 @@ from types import ModuleType
 
 import yaml
 
-from fsgreen import paths, report
-from fsgreen.claims import VERDICTS
+from fsgreen import paths
+from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.notebook import run_notebook
-from fsgreen.reduce import read_plan
 
 ANALYSIS = ("40_reduce", "50_confounds", "60_analyse", "70_figures", "80_claims")
 """The notebooks that take a campaign from raw traces to claims, in their order."""
 
 BASES = ("measured", "simulated", "published", "")
 """What a verdict can rest on; a claim that cannot be tested here rests on nothing."""
+
+NOISE = ("> ", "\t", "To ", "Use `dvc", "Updating lock file", "Generating lock file")
+"""How the lines of `dvc repro` begin that tell a reader nothing."""
 
 
 def campaigns() -> list[str]:
@@ -40,6 +43,8 @@ def step(campaign: str, name: str) -> ModuleType:
     FsgreenError
         If there is no such campaign.
     """
+    from fsgreen.reduce import read_plan
+
     return importlib.import_module(f"fsgreen.papers.{read_plan(campaign).study}.{name}")
 
 
@@ -48,8 +53,13 @@ def after_measure(campaign: str) -> None:
 
     One that the pipeline analyses is left to it, so that no result appears behind its back.
     """
+    from fsgreen import report
+
     if campaign in campaigns():
-        print(f"next: dvc commit -f collect@{campaign}, then ./run reproduce")
+        print(
+            f"{campaign} is analysed by the pipeline. To ship it: dvc repro plan@{campaign} && "
+            f"dvc commit -f collect@{campaign} && dvc push, then ./run reproduce"
+        )
         return
     for name in ANALYSIS:
         run_notebook(name, {"campaign": campaign})
@@ -69,6 +79,7 @@ def reproduce() -> None:
         pull(campaign)
     _repro()
     for campaign in campaigns():
+        _compare_plans(campaign)
         _show(campaign)
 
 
@@ -99,7 +110,7 @@ def _repro() -> None:
             seen += 1
             state = "runs" if match[1] == "Running stage" else "is up to date"
             print(f"[{seen}/{stages}] {match[2]} {state}", flush=True)
-        elif line.strip() and not line.startswith(("> ", "Updating lock", "Use `dvc", "To track")):
+        elif line.strip() and not line.startswith(NOISE):
             print(line, end="", flush=True)
     if process.wait():
         raise FsgreenError(
@@ -127,12 +138,22 @@ def _stage_count() -> int:
     return sum(len(campaigns()) if "foreach" in stage else 1 for stage in stages)
 
 
+def _compare_plans(campaign: str) -> None:
+    """Say so if the study was declared anew since the campaign was measured."""
+    files = [folder(campaign) / "plan.json" for folder in (paths.results, paths.raw)]
+    declared, measured = (Plan.from_json(json.loads(file.read_text()), file) for file in files)
+    if lines := declared.difference(measured):
+        print(f"\nnote: {campaign} was measured under another plan than its study declares now:")
+        print("\n".join(f"  {line}" for line in lines[:8]))
+        print(f"  next: undo the change, or ./run measure {measured.study} --name ANOTHER")
+
+
 def _show(campaign: str) -> None:
     with (paths.results(campaign) / "claims.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     counts = Counter((row["verdict"], row["basis"]) for row in rows)
     print(f"\n{campaign}: verdicts on {len(rows)} claims, by what they rest on\n")
     print(f"{'':20}" + "".join(f"{basis or 'nothing':>11}" for basis in BASES))
-    for verdict in VERDICTS:
+    for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
         print(f"{verdict:20}" + "".join(f"{counts[verdict, basis] or '':>11}" for basis in BASES))
     print(f"\nreport: {paths.results(campaign) / 'report.pdf'}")
