@@ -61,10 +61,16 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 def test_a_deaf_program_is_killed_after_the_grace_period(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake(tmp_path, monkeypatch, 'trap "" TERM; while :; do sleep 0.1; done')
+    deaf = tmp_path / "deaf"
+    fake(tmp_path, monkeypatch, f'trap "" TERM; touch {deaf}; while :; do sleep 0.1; done')
     monkeypatch.setattr(engine, "GRACE_S", 0.5)
     stop = threading.Event()
-    stop.set()
+
+    def stop_once_deaf() -> None:
+        wait_until(deaf.exists)
+        stop.set()
+
+    threading.Thread(target=stop_once_deaf).start()
     with pytest.raises(FsgreenError, match="ended by SIGKILL"):
         engine.call(["run"], stop)
 

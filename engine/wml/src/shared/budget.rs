@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 use super::Shared;
 use crate::clock::SECOND_NS;
 
-/// How much unused budget is kept, as time: what a stall of the disk may make up for.
-const BURST_NS: u64 = SECOND_NS;
+/// How much unused budget is kept, as time: enough for late wake-ups, too little for a stall
+/// before a measured interval to raise the rate within it.
+const BURST_NS: u64 = SECOND_NS / 10;
 
 #[derive(Default)]
 pub struct Budget {
