@@ -147,7 +147,7 @@ def imported_names(source: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in DVC if name not in ("digest", "collect")])
-def test_a_stage_depends_on_all_code_that_it_runs(name: str) -> None:
+def test_a_stage_depends_on_all_code_and_tables_that_it_uses(name: str) -> None:
     """A missing dependency would leave an old result standing after an edit."""
     source = ""
     command = filled(stage(name)["cmd"]).split()
@@ -164,6 +164,10 @@ def test_a_stage_depends_on_all_code_that_it_runs(name: str) -> None:
     assert used
     for file in used:
         assert any(file == entry or entry in file.parents for entry in declared), file
+    own = {filled(*out) for out in stage(name)["outs"]}
+    for text in [source, *(file.read_text() for file in used)]:
+        for table in re.findall(r'read_table\(campaign, "(\w+)"\)', text):
+            assert f"data/results/{CAMPAIGN}/{table}.csv" in {*dependencies(name), *own}
 
 
 @pytest.mark.parametrize("name", DVC)
@@ -238,11 +242,12 @@ def test_a_second_run_does_nothing_and_is_quick(clone: Path) -> None:
 @pytest.mark.parametrize(
     ("edited", "out_of_date"),
     [
-        (f"fsgreen/papers/{CAMPAIGN}/figures/cpu_split.py", {"figures", "paper"}),
-        (f"fsgreen/papers/{CAMPAIGN}/measured.py", {"claims", "paper"}),
+        (f"fsgreen/papers/{CAMPAIGN}/figures/cpu_split.py", "figures"),
+        (f"fsgreen/papers/{CAMPAIGN}/measured.py", "claims"),
     ],
 )
-def test_an_edit_runs_only_what_depends_on_it(clone: Path, edited: str, out_of_date: set) -> None:
+def test_an_edit_runs_only_what_depends_on_it(clone: Path, edited: str, out_of_date: str) -> None:
+    """The paper follows only if its figures or verdicts come out as other bytes."""
     in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
     file = clone / edited
     before = file.read_text()
@@ -251,5 +256,4 @@ def test_an_edit_runs_only_what_depends_on_it(clone: Path, edited: str, out_of_d
         planned = in_clone(clone, sys.executable, "-m", "dvc", "repro", "--dry")
     finally:
         file.write_text(before)
-    runs = set(re.findall(r"Running stage '(\w+)@", planned))
-    assert runs == out_of_date
+    assert re.findall(r"Running stage '(\w+)@", planned) == [out_of_date]
