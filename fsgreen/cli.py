@@ -59,36 +59,15 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def _measure(options: argparse.Namespace) -> None:
-    from fsgreen import campaign, design, pipeline, preflight, testbeds
+    from fsgreen import campaign, pipeline
     from fsgreen.campaign import testbedfile
 
-    study = design.load_study(options.study)
-    plan = design.make_plan(study, options.profile)
-    name = options.name or f"{options.study}-{options.profile}"
     place = testbedfile.read(options.testbed).over(
         folder=options.folder, in_memory=options.in_memory
     )
-    for line in testbeds.sweep():
-        print(f"left by a killed run, removed: {line}")
-    testbed = testbeds.open_testbed(
-        place.kind,
-        folder=place.folder,
-        in_memory=place.in_memory,
-        size_b=plan.profile.image_b,
-        scheduler=plan.constants["scheduler"],
-    )
-    try:
-        only = testbed.only_file_system()
-        if only is not None:
-            plan = design.make_plan(study, options.profile, only=only)
-            print(f"this testbed has one file system: {len(plan.cells)} cells on {only}")
-        preflight.check_plan(plan, testbed)
-        print(f"testbed {testbed.kind}: {testbed.describe()['why']}")
-        done = campaign.run(plan, name, testbed=testbed, meters=place.meters)
-    finally:
-        testbed.close()
-    print(f"{len(plan.trials)} trials in {done.folder}")
-    pipeline.after_measure(name)
+    done = campaign.measure(options.study, options.profile, name=options.name, place=place)
+    print(f"{len(done.plan().trials)} trials in {done.folder}")
+    pipeline.after_measure(done.name)
 
 
 def _status(options: argparse.Namespace) -> None:

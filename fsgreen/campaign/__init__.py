@@ -1,6 +1,8 @@
 """Campaigns: the only part that drives testbed, workload and meters together."""
 
 from fsgreen.campaign.drive import run
+from fsgreen.campaign.measure import measure
 from fsgreen.campaign.state import Campaign
+from fsgreen.campaign.testbedfile import TestbedFile
 
-__all__ = ["Campaign", "run"]
+__all__ = ["Campaign", "TestbedFile", "measure", "run"]

@@ -64,7 +64,7 @@ def require_space(folder: Path, size_b: int) -> None:
         raise FsgreenError(
             f"disk too small: needs {(size_b + SPARE_B) >> 20} MiB, has {free_b >> 20} MiB free",
             where=folder,
-            next_step="name another place with --folder, or lower image_mib in the profile of the study",
+            next_step="name another place with --folder, or lower image_mib in the profile",
         )
 
 

@@ -142,7 +142,7 @@ class LoopTestbed:
                 f"disk too small: {file_system} {option} needs {recipe.minimum_b >> 20} MiB, "
                 f"the image has {self._size_b >> 20} MiB",
                 where=f"testbed {self.kind}",
-                next_step="raise image_mib in the profile of the study, in another --folder if need be",
+                next_step="raise image_mib in the profile, in another --folder if need be",
             )
 
     def prepare(self, file_system: str, option: str) -> Mount:

@@ -1,0 +1,51 @@
+"""From the name of a study to measured trials: what the command and the notebook both do."""
+
+from __future__ import annotations
+
+from fsgreen import design, preflight, testbeds
+from fsgreen.campaign.drive import run
+from fsgreen.campaign.state import Campaign
+from fsgreen.campaign.testbedfile import TestbedFile
+
+
+def measure(
+    study: str, profile: str, *, name: str | None = None, place: TestbedFile | None = None
+) -> Campaign:
+    """Measure the pending trials of a study and print where and on what.
+
+    What a killed run left mounted or attached is removed first. On a testbed with one file system
+    only its cells are measured, and the plan says so.
+
+    Parameters
+    ----------
+    study, profile : str
+        What is measured, and how much of it.
+    name : str, optional
+        The campaign's name; STUDY-PROFILE by default.
+    place : TestbedFile, optional
+        Where, and with which meters; the best testbed that works here by default.
+
+    Raises
+    ------
+    FsgreenError
+        For anything that cannot be measured; before anything is formatted where that is known.
+    """
+    declared = design.load_study(study)
+    plan = design.make_plan(declared, profile)
+    place = place or TestbedFile()
+    for line in testbeds.sweep():
+        print(f"left by a killed run, removed: {line}")
+    with testbeds.open_testbed(
+        place.kind,
+        folder=place.folder,
+        in_memory=place.in_memory,
+        size_b=plan.profile.image_b,
+        scheduler=plan.constants["scheduler"],
+    ) as testbed:
+        print(f"testbed {testbed.kind}: {testbed.describe()['why']}")
+        only = testbed.only_file_system()
+        if only is not None:
+            plan = design.make_plan(declared, profile, only=only)
+            print(f"this testbed has one file system: {len(plan.cells)} cells on {only}")
+        preflight.check_plan(plan, testbed)
+        return run(plan, name or f"{study}-{profile}", testbed=testbed, meters=place.meters)
