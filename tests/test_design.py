@@ -96,7 +96,7 @@ def test_a_damaged_study_is_an_error_that_names_the_file_or_the_word(
     damage(text)
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(text))
-    with pytest.raises(FsgreenError, match="not a study|unknown"):
+    with pytest.raises(FsgreenError, match=r"not a study|unknown"):
         design.read_study(file)
 
 

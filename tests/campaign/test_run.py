@@ -27,10 +27,21 @@ def test_all_trials_are_measured_once_and_a_second_start_adds_none(
         one.verify()
         names = [phase.name for phase in one.phases]
         assert names == list(trial.PHASES)
-        assert all(a.end_s <= b.start_s for a, b in zip(one.phases, one.phases[1:], strict=False))
+        follow = zip(one.phases, one.phases[1:], strict=False)
+        assert all(a.end_s <= b.start_s for a, b in follow)
         assert one.record["boundary"] == "modelled"
         assert one.record["plan_hash"] == plan.hash
-        assert {check["rule"] for check in one.record["checks"]} >= {7, 9, 10, 11, 13, 14, 16, 20, 21}
+        assert {check["rule"] for check in one.record["checks"]} >= {
+            7,
+            9,
+            10,
+            11,
+            13,
+            14,
+            16,
+            20,
+            21,
+        }
         reparsed = meters.reparse(one.folder / "power.raw")
         assert reparsed.equals(one.table("power"))
     before = {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
