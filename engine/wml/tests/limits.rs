@@ -34,12 +34,10 @@ fn a_limit_holds_for_all_threads_together_and_starves_none() {
                 let options = ["--warmup=1", "--duration=4"];
                 let report = place.report("run", &limited(limiter, rate), &options);
                 let rate = report["measure"]["throughput_ops_s"].as_f64().unwrap();
-                assert!(
-                    (rate / expected_ops_s - 1.0).abs() < 0.04,
-                    "{limiter}: {rate}"
-                );
-                // The budget itself is fair to a per cent, as its own tests show on a simulated
-                // clock; on a busy machine the scheduler is not.
+                // Never more than asked; less where the machine has other things to do. That the
+                // budget itself is exact and fair, its own tests show on a simulated clock.
+                let share = rate / expected_ops_s;
+                assert!((0.9..1.03).contains(&share), "{limiter}: {rate}");
                 let (a, b) = (ops(&report, "a"), ops(&report, "b"));
                 assert!(a.min(b) * 3 > a + b, "{limiter}: {a} against {b}");
             });
