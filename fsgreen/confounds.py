@@ -46,7 +46,7 @@ def read_probes(campaign: str) -> dict[str, pd.DataFrame]:
         raise FsgreenError(
             f"no probe of the testbed: {error}",
             where=file,
-            next_step=f"dvc checkout {file.parent}.dvc (shipped data), or measure the campaign",
+            next_step="./run reproduce (shipped data), or measure the campaign",
         ) from error
     return {name: pd.DataFrame(probes.get(name, [])) for name in ("offset", "queue")}
 

@@ -31,7 +31,7 @@ def read_plan(campaign: str) -> Plan:
         ) from None
     except ValueError as error:
         raise FsgreenError(
-            f"not readable JSON: {error}", where=file, next_step=f"dvc checkout {file.parent}.dvc"
+            f"not readable JSON: {error}", where=file, next_step="./run reproduce (shipped data)"
         ) from error
 
 
