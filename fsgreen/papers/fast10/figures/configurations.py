@@ -168,9 +168,10 @@ def _relative(axes: Axes, bars: pd.DataFrame) -> None:
 def _error(
     row: dict[str, Any], centre: str, divisor: float, low: str = "", high: str = ""
 ) -> list[list[float]]:
+    """Return the arms of an error bar; NaN, where there is no interval, draws none."""
     below = row[centre] - row[low or f"{centre}_low"]
     above = row[high or f"{centre}_high"] - row[centre]
-    return [[float(np.nan_to_num(below)) / divisor], [float(np.nan_to_num(above)) / divisor]]
+    return [[below / divisor], [above / divisor]]
 
 
 def _name(row: dict[str, Any]) -> str:

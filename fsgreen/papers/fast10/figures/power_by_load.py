@@ -35,7 +35,7 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
         left.errorbar(
             line["throughput_ops_s"] / 1000,
             line["power_w"],
-            yerr=[part.fillna(0) for part in error],
+            yerr=error,
             color=COLOUR[file_system],
             marker=MARKER[file_system],
             markersize=4,
