@@ -130,7 +130,7 @@ def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
                 f" [{first['throughput_low_ops_s']:,.0f}, {first['throughput_high_ops_s']:,.0f}]"
             )
         most_work = ranked.loc[ranked["efficiency_ops_j"].idxmax()]
-        work = f"{most_work['efficiency_ops_j']:.3g} ops/J ({most_work['file_system']})"
+        work = f"{most_work['efficiency_ops_j']:,.0f} ops/J ({most_work['file_system']})"
         rows.append([str(workload), first["file_system"], rate, ", ".join(level) or "none", work])
     return rows
 
