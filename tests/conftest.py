@@ -1,6 +1,7 @@
 """What every test shares: deterministic properties, no window, no user configuration."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -9,6 +10,8 @@ settings.register_profile("fsgreen", deadline=None, derandomize=True)
 settings.load_profile("fsgreen")
 
 os.environ["MPLBACKEND"] = "Agg"
+# A shell starts background jobs with Ctrl-C ignored, and they pass that on to the harnesses here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 
 

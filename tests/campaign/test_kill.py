@@ -26,7 +26,7 @@ from fsgreen import campaign, design, testbeds
 study = design.load_study("fast10")
 quick = replace(
     study.profiles["quick"], matrices=("small",), blocks=3,
-    idle_s=1.2, warmup_s=0.2, measure_s=2.0, image_b=512 << 20,
+    idle_s=1.2, warmup_s=0.2, measure_s=2.0, image_b=1 << 30,
     scale={"webserver": 0.005},
 )
 cells = tuple(design.Cell("webserver", name) for name in ("ext4", "xfs"))
