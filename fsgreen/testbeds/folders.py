@@ -61,7 +61,7 @@ class WorkFolder:
 
 
 def claim(parent: Path, kind: str) -> WorkFolder:
-    """Make a work folder `fsgreen-KIND-XXXXXXXXXXXX` in `parent` and lock it.
+    """Make a work folder `fsgreen-KIND-NUMBER` in `parent` and lock it.
 
     Raises
     ------

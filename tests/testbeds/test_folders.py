@@ -75,7 +75,10 @@ def test_nothing_is_left_after_kill_at_20_random_moments(tmp_path: Path) -> None
 def test_running_testbed_is_left_alone(tmp_path: Path) -> None:
     """A second harness on the machine must not sweep away the first one's trial."""
     harness = start(
-        HARNESS.replace("bed.remount()", "bed.remount(); print('ready', flush=True); input()"),
+        HARNESS.replace(
+            "bed.remount()",
+            "bed.remount(); print('ready', flush=True); __import__('time').sleep(600)",
+        ),
         str(tmp_path),
     )
     assert harness.stdout is not None
