@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::clock::from_seconds;
 use crate::failure::{Exit, Failure};
 use crate::lang::{self, Severity, ast::Expression};
-use crate::model::Model;
+use crate::model::{Program, Run, Step};
 use crate::report::{ENGINE, Report, Results, SCHEMA};
 use crate::run::{self, Arena, Ending, Options, lay_out, prepare_all, supervise, verify_all};
 
@@ -184,8 +184,14 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
     let file = arguments.file.display().to_string();
     let text = fs::read_to_string(&arguments.file)
         .map_err(|error| Failure::io(format!("cannot read {file}"), &error))?;
-    let Some(model) = checked(&file, &text, &arguments.overrides) else {
+    let Some(program) = checked(&file, &text, &arguments.overrides) else {
         return Ok(Exit::Text);
+    };
+    let Some(Run {
+        model, duration_s, ..
+    }) = program.runs().next()
+    else {
+        return Err(Failure::new("the text has no run"));
     };
     if command == Command::Check {
         println!(
@@ -197,11 +203,12 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
         );
         return Ok(Exit::Ok);
     }
-    model
-        .messages
-        .iter()
-        .for_each(|message| eprintln!("{message}"));
-    let files = lay_out(&model, arguments.seed)?;
+    for step in &program.steps {
+        if let Step::Say(text) = step {
+            eprintln!("{text}");
+        }
+    }
+    let files = lay_out(model, arguments.seed)?;
     let prepare = if arguments.prepared {
         verify_all(&files)?;
         None
@@ -213,7 +220,7 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
         engine: ENGINE,
         file,
         seed: arguments.seed,
-        variables: model.variables.clone(),
+        variables: program.variables.clone(),
         prepare,
         results: None,
     };
@@ -221,14 +228,14 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
     if command == Command::Run {
         let duration_s = arguments
             .duration_s
-            .or(model.duration_s)
+            .or(*duration_s)
             .unwrap_or(DEFAULT_DURATION_S);
         let options = Options {
             seed: arguments.seed,
             warmup_ns: from_seconds(arguments.warmup_s),
             duration_ns: from_seconds(duration_s),
         };
-        let arena = Arena::new(&model, &files, &options)?;
+        let arena = Arena::new(model, &files, &options)?;
         let ending = supervise(&arena, &options)?;
         let results = Results::new(&arena, &ending);
         eprintln!("{}", results.summary());
@@ -242,8 +249,8 @@ fn execute(command: Command, arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The model, unless the text is wrong; everything found is printed.
-fn checked(file: &str, text: &str, overrides: &BTreeMap<String, Expression>) -> Option<Model> {
+/// The program, unless the text is wrong; everything found is printed.
+fn checked(file: &str, text: &str, overrides: &BTreeMap<String, Expression>) -> Option<Program> {
     let checked = lang::check(text, overrides);
     for diagnostic in &checked.diagnostics {
         eprintln!("{}", diagnostic.render(file, text));
@@ -256,7 +263,7 @@ fn checked(file: &str, text: &str, overrides: &BTreeMap<String, Expression>) -> 
             if errors == 1 { "" } else { "s" }
         );
     }
-    checked.model
+    checked.program
 }
 
 /// Write to a temporary name first, so that a file with the final name is whole.

@@ -64,7 +64,7 @@ fn token() -> impl Strategy<Value = String> {
 
 fn answer(text: &str) {
     let checked = check(text, &BTreeMap::new());
-    assert!(checked.model.is_some() || !checked.diagnostics.is_empty());
+    assert!(checked.program.is_some() || !checked.diagnostics.is_empty());
     for diagnostic in checked.diagnostics {
         let (line, column) = diagnostic.position(text);
         assert!(line >= 1 && column >= 1);

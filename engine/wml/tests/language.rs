@@ -22,9 +22,10 @@ fn checked(text: &str, overrides: &[(&str, &str)]) -> Checked {
 
 fn model(text: &str, overrides: &[(&str, &str)]) -> Model {
     let checked = checked(text, overrides);
-    checked
-        .model
-        .unwrap_or_else(|| panic!("{:?}", checked.diagnostics))
+    let program = checked
+        .program
+        .unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    program.runs().next().expect("a run").model.clone()
 }
 
 /// All findings as people see them.
@@ -183,7 +184,7 @@ fn an_unset_or_unknown_variable_is_an_error_and_an_unused_one_a_warning() {
     assert_eq!(by(Severity::Warning).message, "$entries is never used");
     assert!(
         self::checked(&format!("set $entries=4\n{MINIMAL}"), &[])
-            .model
+            .program
             .is_some()
     );
 }

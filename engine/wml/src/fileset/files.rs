@@ -24,6 +24,16 @@ pub struct Files {
     next_absent: &'static AtomicU64,
 }
 
+/// Where to look for an entry; one that does not fit is passed over for the next, round the set.
+pub enum Pick<'a> {
+    /// The rotor that all threads share.
+    Rotor,
+    /// The rotor of one thread.
+    Own(&'a mut u64),
+    /// From this number on.
+    At(u64),
+}
+
 /// An entry that one thread alone has: it must be settled.
 #[must_use]
 pub struct Claim {
@@ -50,15 +60,28 @@ impl Files {
         })
     }
 
-    /// The next entry, from the rotor on, that `take` accepts.
-    fn rotate(&self, rotor: &AtomicU64, take: impl Fn(&AtomicU32) -> bool) -> Option<usize> {
+    /// The next entry that `take` accepts.
+    fn find(
+        &self,
+        pick: Pick,
+        rotor: &AtomicU64,
+        take: impl Fn(&AtomicU32) -> bool,
+    ) -> Option<usize> {
         let length = self.states.len() as u64;
-        let first = rotor.fetch_add(1, Relaxed);
+        let first = match &pick {
+            Pick::Rotor => rotor.fetch_add(1, Relaxed),
+            Pick::Own(own) => **own,
+            Pick::At(position) => *position,
+        };
         for ahead in 0..length {
             let entry = ((first + ahead) % length) as usize;
             if take(&self.states[entry]) {
-                if ahead > 0 {
-                    rotor.fetch_max(first + ahead + 1, Relaxed);
+                match pick {
+                    Pick::Rotor if ahead > 0 => {
+                        rotor.fetch_max(first + ahead + 1, Relaxed);
+                    }
+                    Pick::Own(own) => *own = first + ahead + 1,
+                    Pick::Rotor | Pick::At(_) => {}
                 }
                 return Some(entry);
             }
@@ -66,14 +89,9 @@ impl Files {
         None
     }
 
-    /// Use the next existing file; [`Self::release`] it afterwards.
-    pub fn acquire(&self) -> Option<usize> {
-        self.rotate(self.next_existing, Self::try_acquire)
-    }
-
-    /// Use the existing file at or behind a position, independent of the rotor.
-    pub fn acquire_from(&self, position: u64) -> Option<usize> {
-        self.rotate(&AtomicU64::new(position), Self::try_acquire)
+    /// Use an existing file; [`Self::release`] it afterwards.
+    pub fn acquire(&self, pick: Pick) -> Option<usize> {
+        self.find(pick, self.next_existing, Self::try_acquire)
     }
 
     fn try_acquire(state: &AtomicU32) -> bool {
@@ -86,12 +104,12 @@ impl Files {
         self.states[entry].fetch_sub(1, AcqRel);
     }
 
-    /// Claim the next absent entry, to create it.
-    pub fn claim_absent(&self) -> Option<Claim> {
+    /// Claim an absent entry, to create it.
+    pub fn claim_absent(&self, pick: Pick) -> Option<Claim> {
         if self.existing.load(Relaxed) >= self.states.len() as u64 {
             return None;
         }
-        let entry = self.rotate(self.next_absent, |state| {
+        let entry = self.find(pick, self.next_absent, |state| {
             state
                 .compare_exchange(ABSENT, CLAIMED, AcqRel, Relaxed)
                 .is_ok()
@@ -100,13 +118,13 @@ impl Files {
         Some(Claim { entry })
     }
 
-    /// Claim the next existing file that nobody uses, to delete it. Files in use are passed over,
-    /// so that deletes keep pace with creates however many files are open.
-    pub fn claim_unused(&self) -> Option<Claim> {
+    /// Claim an existing file that nobody uses, to delete it. Files in use are passed over, so
+    /// that deletes keep pace with creates however many files are open.
+    pub fn claim_unused(&self, pick: Pick) -> Option<Claim> {
         if self.existing.load(Relaxed) == 0 {
             return None;
         }
-        let entry = self.rotate(self.next_existing, |state| {
+        let entry = self.find(pick, self.next_existing, |state| {
             state
                 .compare_exchange(EXISTS, CLAIMED, AcqRel, Relaxed)
                 .is_ok()
@@ -152,6 +170,7 @@ mod tests {
             paralloc: false,
             readonly: false,
             writeonly: false,
+            ..Fileset::default()
         };
         Files::new(fileset, 1).unwrap()
     }
@@ -160,7 +179,7 @@ mod tests {
     fn the_rotor_visits_every_file_before_any_twice() {
         let files = files(10, 100.0);
         let visit = || {
-            let entry = files.acquire().unwrap();
+            let entry = files.acquire(Pick::Rotor).unwrap();
             files.release(entry);
             entry
         };
@@ -171,19 +190,22 @@ mod tests {
     #[test]
     fn files_in_use_are_not_deleted_and_absent_ones_not_opened() {
         let files = files(3, 100.0);
-        let open = files.acquire().unwrap();
+        let open = files.acquire(Pick::Rotor).unwrap();
         for _ in 0..2 {
-            let claim = files.claim_unused().unwrap();
+            let claim = files.claim_unused(Pick::Rotor).unwrap();
             assert_ne!(claim.entry, open);
             files.settle_absent(claim);
         }
-        assert!(files.claim_unused().is_none());
-        assert_eq!(files.acquire(), Some(open));
+        assert!(files.claim_unused(Pick::Rotor).is_none());
+        assert_eq!(files.acquire(Pick::Rotor), Some(open));
         assert!(files.claim_own(open).is_none(), "two use it");
         files.release(open);
         files.settle_absent(files.claim_own(open).unwrap());
-        assert!(files.acquire().is_none());
-        assert_eq!(files.claim_absent().map(|claim| claim.entry), Some(0));
+        assert!(files.acquire(Pick::Rotor).is_none());
+        assert_eq!(
+            files.claim_absent(Pick::Rotor).map(|claim| claim.entry),
+            Some(0)
+        );
     }
 
     #[test]
@@ -194,12 +216,12 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..5000 {
-                        if let Some(claim) = files.claim_absent() {
+                        if let Some(claim) = files.claim_absent(Pick::Rotor) {
                             assert_eq!(owners[claim.entry].fetch_add(1, AcqRel), 0);
                             owners[claim.entry].fetch_sub(1, AcqRel);
                             files.settle_existing(claim, 0);
                         }
-                        if let Some(claim) = files.claim_unused() {
+                        if let Some(claim) = files.claim_unused(Pick::Rotor) {
                             assert_eq!(owners[claim.entry].fetch_add(1, AcqRel), 0);
                             owners[claim.entry].fetch_sub(1, AcqRel);
                             files.settle_absent(claim);

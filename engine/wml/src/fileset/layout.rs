@@ -103,8 +103,7 @@ impl Generator<'_> {
         Distribution {
             shape,
             mean,
-            minimum: 0.0,
-            round: 0.0,
+            ..Distribution::default()
         }
         .sample(&mut self.stream)
     }
@@ -120,9 +119,8 @@ impl Generator<'_> {
 
     fn width(&mut self) -> u32 {
         let width = match &self.fileset.dirwidth {
-            Amount::Random(distribution) => distribution.sample(&mut self.stream),
             Amount::Fixed(mean) if self.fileset.dirgamma > 0.0 => self.gamma(*mean),
-            Amount::Fixed(mean) => *mean,
+            width => width.draw_exact(&mut self.stream),
         };
         (width.ceil() as u32).max(1)
     }
@@ -164,7 +162,7 @@ mod tests {
                 shape: Shape::Gamma(1.5),
                 mean: 32768.0,
                 minimum: 1024.0,
-                round: 0.0,
+                ..Distribution::default()
             }),
             entries,
             dirwidth: Amount::Fixed(dirwidth),
@@ -173,6 +171,7 @@ mod tests {
             paralloc: false,
             readonly: false,
             writeonly: false,
+            ..Fileset::default()
         }
     }
 

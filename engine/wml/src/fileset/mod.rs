@@ -6,5 +6,5 @@ mod layout;
 mod progress;
 
 pub use create::{Prepared, prepare, verify};
-pub use files::{Claim, Files};
+pub use files::{Claim, Files, Pick};
 pub use layout::Layout;

@@ -188,6 +188,7 @@ impl Variables {
             mean: read.number("mean", 0.0),
             minimum: read.number("min", 0.0),
             round: read.number("round", 0.0),
+            ..Distribution::default()
         };
         if !["uniform", "gamma"].contains(&kind.as_str()) {
             let near = suggestion(&kind, ["uniform", "gamma"]);

@@ -5,7 +5,7 @@ use super::attributes::AttributeReader;
 use super::diagnostic::{Diagnostic, suggestion};
 use super::resolve::Resolver;
 use super::vocabulary::{self, LATER_FLOWOPS};
-use crate::model::{Fileset, Flowop, Operation, Process, SLOTS, Thread};
+use crate::model::{Fileset, Flowop, Node, Operation, Process, SLOTS, Select, Thread};
 
 impl Resolver {
     pub(super) fn fileset(
@@ -26,6 +26,7 @@ impl Resolver {
             paralloc: read.flag("paralloc"),
             readonly: read.flag("readonly"),
             writeonly: read.flag("writeonly"),
+            ..Fileset::default()
         };
         let plain = !fileset.name.is_empty()
             && fileset
@@ -80,7 +81,7 @@ impl Resolver {
         if thread.flowops.is_empty() {
             read.error("name", format!("thread '{name}' has no flowop"));
         }
-        let flowops = thread
+        let flowops: Vec<Flowop> = thread
             .flowops
             .iter()
             .filter_map(|flowop| self.flowop(flowop))
@@ -89,6 +90,9 @@ impl Resolver {
             name,
             instances,
             memsize,
+            ioprio: None,
+            arrivals: None,
+            body: (0..flowops.len()).map(Node::Flowop).collect(),
             flowops,
         }
     }
@@ -145,6 +149,10 @@ impl Resolver {
             random: read.flag("random"),
             dsync: read.flag("dsync"),
             directio: read.flag("directio"),
+            noreadahead: false,
+            opennext: false,
+            select: Select::default(),
+            indexed: None,
             value: read.amount("value", 0.0),
             targets: Vec::new(),
             blocking: read.flag("blocking"),

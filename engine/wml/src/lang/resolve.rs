@@ -10,11 +10,11 @@ use super::evaluate::{Value, Variables};
 use super::parser::parse;
 use super::rules;
 use super::vocabulary;
-use crate::model::Model;
+use crate::model::{Model, Program, Run, Step};
 
-/// A model, unless there was an error, and everything that there is to say about the text.
+/// A program, unless there was an error, and everything that there is to say about the text.
 pub struct Checked {
-    pub model: Option<Model>,
+    pub program: Option<Program>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -24,7 +24,7 @@ pub fn check(text: &str, overrides: &BTreeMap<String, Expression>) -> Checked {
         Ok(script) => script,
         Err(diagnostic) => {
             return Checked {
-                model: None,
+                program: None,
                 diagnostics: vec![diagnostic],
             };
         }
@@ -33,22 +33,40 @@ pub fn check(text: &str, overrides: &BTreeMap<String, Expression>) -> Checked {
         variables: Variables::new(overrides),
         diagnostics: Vec::new(),
         model: Model::default(),
+        duration_s: None,
+        messages: Vec::new(),
         spans: Spans::default(),
     };
     resolver.script(&script);
     let Resolver {
         variables,
         mut diagnostics,
-        mut model,
+        model,
+        duration_s,
+        messages,
         ..
     } = resolver;
     diagnostics.extend(variables.unused());
     let failed = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error);
-    model.variables = variables.values().clone();
+    let variables = variables.values().clone();
+    let mut steps: Vec<Step> = messages.into_iter().map(Step::Say).collect();
+    steps.push(Step::Run(Box::new(Run {
+        model,
+        warmup_s: 0.0,
+        duration_s,
+        statistics: None,
+        variables: variables.clone(),
+    })));
+    let program = Program {
+        steps,
+        variables,
+        lathist: false,
+        multi: None,
+    };
     Checked {
-        model: (!failed).then_some(model),
+        program: (!failed).then_some(program),
         diagnostics,
     }
 }
@@ -64,6 +82,8 @@ pub(super) struct Resolver {
     pub variables: Variables,
     pub diagnostics: Vec<Diagnostic>,
     pub model: Model,
+    pub duration_s: Option<f64>,
+    pub messages: Vec<String>,
     pub spans: Spans,
 }
 
@@ -114,7 +134,7 @@ impl Resolver {
                     Value::Bool(flag) => flag.to_string(),
                     Value::Random(_) => "a random variable".to_owned(),
                 };
-                self.model.messages.push(said);
+                self.messages.push(said);
             }
             _ => {}
         }
@@ -167,7 +187,7 @@ impl Resolver {
     fn run(&mut self, duration: Option<&Spanned<Expression>>) {
         let Some(expression) = duration else { return };
         match self.variables.evaluate(expression) {
-            Ok(Value::Number(seconds)) if seconds > 0.0 => self.model.duration_s = Some(seconds),
+            Ok(Value::Number(seconds)) if seconds > 0.0 => self.duration_s = Some(seconds),
             Ok(_) => {
                 let message = "'run' takes a number of seconds above 0";
                 self.diagnostics

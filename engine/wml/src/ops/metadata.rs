@@ -2,6 +2,7 @@
 
 use super::slots::{OpenFile, Slot, open_flags};
 use super::{Outcome, Worker, system, timed};
+use crate::fileset::Pick;
 use crate::model::Flowop;
 
 impl Worker<'_> {
@@ -45,7 +46,7 @@ impl Worker<'_> {
         self.slots.put(flowop.fd, Slot::Vacant);
         let fileset = Self::fileset_of(flowop);
         let files = &self.env.files[fileset];
-        let Some(entry) = files.acquire() else {
+        let Some(entry) = files.acquire(Pick::Rotor) else {
             return Outcome::Skipped;
         };
         let outcome = self.open_entry(flowop, fileset, entry, 0);
@@ -62,7 +63,7 @@ impl Worker<'_> {
         self.slots.put(flowop.fd, Slot::Vacant);
         let fileset = Self::fileset_of(flowop);
         let files = &self.env.files[fileset];
-        let Some(claim) = files.claim_absent() else {
+        let Some(claim) = files.claim_absent(Pick::Rotor) else {
             return Outcome::Skipped;
         };
         let outcome = self.open_entry(flowop, fileset, claim.entry, libc::O_CREAT);
@@ -99,7 +100,7 @@ impl Worker<'_> {
             (Some((file, entry)), _) => {
                 (file.fileset, self.env.files[file.fileset].claim_own(entry))
             }
-            (None, Some(fileset)) => (fileset, self.env.files[fileset].claim_unused()),
+            (None, Some(fileset)) => (fileset, self.env.files[fileset].claim_unused(Pick::Rotor)),
             (None, None) => return Outcome::Skipped,
         };
         let Some(claim) = claim else {
@@ -133,7 +134,7 @@ impl Worker<'_> {
             return Outcome::Skipped;
         };
         let files = &self.env.files[fileset];
-        let Some(entry) = files.acquire() else {
+        let Some(entry) = files.acquire(Pick::Rotor) else {
             return Outcome::Skipped;
         };
         files.layout.path_into(entry, &mut self.path);

@@ -196,6 +196,7 @@ impl<'a> Worker<'a> {
             O::EventLimit => self.limit(1.0),
             O::OpsLimit | O::IopsLimit | O::BwLimit => self.limit_work(nth, flowop),
             O::FinishOnCount | O::FinishOnBytes => self.finish_on(flowop),
+            _ => Outcome::Failed(libc::ENOSYS),
         }
     }
 }

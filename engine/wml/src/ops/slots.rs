@@ -2,7 +2,7 @@
 
 use super::system::{self, Fd};
 use super::{Outcome, Worker};
-use crate::fileset::Files;
+use crate::fileset::{Files, Pick};
 use crate::model::{Flowop, SLOTS};
 
 #[derive(Clone, Copy, Default)]
@@ -72,7 +72,7 @@ impl Worker<'_> {
             (_, Some(fileset)) => {
                 let files = &self.env.files[fileset];
                 let entry = files
-                    .acquire_from(self.env.number)
+                    .acquire(Pick::At(self.env.number))
                     .ok_or(Outcome::Skipped)?;
                 let outcome = self.open_entry(flowop, fileset, entry, 0);
                 if let Slot::Open(file) = self.slots.get(flowop.fd) {

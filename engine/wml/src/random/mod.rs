@@ -4,7 +4,11 @@
 //! run's seed and the name of the stream, so that streams are independent of one another and of
 //! how many there are.
 
-use serde::Serialize;
+mod custom;
+mod distribution;
+
+pub use custom::{Custom, Kind};
+pub use distribution::{Amount, Distribution, Segment, Shape};
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
@@ -72,7 +76,8 @@ impl Stream {
         }
     }
 
-    fn normal(&mut self) -> f64 {
+    /// Standard normal: Box and Muller's transform.
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
@@ -91,77 +96,6 @@ impl Stream {
             if v > 0.0 && (1.0 - self.unit()).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
                 return d * v;
             }
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Shape {
-    Uniform,
-    Gamma(f64),
-}
-
-/// A random variable: `minimum` plus a variate that makes the whole have the `mean`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Distribution {
-    pub shape: Shape,
-    pub mean: f64,
-    pub minimum: f64,
-    /// Round to the nearest multiple of this; 0 leaves it alone.
-    pub round: f64,
-}
-
-impl Distribution {
-    pub fn sample(&self, stream: &mut Stream) -> f64 {
-        let above = self.mean - self.minimum;
-        let value = self.minimum
-            + match self.shape {
-                Shape::Uniform => 2.0 * above * stream.unit(),
-                Shape::Gamma(shape) => stream.gamma(shape) * above / shape,
-            };
-        if self.round > 0.0 {
-            (value / self.round).round() * self.round
-        } else {
-            value
-        }
-    }
-}
-
-/// A number, or a random variable that is drawn at each use.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Amount {
-    Fixed(f64),
-    Random(Distribution),
-}
-
-impl Amount {
-    /// The next value.
-    pub fn draw_exact(&self, stream: &mut Stream) -> f64 {
-        match self {
-            Amount::Fixed(value) => *value,
-            Amount::Random(distribution) => distribution.sample(stream),
-        }
-    }
-
-    /// The next value, as a whole number.
-    pub fn draw(&self, stream: &mut Stream) -> u64 {
-        self.draw_exact(stream).round() as u64
-    }
-
-    pub fn mean(&self) -> f64 {
-        match self {
-            Amount::Fixed(value) => *value,
-            Amount::Random(distribution) => distribution.mean,
-        }
-    }
-
-    /// A bound that draws may exceed only where the distribution has none.
-    pub fn usual_maximum(&self) -> f64 {
-        match self {
-            Amount::Fixed(value) => *value,
-            Amount::Random(distribution) => 2.0 * distribution.mean,
         }
     }
 }
@@ -190,7 +124,7 @@ mod tests {
                 shape: Shape::Gamma(shape),
                 mean: 32.0,
                 minimum: 1.0,
-                round: 0.0,
+                ..Distribution::default()
             };
             let (mean, variance, minimum) = moments(&gamma);
             assert!((mean - 32.0).abs() < 0.5, "shape {shape}: mean {mean}");
@@ -210,6 +144,7 @@ mod tests {
             mean: 100.0,
             minimum: 20.0,
             round: 8.0,
+            ..Distribution::default()
         };
         let (mean, _, minimum) = moments(&uniform);
         assert!((mean - 100.0).abs() < 0.5, "mean {mean}");
