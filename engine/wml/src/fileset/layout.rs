@@ -6,6 +6,10 @@
 //! Then the same is done for the leaf directories, which stay empty. The mean depth is
 //! ln(entries + leafdirs) / ln(dirwidth). Names are numbers from 1, of eight digits.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use super::generator::Generator;
 use crate::failure::Failure;
 use crate::model::Fileset;
@@ -180,10 +184,19 @@ impl Layout {
             .filter(|(_, entry)| entry.preallocated)
     }
 
+    pub fn existing_leafdirs(&self) -> impl Iterator<Item = &Leafdir> {
+        self.leafdirs.iter().filter(|leafdir| leafdir.preallocated)
+    }
+
     /// Bytes of the files that exist when a run begins.
     pub fn preallocated_b(&self) -> u64 {
         self.preallocated().map(|(_, entry)| entry.size_b).sum()
     }
+}
+
+/// A path that ends in a zero byte.
+pub fn as_path(path: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(&path[..path.len() - 1]))
 }
 
 /// A number as eight decimal digits, all of them at once: first the two halves of the number in
@@ -197,4 +210,77 @@ fn digits(number: u32) -> [u8; 8] {
     let tens = (pairs * 103 >> 10) & 0x0f_000f_000f_000f;
     let digits = tens | (pairs - 10 * tens) << 8;
     (digits + u64::from_ne_bytes([b'0'; 8])).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Amount;
+
+    fn fileset(entries: u64, leafdirs: u64, dirwidth: f64) -> Fileset {
+        Fileset {
+            name: "files".into(),
+            path: "/x".into(),
+            entries,
+            leafdirs,
+            dirwidth: Amount::Fixed(dirwidth),
+            prealloc_percent: 100.0,
+            ..Fileset::default()
+        }
+    }
+
+    fn text(write: impl Fn(&mut Vec<u8>)) -> String {
+        // A path of another tree was here before.
+        let mut path = vec![b'y'; 100];
+        write(&mut path);
+        assert_eq!(path.pop(), Some(0));
+        String::from_utf8(path).unwrap()
+    }
+
+    #[test]
+    fn numbers_become_eight_digits() {
+        for number in (0..20_000).chain((0..100_000_000).step_by(9973)).chain([99_999_999]) {
+            assert_eq!(digits(number), *format!("{number:08}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_fixed_wide_directory_is_flat() {
+        let layout = Layout::new(&fileset(50_000, 0, 1e6), 4).unwrap();
+        assert_eq!(layout.directories.len(), 2);
+        assert_eq!(text(|path| layout.directory_path_into(0, path)), "/x/files");
+        assert_eq!(text(|path| layout.directory_path_into(1, path)), "/x/files/00000001");
+        assert_eq!(text(|path| layout.path_into(49_999, path)), "/x/files/00000001/00050000");
+    }
+
+    #[test]
+    fn leaf_directories_follow_the_files_in_directories_of_their_own() {
+        let layout = Layout::new(&fileset(6, 5, 4.0), 1).unwrap();
+        let files = |entry| text(|path| layout.path_into(entry, path));
+        let leafdirs = |leafdir| text(|path| layout.leafdir_path_into(leafdir, path));
+        // int(ln 11 / ln 4) = 1
+        assert_eq!([files(0), files(3)], ["/x/files/00000001/00000001", "/x/files/00000001/00000004"]);
+        assert_eq!([files(4), files(5)], ["/x/files/00000002/00000001", "/x/files/00000002/00000002"]);
+        assert_eq!(leafdirs(0), "/x/files/00000003/00000001");
+        assert_eq!(leafdirs(4), "/x/files/00000004/00000001");
+        let children: Vec<u32> = layout.directories.iter().map(|d| d.children).collect();
+        assert_eq!(children, [4, 4, 2, 4, 1]);
+    }
+
+    #[test]
+    fn impossible_trees_are_refused_with_the_way_out() {
+        let refused = |fileset: &Fileset| Layout::new(fileset, 1).err().unwrap().to_string();
+        let said = refused(&fileset(100_000_000, 0, 20.0));
+        assert!(said.contains("100000000 entries") && said.contains("at most 99999999"), "{said}");
+        let said = refused(&fileset(100_000, 0, 1.001));
+        assert!(said.contains("too deep") && said.contains("larger dirwidth"), "{said}");
+    }
+
+    #[test]
+    fn the_deepest_possible_path_is_one_that_the_kernel_takes() {
+        let spec = fileset(2, 0, 2f64.powf(1.0 / 452.9));
+        let layout = Layout::new(&spec, 1).unwrap();
+        let path = text(|path| layout.path_into(0, path));
+        assert!(path.len() > 4000 && path.len() < libc::PATH_MAX as usize, "{}", path.len());
+    }
 }

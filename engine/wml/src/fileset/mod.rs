@@ -23,6 +23,7 @@
 //!   written into files.
 
 mod create;
+mod crew;
 mod data;
 mod files;
 mod generator;
@@ -30,10 +31,15 @@ mod layout;
 mod population;
 mod progress;
 mod select;
+mod space;
+mod tree;
+mod verify;
+mod write;
 
-pub use create::{Prepared, prepare, sync, verify};
+pub use create::{Prepared, prepare, sync};
 pub use data::fill_data;
 pub use files::{Claim, Files, LeafClaim};
-pub use layout::{Entry, Layout};
+pub use layout::{Content, Directory, Entry, Layout, Leafdir};
 pub use population::Pick;
 pub use select::{OwnRotors, Selector};
+pub use verify::verify;

@@ -323,3 +323,6 @@ impl Population {
         self.common.totals.absent.fetch_add(1, AcqRel);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,7 +30,7 @@ impl Variate {
 
     /// The mean of a function of it, by the midpoint rule. Smooth functions that do not grow
     /// faster than exponentially come out exact to about 1e-9, kinks cost about 1e-5, and steps
-    /// a thousandth of their height.
+    /// some thousandths of their height.
     pub fn expectation(self, function: impl Fn(f64) -> f64) -> f64 {
         match self {
             Variate::Unit => integrate(0.0, 1.0, |u| (1.0, function(u))),
@@ -113,7 +113,7 @@ mod tests {
                 let quantile = values[draws * tenth / 10];
                 let below = variate.expectation(|x| f64::from(x <= quantile));
                 // Five deviations of a share of 100,000 draws, and a step of the integral.
-                assert!((below - tenth as f64 / 10.0).abs() < 0.009, "{variate:?} {tenth}: {below}");
+                assert!((below - tenth as f64 / 10.0).abs() < 0.012, "{variate:?} {tenth}: {below}");
             }
             assert!(*values.last().unwrap() <= variate.usual_maximum());
         }
