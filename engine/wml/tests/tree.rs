@@ -370,8 +370,8 @@ fn reuse_keeps_what_fits_and_mends_the_rest() {
     let prepared = prepare(&files, 3).unwrap();
     assert_eq!(on_disk(&place.dir()), on_paper(&files));
     assert_eq!(there[..5].iter().map(|path| size(path)).collect::<Vec<_>>(), sizes);
-    // Of the six that differ one has a second name, which is enough to be made anew.
-    assert_eq!(prepared.kept, existing - 6);
+    // Of two names of one file, either or both are made anew.
+    assert!((5..=6).contains(&(existing - prepared.kept)), "{} of {existing}", prepared.kept);
     assert_eq!(fs::metadata(&there[9]).unwrap().ino(), kept_inode);
     assert_eq!(fs::read(&there[9]).unwrap(), kept_bytes);
     assert!((0..2).all(|nth| fs::read(&there[nth]).unwrap() == old[nth]));

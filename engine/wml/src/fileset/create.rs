@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::crew;
 use super::data::fill_data;
+use super::device;
 use super::files::Files;
 use super::layout::as_path;
 use super::space::{self, Held};
@@ -61,7 +62,10 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
         return Err(Failure::new(message).next(format!("mkdir -p {}", parent.display())));
     }
     let existing = layout.preallocated().count() as u64;
-    let kept = if fileset.trusttree && root.is_dir() {
+    let kept = if layout.is_device() {
+        device::check(files)?;
+        existing
+    } else if fileset.trusttree && root.is_dir() {
         existing
     } else {
         let old = Tree::find(root)?;
@@ -197,9 +201,12 @@ impl Maker<'_> {
 /// Have the file system write everything back, so that no run pays for it.
 pub fn sync(files: &Files) -> Result<(), Failure> {
     let root = files.layout.root();
-    let synced = fs::File::open(root).and_then(|root| {
+    let synced = fs::File::open(root).and_then(|file| {
+        if files.layout.is_device() {
+            return file.sync_all();
+        }
         // SAFETY: touches no memory.
-        match unsafe { libc::syncfs(root.as_raw_fd()) } {
+        match unsafe { libc::syncfs(file.as_raw_fd()) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }

@@ -10,7 +10,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::generator::Generator;
+use super::device::is_device;
+use super::generator::{Generator, Tree};
 use crate::failure::Failure;
 use crate::model::Fileset;
 use crate::random::Stream;
@@ -40,6 +41,8 @@ pub struct Leafdir {
 /// What stands in a directory, numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
+    /// It is no directory but a block device, and the only file.
+    Device,
     Directories,
     /// From this entry on.
     Files(u32),
@@ -49,6 +52,7 @@ pub enum Content {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Directory {
+    /// In its parent; the root has another.
     name: [u8; 8],
     /// Itself, for the root.
     pub parent: u32,
@@ -68,11 +72,6 @@ impl Directory {
             children: 0,
         }
     }
-
-    /// Its name in its parent, of a directory other than the root.
-    pub fn name(&self) -> &[u8; 8] {
-        &self.name
-    }
 }
 
 /// A tree of files on paper.
@@ -87,7 +86,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of a fileset; the same for the same seed. Fails if there are too many entries
-    /// for their names, or directories too deep for a path.
+    /// for their names, directories too deep for a path, or a device in the place of many files.
     pub fn new(fileset: &Fileset, seed: u64) -> Result<Self, Failure> {
         let count = fileset.entries.saturating_add(fileset.leafdirs);
         if count > MAX_ENTRIES {
@@ -95,22 +94,22 @@ impl Layout {
             return Err(Failure::new(message).next(format!("choose at most {MAX_ENTRIES}")));
         }
         let root = format!("{}/{}", fileset.path, fileset.name);
-        // A path has its own last name and a zero byte behind the directories.
-        let levels = (libc::PATH_MAX as usize).saturating_sub(root.len() + 1) / NAME_B;
-        let stream = Stream::new(seed, &["fileset", &fileset.name, "layout"]);
-        let tree = Generator::new(fileset, stream, levels.saturating_sub(1) as u32).tree()?;
+        let tree = if is_device(Path::new(&root)) {
+            device(fileset, &root)?
+        } else {
+            directories(fileset, &root, seed)?
+        };
         let mut layout = Self {
             root,
             directories: tree.directories,
             entries: tree.entries,
             leafdirs: tree.leafdirs,
         };
-        let exists =
-            |stream: &mut Stream| stream.unit() * 100.0 < fileset.prealloc_percent;
+        let exists = |stream: &mut Stream| stream.unit() * 100.0 < fileset.prealloc_percent;
         let mut stream = Stream::new(seed, &["fileset", &fileset.name, "entries"]);
         for entry in &mut layout.entries {
             entry.size_b = fileset.size.draw(&mut stream);
-            entry.preallocated = exists(&mut stream);
+            entry.preallocated = exists(&mut stream) || entry.preallocated;
         }
         let mut stream = Stream::new(seed, &["fileset", &fileset.name, "leafdirs"]);
         for leafdir in &mut layout.leafdirs {
@@ -127,7 +126,7 @@ impl Layout {
     /// Write the path of a file, with a closing zero, into a buffer.
     pub fn path_into(&self, entry: usize, path: &mut Vec<u8>) {
         let directory = self.entries[entry].directory;
-        self.write_path(directory, Some(&self.file_name(entry)), path);
+        self.write_path(directory, self.file_name(entry).as_ref(), path);
     }
 
     /// Write the path of a directory, with a closing zero, into a buffer.
@@ -138,22 +137,22 @@ impl Layout {
     /// Write the path of a leaf directory, with a closing zero, into a buffer.
     pub fn leafdir_path_into(&self, leafdir: usize, path: &mut Vec<u8>) {
         let directory = self.leafdirs[leafdir].directory;
-        self.write_path(directory, Some(&self.leafdir_name(leafdir)), path);
+        self.write_path(directory, self.leafdir_name(leafdir).as_ref(), path);
     }
 
-    /// The name of a file in its directory.
-    pub fn file_name(&self, entry: usize) -> [u8; 8] {
+    /// The name of a file in its directory; a device has none.
+    pub fn file_name(&self, entry: usize) -> Option<[u8; 8]> {
         match self.directories[self.entries[entry].directory as usize].content {
-            Content::Files(first) => digits(entry as u32 - first + 1),
-            _ => unreachable!("files are in directories of files"),
+            Content::Files(first) => Some(digits(entry as u32 - first + 1)),
+            _ => None,
         }
     }
 
     /// The name of a leaf directory in its directory.
-    pub fn leafdir_name(&self, leafdir: usize) -> [u8; 8] {
+    fn leafdir_name(&self, leafdir: usize) -> Option<[u8; 8]> {
         match self.directories[self.leafdirs[leafdir].directory as usize].content {
-            Content::Leafdirs(first) => digits(leafdir as u32 - first + 1),
-            _ => unreachable!("leaf directories are in directories of such"),
+            Content::Leafdirs(first) => Some(digits(leafdir as u32 - first + 1)),
+            _ => None,
         }
     }
 
@@ -177,6 +176,11 @@ impl Layout {
         }
     }
 
+    /// Whether it is a block device rather than a tree.
+    pub fn is_device(&self) -> bool {
+        self.directories[0].content == Content::Device
+    }
+
     pub fn preallocated(&self) -> impl Iterator<Item = (usize, &Entry)> {
         self.entries
             .iter()
@@ -192,6 +196,32 @@ impl Layout {
     pub fn preallocated_b(&self) -> u64 {
         self.preallocated().map(|(_, entry)| entry.size_b).sum()
     }
+}
+
+/// Draw a tree.
+fn directories(fileset: &Fileset, root: &str, seed: u64) -> Result<Tree, Failure> {
+    // A path has its own last name and a zero byte behind the directories.
+    let levels = (libc::PATH_MAX as usize).saturating_sub(root.len() + 1) / NAME_B;
+    let stream = Stream::new(seed, &["fileset", &fileset.name, "layout"]);
+    Generator::new(fileset, stream, levels.saturating_sub(1) as u32).tree()
+}
+
+/// The one file that a device is.
+fn device(fileset: &Fileset, root: &str) -> Result<Tree, Failure> {
+    if (fileset.entries, fileset.leafdirs) != (1, 0) {
+        let message = format!("{root} is a block device, which is one file");
+        return Err(Failure::new(message).next("use 'define file', or another name"));
+    }
+    let entry = Entry {
+        size_b: 0,
+        directory: 0,
+        preallocated: true,
+    };
+    Ok(Tree {
+        directories: vec![Directory::new(0, 0, 0, Content::Device)],
+        entries: vec![entry],
+        leafdirs: Vec::new(),
+    })
 }
 
 /// A path that ends in a zero byte.

@@ -2,7 +2,7 @@
 //!
 //! - [`Layout`]: which directories, files and leaf directories a fileset has, their paths, and the
 //!   sizes of the files. `path_into`, `directory_path_into` and `leafdir_path_into` write a path
-//!   that ends in a zero byte.
+//!   that ends in a zero byte. If the place of the tree is a block device, that is the one file.
 //! - [`Files`]: the state of every file and leaf directory, shared by all processes. A thread
 //!   acquires an existing file and releases it, or claims an entry and settles what became of it:
 //!
@@ -25,6 +25,7 @@
 mod create;
 mod crew;
 mod data;
+mod device;
 mod files;
 mod generator;
 mod layout;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, Metadata};
 
+use super::device;
 use super::files::Files;
 use super::layout::as_path;
 use crate::failure::Failure;
@@ -13,6 +14,9 @@ const SAMPLE: usize = 64;
 /// leaf directories, and that those of both which should be absent are.
 pub fn verify(files: &Files) -> Result<(), Failure> {
     let layout = &files.layout;
+    if layout.is_device() {
+        return device::check(files);
+    }
     let mut path = Vec::new();
     for nth in sample(layout.entries.len()) {
         layout.path_into(nth, &mut path);

@@ -55,10 +55,12 @@ impl Writer<'_> {
     fn write_one(&mut self, directory: Option<&OwnedFd>, entry: usize) -> Result<(), Failure> {
         let layout = &self.files.layout;
         let mut name = [0; 9];
-        name[..8].copy_from_slice(&layout.file_name(entry));
-        let (at, path) = match directory {
-            Some(directory) => (directory.as_raw_fd(), name.as_slice()),
-            None => {
+        let (at, path) = match (directory, layout.file_name(entry)) {
+            (Some(directory), Some(digits)) => {
+                name[..8].copy_from_slice(&digits);
+                (directory.as_raw_fd(), name.as_slice())
+            }
+            _ => {
                 layout.path_into(entry, &mut self.path);
                 (libc::AT_FDCWD, self.path.as_slice())
             }
