@@ -34,7 +34,7 @@ impl Schedule {
     fn gap(&mut self) -> f64 {
         match self.process {
             ArrivalProcess::Constant => self.gap_ns,
-            ArrivalProcess::Poisson => -(1.0 - self.stream.unit()).ln() * self.gap_ns,
+            ArrivalProcess::Poisson => self.stream.exponential() * self.gap_ns,
         }
     }
 

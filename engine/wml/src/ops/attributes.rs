@@ -4,9 +4,6 @@ use super::outcome::{Outcome, Undone, timed_call};
 use super::{Worker, system};
 use crate::model::Flowop;
 
-/// Bytes of an extended attribute without an iosize.
-const XATTR_B: u64 = 16;
-
 /// The modes that chmodfile sets.
 const MODES: [libc::mode_t; 2] = [0o644, 0o600];
 
@@ -34,29 +31,34 @@ impl Worker<'_> {
         self.by_path(nth, flowop, |worker| system::chmod(&worker.path, mode))
     }
 
+    /// Set the attribute of the file of a slot, or else of one of the fileset by its path.
     pub(super) fn set_xattr(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let length = self.xattr_length(flowop);
-        let fileset = self.fileset(flowop)?;
-        let data = self.env.data;
-        let value = data.bytes(data.piece(fileset, length, &mut self.env.stream));
-        self.by_path(nth, flowop, |worker| {
-            system::set_xattr(&worker.path, value)
-        })
-    }
-
-    pub(super) fn get_xattr(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let length = self.xattr_length(flowop) as usize;
-        self.by_path(nth, flowop, |worker| {
-            let buffer = worker.buffer.bytes_mut();
-            let length = length.min(buffer.len());
-            system::get_xattr(&worker.path, &mut buffer[..length]).map(drop)
-        })
-    }
-
-    fn xattr_length(&mut self, flowop: &Flowop) -> u64 {
-        match flowop.iosize.draw(&mut self.env.stream) {
-            0 => XATTR_B,
-            iosize => iosize,
+        let length = flowop.iosize.draw(&mut self.env.stream);
+        let own = self.own_file(flowop);
+        let fileset = own.map_or_else(|| self.fileset(flowop), |file| Ok(file.fileset))?;
+        let value = self.some_data(fileset, length);
+        match own {
+            Some(file) => timed_call(|| system::set_xattr_of(file.fd, value)),
+            None => self.by_path(nth, flowop, |worker| system::set_xattr(&worker.path, value)),
         }
     }
+
+    /// Get the attribute, as `set_xattr` sets it.
+    pub(super) fn get_xattr(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let length = flowop.iosize.draw(&mut self.env.stream) as usize;
+        if let Some(file) = self.own_file(flowop) {
+            let value = first(self.buffer.bytes_mut(), length);
+            return timed_call(|| system::get_xattr_of(file.fd, value).map(drop));
+        }
+        self.by_path(nth, flowop, |worker| {
+            let value = first(worker.buffer.bytes_mut(), length);
+            system::get_xattr(&worker.path, value).map(drop)
+        })
+    }
+}
+
+/// So many bytes of a buffer, or all.
+fn first(buffer: &mut [u8], length: usize) -> &mut [u8] {
+    let length = length.min(buffer.len());
+    &mut buffer[..length]
 }

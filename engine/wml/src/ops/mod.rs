@@ -10,6 +10,7 @@ mod attributes;
 mod buffer;
 mod copy;
 mod data;
+mod devices;
 mod directories;
 mod dispatch;
 mod gates;
@@ -31,9 +32,8 @@ mod worker;
 
 pub use arrivals::Schedule;
 pub use gates::{GatePair, Gates};
-pub use outcome::Outcome;
 pub use pools::Pools;
-pub use worker::Worker;
+pub use worker::{Ended, Worker};
 
 use crate::failure::Failure;
 use crate::fileset::Files;
@@ -52,7 +52,7 @@ pub struct Environment<'a> {
     pub rate: f64,
     pub quit: Quit,
     pub record: ThreadRecord<'a>,
-    pub gates: Gates,
+    pub gates: Gates<'a>,
     pub stream: Stream,
     /// When the passes of an open loop start.
     pub schedule: Option<Schedule>,
@@ -62,7 +62,8 @@ pub struct Environment<'a> {
     pub data: &'a Pools,
 }
 
-/// Refuse a model that needs what this kernel does not offer, before anything is started.
-pub fn check_kernel(model: &Model) -> Result<(), Failure> {
-    ring::check_kernel(model)
+/// Refuse a model that this machine cannot run as it says, before anything is started.
+pub fn check(model: &Model, files: &[Files]) -> Result<(), Failure> {
+    ring::check_kernel(model)?;
+    devices::check(model, files)
 }

@@ -2,14 +2,15 @@
 
 mod directory;
 mod paths;
+mod xattr;
 
 use crate::failure::errno;
 
 pub use directory::{entry_names, read_directory, stat_at};
 pub use paths::{
-    chmod, get_xattr, link, make_directory, remove_directory, rename, set_xattr, stat, symlink,
-    truncate, unlink,
+    chmod, link, make_directory, remove_directory, rename, stat, symlink, truncate, unlink,
 };
+pub use xattr::{get_xattr, get_xattr_of, set_xattr, set_xattr_of};
 
 pub type Result<T> = std::result::Result<T, i32>;
 pub type Fd = libc::c_int;

@@ -1,9 +1,6 @@
 //! Calls that name their file. All paths end in a zero byte.
 
-use super::{Result, checked, checked_int};
-
-/// The attribute that setxattr and getxattr use.
-const ATTRIBUTE: &std::ffi::CStr = c"user.fsgreen";
+use super::{Result, checked_int};
 
 /// The path as C takes it.
 pub fn pointer(path: &[u8]) -> *const libc::c_char {
@@ -66,18 +63,4 @@ pub fn remove_directory(path: &[u8]) -> Result<()> {
     let path = pointer(path);
     // SAFETY: `pointer` has seen the zero byte.
     checked_int(|| unsafe { libc::rmdir(path) }).map(drop)
-}
-
-pub fn set_xattr(path: &[u8], value: &[u8]) -> Result<()> {
-    let path = pointer(path);
-    let (value, length) = (value.as_ptr().cast(), value.len());
-    // SAFETY: `pointer` has seen the zero byte, and the value is valid for its length.
-    checked_int(|| unsafe { libc::setxattr(path, ATTRIBUTE.as_ptr(), value, length, 0) }).map(drop)
-}
-
-pub fn get_xattr(path: &[u8], value: &mut [u8]) -> Result<usize> {
-    let path = pointer(path);
-    let (value, length) = (value.as_mut_ptr().cast(), value.len());
-    // SAFETY: `pointer` has seen the zero byte, and the value is valid for its length.
-    checked(|| unsafe { libc::getxattr(path, ATTRIBUTE.as_ptr(), value, length) })
 }
