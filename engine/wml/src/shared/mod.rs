@@ -11,4 +11,4 @@ mod memory;
 pub use budget::Budget;
 pub use control::Control;
 pub use gate::Gate;
-pub use memory::{Shared, one, slice};
+pub use memory::{Mapping, Shared, one, slice};
