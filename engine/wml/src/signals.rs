@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use crate::clock::{now_ns, timespec};
+use crate::failure::Failure;
 
 /// Those that ask for the end.
 const STOPS: [(libc::c_int, &str); 3] = [
@@ -62,6 +63,11 @@ pub fn pending() -> Option<&'static str> {
             .find(|(signal, _)| libc::sigismember(&raw const pending, *signal) == 1)
             .map(|(_, name)| *name)
     }
+}
+
+/// Fails if something asks for the end.
+pub fn check() -> Result<(), Failure> {
+    pending().map_or(Ok(()), |name| Err(Failure::new(format!("stopped by {name}"))))
 }
 
 /// Take the next event; a deadline is of the monotonic clock.

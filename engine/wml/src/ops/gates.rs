@@ -29,15 +29,15 @@ impl GatePair {
 }
 
 /// The gates of one thread, by the place of its flowops.
-pub struct Gates {
+pub struct Gates<'a> {
     /// What its own gates wait at, and whether some poster waits for room in them.
-    pub own: Vec<Option<(&'static GatePair, bool)>>,
+    pub own: Vec<Option<(&'a GatePair, bool)>>,
     /// The instances that each of its posters reaches.
-    pub targets: Vec<Vec<&'static GatePair>>,
+    pub targets: Vec<Vec<&'a GatePair>>,
 }
 
-impl Worker<'_> {
-    fn own_gate(&self, nth: usize) -> (&'static GatePair, bool) {
+impl<'a> Worker<'a> {
+    fn own_gate(&self, nth: usize) -> (&'a GatePair, bool) {
         self.env.gates.own[nth].expect("every gate has its pair")
     }
 

@@ -52,7 +52,7 @@ pub struct Environment<'a> {
     pub rate: f64,
     pub quit: Quit,
     pub record: ThreadRecord<'a>,
-    pub gates: Gates,
+    pub gates: Gates<'a>,
     pub stream: Stream,
     /// When the passes of an open loop start.
     pub schedule: Option<Schedule>,

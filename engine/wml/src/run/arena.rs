@@ -134,10 +134,12 @@ impl<'a> Arena<'a> {
 
     /// Note that a thread works no more. The last one ends the run; if the text says so, the first
     /// that has reached its goal does.
-    pub fn end_thread(&self, place: &Place, at_goal: bool) {
+    pub fn end_thread(&self, place: &Place) {
+        let now = now_ns();
+        let at_goal = now < self.control().end_ns() && !self.control().stopped();
         if at_goal && self.model.quit == Quit::FirstDone {
             let last = self.records.last_ns_of(place.part.thread);
-            self.control().cut_to(last.map_or(now_ns(), |ns| ns + 1));
+            self.control().cut_to(last.map_or(now, |ns| ns + 1));
             self.stop();
         }
         if self.ended[0].fetch_add(1, AcqRel) + 1 == self.places.extent.threads as u64 {

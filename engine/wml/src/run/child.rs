@@ -8,7 +8,7 @@ use super::arena::Arena;
 use super::places::{Instance, Place};
 use super::process::Usage;
 use crate::failure::errno;
-use crate::ops::{Ended, Worker};
+use crate::ops::Worker;
 
 /// Threads of the workload are many and shallow.
 const STACK_B: usize = 256 * 1024;
@@ -70,8 +70,8 @@ fn thread(arena: &Arena, nth: usize, place: &Place) -> bool {
         }
     };
     if arena.control().wait_for_start() {
-        let ended = worker.work();
-        arena.end_thread(place, ended == Ended::Goal);
+        worker.work();
+        arena.end_thread(place);
     }
     true
 }

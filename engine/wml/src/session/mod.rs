@@ -119,7 +119,7 @@ impl<'a> Session<'a> {
 
     fn sync(&self) -> Result<(), Failure> {
         let mut files = self.trees.files().iter();
-        files.try_for_each(|files| sync(files.layout.root()))
+        files.try_for_each(sync)
     }
 
     /// Written data must be on the disk before the kernel can forget them.
