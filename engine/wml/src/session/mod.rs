@@ -7,7 +7,7 @@ mod watch;
 
 use std::fs;
 
-use crate::clock::{from_seconds, now_ns};
+use crate::clock::from_seconds;
 use crate::failure::Failure;
 use crate::fileset::{Prepared, sync};
 use crate::model::{Program, Run, Step};
@@ -97,10 +97,7 @@ impl<'a> Session<'a> {
             Step::Sync => self.sync()?,
             Step::DropCaches => self.drop_caches()?,
             Step::Verify => self.trees.verify()?,
-            Step::Sleep { duration_s } => {
-                signals::sleep_until(now_ns() + from_seconds(*duration_s))
-                    .map_err(Halt::by_signal)?;
-            }
+            Step::Sleep { duration_s } => watch::sleep(from_seconds(*duration_s))?,
             Step::System(command) => {
                 if let Some(ended) = shell::run(command)? {
                     self.note(format!("system \"{command}\" {ended}"));

@@ -2,15 +2,42 @@
 
 use std::io::{IsTerminal, Write};
 
-use crate::clock::{FOREVER_NS, SECOND_NS, from_seconds, to_seconds};
+use crate::clock::{FOREVER_NS, SECOND_NS, from_seconds, now_ns, to_seconds};
 use crate::model::Statistics;
 use crate::record::Totals;
 use crate::report::{Measure, Series, statistics};
-use crate::run::{Arena, Timing, Watch};
+use crate::run::{Arena, Halt, Timing, Watch};
+use crate::signals;
 
-/// Shorter runs need no progress.
+/// What is shorter needs no progress.
 const QUIET_NS: u64 = 5 * SECOND_NS;
 const CLEAR: &str = "\r\x1b[K";
+
+/// Progress is for those who look at it.
+fn shows(duration_ns: u64) -> bool {
+    duration_ns > QUIET_NS && std::io::stderr().is_terminal()
+}
+
+/// Do nothing for a while, or until a signal.
+pub fn sleep(duration_ns: u64) -> Result<(), Halt> {
+    let shows = shows(duration_ns);
+    let deadline_ns = now_ns() + duration_ns;
+    loop {
+        let left_ns = deadline_ns.saturating_sub(now_ns());
+        if shows {
+            eprint!("{CLEAR}sleep: {} s left", left_ns.div_ceil(SECOND_NS));
+        }
+        if left_ns == 0 {
+            break;
+        }
+        let step_ns = if shows { left_ns.min(SECOND_NS) } else { left_ns };
+        signals::sleep_until(now_ns() + step_ns).map_err(Halt::by_signal)?;
+    }
+    if shows {
+        eprint!("{CLEAR}");
+    }
+    Ok(())
+}
 
 pub struct Console<'a> {
     name: &'a str,
@@ -44,7 +71,7 @@ impl<'a> Console<'a> {
             name,
             arena,
             duration_ns: timing.duration_ns,
-            progress: planned_ns.is_none_or(|ns| ns > QUIET_NS) && std::io::stderr().is_terminal(),
+            progress: shows(planned_ns.unwrap_or(FOREVER_NS)),
             shown: 0,
             period: period.map(|period| Period {
                 length_ns: from_seconds(period.period_s).max(SECOND_NS / 1000),
