@@ -12,6 +12,7 @@ use super::layout::as_path;
 use super::space::SMALLER;
 use super::tree::remove_any;
 use crate::failure::{Failure, errno};
+use crate::signals;
 
 /// Bytes of one write.
 const FILL_B: usize = 1 << 20;
@@ -125,6 +126,9 @@ impl Writer<'_> {
             let piece = left.min(FILL_B);
             file.write_all(&self.data[from..from + piece])?;
             left -= piece;
+            if left > 0 && signals::pending().is_some() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
         }
         Ok(())
     }

@@ -80,6 +80,8 @@ impl Control {
     pub fn stop(&self) {
         self.stop.store(1, Release);
         futex::wake_all(&self.stop);
+        // Whoever is about to wait for the start finds the word changed.
+        self.go.store(1, Release);
         futex::wake_all(&self.go);
     }
 

@@ -1,0 +1,314 @@
+//! Texts of several commands: each has its effect, in its place, and results of all runs are kept.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::time::Duration;
+
+use common::{Place, READER, flowop, ops, reader, seconds, wait};
+
+fn last_step(text: &str) -> String {
+    format!("{READER}{text}\n")
+}
+
+#[test]
+fn commands_work_in_the_order_of_the_text_and_the_output_holds_only_results() {
+    let place = Place::new("order");
+    let text = "
+        system \"ls $dir > $dir/before; echo on the output\"
+        define fileset name=files, path=$dir, entries=3, size=1k, dirwidth=20, prealloc
+        create files
+        system \"ls $dir > $dir/after\"
+        sync
+        echo \"now for $dir\"
+        define process name=p { thread name=t { flowop statfile name=s, filesetname=files } }
+        run 0.1";
+    let (report, said) = place.said("run", text, &[]);
+    let listed = |name: &str| fs::read_to_string(place.dir().join(name)).unwrap();
+    assert_eq!(listed("before"), "before\n");
+    assert_eq!(listed("after"), "after\nbefore\nfiles\n");
+    assert!(said.contains("on the output\n"), "{said}");
+    assert!(said.contains(&format!("now for {}\n", place.dir().display())));
+    assert_eq!(report["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(report["notes"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn several_runs_go_on_with_the_same_files_and_have_results_of_their_own() {
+    let place = Place::new("several");
+    let text = "
+        set mode quit alldone
+        define fileset name=files, path=$dir, entries=30, size=1k, dirwidth=20, prealloc=100
+        define process name=p { thread name=t {
+          flowop deletefile name=d, filesetname=files
+          flowop finishoncount name=end, value=$n } }
+        set $n=10
+        run
+        set $n=20
+        run";
+    let report = place.report("run", text, &[]);
+    let done = |nth: usize| ops(&report["runs"][nth], "d");
+    assert_eq!((done(0), done(1)), (10, 20));
+    assert_eq!(report["runs"][1]["name"], "run 2");
+    assert_eq!(report["runs"][0]["variables"]["n"], 10);
+    assert_eq!(report["variables"]["n"], 20);
+    assert_eq!(report["prepare"].as_array().unwrap().len(), 1);
+    let left = fs::read_dir(place.dir().join("files")).unwrap();
+    let files = left.map(|directory| fs::read_dir(directory.unwrap().path()).unwrap().count());
+    assert_eq!(files.sum::<usize>(), 0);
+}
+
+#[test]
+fn later_runs_do_not_repeat_the_random_numbers_of_the_first() {
+    let place = Place::new("repeat");
+    let written = |runs: &str| {
+        let text = "
+            set mode quit alldone
+            set $size=randvar(mean=50k, min=1)
+            define fileset name=files, path=$dir, entries=1, size=1k, dirwidth=20, prealloc
+            define process name=p { thread name=t {
+              flowop appendfile name=a, filesetname=files, iosize=$size
+              flowop finishoncount name=end, value=50 } }\n"
+            .to_owned();
+        let report = place.report("run", &(text + runs), &["--seed=3"]);
+        let runs = report["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["measure"]["write_b"].as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let twice = written("run\nrun");
+    assert_ne!(twice[0], twice[1]);
+    assert_eq!(written("run")[0], twice[0], "the first run depends on what follows");
+}
+
+#[test]
+fn the_memory_of_a_finished_run_is_given_back() {
+    let place = Place::new("memory");
+    // The series of a run without a planned end takes 2 MB for each thread.
+    let text = reader("instances=2 { thread", "instances=32 { thread").replace(
+        "random }",
+        "random flowop finishoncount name=end, value=1 }",
+    );
+    let text = format!("set mode quit alldone\n{text}{}", "run\n".repeat(29));
+    let mut command = place.command("run", &text, &[]);
+    let limit = libc::rlimit {
+        rlim_cur: 1 << 30,
+        rlim_max: 1 << 30,
+    };
+    // SAFETY: one system call.
+    let limited = unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        })
+    };
+    let output = limited.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["runs"].as_array().unwrap().len(), 30);
+}
+
+#[test]
+fn a_fileset_keeps_the_values_that_it_was_created_with() {
+    let place = Place::new("kept");
+    let text = "
+        set $n=10
+        define fileset name=files, path=$dir, entries=$n, size=1k, dirwidth=20, prealloc
+        create files
+        set $n=20
+        define process name=p { thread name=t { flowop statfile name=s, filesetname=files } }
+        run 0.1";
+    let report = place.report("run", text, &[]);
+    assert_eq!(report["filesets"][0]["entries"], 10);
+    assert_eq!(report["prepare"][0]["files"], 10);
+    assert_eq!(report["runs"][0]["measure"]["flowops"][0]["skipped"], 0);
+}
+
+#[test]
+fn a_system_command_that_fails_is_noted_and_the_text_goes_on() {
+    let place = Place::new("system");
+    let text = last_step("system \"exit 3\" system \"kill -9 $$$$\" run 0.1").replace("$$$$", "\\$\\$");
+    let report = place.report("run", &text, &[]);
+    assert_eq!(report["notes"][0], "system \"exit 3\" ended with status 3");
+    assert_eq!(report["notes"][1], "system \"kill -9 $$\" was ended by signal 9");
+    assert_eq!(report["runs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn verify_accepts_what_was_created_and_finds_what_has_changed() {
+    let place = Place::new("verify");
+    let unchanged = last_step("create files verify run 0.1 verify");
+    place.report("run", &unchanged, &[]);
+    assert_eq!(place.output("verify", READER, &[]).status.code(), Some(0));
+
+    let changed = reader("read name=r", "appendfile name=r") + "verify\n";
+    let output = place.output("run", &changed, &["--duration=0.1"]);
+    assert_eq!(output.status.code(), Some(3));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(report["reason"].as_str().unwrap().contains("is not as prepared"));
+    assert!(ops(&report["runs"][0], "r") > 0, "the run before it is lost");
+    assert_eq!(report["runs"][0]["partial"], false);
+    assert_eq!(place.output("verify", READER, &[]).status.code(), Some(1));
+}
+
+#[test]
+fn a_text_without_a_run_does_its_other_commands() {
+    let place = Place::new("norun");
+    let (report, said) = place.said("run", &last_step("create files"), &[]);
+    assert_eq!(report["runs"].as_array().unwrap().len(), 0);
+    assert_eq!(report["prepare"][0]["files"], 20);
+    assert!(said.contains("warning"), "{said}");
+}
+
+#[test]
+fn prepare_creates_the_filesets_of_all_runs() {
+    let place = Place::new("all");
+    let more = "define fileset name=more, path=$dir, entries=4, size=1k, dirwidth=20, prealloc\n";
+    let text = last_step("run 0.1") + more + "run 0.1\n";
+    let report = place.report("prepare", &text, &[]);
+    let names: Vec<&str> = report["prepare"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fileset| fileset["fileset"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["files", "more"]);
+    let run = place.report("run", &text, &["--prepared"]);
+    assert_eq!(run["prepare"].as_array().unwrap().len(), 0);
+    assert_eq!(run["runs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_command_line_overrides_the_times_of_every_run() {
+    let place = Place::new("times");
+    let text = last_step("warmup 0.3 run 50 run 60");
+    let report = place.report("run", &text, &["--duration=0.2"]);
+    let phases = |nth: usize| [0, 1].map(|phase| seconds(&report["runs"][nth], phase));
+    assert_eq!(phases(0), [0.3, 0.2]);
+    assert_eq!(phases(1), [0.0, 0.2]);
+    let report = place.report("run", &text, &["--duration=0.2", "--warmup=0.1"]);
+    assert_eq!(report["runs"][1]["configuration"]["warmup_s"], 0.1);
+}
+
+#[test]
+fn results_say_where_they_were_measured_and_what_was_asked_for() {
+    let place = Place::new("where");
+    let report = place.report("run", &last_step("run 0.1"), &["--seed=11"]);
+    assert_eq!((&report["schema"], &report["seed"]), (&2.into(), &11.into()));
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert_eq!(report["host"]["kernel"], kernel.trim());
+    assert!(report["host"]["cpus_count"].as_u64().unwrap() > 0);
+    let fileset = &report["filesets"][0];
+    let root = place.dir().join("files");
+    assert_eq!(fileset["root"], root.to_str().unwrap());
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let mount = &fileset["mount"];
+    let known = mounts.lines().any(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        mount["source"] == words[0] && mount["type"] == words[2]
+    });
+    assert!(known, "{mount}");
+    let configuration = &report["runs"][0]["configuration"];
+    assert_eq!(configuration["duration_s"], 0.1);
+    assert_eq!(configuration["processes"][0]["instances"], 2);
+    assert_eq!(configuration["filesets"][0]["entries"], 20);
+}
+
+#[test]
+fn periodic_statistics_count_from_the_start_or_from_the_last_print() {
+    let place = Place::new("psrun");
+    let prints = |command: &str| {
+        let (report, said) = place.said("run", &last_step(command), &[]);
+        let counted = said.lines().filter(|line| line.starts_with("run 1, "));
+        let counts: Vec<u64> = counted
+            .map(|line| {
+                let (_, counts) = line.split_once(" s: ").unwrap();
+                let ops = counts.split(", ").nth(1).unwrap();
+                ops.strip_suffix(" ops").unwrap().parse().unwrap()
+            })
+            .collect();
+        let total = report["runs"][0]["measure"]["work_ops"].as_u64().unwrap();
+        (counts, total)
+    };
+    let (since_start, total) = prints("psrun 0.2 1");
+    assert!(since_start.len() >= 2, "{since_start:?}");
+    assert!(since_start.is_sorted(), "{since_start:?}");
+    assert!(*since_start.last().unwrap() <= total);
+    let (since_last, total) = prints("psrun -0.2 1");
+    assert!(since_last.len() >= 2, "{since_last:?}");
+    assert!(since_last.iter().sum::<u64>() <= total);
+    assert!(since_last.iter().all(|&ops| ops > 0), "it paused the threads: {since_last:?}");
+}
+
+#[test]
+fn the_printed_table_is_aligned_and_histograms_come_when_asked_for() {
+    let place = Place::new("table");
+    let (report, said) = place.said("run", &last_step("run 0.2"), &[]);
+    let header = said.lines().position(|line| line.trim_start().starts_with("flowop"));
+    let table: Vec<&str> = said.lines().skip(header.unwrap()).take(2).collect();
+    assert_eq!(table[0].chars().count(), table[1].chars().count(), "{said}");
+    assert!(table[0].contains("p99.9") && table[0].ends_with("max"), "{said}");
+    let shown = ops(&report["runs"][0], "r").to_string();
+    assert_eq!(table[1].split_whitespace().nth(1).unwrap(), shown);
+    assert!(!said.contains("latencies of r"));
+
+    let (report, said) = place.said("run", &("enable lathist".to_owned() + &last_step("run 0.2")), &[]);
+    let (_, histogram) = said.split_once("latencies of r\n").unwrap();
+    let counts = histogram.lines().skip(1).map_while(|line| {
+        let count = line.split_whitespace().last()?;
+        count.parse::<u64>().ok()
+    });
+    assert_eq!(counts.sum::<u64>(), flowop(&report["runs"][0], "r")["work_ops"]);
+}
+
+/// The port is fixed by the protocol, the address is this machine's own.
+const MASTER: &str = "127.94.3.1";
+
+#[test]
+fn clients_of_several_machines_wait_for_their_master() {
+    let place = Place::new("meet");
+    let listener = TcpListener::bind((MASTER, 8001)).unwrap();
+    let master = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
+        let mut heard = Vec::new();
+        for _ in 0..2 {
+            heard.push(lines.next().unwrap().unwrap());
+            std::thread::sleep(Duration::from_millis(100));
+            connection.write_all(b"go on\n").unwrap();
+        }
+        heard
+    });
+    let text = format!("enable multi master={MASTER}, client=one\n")
+        + &last_step("domultisync value=1 system \"touch $dir/met\" domultisync value=2");
+    place.report("run", &text, &[]);
+    assert!(place.dir().join("met").exists());
+    let expected = [1, 2].map(|n| format!("cmd=SYNC,id=xyzzy,name=one,sample={n}"));
+    assert_eq!(master.join().unwrap(), expected);
+}
+
+#[test]
+fn without_its_master_a_client_says_so() {
+    let place = Place::new("lonely");
+    let text = "enable multi master=127.94.3.2, client=one\ndomultisync value=1\n";
+    let child = place.command("run", text, &[]);
+    let output = { child }.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cannot reach the master 127.94.3.2:8001"), "{said}");
+    assert!(said.contains("next:"), "{said}");
+}
+
+#[test]
+fn a_client_that_waits_for_its_master_can_be_stopped() {
+    let place = Place::new("waiting");
+    let listener = TcpListener::bind(("127.94.3.3", 8001)).unwrap();
+    let text = "enable multi master=127.94.3.3, client=one\ndomultisync value=1\n";
+    let child = place.start(text, &[]);
+    let _connection = listener.accept().unwrap();
+    common::signal(&child, libc::SIGTERM);
+    assert_eq!(wait(child, Duration::from_secs(20)), 3);
+    assert_eq!(place.written()["reason"], "stopped by SIGTERM");
+}
