@@ -33,7 +33,7 @@ mod worker;
 pub use arrivals::Schedule;
 pub use gates::{GatePair, Gates};
 pub use pools::Pools;
-pub use worker::{Ended, Worker};
+pub use worker::Worker;
 
 use crate::failure::Failure;
 use crate::fileset::Files;

@@ -17,15 +17,6 @@ use crate::fileset::{OwnRotors, Selector};
 use crate::model::{Class, Node, Operation, Quit};
 use crate::shared::Lease;
 
-/// Why a thread has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The run is over.
-    Time,
-    /// It has reached its goal, or nothing is left to do and the quit mode lets that end it.
-    Goal,
-}
-
 /// What a flowop has done since the start, for limiters and goals.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Progress {
@@ -103,27 +94,26 @@ impl<'a> Worker<'a> {
     }
 
     /// Do passes until the run is over or this thread has reached its goal.
-    pub fn work(&mut self) -> Ended {
+    pub fn work(&mut self) {
         self.now_ns = now_ns();
-        let Break(ended) = match self.env.schedule.take() {
+        let Break(()) = match self.env.schedule.take() {
             Some(schedule) => self.open_loop(schedule),
             None => self.closed_loop(),
         };
         self.finish_asynchronous();
         self.env.control.note_end(now_ns());
         self.say_moments();
-        ended
     }
 
     /// Each pass starts when the one before has ended.
-    fn closed_loop(&mut self) -> ControlFlow<Ended, Infallible> {
+    fn closed_loop(&mut self) -> ControlFlow<(), Infallible> {
         loop {
             self.pass(&self.env.thread.body)?;
         }
     }
 
     /// Each pass starts at its intended time, or at once if that is over.
-    fn open_loop(&mut self, mut schedule: Schedule) -> ControlFlow<Ended, Infallible> {
+    fn open_loop(&mut self, mut schedule: Schedule) -> ControlFlow<(), Infallible> {
         let control = self.env.control;
         loop {
             let intended_ns = control.start_ns().saturating_add(schedule.next_ns());
@@ -137,7 +127,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Go through a body once; breaks if the thread has to end.
-    fn pass(&mut self, body: &'a [Node]) -> ControlFlow<Ended> {
+    fn pass(&mut self, body: &'a [Node]) -> ControlFlow<()> {
         // Also where nothing below asks.
         self.go_on()?;
         let thread = self.env.thread;
@@ -161,17 +151,17 @@ impl<'a> Worker<'a> {
     }
 
     /// Breaks if the run was over when the last op ended.
-    fn go_on(&self) -> ControlFlow<Ended> {
+    fn go_on(&self) -> ControlFlow<()> {
         let control = self.env.control;
         if self.now_ns < control.end_ns() && !control.stopped() {
             Continue(())
         } else {
-            Break(Ended::Time)
+            Break(())
         }
     }
 
     /// Record an outcome; breaks if the thread has to end.
-    fn account(&mut self, nth: usize, class: Class, outcome: Outcome) -> ControlFlow<Ended> {
+    fn account(&mut self, nth: usize, class: Class, outcome: Outcome) -> ControlFlow<()> {
         match outcome {
             Ok(done) => self.now_ns = done.end_ns,
             Err(Undone::Passed | Undone::Finished) => {}
@@ -179,10 +169,8 @@ impl<'a> Worker<'a> {
         }
         self.record(nth, class, outcome);
         match outcome {
-            Err(Undone::Finished) => return Break(Ended::Goal),
-            Err(Undone::Exhausted) if self.env.quit != Quit::Timeout => {
-                return Break(Ended::Goal);
-            }
+            Err(Undone::Finished) => return Break(()),
+            Err(Undone::Exhausted) if self.env.quit != Quit::Timeout => return Break(()),
             // Whoever holds the files should get on.
             Err(Undone::Skipped | Undone::Exhausted) => std::thread::yield_now(),
             _ => {}

@@ -10,7 +10,7 @@ use crate::clock::now_ns;
 use crate::failure::Failure;
 use crate::fileset::Files;
 use crate::model::{FlowopId, Model, Quit};
-use crate::ops::{Environment, Pools, Schedule, check_kernel};
+use crate::ops::{self, Environment, Pools, Schedule};
 use crate::random::Stream;
 use crate::record::{Records, RequestTotal, Total, Totals};
 use crate::shared::{Budget, Control, Mapping};
@@ -41,7 +41,7 @@ impl<'a> Arena<'a> {
         timing: &Timing,
         nth: usize,
     ) -> Result<Self, Failure> {
-        check_kernel(model)?;
+        ops::check(model, files)?;
         let places = Places::new(model);
         Ok(Self {
             model,
