@@ -18,6 +18,7 @@ const MAX_SECONDS: f64 = 1e7;
 
 /// Seconds between two prints of `psrun`.
 const PERIOD_S: f64 = 10.0;
+const MIN_PERIOD_S: f64 = 0.01;
 
 impl<'a> Resolver<'a> {
     pub(super) fn commands(&mut self, script: &'a Script) {
@@ -202,12 +203,16 @@ impl<'a> Resolver<'a> {
             Some(period) => self.variables.operand(period)?,
             None => PERIOD_S,
         };
-        if let (0.0, Some(period)) = (period_s, period) {
-            let message = "the period of 'psrun' is a number of seconds other than 0";
+        let range = MIN_PERIOD_S..=MAX_SECONDS;
+        if let Some(period) = period.filter(|_| !range.contains(&period_s.abs())) {
+            let message = format!(
+                "the period of 'psrun' is a number of seconds from {MIN_PERIOD_S} to {MAX_SECONDS}, \
+                 or its negative"
+            );
             return Err(Diagnostic::error(period.span, message));
         }
         Ok(Statistics {
-            period_s: period_s.abs().min(MAX_SECONDS),
+            period_s: period_s.abs(),
             reset: period_s < 0.0,
         })
     }

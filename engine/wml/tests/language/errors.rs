@@ -200,7 +200,11 @@ fn numbers_out_of_range_are_refused() {
         ("run 1", "run 0", "'run' takes a number of seconds above 0"),
         ("run 1", "run -1", "'run' takes a number of seconds from 0"),
         ("run 1", "run 1e9", "from 0 to 10000000"),
-        ("run 1", "psrun 0 5", "a number of seconds other than 0"),
+        (
+            "run 1",
+            "psrun 0 5",
+            "from 0.01 to 10000000, or its negative",
+        ),
         ("run 1", "psrun 5 (-5)", "'psrun' takes a number of seconds"),
         ("run 1", "debug 11", "a level from 0 to 10"),
         (
