@@ -1,42 +1,67 @@
 //! From tokens to commands: recursive descent, one token of look-ahead.
 
-use super::ast::{Attribute, Command, Flowop, Process, Script, Span, Spanned, Thread};
+use super::ast::{Attribute, Command, Expression, Foreach, List, Script, Span, Spanned};
 use super::diagnostic::{Diagnostic, suggestion};
 use super::lexer::{Token, tokens};
-use super::vocabulary::{COMMANDS, LATER_COMMANDS};
+use super::vocabulary::{self, COMMANDS};
 
 pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
-/// Parse a whole text; the first syntax error ends it.
-pub fn parse(text: &str) -> Parsed<Script> {
+/// Syntax errors that one text is told about.
+const MAX_ERRORS: usize = 20;
+
+/// `foreach` may stand in `foreach` this often.
+const MAX_DEPTH: usize = 20;
+
+/// For an attribute where a command or a flowop should stand.
+pub(super) const COMMA_HINT: &str = "; is a ',' missing before it?";
+
+/// Parse a whole text. Behind a syntax error it goes on at the next line that begins with a
+/// command, so that several errors are found; the script is whole only if there is none.
+pub fn parse(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Script {
     let mut parser = Parser {
-        tokens: tokens(text)?,
+        text,
+        tokens: tokens(text),
         at: 0,
         nesting: 0,
         operators: 0,
+        depth: 0,
+        warnings: Vec::new(),
     };
     let mut script = Vec::new();
-    while parser.peek().node != Token::End {
-        let start = parser.peek().span.start;
-        let node = parser.command()?;
-        let end = parser.tokens[parser.at - 1].span.end;
-        script.push(Spanned {
-            node,
-            span: Span { start, end },
-        });
+    let mut errors = 0;
+    while parser.peek().node != Token::End && errors < MAX_ERRORS {
+        let from = parser.at;
+        // The end of a block whose beginning was wrong says nothing new.
+        if errors > 0 && parser.take_symbol('}') {
+            continue;
+        }
+        match parser.spanned_command() {
+            Ok(command) => script.push(command),
+            Err(diagnostic) => {
+                errors += 1;
+                diagnostics.push(diagnostic);
+                parser.recover(from);
+            }
+        }
     }
-    Ok(script)
+    diagnostics.append(&mut parser.warnings);
+    script
 }
 
-pub(super) struct Parser {
+pub(super) struct Parser<'a> {
+    text: &'a str,
     tokens: Vec<Spanned<Token>>,
     at: usize,
     pub nesting: usize,
     /// Of the outermost expression.
     pub operators: usize,
+    /// Of `foreach`.
+    depth: usize,
+    warnings: Vec<Diagnostic>,
 }
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn peek(&self) -> &Spanned<Token> {
         &self.tokens[self.at]
     }
@@ -47,6 +72,35 @@ impl Parser {
         token
     }
 
+    /// Where the last token that was taken ends.
+    pub(super) fn last_end(&self) -> usize {
+        self.tokens[self.at - 1].span.end
+    }
+
+    /// Skip to the next line that begins with a command, behind what began at a token.
+    fn recover(&mut self, from: usize) {
+        (self.nesting, self.depth) = (0, 0);
+        if self.at == from {
+            self.next();
+        }
+        loop {
+            match &self.peek().node {
+                Token::End => return,
+                Token::Word(word)
+                    if COMMANDS.contains(&word.as_str()) && self.begins_line(self.peek().span) =>
+                {
+                    return;
+                }
+                _ => self.next(),
+            };
+        }
+    }
+
+    fn begins_line(&self, span: Span) -> bool {
+        let before = self.text[..span.start].trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with('\n')
+    }
+
     pub(super) fn wanted<T>(&self, what: &str) -> Parsed<T> {
         let token = self.peek();
         let found = match &token.node {
@@ -55,6 +109,7 @@ impl Parser {
             Token::Text(_) => "a string".to_owned(),
             Token::Variable(name) => format!("'${name}'"),
             Token::Symbol(symbol) => format!("'{symbol}'"),
+            Token::Bad(diagnostic) => return Err(diagnostic.clone()),
             Token::End => "the end of the text".to_owned(),
         };
         Err(Diagnostic::error(
@@ -63,12 +118,8 @@ impl Parser {
         ))
     }
 
-    fn is_symbol(&self, symbol: char) -> bool {
-        self.peek().node == Token::Symbol(symbol)
-    }
-
     pub(super) fn take_symbol(&mut self, symbol: char) -> bool {
-        let here = self.is_symbol(symbol);
+        let here = self.peek().node == Token::Symbol(symbol);
         if here {
             self.next();
         }
@@ -83,7 +134,7 @@ impl Parser {
         }
     }
 
-    fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         let here = matches!(&self.peek().node, Token::Word(found) if found == word);
         if here {
             self.next();
@@ -91,7 +142,7 @@ impl Parser {
         here
     }
 
-    fn word(&mut self, what: &str) -> Parsed<Spanned<String>> {
+    pub(super) fn word(&mut self, what: &str) -> Parsed<Spanned<String>> {
         match self.peek().clone() {
             Spanned {
                 node: Token::Word(node),
@@ -104,135 +155,259 @@ impl Parser {
         }
     }
 
-    fn command(&mut self) -> Parsed<Command> {
-        let word = self.word("a command")?;
-        match word.node.as_str() {
-            "set" => self.set(),
-            "define" => self.define(),
-            "create" => {
-                if self.take_word("files")
-                    || self.take_word("fileset")
-                    || self.take_word("filesets")
-                {
-                    Ok(Command::CreateFiles)
-                } else {
-                    self.wanted("'files'")
-                }
+    fn variable(&mut self, what: &str) -> Parsed<Spanned<String>> {
+        match self.peek().clone() {
+            Spanned {
+                node: Token::Variable(node),
+                span,
+            } => {
+                self.next();
+                Ok(Spanned { node, span })
             }
-            "eventgen" => Ok(Command::Eventgen(self.attributes()?)),
-            "run" => Ok(Command::Run(self.optional_value()?)),
-            "echo" => Ok(Command::Echo(self.expression()?)),
-            other if LATER_COMMANDS.contains(&other) => Err(Diagnostic::error(
-                word.span,
-                format!("'{other}' is not supported yet"),
-            )),
-            other => {
-                let near = suggestion(other, COMMANDS.iter().copied());
-                Err(Diagnostic::error(
-                    word.span,
-                    format!("unknown command '{other}'{near}"),
-                ))
-            }
+            _ => self.wanted(what),
         }
+    }
+
+    fn warn(&mut self, span: Span, message: &str) {
+        self.warnings.push(Diagnostic::warning(span, message));
+    }
+
+    /// Accept what has no effect.
+    fn ignore(&mut self, span: Span, message: &str) -> Parsed<Command> {
+        self.warn(span, message);
+        Ok(Command::Ignored)
+    }
+
+    fn spanned_command(&mut self) -> Parsed<Spanned<Command>> {
+        let start = self.peek().span.start;
+        let node = self.command()?;
+        let end = self.last_end();
+        Ok(Spanned {
+            node,
+            span: Span { start, end },
+        })
+    }
+
+    fn command(&mut self) -> Parsed<Command> {
+        let Spanned { node: word, span } = self.word("a command")?;
+        Ok(match word.as_str() {
+            "set" => return self.set(),
+            "define" => return self.define(),
+            "create" => return self.create(),
+            "enable" => return self.enable(),
+            "list" => return self.list(),
+            "foreach" => return self.foreach(),
+            "usage" | "load" | "stats" | "shutdown" => return self.leftover(&word, span),
+            "eventgen" => Command::Eventgen(self.attributes()?),
+            "run" => Command::Run(self.optional_value()?),
+            "psrun" => Command::PeriodicRun {
+                period: self.optional_value()?,
+                duration: self.optional_value()?,
+            },
+            "warmup" => Command::Warmup(self.expression()?),
+            "sleep" => Command::Sleep(self.expression()?),
+            "system" => Command::System(self.expression()?),
+            "echo" => Command::Echo(self.expression()?),
+            "debug" => {
+                self.warn(span, "'debug' has no effect: the report holds what there is to say");
+                Command::Debug(self.expression()?)
+            }
+            "version" => Command::Version,
+            "quit" => Command::Quit,
+            "domultisync" => Command::Multisync(self.attributes()?),
+            "sync" => Command::Sync,
+            "dropcaches" => Command::DropCaches,
+            "verify" => Command::Verify,
+            other => {
+                let hint = if self.at > 1 && vocabulary::is_attribute(other) {
+                    COMMA_HINT.to_owned()
+                } else {
+                    suggestion(other, COMMANDS.iter().copied())
+                };
+                let message = format!("unknown command '{other}'{hint}");
+                return Err(Diagnostic::error(span, message));
+            }
+        })
+    }
+
+    /// An error at a word that is none of those that may stand there.
+    fn none_of<T>(message: String, word: &Spanned<String>, words: &[&str]) -> Parsed<T> {
+        let near = suggestion(&word.node, words.iter().copied());
+        Err(Diagnostic::error(word.span, message + &near))
     }
 
     fn set(&mut self) -> Parsed<Command> {
         if self.take_word("mode") {
-            return Err(Diagnostic::error(
-                self.tokens[self.at - 1].span,
-                "'set mode' is not supported yet",
-            ));
+            let mode = self.word("'quit' or 'nousestats'")?;
+            return match mode.node.as_str() {
+                "quit" => {
+                    let how = self.word("'timeout', 'firstdone' or 'alldone'")?;
+                    vocabulary::choose(&how.node, vocabulary::QUIT_MODES)
+                        .map(Command::SetQuit)
+                        .map_err(|message| Diagnostic::error(how.span, message))
+                }
+                "nousestats" => self.ignore(
+                    mode.span,
+                    "'nousestats' has no effect: processor time is always reported",
+                ),
+                other => {
+                    let message = format!("there is no mode '{other}'");
+                    Self::none_of(message, &mode, vocabulary::MODES)
+                }
+            };
         }
-        let Spanned {
-            node: Token::Variable(node),
-            span,
-        } = self.peek().clone()
-        else {
-            return self.wanted("a variable to set, such as $name");
-        };
-        self.next();
+        let name = self.variable("a variable to set, such as $name")?;
         self.expect_symbol('=')?;
         let value = self.expression()?;
-        Ok(Command::Set {
-            name: Spanned { node, span },
-            value,
-        })
+        Ok(Command::Set { name, value })
     }
 
     fn define(&mut self) -> Parsed<Command> {
-        let what = self.word("'file', 'fileset' or 'process'")?;
-        match what.node.as_str() {
-            "file" | "files" => Ok(Command::DefineFileset {
-                single: true,
-                attributes: self.attributes()?,
-            }),
-            "fileset" | "filesets" => Ok(Command::DefineFileset {
-                single: false,
-                attributes: self.attributes()?,
-            }),
-            "process" | "processes" => Ok(Command::DefineProcess(self.process()?)),
-            "flowop" | "randvar" => Err(Diagnostic::error(
-                what.span,
-                format!("'define {}' is not supported yet", what.node),
-            )),
+        let what = self.word("'file', 'fileset', 'process' or 'flowop'")?;
+        let is_process = |word: &str| {
+            word.strip_prefix("process")
+                .is_some_and(|rest| rest.chars().all(|c| "es".contains(c)))
+        };
+        Ok(match what.node.as_str() {
+            "file" | "files" => Command::DefineFileset(self.fileset(true)?),
+            "fileset" | "filesets" => Command::DefineFileset(self.fileset(false)?),
+            "flowop" => Command::DefineComposite(self.composite()?),
+            "randvar" => return self.define_randvar(what.span),
+            word if is_process(word) => Command::DefineProcess(self.process()?),
             other => {
-                let near = suggestion(other, ["file", "fileset", "process"]);
-                Err(Diagnostic::error(
-                    what.span,
-                    format!("cannot define '{other}'{near}"),
-                ))
+                let message = format!("cannot define '{other}'");
+                return Self::none_of(message, &what, vocabulary::DEFINITIONS);
             }
-        }
-    }
-
-    fn process(&mut self) -> Parsed<Process> {
-        let attributes = self.attributes()?;
-        self.expect_symbol('{')?;
-        let mut threads = Vec::new();
-        while !self.take_symbol('}') {
-            let span = self.peek().span;
-            if !self.take_word("thread") {
-                return self.wanted("'thread' or '}'");
-            }
-            let attributes = self.attributes()?;
-            self.expect_symbol('{')?;
-            let mut flowops = Vec::new();
-            while !self.take_symbol('}') {
-                if !self.take_word("flowop") {
-                    return self.wanted("'flowop' or '}'");
-                }
-                let operation = self.word("the kind of flowop, such as openfile")?;
-                flowops.push(Flowop {
-                    operation,
-                    attributes: self.attributes()?,
-                });
-            }
-            threads.push(Thread {
-                span,
-                attributes,
-                flowops,
-            });
-        }
-        Ok(Process {
-            attributes,
-            threads,
         })
     }
 
-    /// Attributes with commas between them; a first word decides that there are any.
-    pub(super) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
-        let mut attributes = Vec::new();
-        loop {
-            let name = self.word("the name of an attribute")?;
-            let value = if self.take_symbol('=') {
-                Some(self.expression()?)
-            } else {
-                None
-            };
-            attributes.push(Attribute { name, value });
-            if !self.take_symbol(',') {
-                return Ok(attributes);
+    /// `define randvar name=$v, ...` is `set $v=randvar(...)`.
+    fn define_randvar(&mut self, span: Span) -> Parsed<Command> {
+        let mut attributes = self.attributes()?;
+        let name = attributes.iter().position(|a| a.name.node == "name");
+        let Some(Attribute { name, value }) = name.map(|nth| attributes.remove(nth)) else {
+            let message = "define randvar needs the attribute 'name', such as name=$size";
+            return Err(Diagnostic::error(span, message));
+        };
+        let Some(Spanned {
+            node: Expression::Variable(variable),
+            span: at,
+        }) = value
+        else {
+            let message = "the name of a random variable is a variable, such as name=$size";
+            return Err(Diagnostic::error(name.span, message));
+        };
+        let message = format!("version 1.4's 'define randvar' is done as 'set ${variable}=randvar(...)'");
+        self.warn(span, &message);
+        Ok(Command::Set {
+            name: Spanned {
+                node: variable,
+                span: at,
+            },
+            value: Spanned {
+                node: Expression::Random(attributes),
+                span,
+            },
+        })
+    }
+
+    fn create(&mut self) -> Parsed<Command> {
+        let what = self.word("'files'")?;
+        match what.node.as_str() {
+            "files" | "file" => Ok(Command::CreateFiles),
+            "fileset" | "filesets" => {
+                self.warn(what.span, "version 1.4's 'create fileset' is done as 'create files'");
+                Ok(Command::CreateFiles)
+            }
+            "process" | "processes" => self.ignore(
+                what.span,
+                "version 1.4's 'create processes' has no effect: each run starts its processes",
+            ),
+            other => {
+                let message = format!("cannot create '{other}'");
+                Self::none_of(message, &what, vocabulary::CREATIONS)
             }
         }
+    }
+
+    fn enable(&mut self) -> Parsed<Command> {
+        let what = self.word("'lathist' or 'multi'")?;
+        match what.node.as_str() {
+            "lathist" => Ok(Command::EnableLathist),
+            "multi" => Ok(Command::EnableMulti(self.attributes()?)),
+            other => {
+                let message = format!("cannot enable '{other}'");
+                Self::none_of(message, &what, vocabulary::FEATURES)
+            }
+        }
+    }
+
+    fn list(&mut self) -> Parsed<Command> {
+        let what = self.word("'fileset' or 'flowop'")?;
+        match what.node.as_str() {
+            "fileset" | "filesets" => Ok(Command::List(List::Filesets)),
+            "flowop" | "flowops" => Ok(Command::List(List::Flowops)),
+            other => {
+                let message = format!("cannot list '{other}'");
+                Self::none_of(message, &what, vocabulary::LISTS)
+            }
+        }
+    }
+
+    /// Commands of version 1.4 without a meaning here.
+    fn leftover(&mut self, word: &str, span: Span) -> Parsed<Command> {
+        let why = match word {
+            "usage" => {
+                self.expression()?;
+                "use 'echo' to print a text"
+            }
+            "load" => {
+                self.expression()?;
+                "a text holds its whole workload"
+            }
+            "stats" => {
+                self.word("what to do with statistics, such as 'clear'")?;
+                if matches!(self.peek().node, Token::Text(_) | Token::Variable(_)) {
+                    self.next();
+                }
+                "each run reports its own statistics"
+            }
+            _ => {
+                let _ = ["process", "processes"].iter().any(|word| self.take_word(word));
+                "the processes of a run end with it"
+            }
+        };
+        self.ignore(span, &format!("version 1.4's '{word}' has no effect: {why}"))
+    }
+
+    fn foreach(&mut self) -> Parsed<Command> {
+        let variable = self.variable("a variable for each value, such as $name")?;
+        if !self.take_word("in") {
+            return self.wanted("'in' and the values");
+        }
+        let mut values = vec![self.expression()?];
+        while self.take_symbol(',') {
+            values.push(self.expression()?);
+        }
+        let opening = self.peek().span;
+        self.expect_symbol('{')?;
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Diagnostic::error(opening, "too many 'foreach' in one another"));
+        }
+        let mut body = Vec::new();
+        while !self.take_symbol('}') {
+            if self.peek().node == Token::End {
+                let message = "this '{' has no '}'";
+                return Err(Diagnostic::error(opening, message));
+            }
+            body.push(self.spanned_command()?);
+        }
+        self.depth -= 1;
+        Ok(Command::Foreach(Foreach {
+            variable,
+            values,
+            body,
+        }))
     }
 }
