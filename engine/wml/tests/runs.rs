@@ -231,22 +231,3 @@ fn without_a_file_that_fits_operations_are_skipped() {
     assert_eq!(ops(&run, "r") + ops(&run, "c") + errors(&run), 0);
     assert!(flowop(&run, "c")["skipped"].as_u64().unwrap() > 0);
 }
-
-#[test]
-fn an_open_loop_counts_the_latency_from_when_a_pass_was_due() {
-    let place = Place::new("open");
-    // A pass every 10 ms, each of which takes 20: the last ones wait for half of the time.
-    let text = reader("instances=2 {\n", "rate=100, arrivals=constant {\n")
-        .replace("instances=2 { thread", "instances=1 { thread")
-        .replace("random }", "random flowop delay name=d, value=0.02 }");
-    let run = place.run(&text, &["--duration=2"]);
-    let requests = &run["measure"]["requests"][0];
-    assert_eq!(requests["rate_ops_s"], 100.0);
-    assert_eq!(requests["arrivals"], "constant");
-    let done = requests["work_ops"].as_u64().unwrap();
-    let late = requests["late"].as_u64().unwrap();
-    assert!(done <= 100 && late + 1 >= done, "{late} of {done}");
-    let waited_ns = requests["latency"]["max_ns"].as_u64().unwrap();
-    assert!(waited_ns > 900_000_000, "{waited_ns}");
-    assert!(flowop(&run, "r")["latency"]["max_ns"].as_u64().unwrap() < waited_ns);
-}
