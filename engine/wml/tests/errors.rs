@@ -90,7 +90,8 @@ fn a_read_only_file_system_refuses_every_change_and_no_look() {
         ("makedir", ", filesetname=files"),
         ("removedir", ", filesetname=files"),
     ];
-    let flowops = changes.map(|(operation, rest)| format!("flowop {operation} name={operation}{rest}\n"));
+    let flowops =
+        changes.map(|(operation, rest)| format!("flowop {operation} name={operation}{rest}\n"));
     let text = format!(
         "define fileset name=files, path=$dir, entries=40, leafdirs=40, size=4k, dirwidth=4, prealloc=50
          define process name=p {{ thread name=t {{ {}
@@ -264,7 +265,9 @@ fn a_failing_device_is_counted_as_often_as_it_fails() {
     };
     let mounted = fuser::spawn_mount(failing, place.dir(), &fuser::Config::default());
     let Ok(session) = mounted else {
-        eprintln!("skipped: this user may not mount FUSE; run the tests as root, after modprobe fuse");
+        eprintln!(
+            "skipped: this user may not mount FUSE; run the tests as root, after modprobe fuse"
+        );
         return;
     };
     let text = "
@@ -285,9 +288,15 @@ fn a_failing_device_is_counted_as_often_as_it_fails() {
     let counted = |kind: usize| failures[kind].load(Relaxed);
     assert!((0..3).all(|kind| counted(kind) > 0), "{failures:?}");
     assert_eq!(failed(&run, "read", "EIO"), counted(READS));
-    assert_eq!(failed(&run, "write", "EIO") + failed(&run, "aio", "EIO"), counted(WRITES));
+    assert_eq!(
+        failed(&run, "write", "EIO") + failed(&run, "aio", "EIO"),
+        counted(WRITES)
+    );
     assert_eq!(failed(&run, "sync", "EIO"), counted(SYNCS));
-    assert_eq!(errors(&run), counted(READS) + counted(WRITES) + counted(SYNCS));
+    assert_eq!(
+        errors(&run),
+        counted(READS) + counted(WRITES) + counted(SYNCS)
+    );
     assert!(ops(&run, "read") > 0 && ops(&run, "write") > 0);
     assert_eq!(ops(&run, "sync"), 0);
 }

@@ -85,7 +85,10 @@ fn leaf_directories_are_made_and_removed_until_none_is_left() {
             "flowop removedir name=remove, filesetname=files",
         );
     let second = run(&place, &removed);
-    assert_eq!((ops(&second, "remove"), skipped(&second, "remove")), (20, 1));
+    assert_eq!(
+        (ops(&second, "remove"), skipped(&second, "remove")),
+        (20, 1)
+    );
     assert_eq!(directories(&place), before);
 }
 
@@ -112,7 +115,10 @@ fn listing_reads_every_entry_of_a_directory_with_or_without_a_look_at_each() {
 #[test]
 fn renaming_keeps_the_number_of_files() {
     let place = Place::new("rename");
-    let body = format!("flowop renamefile name=rename, filesetname=files {}", count(200));
+    let body = format!(
+        "flowop renamefile name=rename, filesetname=files {}",
+        count(200)
+    );
     let text = text(HALF, &body);
     place.report("prepare", &text, &[]);
     let before = files(&place);
@@ -138,7 +144,11 @@ fn links_are_made_under_every_absent_name_and_then_nothing_is_left() {
             files(&place).len() as u64 - before
         } else {
             let links = below(&place.dir(), Metadata::is_symlink);
-            assert!(links.iter().all(|link| fs::metadata(link).unwrap().is_file()));
+            assert!(
+                links
+                    .iter()
+                    .all(|link| fs::metadata(link).unwrap().is_file())
+            );
             links.len() as u64
         };
         assert_eq!(links, 40 - before);
@@ -171,13 +181,19 @@ fn allocation_grows_a_file_behind_its_end() {
     );
     let run = run(&place, &text("entries=1, size=10000, prealloc", &body));
     assert_eq!(ops(&run, "allocate"), 5);
-    assert_eq!(fs::metadata(&files(&place)[0]).unwrap().len(), 10_000 + 5 * 4096);
+    assert_eq!(
+        fs::metadata(&files(&place)[0]).unwrap().len(),
+        10_000 + 5 * 4096
+    );
 }
 
 #[test]
 fn modes_change_between_two() {
     let place = Place::new("chmod");
-    let body = format!("flowop chmodfile name=chmod, filesetname=files {}", count(40));
+    let body = format!(
+        "flowop chmodfile name=chmod, filesetname=files {}",
+        count(40)
+    );
     run(&place, &text(FULL, &body));
     let mode = |path: &PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     let mut modes: Vec<u32> = files(&place).iter().map(mode).collect();
@@ -200,7 +216,10 @@ fn attributes_are_set_and_found_again_by_path_and_by_slot() {
     );
     let run = place.run(&text(FULL, &body), &[]);
     if !flowop(&run, "set")["errors"]["EOPNOTSUPP"].is_null() {
-        eprintln!("skipped: {} keeps no user attributes; set CARGO_TARGET_DIR to ext4 or xfs", place.dir().display());
+        eprintln!(
+            "skipped: {} keeps no user attributes; set CARGO_TARGET_DIR to ext4 or xfs",
+            place.dir().display()
+        );
         return;
     }
     assert_eq!(errors(&run), 0, "{run}");
@@ -250,10 +269,18 @@ fn mapped_reads_and_writes_go_through_the_whole_file_and_round_again() {
     for name in ["read", "write"] {
         assert_eq!((ops(&run, name), bytes(&run, name)), (6, 2 * 10_000));
     }
-    assert_eq!((bytes(&run, "any"), bytes(&run, "anywrite")), (6 * 1024, 6 * 1024));
+    assert_eq!(
+        (bytes(&run, "any"), bytes(&run, "anywrite")),
+        (6 * 1024, 6 * 1024)
+    );
     let after = fs::read(&files(&place)[0]).unwrap();
     assert_eq!(after.len(), before.len());
-    assert!(after.chunks(1000).zip(before.chunks(1000)).all(|(a, b)| a != b));
+    assert!(
+        after
+            .chunks(1000)
+            .zip(before.chunks(1000))
+            .all(|(a, b)| a != b)
+    );
 }
 
 #[test]
@@ -303,7 +330,10 @@ fn reads_and_writes_through_a_ring_are_counted_when_complete() {
     assert_eq!(bytes(run, "whole"), rounds * 8192 + 2 * 3072);
     for name in ["write", "read", "whole"] {
         let buckets = flowop(run, name)["latency"]["buckets"].as_array().unwrap();
-        let counted: u64 = buckets.iter().map(|bucket| bucket[2].as_u64().unwrap()).sum();
+        let counted: u64 = buckets
+            .iter()
+            .map(|bucket| bucket[2].as_u64().unwrap())
+            .sum();
         assert_eq!(counted, ops(run, name));
     }
 }
@@ -393,10 +423,18 @@ fn the_latency_of_an_open_loop_begins_when_a_request_was_due() {
     let request = &run["measure"]["requests"][0];
     // The pass in which the goal is reached does not come to its end.
     assert_eq!(request["work_ops"], 19);
-    assert_eq!(request["late"], 18, "all but the first were due while one was busy");
+    assert_eq!(
+        request["late"], 18,
+        "all but the first were due while one was busy"
+    );
     // The nth of them takes its 50 ms behind n others, of which 10 ms each were to be expected.
-    let least: u64 = (0..19).map(|nth| 50_000_000 * (nth + 1) - 10_000_000 * nth).sum();
-    assert!(request["latency"]["sum_ns"].as_u64().unwrap() >= least, "{request}");
+    let least: u64 = (0..19)
+        .map(|nth| 50_000_000 * (nth + 1) - 10_000_000 * nth)
+        .sum();
+    assert!(
+        request["latency"]["sum_ns"].as_u64().unwrap() >= least,
+        "{request}"
+    );
 }
 
 #[test]
@@ -427,9 +465,15 @@ fn numbers_for_people_go_to_standard_error() {
     let (_, said) = place.said("run", &text, &[]);
     let line = |name: &str| {
         let mut lines = said.lines();
-        lines.find(|line| line.starts_with(name)).expect(&said).to_owned()
+        lines
+            .find(|line| line.starts_with(name))
+            .expect(&said)
+            .to_owned()
     };
     assert_eq!(line("show"), "show of t (thread 0): 42");
     let test = line("test");
-    assert!(test.contains("1000 values, mean 9") || test.contains("1000 values, mean 10"), "{test}");
+    assert!(
+        test.contains("1000 values, mean 9") || test.contains("1000 values, mean 10"),
+        "{test}"
+    );
 }

@@ -14,9 +14,13 @@ const CALLS: &str = "openat,close,read,pread64,write,pwrite64,pwritev2,lseek,sta
 /// The calls that each thread made on files below the directory, without the descriptors' numbers
 /// and results; in the order of the threads' start. None where there is no strace.
 fn trace(place: &Place, text: &str, seed: u32) -> Option<Vec<Vec<String>>> {
-    let possible = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    let possible = Command::new("strace")
+        .args(["-o", "/dev/null", "true"])
+        .output();
     if !possible.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: there is no strace that may trace; apt install strace, or allow ptrace");
+        eprintln!(
+            "skipped: there is no strace that may trace; apt install strace, or allow ptrace"
+        );
         return None;
     }
     let seed = format!("--seed={seed}");
@@ -35,7 +39,11 @@ fn trace(place: &Place, text: &str, seed: u32) -> Option<Vec<Vec<String>>> {
         .args(command.get_args())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let mut threads: Vec<(u64, Vec<String>)> = fs::read_dir(&traces)
         .unwrap()
         .map(|item| {
@@ -77,7 +85,11 @@ fn call(line: &str) -> Option<String> {
         "close" | "fsync" => name.to_owned(),
         "pread64" | "pwrite64" => {
             let numbers = numbers();
-            format!("{name} {} at {}", numbers[numbers.len() - 2], numbers[numbers.len() - 1])
+            format!(
+                "{name} {} at {}",
+                numbers[numbers.len() - 2],
+                numbers[numbers.len() - 1]
+            )
         }
         "stat" | "newfstatat" => format!("stat {}", path()),
         _ => format!("{name} {}", path()),
@@ -86,7 +98,10 @@ fn call(line: &str) -> Option<String> {
 
 /// Names without what follows them.
 fn names(calls: &[String]) -> Vec<&str> {
-    calls.iter().map(|call| call.split(' ').next().unwrap()).collect()
+    calls
+        .iter()
+        .map(|call| call.split(' ').next().unwrap())
+        .collect()
 }
 
 const TEXT: &str = "
@@ -108,10 +123,15 @@ fn every_thread_does_what_the_text_says_in_its_order_and_nothing_else() {
         return;
     };
     assert_eq!(threads.len(), 2, "{threads:?}");
-    let pass = ["openat", "pread64", "pread64", "pwrite64", "fsync", "close", "stat"];
+    let pass = [
+        "openat", "pread64", "pread64", "pwrite64", "fsync", "close", "stat",
+    ];
     for calls in &threads {
         assert_eq!(names(calls), pass.repeat(5));
-        let stats: Vec<&String> = calls.iter().filter(|call| call.starts_with("stat")).collect();
+        let stats: Vec<&String> = calls
+            .iter()
+            .filter(|call| call.starts_with("stat"))
+            .collect();
         let mut in_order = stats.clone();
         in_order.sort();
         in_order.dedup();

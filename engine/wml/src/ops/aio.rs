@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
+use super::Worker;
 use super::buffer::Buffer;
 use super::data::write_pieces;
 use super::outcome::{Done, Outcome, Undone, timed};
 use super::pools::{self, Piece, Pools};
 use super::system::{self, Fd};
-use super::Worker;
 use crate::clock::now_ns;
 use crate::failure::Failure;
 use crate::model::{Class, Flowop};

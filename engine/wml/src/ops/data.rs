@@ -3,11 +3,11 @@
 //! One op is one system call unless it is larger than the thread's buffer or than the data to
 //! write from; then it takes several. So does a write that the kernel cuts short.
 
+use super::Worker;
 use super::outcome::{Outcome, Undone, timed};
 use super::pools::Piece;
 use super::slots::Slot;
 use super::system;
-use super::Worker;
 use crate::model::Flowop;
 
 impl<'a> Worker<'a> {
@@ -18,9 +18,7 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn some_piece(&mut self, fileset: usize, length: u64) -> Piece {
-        self.env
-            .data
-            .piece(fileset, length, &mut self.env.stream)
+        self.env.data.piece(fileset, length, &mut self.env.stream)
     }
 
     /// A random multiple of `iosize` within the working set of a file of `size_b` bytes.

@@ -1,8 +1,8 @@
 //! listdir, liststatdir, fsyncdir, makedir, removedir.
 
+use super::Worker;
 use super::outcome::{Outcome, Undone, timed, timed_call};
 use super::system::{self, Fd};
-use super::Worker;
 use crate::model::{Flowop, Operation};
 
 impl Worker<'_> {
@@ -74,10 +74,7 @@ impl Worker<'_> {
 }
 
 /// Open a directory, work on it, and close it.
-fn with_directory<T>(
-    path: &[u8],
-    work: impl FnOnce(Fd) -> system::Result<T>,
-) -> system::Result<T> {
+fn with_directory<T>(path: &[u8], work: impl FnOnce(Fd) -> system::Result<T>) -> system::Result<T> {
     let directory = system::open(path, libc::O_RDONLY | libc::O_DIRECTORY)?;
     let result = work(directory);
     system::close(directory)?;

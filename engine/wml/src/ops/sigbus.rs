@@ -5,8 +5,8 @@
 //! notes it, so that it counts as failed.
 
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::atomic::compiler_fence;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
 /// The memory that this thread accesses now, and whether it was replaced.
 struct Guard {

@@ -1,8 +1,8 @@
 //! fsync, fdatasync, fsyncset.
 
+use super::Worker;
 use super::outcome::{Outcome, Undone, timed_call};
 use super::system::{self, Fd};
-use super::Worker;
 use crate::model::Flowop;
 
 impl Worker<'_> {
@@ -26,9 +26,11 @@ impl Worker<'_> {
             return Err(Undone::Skipped);
         }
         timed_call(|| {
-            files().fold(Ok(()), |result, file| {
-                result.and(system::fsync(file.fd))
-            })
+            let mut result = Ok(());
+            for file in files() {
+                result = result.and(system::fsync(file.fd));
+            }
+            result
         })
     }
 }

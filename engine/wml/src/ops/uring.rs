@@ -4,9 +4,9 @@
 //! then. A flowop waits until fewer than its `value` are in flight, so that the default of 1 makes
 //! it wait for its own op.
 
+use super::Worker;
 use super::outcome::{Done, Outcome, Undone, timed};
 use super::ring::{Completion, Ring, Transfer};
-use super::Worker;
 use crate::clock::now_ns;
 use crate::model::{Class, Flowop};
 

@@ -11,12 +11,7 @@ pub fn read_directory(fd: Fd, buffer: &mut [u8]) -> Result<&[u8]> {
     let length = checked(|| {
         // SAFETY: the buffer is valid for its length.
         unsafe {
-            libc::syscall(
-                libc::SYS_getdents64,
-                fd,
-                buffer.as_mut_ptr(),
-                buffer.len(),
-            ) as isize
+            libc::syscall(libc::SYS_getdents64, fd, buffer.as_mut_ptr(), buffer.len()) as isize
         }
     })?;
     Ok(&buffer[..length])
@@ -25,14 +20,14 @@ pub fn read_directory(fd: Fd, buffer: &mut [u8]) -> Result<&[u8]> {
 /// The names in such records, each with its closing zero, without "." and "..".
 pub fn entry_names(records: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = records;
-    let mut next = move || {
+    let next = move || {
         let length = rest.get(LENGTH_AT..LENGTH_AT + 2)?;
         let length = usize::from(u16::from_ne_bytes([length[0], length[1]]));
         let record = rest.get(..length).filter(|r| r.len() > NAME_AT)?;
         rest = &rest[length..];
         record[NAME_AT..].split_inclusive(|&byte| byte == 0).next()
     };
-    std::iter::from_fn(move || next()).filter(|name| !matches!(name, [b'.', 0] | [b'.', b'.', 0]))
+    std::iter::from_fn(next).filter(|name| !matches!(name, [b'.', 0] | [b'.', b'.', 0]))
 }
 
 /// Look at an entry of an open directory.

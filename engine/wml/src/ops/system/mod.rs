@@ -136,9 +136,7 @@ pub fn append(fd: Fd, data: &[u8]) -> Result<usize> {
 pub fn copy_range(from: Fd, to: Fd, offset: u64, length: usize) -> Result<usize> {
     let (mut read, mut write) = (offset as libc::off64_t, offset as libc::off64_t);
     // SAFETY: the offsets are valid for the call.
-    checked(|| unsafe {
-        libc::copy_file_range(from, &raw mut read, to, &raw mut write, length, 0)
-    })
+    checked(|| unsafe { libc::copy_file_range(from, &raw mut read, to, &raw mut write, length, 0) })
 }
 
 /// End the sleeps of this thread on time rather than up to 50 microseconds late.
