@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 
@@ -108,7 +108,11 @@ impl Maker<'_> {
         let layout = &self.files.layout;
         let mut waves: Vec<Vec<usize>> = Vec::new();
         for (nth, directory) in layout.directories.iter().enumerate() {
-            let wave = if self.in_memory { directory.level as usize } else { 0 };
+            let wave = if self.in_memory {
+                directory.level as usize
+            } else {
+                0
+            };
             waves.resize_with(waves.len().max(wave + 1), Vec::new);
             waves[wave].push(nth);
         }
@@ -172,14 +176,19 @@ impl Maker<'_> {
 
     /// Write the files, in an order that spreads them over the disk; returns how many were kept.
     fn files(&self) -> Result<u64, Failure> {
-        let Files { fileset, layout, .. } = self.files;
+        let Files {
+            fileset, layout, ..
+        } = self.files;
         let stream = |name| Stream::new(self.seed, &["fileset", &fileset.name, name]);
         let mut data = vec![0; DATA_B];
         fill_data(&mut data, fileset.compress_percent, &mut stream("data"));
         let mut order: Vec<u32> = if self.reuse {
             (0..layout.entries.len() as u32).collect()
         } else {
-            layout.preallocated().map(|(entry, _)| entry as u32).collect()
+            layout
+                .preallocated()
+                .map(|(entry, _)| entry as u32)
+                .collect()
         };
         if !self.in_memory {
             stream("order").shuffle(&mut order);

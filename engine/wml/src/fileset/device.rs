@@ -18,10 +18,15 @@ pub fn check(files: &Files) -> Result<(), Failure> {
     let (fileset, root) = (&files.fileset, files.layout.root());
     if !fileset.reuse && !fileset.trusttree {
         let message = format!("{root} is a block device, and its contents would be overwritten");
-        return Err(Failure::new(message).next("add 'reuse' to use it as it is, without a file system"));
+        return Err(
+            Failure::new(message).next("add 'reuse' to use it as it is, without a file system")
+        );
     }
     // For a device, O_EXCL means that nobody may have mounted it or a part of it.
-    let opened = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(root);
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_EXCL)
+        .open(root);
     let length_b = opened.and_then(|mut device| device.seek(SeekFrom::End(0)));
     let length_b = length_b.map_err(|error| match error.kind() {
         io::ErrorKind::ResourceBusy => {

@@ -233,12 +233,12 @@ pub fn as_path(path: &[u8]) -> &Path {
 /// the halves of a word, then pairs of digits, then digits.
 fn digits(number: u32) -> [u8; 8] {
     let number = u64::from(number);
-    let halves = number / 10_000 | (number % 10_000) << 32;
+    let halves = (number / 10_000) | ((number % 10_000) << 32);
     // Multiply and shift is division by 100, by 10.
-    let hundreds = (halves * 10_486 >> 20) & 0x7f_0000_007f;
-    let pairs = hundreds | (halves - 100 * hundreds) << 16;
-    let tens = (pairs * 103 >> 10) & 0x0f_000f_000f_000f;
-    let digits = tens | (pairs - 10 * tens) << 8;
+    let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
+    let pairs = hundreds | ((halves - 100 * hundreds) << 16);
+    let tens = ((pairs * 103) >> 10) & 0x0f_000f_000f_000f;
+    let digits = tens | ((pairs - 10 * tens) << 8);
     (digits + u64::from_ne_bytes([b'0'; 8])).to_le_bytes()
 }
 
@@ -269,7 +269,10 @@ mod tests {
 
     #[test]
     fn numbers_become_eight_digits() {
-        for number in (0..20_000).chain((0..100_000_000).step_by(9973)).chain([99_999_999]) {
+        for number in (0..20_000)
+            .chain((0..100_000_000).step_by(9973))
+            .chain([99_999_999])
+        {
             assert_eq!(digits(number), *format!("{number:08}").as_bytes());
         }
     }
@@ -279,8 +282,14 @@ mod tests {
         let layout = Layout::new(&fileset(50_000, 0, 1e6), 4).unwrap();
         assert_eq!(layout.directories.len(), 2);
         assert_eq!(text(|path| layout.directory_path_into(0, path)), "/x/files");
-        assert_eq!(text(|path| layout.directory_path_into(1, path)), "/x/files/00000001");
-        assert_eq!(text(|path| layout.path_into(49_999, path)), "/x/files/00000001/00050000");
+        assert_eq!(
+            text(|path| layout.directory_path_into(1, path)),
+            "/x/files/00000001"
+        );
+        assert_eq!(
+            text(|path| layout.path_into(49_999, path)),
+            "/x/files/00000001/00050000"
+        );
     }
 
     #[test]
@@ -289,8 +298,14 @@ mod tests {
         let files = |entry| text(|path| layout.path_into(entry, path));
         let leafdirs = |leafdir| text(|path| layout.leafdir_path_into(leafdir, path));
         // int(ln 11 / ln 4) = 1
-        assert_eq!([files(0), files(3)], ["/x/files/00000001/00000001", "/x/files/00000001/00000004"]);
-        assert_eq!([files(4), files(5)], ["/x/files/00000002/00000001", "/x/files/00000002/00000002"]);
+        assert_eq!(
+            [files(0), files(3)],
+            ["/x/files/00000001/00000001", "/x/files/00000001/00000004"]
+        );
+        assert_eq!(
+            [files(4), files(5)],
+            ["/x/files/00000002/00000001", "/x/files/00000002/00000002"]
+        );
         assert_eq!(leafdirs(0), "/x/files/00000003/00000001");
         assert_eq!(leafdirs(4), "/x/files/00000004/00000001");
         let children: Vec<u32> = layout.directories.iter().map(|d| d.children).collect();
@@ -301,9 +316,15 @@ mod tests {
     fn impossible_trees_are_refused_with_the_way_out() {
         let refused = |fileset: &Fileset| Layout::new(fileset, 1).err().unwrap().to_string();
         let said = refused(&fileset(100_000_000, 0, 20.0));
-        assert!(said.contains("100000000 entries") && said.contains("at most 99999999"), "{said}");
+        assert!(
+            said.contains("100000000 entries") && said.contains("at most 99999999"),
+            "{said}"
+        );
         let said = refused(&fileset(100_000, 0, 1.001));
-        assert!(said.contains("too deep") && said.contains("larger dirwidth"), "{said}");
+        assert!(
+            said.contains("too deep") && said.contains("larger dirwidth"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -311,6 +332,10 @@ mod tests {
         let spec = fileset(2, 0, 2f64.powf(1.0 / 452.9));
         let layout = Layout::new(&spec, 1).unwrap();
         let path = text(|path| layout.path_into(0, path));
-        assert!(path.len() > 4000 && path.len() < libc::PATH_MAX as usize, "{}", path.len());
+        assert!(
+            path.len() > 4000 && path.len() < libc::PATH_MAX as usize,
+            "{}",
+            path.len()
+        );
     }
 }

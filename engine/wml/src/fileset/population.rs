@@ -228,12 +228,7 @@ impl Population {
     }
 
     /// The first entry from `first` on, round the set, that `accept` accepts.
-    fn find_from(
-        &self,
-        first: usize,
-        aim: Aim,
-        accept: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
+    fn find_from(&self, first: usize, aim: Aim, accept: impl Fn(usize) -> bool) -> Option<usize> {
         self.find_in(first..self.len(), aim, &accept)
             .or_else(|| self.find_in(0..first, aim, &accept))
     }
@@ -274,7 +269,9 @@ impl Population {
         match aim {
             Aim::Use => {
                 let more = |state| aim.fits(state).then_some(state + 1);
-                self.states[entry].fetch_update(AcqRel, Relaxed, more).is_ok()
+                self.states[entry]
+                    .fetch_update(AcqRel, Relaxed, more)
+                    .is_ok()
             }
             Aim::Create => {
                 let claimed = self.claim(entry, ABSENT, &totals.absent);

@@ -12,7 +12,11 @@ const QUIET: Duration = Duration::from_secs(5);
 pub fn report(what: &str, done: &AtomicUsize, total: usize, finished: impl Fn() -> bool) {
     let start = Instant::now();
     let terminal = std::io::stderr().is_terminal();
-    let step = if terminal { Duration::from_secs(1) } else { QUIET };
+    let step = if terminal {
+        Duration::from_secs(1)
+    } else {
+        QUIET
+    };
     let mut next = start + QUIET;
     while !finished() {
         let now = Instant::now();

@@ -154,7 +154,9 @@ mod tests {
         let mut stream = Stream::new(1, &["select"]);
         let mut own = [OwnRotors::default(), OwnRotors::default()];
         let open = |nth: usize| {
-            let entry = files.acquire(selector.pick(&mut stream, &mut own[nth % 2])).unwrap();
+            let entry = files
+                .acquire(selector.pick(&mut stream, &mut own[nth % 2]))
+                .unwrap();
             files.release(entry);
             entry
         };
@@ -166,19 +168,27 @@ mod tests {
         let files = files(100, 0);
         let rotor = selector(Operation::OpenFile, &files, |_| ());
         assert_eq!(by_turns(&files, &rotor, 6), [0, 1, 2, 3, 4, 5]);
-        let sequential = selector(Operation::OpenFile, &files, |f| f.select = Select::Sequential);
+        let sequential = selector(Operation::OpenFile, &files, |f| {
+            f.select = Select::Sequential
+        });
         assert_eq!(by_turns(&files, &sequential, 6), [0, 0, 1, 1, 2, 2]);
         let opennext = selector(Operation::OpenFile, &files, |f| f.opennext = true);
         assert_eq!(by_turns(&files, &opennext, 6), [0, 0, 1, 1, 2, 2]);
         let stat = selector(Operation::StatFile, &files, |f| f.opennext = true);
-        assert_eq!(by_turns(&files, &stat, 3), [6, 7, 8], "only openfile opens the next one");
+        assert_eq!(
+            by_turns(&files, &stat, 3),
+            [6, 7, 8],
+            "only openfile opens the next one"
+        );
     }
 
     #[test]
     fn an_index_names_the_file_and_half_steps_of_the_directories() {
         let files = files(100, 10);
         let at = |operation, value| {
-            let selector = selector(operation, &files, |f| f.indexed = Some(Amount::Fixed(value)));
+            let selector = selector(operation, &files, |f| {
+                f.indexed = Some(Amount::Fixed(value))
+            });
             let mut own = OwnRotors::default();
             match selector.pick(&mut Stream::new(1, &["select"]), &mut own) {
                 Pick::At(number) => number,
@@ -201,13 +211,18 @@ mod tests {
             files.settle_absent(claim);
             entry
         };
-        assert_eq!([delete(4), delete(4), delete(9), delete(9), delete(5)], [4, 5, 9, 0, 6]);
+        assert_eq!(
+            [delete(4), delete(4), delete(9), delete(9), delete(5)],
+            [4, 5, 9, 0, 6]
+        );
     }
 
     #[test]
     fn zipf_prefers_the_same_scattered_files_in_every_thread() {
         let files = files(10_000, 0);
-        let zipf = selector(Operation::OpenFile, &files, |f| f.select = Select::Zipf(0.99));
+        let zipf = selector(Operation::OpenFile, &files, |f| {
+            f.select = Select::Zipf(0.99)
+        });
         let picked = by_turns(&files, &zipf, 100_000);
         let mut counts = vec![0u32; 10_000];
         picked.iter().for_each(|&entry| counts[entry] += 1);
@@ -216,7 +231,10 @@ mod tests {
             let expected = 100_000.0 * (rank as f64 + 1.0).powf(-0.99) / all;
             let count = f64::from(counts[scatter(rank, 10_000) as usize]);
             let deviation = (count - expected) / expected.sqrt();
-            assert!(deviation.abs() < 5.0, "{rank}: {count} instead of {expected}");
+            assert!(
+                deviation.abs() < 5.0,
+                "{rank}: {count} instead of {expected}"
+            );
         }
         let apart = |rank| scatter(rank, 10_000).abs_diff(scatter(rank + 1, 10_000));
         assert!((0..1000).all(|rank| apart(rank) > 1000));

@@ -34,7 +34,9 @@ pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> 
         .preallocated()
         .map(|(_, entry)| entry.size_b.div_ceil(block))
         .sum();
-    let needed = blocks.saturating_add(directories as u64).saturating_mul(block);
+    let needed = blocks
+        .saturating_add(directories as u64)
+        .saturating_mul(block);
     let free = (disk.f_bavail * block).saturating_add(held.bytes);
     if needed > free {
         return Err(Failure::new(format!(

@@ -21,7 +21,10 @@ pub struct Tree {
 pub fn number_of(name: &OsStr) -> Option<u32> {
     let name = name.as_bytes();
     let ours = name.len() == 8 && name.iter().all(u8::is_ascii_digit);
-    ours.then(|| name.iter().fold(0, |number, digit| 10 * number + u32::from(digit - b'0')))
+    ours.then(|| {
+        name.iter()
+            .fold(0, |number, digit| 10 * number + u32::from(digit - b'0'))
+    })
 }
 
 impl Tree {
@@ -36,7 +39,9 @@ impl Tree {
         let mut directories = vec![root.to_owned()];
         let mut next = 0;
         while let Some(directory) = directories.get(next).cloned() {
-            let inner = look(&directory, |path, kind| Ok(kind.is_dir().then(|| path.to_owned())))?;
+            let inner = look(&directory, |path, kind| {
+                Ok(kind.is_dir().then(|| path.to_owned()))
+            })?;
             directories.extend(inner.into_iter().flatten());
             next += 1;
         }
@@ -63,15 +68,21 @@ impl Tree {
     /// Remove it all.
     pub fn remove(self) -> Result<(), Failure> {
         let what = format!("removing {}", self.directories[0].display());
-        crew::work_on(&what, &self.directories, crew::workers(), || (), |(), chunk| {
-            for directory in chunk {
-                look(directory, |path, kind| match kind.is_dir() {
-                    true => Ok(()),
-                    false => fs::remove_file(path).map_err(|error| irremovable(path, &error)),
-                })?;
-            }
-            Ok(())
-        })?;
+        crew::work_on(
+            &what,
+            &self.directories,
+            crew::workers(),
+            || (),
+            |(), chunk| {
+                for directory in chunk {
+                    look(directory, |path, kind| match kind.is_dir() {
+                        true => Ok(()),
+                        false => fs::remove_file(path).map_err(|error| irremovable(path, &error)),
+                    })?;
+                }
+                Ok(())
+            },
+        )?;
         self.directories.iter().rev().try_for_each(|directory| {
             fs::remove_dir(directory).map_err(|error| irremovable(directory, &error))
         })
@@ -96,7 +107,10 @@ pub fn remove_surplus(directory: &Path, count: u32) -> Result<(), Failure> {
         let belongs = number.is_some_and(|number| (1..=count).contains(&number));
         Ok((!belongs).then(|| path.to_owned()))
     })?;
-    surplus.iter().flatten().try_for_each(|path| remove_any(path))
+    surplus
+        .iter()
+        .flatten()
+        .try_for_each(|path| remove_any(path))
 }
 
 /// Look at everything in a directory, all of which must be ours.
@@ -108,7 +122,9 @@ fn look<T>(
     for item in fs::read_dir(directory).map_err(|error| unreadable(directory, &error))? {
         let item = item.map_err(|error| unreadable(directory, &error))?;
         let path = item.path();
-        let kind = item.file_type().map_err(|error| unreadable(&path, &error))?;
+        let kind = item
+            .file_type()
+            .map_err(|error| unreadable(&path, &error))?;
         let known = kind.is_file() || kind.is_dir() || kind.is_symlink();
         if !known || number_of(&item.file_name()).is_none() {
             return Err(foreign(&path));
@@ -119,7 +135,10 @@ fn look<T>(
 }
 
 fn foreign(path: &Path) -> Failure {
-    let message = format!("{} was not made by this program, so nothing was removed", path.display());
+    let message = format!(
+        "{} was not made by this program, so nothing was removed",
+        path.display()
+    );
     Failure::new(message).next("choose another directory")
 }
 

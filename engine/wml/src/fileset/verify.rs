@@ -21,7 +21,9 @@ pub fn verify(files: &Files) -> Result<(), Failure> {
     for nth in sample(layout.entries.len()) {
         layout.path_into(nth, &mut path);
         let entry = layout.entries[nth];
-        let expected = entry.preallocated.then(|| format!("{} bytes", entry.size_b));
+        let expected = entry
+            .preallocated
+            .then(|| format!("{} bytes", entry.size_b));
         check(&path, expected, |found| match found.is_file() {
             true => format!("{} bytes", found.len()),
             false => "no regular file".to_owned(),
@@ -29,7 +31,9 @@ pub fn verify(files: &Files) -> Result<(), Failure> {
     }
     for nth in sample(layout.leafdirs.len()) {
         layout.leafdir_path_into(nth, &mut path);
-        let expected = layout.leafdirs[nth].preallocated.then(|| "a directory".to_owned());
+        let expected = layout.leafdirs[nth]
+            .preallocated
+            .then(|| "a directory".to_owned());
         check(&path, expected, |found| match found.is_dir() {
             true => "a directory".to_owned(),
             false => "a file".to_owned(),

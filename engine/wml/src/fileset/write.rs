@@ -4,7 +4,6 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::files::Files;
@@ -40,9 +39,14 @@ impl Writer<'_> {
             let opened = if group.len() > 1 {
                 layout.directory_path_into(directory(group[0]) as usize, &mut self.path);
                 let flags = libc::O_PATH | libc::O_DIRECTORY;
-                Some(open_at(libc::AT_FDCWD, c_str(&self.path), flags).map_err(|error| {
-                    Failure::io(format!("cannot open {}", as_path(&self.path).display()), &error)
-                })?)
+                Some(
+                    open_at(libc::AT_FDCWD, c_str(&self.path), flags).map_err(|error| {
+                        Failure::io(
+                            format!("cannot open {}", as_path(&self.path).display()),
+                            &error,
+                        )
+                    })?,
+                )
             } else {
                 None
             };
@@ -85,7 +89,10 @@ impl Writer<'_> {
 
     fn create(&self, at: RawFd, name: &CStr, entry: usize) -> io::Result<()> {
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
-        self.fill(open_at(at, name, flags)?, self.files.layout.entries[entry].size_b)
+        self.fill(
+            open_at(at, name, flags)?,
+            self.files.layout.entries[entry].size_b,
+        )
     }
 
     /// Make of what is there what should be there.
@@ -107,7 +114,8 @@ impl Writer<'_> {
             Some(_) => {
                 let mut path = Vec::new();
                 self.files.layout.path_into(entry, &mut path);
-                remove_any(as_path(&path)).map_err(|failure| io::Error::other(failure.to_string()))?;
+                remove_any(as_path(&path))
+                    .map_err(|failure| io::Error::other(failure.to_string()))?;
             }
             None => {}
         }

@@ -9,15 +9,39 @@ use super::variate::Variate;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    Uniform { lower: f64, upper: f64 },
-    Normal { mean: f64, sigma: f64 },
+    Uniform {
+        lower: f64,
+        upper: f64,
+    },
+    Normal {
+        mean: f64,
+        sigma: f64,
+    },
     /// The logarithm is normal with the deviation `shape`; the median is `scale`.
-    LogNormal { shape: f64, scale: f64 },
-    Exponential { mean: f64 },
-    Gamma { mean: f64, gamma: f64 },
-    Erlang { shape: f64, rate: f64 },
-    Weibull { shape: f64, scale: f64 },
-    Triangular { lower: f64, upper: f64, mode: f64 },
+    LogNormal {
+        shape: f64,
+        scale: f64,
+    },
+    Exponential {
+        mean: f64,
+    },
+    Gamma {
+        mean: f64,
+        gamma: f64,
+    },
+    Erlang {
+        shape: f64,
+        rate: f64,
+    },
+    Weibull {
+        shape: f64,
+        scale: f64,
+    },
+    Triangular {
+        lower: f64,
+        upper: f64,
+        mode: f64,
+    },
 }
 
 impl Kind {
@@ -96,20 +120,68 @@ mod tests {
     use super::*;
 
     const KINDS: [(Kind, f64); 8] = [
-        (Kind::Uniform { lower: 2.0, upper: 5.0 }, 3.5),
-        (Kind::Normal { mean: 7.0, sigma: 3.0 }, 7.0),
+        (
+            Kind::Uniform {
+                lower: 2.0,
+                upper: 5.0,
+            },
+            3.5,
+        ),
+        (
+            Kind::Normal {
+                mean: 7.0,
+                sigma: 3.0,
+            },
+            7.0,
+        ),
         // exp(0.5^2 / 2)
-        (Kind::LogNormal { shape: 0.5, scale: 8.0 }, 8.0 * 1.133_148_453_066_826_3),
+        (
+            Kind::LogNormal {
+                shape: 0.5,
+                scale: 8.0,
+            },
+            8.0 * 1.133_148_453_066_826_3,
+        ),
         (Kind::Exponential { mean: 9.0 }, 9.0),
-        (Kind::Gamma { mean: 4096.0, gamma: 1.5 }, 4096.0),
-        (Kind::Erlang { shape: 3.0, rate: 0.5 }, 6.0),
+        (
+            Kind::Gamma {
+                mean: 4096.0,
+                gamma: 1.5,
+            },
+            4096.0,
+        ),
+        (
+            Kind::Erlang {
+                shape: 3.0,
+                rate: 0.5,
+            },
+            6.0,
+        ),
         // Gamma(1 + 1/2)
-        (Kind::Weibull { shape: 2.0, scale: 10.0 }, 10.0 * 0.886_226_925_452_758),
-        (Kind::Triangular { lower: 1.0, upper: 7.0, mode: 4.5 }, 12.5 / 3.0),
+        (
+            Kind::Weibull {
+                shape: 2.0,
+                scale: 10.0,
+            },
+            10.0 * 0.886_226_925_452_758,
+        ),
+        (
+            Kind::Triangular {
+                lower: 1.0,
+                upper: 7.0,
+                mode: 4.5,
+            },
+            12.5 / 3.0,
+        ),
     ];
 
     fn plain(kind: Kind) -> Custom {
-        Custom { kind, minimum: None, maximum: None, round: 0.0 }
+        Custom {
+            kind,
+            minimum: None,
+            maximum: None,
+            round: 0.0,
+        }
     }
 
     fn sample_mean(custom: &Custom) -> f64 {
@@ -122,7 +194,11 @@ mod tests {
     fn every_kind_has_the_mean_of_its_parameters() {
         for (kind, mean) in KINDS {
             let custom = plain(kind);
-            assert!((custom.mean() / mean - 1.0).abs() < 1e-6, "{kind:?}: {}", custom.mean());
+            assert!(
+                (custom.mean() / mean - 1.0).abs() < 1e-6,
+                "{kind:?}: {}",
+                custom.mean()
+            );
             let sampled = sample_mean(&custom);
             assert!((sampled / mean - 1.0).abs() < 0.01, "{kind:?}: {sampled}");
             assert!(custom.usual_maximum() > mean);
@@ -131,7 +207,11 @@ mod tests {
 
     #[test]
     fn a_triangular_variable_stays_in_its_triangle_and_is_most_often_near_its_mode() {
-        let custom = plain(Kind::Triangular { lower: 1.0, upper: 7.0, mode: 4.5 });
+        let custom = plain(Kind::Triangular {
+            lower: 1.0,
+            upper: 7.0,
+            mode: 4.5,
+        });
         let mut stream = Stream::new(1, &["triangle"]);
         let mut histogram = [0; 6];
         for _ in 0..60_000 {
@@ -144,7 +224,10 @@ mod tests {
         for (slice, count) in histogram.iter().enumerate() {
             let expected = 60_000.0 * (cumulated[slice + 1] - cumulated[slice]);
             let deviation = (f64::from(*count) - expected) / expected.sqrt();
-            assert!(deviation.abs() < 5.0, "{slice}: {count} instead of {expected}");
+            assert!(
+                deviation.abs() < 5.0,
+                "{slice}: {count} instead of {expected}"
+            );
         }
     }
 
@@ -158,7 +241,10 @@ mod tests {
                 round: mean / 8.0,
             };
             let (exact, sampled) = (custom.mean(), sample_mean(&custom));
-            assert!((sampled / exact - 1.0).abs() < 0.01, "{kind:?}: {sampled}, {exact}");
+            assert!(
+                (sampled / exact - 1.0).abs() < 0.01,
+                "{kind:?}: {sampled}, {exact}"
+            );
         }
     }
 
@@ -166,7 +252,12 @@ mod tests {
     fn halves_are_rounded_down_before_the_bounds_clamp() {
         let value = |x, minimum, maximum| {
             let kind = Kind::Uniform { lower: x, upper: x };
-            let custom = Custom { kind, minimum, maximum, round: 10.0 };
+            let custom = Custom {
+                kind,
+                minimum,
+                maximum,
+                round: 10.0,
+            };
             custom.sample(&mut Stream::new(1, &["round"]))
         };
         assert_eq!(value(25.0, None, None), 20.0);

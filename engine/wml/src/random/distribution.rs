@@ -106,7 +106,9 @@ impl Distribution {
             Shape::Uniform => 2.0 * above,
             Shape::Gamma(shape) => Variate::Gamma(*shape).usual_maximum() * above / shape,
             Shape::Tabular(table) => {
-                let ends = table.iter().map(|segment| segment.minimum.max(segment.maximum));
+                let ends = table
+                    .iter()
+                    .map(|segment| segment.minimum.max(segment.maximum));
                 self.table_scale(table) * ends.fold(0.0, f64::max)
             }
         })
@@ -125,7 +127,10 @@ fn segment_at(table: &[Segment], unit: f64) -> &Segment {
 
 fn table_mean(table: &[Segment], of_segment: impl Fn(&Segment) -> f64) -> f64 {
     let percent: f64 = table.iter().map(|segment| segment.percent).sum();
-    let sum: f64 = table.iter().map(|segment| segment.percent * of_segment(segment)).sum();
+    let sum: f64 = table
+        .iter()
+        .map(|segment| segment.percent * of_segment(segment))
+        .sum();
     sum / percent
 }
 
@@ -183,7 +188,9 @@ mod tests {
 
     fn draws(distribution: &Distribution) -> Vec<f64> {
         let mut stream = Stream::new(7, &["test"]);
-        (0..200_000).map(|_| distribution.sample(&mut stream)).collect()
+        (0..200_000)
+            .map(|_| distribution.sample(&mut stream))
+            .collect()
     }
 
     fn mean(values: &[f64]) -> f64 {
@@ -191,7 +198,11 @@ mod tests {
     }
 
     fn segment(percent: f64, minimum: f64, maximum: f64) -> Segment {
-        Segment { percent, minimum, maximum }
+        Segment {
+            percent,
+            minimum,
+            maximum,
+        }
     }
 
     #[test]
@@ -227,20 +238,35 @@ mod tests {
         });
         let mean = mean(&values);
         assert!((mean - 100.0).abs() < 0.5, "mean {mean}");
-        assert!(values.iter().all(|v| (16.0..=184.0).contains(v) && v % 8.0 == 0.0));
+        assert!(
+            values
+                .iter()
+                .all(|v| (16.0..=184.0).contains(v) && v % 8.0 == 0.0)
+        );
     }
 
     #[test]
     fn tables_keep_their_shares_and_are_uniform_inside_of_a_segment() {
-        let table = vec![segment(10.0, 0.0, 2.0), segment(65.0, 4.0, 8.0), segment(25.0, 100.0, 100.0)];
-        let values = draws(&Distribution { shape: Shape::Tabular(table), ..Distribution::default() });
+        let table = vec![
+            segment(10.0, 0.0, 2.0),
+            segment(65.0, 4.0, 8.0),
+            segment(25.0, 100.0, 100.0),
+        ];
+        let values = draws(&Distribution {
+            shape: Shape::Tabular(table),
+            ..Distribution::default()
+        });
         let share = |from: f64, to: f64| {
             let inside = values.iter().filter(|v| (from..to).contains(*v)).count();
             inside as f64 / values.len() as f64
         };
-        for (from, to, expected) in
-            [(0.0, 2.0, 0.1), (0.0, 1.0, 0.05), (4.0, 8.0, 0.65), (4.0, 5.0, 0.1625), (100.0, 101.0, 0.25)]
-        {
+        for (from, to, expected) in [
+            (0.0, 2.0, 0.1),
+            (0.0, 1.0, 0.05),
+            (4.0, 8.0, 0.65),
+            (4.0, 5.0, 0.1625),
+            (100.0, 101.0, 0.25),
+        ] {
             let found = share(from, to);
             assert!((found - expected).abs() < 0.006, "{from} to {to}: {found}");
         }
@@ -265,7 +291,11 @@ mod tests {
 
     #[test]
     fn a_maximum_cuts_and_is_part_of_the_mean() {
-        for shape in [Shape::Uniform, Shape::Gamma(1.5), Shape::Tabular(vec![segment(100.0, 0.0, 9.0)])] {
+        for shape in [
+            Shape::Uniform,
+            Shape::Gamma(1.5),
+            Shape::Tabular(vec![segment(100.0, 0.0, 9.0)]),
+        ] {
             let distribution = Distribution {
                 shape,
                 mean: 50.0,
@@ -276,7 +306,10 @@ mod tests {
             let values = draws(&distribution);
             assert!(values.iter().all(|value| (10.0..=60.0).contains(value)));
             let (exact, sampled) = (distribution.expectation(), mean(&values));
-            assert!((sampled / exact - 1.0).abs() < 0.005, "{distribution:?}: {sampled}, {exact}");
+            assert!(
+                (sampled / exact - 1.0).abs() < 0.005,
+                "{distribution:?}: {sampled}, {exact}"
+            );
             assert!(exact < 49.0);
         }
     }
@@ -284,7 +317,11 @@ mod tests {
     #[test]
     fn a_variable_with_a_seed_does_not_depend_on_the_seed_of_the_run() {
         let of_run = |run_seed, seed| {
-            let distribution = Distribution { mean: 1.0, seed, ..Distribution::default() };
+            let distribution = Distribution {
+                mean: 1.0,
+                seed,
+                ..Distribution::default()
+            };
             distribution.sample(&mut Stream::new(run_seed, &["thread", "1"]))
         };
         assert_eq!(of_run(1, Some(9)), of_run(2, Some(9)));

@@ -172,7 +172,10 @@ mod tests {
         for _ in 0..7000 {
             seen[stream.below(7) as usize] += 1;
         }
-        assert!(seen.iter().all(|count| (850..1150).contains(count)), "{seen:?}");
+        assert!(
+            seen.iter().all(|count| (850..1150).contains(count)),
+            "{seen:?}"
+        );
         assert_eq!(stream.below(0), 0);
     }
 }

@@ -94,9 +94,15 @@ mod tests {
         cases.extend(SHAPES.map(|k| (Variate::Gamma(k), k, k)));
         for (variate, mean, variance) in cases {
             let found = variate.expectation(|x| x);
-            assert!((found - mean).abs() < 1e-8 * mean.max(1.0), "{variate:?}: {found}");
+            assert!(
+                (found - mean).abs() < 1e-8 * mean.max(1.0),
+                "{variate:?}: {found}"
+            );
             let found = variate.expectation(|x| (x - mean).powi(2));
-            assert!((found / variance - 1.0).abs() < 1e-6, "{variate:?}: {found}");
+            assert!(
+                (found / variance - 1.0).abs() < 1e-6,
+                "{variate:?}: {found}"
+            );
         }
     }
 
@@ -113,7 +119,10 @@ mod tests {
                 let quantile = values[draws * tenth / 10];
                 let below = variate.expectation(|x| f64::from(x <= quantile));
                 // Five deviations of a share of 100,000 draws, and a step of the integral.
-                assert!((below - tenth as f64 / 10.0).abs() < 0.012, "{variate:?} {tenth}: {below}");
+                assert!(
+                    (below - tenth as f64 / 10.0).abs() < 0.012,
+                    "{variate:?} {tenth}: {below}"
+                );
             }
             assert!(*values.last().unwrap() <= variate.usual_maximum());
         }

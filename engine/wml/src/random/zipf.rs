@@ -95,7 +95,11 @@ mod tests {
         }
         let draws = f64::from(draws);
         let deviation = |(p, n): (f64, f64)| (n - draws * p) / (draws * p * (1.0 - p)).sqrt();
-        classes.into_iter().filter(|class| class.0 < 1.0).map(deviation).collect()
+        classes
+            .into_iter()
+            .filter(|class| class.0 < 1.0)
+            .map(deviation)
+            .collect()
     }
 
     #[test]
@@ -103,7 +107,10 @@ mod tests {
         for theta in [0.0, 0.2, 0.5, 0.99, 1.0, 1.0 + 1e-12, 1.01, 1.5, 2.0, 4.0] {
             for count in [1, 2, 3, 10, 1000, 100_000] {
                 let found = deviations(count, theta);
-                assert!(found.iter().all(|d| d.abs() < 5.0), "{theta} of {count}: {found:?}");
+                assert!(
+                    found.iter().all(|d| d.abs() < 5.0),
+                    "{theta} of {count}: {found:?}"
+                );
             }
         }
     }
@@ -125,7 +132,10 @@ mod tests {
         for (rank, count) in seen.iter().enumerate() {
             let expected = f64::from(draws) * (rank as f64 + 1.0).powf(-0.99) / all;
             let deviation = (f64::from(*count) - expected) / expected.sqrt();
-            assert!(deviation.abs() < 5.0, "{rank}: {count} instead of {expected}");
+            assert!(
+                deviation.abs() < 5.0,
+                "{rank}: {count} instead of {expected}"
+            );
         }
     }
 }

@@ -32,7 +32,10 @@ fn assert_counted(population: &Population) {
 /// The sum of the squared deviations of counts that should be equal, as a standard normal.
 fn chi_square(counts: &[u32]) -> f64 {
     let mean = counts.iter().sum::<u32>() as f64 / counts.len() as f64;
-    let sum: f64 = counts.iter().map(|&n| (f64::from(n) - mean).powi(2) / mean).sum();
+    let sum: f64 = counts
+        .iter()
+        .map(|&n| (f64::from(n) - mean).powi(2) / mean)
+        .sum();
     let freedom = counts.len() as f64 - 1.0;
     (sum - freedom) / (2.0 * freedom).sqrt()
 }
@@ -40,7 +43,9 @@ fn chi_square(counts: &[u32]) -> f64 {
 #[test]
 fn the_rotor_visits_every_file_before_any_twice() {
     let population = population(10, |_| true);
-    let twice: Vec<_> = (0..20).filter_map(|_| visit(&population, Pick::Rotor)).collect();
+    let twice: Vec<_> = (0..20)
+        .filter_map(|_| visit(&population, Pick::Rotor))
+        .collect();
     assert_eq!(twice, (0..10).chain(0..10).collect::<Vec<_>>());
 }
 
@@ -71,7 +76,12 @@ fn files_in_use_are_not_deleted_and_absent_ones_not_opened() {
 fn an_empty_set_is_full_and_empty_and_gives_nothing() {
     let population = population(0, |_| true);
     assert!(population.is_full() && population.is_empty());
-    for pick in [Pick::Rotor, Pick::Own(&mut 7), Pick::At(3), Pick::Uniform(1)] {
+    for pick in [
+        Pick::Rotor,
+        Pick::Own(&mut 7),
+        Pick::At(3),
+        Pick::Uniform(1),
+    ] {
         assert_eq!(population.take(pick, Aim::Create), None);
     }
 }
@@ -98,7 +108,11 @@ fn the_rotor_is_fair_to_the_file_between_threads_however_few_exist() {
         });
         for (entry, count) in counts.iter().enumerate() {
             let expected = if entry % every == 0 { rounds as u32 } else { 0 };
-            assert_eq!(count.load(Relaxed), expected, "entry {entry}, every {every}");
+            assert_eq!(
+                count.load(Relaxed),
+                expected,
+                "entry {entry}, every {every}"
+            );
         }
     }
 }
@@ -139,7 +153,11 @@ fn the_only_one_that_fits_among_a_million_is_found_without_looking_at_the_others
     for only in [0, 127, 128, 16_384, 333_333, length - 1] {
         let full = population(length, |entry| entry != only);
         let empty = population(length, |entry| entry == only);
-        for (population, aim) in [(full, Aim::Create), (empty, Aim::Use), (empty_again(only), Aim::Delete)] {
+        for (population, aim) in [
+            (full, Aim::Create),
+            (empty, Aim::Use),
+            (empty_again(only), Aim::Delete),
+        ] {
             for first in [0, only, (only + 1) % length, length / 2, length - 1] {
                 let looks = Cell::new(0);
                 let found = population.find_from(first, aim, |entry| {
@@ -158,63 +176,61 @@ fn the_only_one_that_fits_among_a_million_is_found_without_looking_at_the_others
     }
 }
 
+/// What one thread does to a population; `owners` counts who has a claim on each entry.
+fn stress(population: &Population, owners: &[AtomicU32], stream: &mut Stream) {
+    let alone = |entry: usize| {
+        assert_eq!(owners[entry].fetch_add(1, AcqRel), 0, "two have {entry}");
+        owners[entry].fetch_sub(1, AcqRel);
+    };
+    let mut rotor = 0;
+    for _ in 0..20_000 {
+        let number = stream.next_u64();
+        let pick = match stream.below(4) {
+            0 => Pick::Rotor,
+            1 => Pick::Own(&mut rotor),
+            2 => Pick::At(number),
+            _ => Pick::Uniform(number),
+        };
+        let aim = [Aim::Create, Aim::Delete, Aim::Use][stream.below(3) as usize];
+        let Some(entry) = population.take(pick, aim) else {
+            continue;
+        };
+        match aim {
+            Aim::Create => {
+                alone(entry);
+                population.settle_existing(entry, 0);
+            }
+            Aim::Delete => {
+                alone(entry);
+                population.settle_absent(entry);
+            }
+            Aim::Use => {
+                assert_eq!(owners[entry].load(Acquire), 0, "{entry} is claimed");
+                if population.claim_own(entry) {
+                    alone(entry);
+                    population.settle_absent(entry);
+                } else {
+                    population.release(entry);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn no_entry_is_claimed_twice_and_none_is_lost_whatever_the_picks() {
     for length in [5, 300, 40_000] {
         let population = population(length, |entry| entry % 2 == 0);
         let owners: Vec<AtomicU32> = (0..length).map(|_| AtomicU32::new(0)).collect();
-        let own = |entry: usize, work: &dyn Fn()| {
-            assert_eq!(owners[entry].fetch_add(1, AcqRel), 0, "two have {entry}");
-            work();
-        };
-        let disown = |entry: usize| {
-            owners[entry].fetch_sub(1, AcqRel);
-        };
         thread::scope(|scope| {
-            for thread in 0..4u64 {
-                let (population, own, disown) = (&population, &own, &disown);
-                scope.spawn(move || {
-                    let mut stream = Stream::new(thread, &["stress"]);
-                    let mut rotor = 0;
-                    for _ in 0..20_000 {
-                        let (kind, number) = (stream.below(4), stream.next_u64());
-                        let pick = match kind {
-                            0 => Pick::Rotor,
-                            1 => Pick::Own(&mut rotor),
-                            2 => Pick::At(number),
-                            _ => Pick::Uniform(number),
-                        };
-                        match stream.below(3) {
-                            0 => {
-                                if let Some(entry) = population.take(pick, Aim::Create) {
-                                    own(entry, &|| ());
-                                    disown(entry);
-                                    population.settle_existing(entry, 0);
-                                }
-                            }
-                            1 => {
-                                if let Some(entry) = population.take(pick, Aim::Delete) {
-                                    own(entry, &|| ());
-                                    disown(entry);
-                                    population.settle_absent(entry);
-                                }
-                            }
-                            _ => {
-                                if let Some(entry) = population.take(pick, Aim::Use) {
-                                    assert_eq!(owners[entry].load(Acquire), 0, "{entry} is claimed");
-                                    if population.claim_own(entry) {
-                                        population.settle_absent(entry);
-                                    } else {
-                                        population.release(entry);
-                                    }
-                                }
-                            }
-                        }
-                    }
-                });
+            for thread in 0..4 {
+                let (population, owners) = (&population, &owners);
+                let mut stream = Stream::new(thread, &["stress"]);
+                scope.spawn(move || stress(population, owners, &mut stream));
             }
         });
-        assert!(population.states.iter().all(|state| [ABSENT, EXISTS].contains(&state.load(Relaxed))));
+        let settled = |state: &AtomicU32| [ABSENT, EXISTS].contains(&state.load(Relaxed));
+        assert!(population.states.iter().all(settled));
         assert_counted(&population);
     }
 }
@@ -244,7 +260,7 @@ fn creates_and_deletes_of_many_threads_hold_the_population_for_ever() {
                     let open = [0; 2].map(|_| population.take(Pick::Rotor, Aim::Use).unwrap());
                     let existing = population.existing();
                     assert!(existing.abs_diff(800) <= THREADS, "{existing}");
-                    open.map(|entry| population.release(entry));
+                    open.iter().for_each(|&entry| population.release(entry));
                 }
             });
         }
