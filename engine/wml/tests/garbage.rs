@@ -17,23 +17,70 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
 use wml::lang::vocabulary::{COMMANDS, OBJECTS};
-use wml::lang::{Checked, check, format};
+use wml::lang::{Checked, check, format, parse_value};
 use wml::model::Operation;
 use wml::random::Stream;
 
 /// What stands between and beside the words of the vocabulary.
 const PUNCTUATION: &[&str] = &[
-    "=", ",", "{", "}", "{{", "}}", "(", ")", "+", "-", "*", "/", "$a", "${b}", "$", "\"x $a\"",
-    "\"", "\\", "10", "1.5k", "1e9", "-5", "0", "99999999999999999999", "true", "a", "/x", "\n",
-    "#", "é", "in", "randvar(", "cvar(", "name=a", "name=b", "path=/x", "entries=10", "dirwidth=5",
-    "files", "fileset", "file", "process", "thread", "flowop", "mode", "multi", "lathist",
+    "=",
+    ",",
+    "{",
+    "}",
+    "{{",
+    "}}",
+    "(",
+    ")",
+    "+",
+    "-",
+    "*",
+    "/",
+    "$a",
+    "${b}",
+    "$",
+    "\"x $a\"",
+    "\"",
+    "\\",
+    "10",
+    "1.5k",
+    "1e9",
+    "-5",
+    "0",
+    "99999999999999999999",
+    "true",
+    "a",
+    "/x",
+    "\n",
+    "#",
+    "é",
+    "in",
+    "randvar(",
+    "cvar(",
+    "name=a",
+    "name=b",
+    "path=/x",
+    "entries=10",
+    "dirwidth=5",
+    "files",
+    "fileset",
+    "file",
+    "process",
+    "thread",
+    "flowop",
+    "mode",
+    "multi",
+    "lathist",
 ];
 
 /// Words of the language in any order reach deeper than random characters.
 fn words() -> Vec<String> {
     let attributes = OBJECTS.iter().flat_map(|object| object.known);
     let operations = Operation::ALL.iter().map(|operation| operation.name());
-    let words = PUNCTUATION.iter().chain(COMMANDS).chain(attributes).copied();
+    let words = PUNCTUATION
+        .iter()
+        .chain(COMMANDS)
+        .chain(attributes)
+        .copied();
     words.chain(operations).map(str::to_owned).collect()
 }
 
@@ -43,7 +90,11 @@ fn word() -> impl Strategy<Value = String> {
 
 /// Check a text, and that everything said about it can be said.
 fn answer(text: &str) -> Checked {
-    let checked = check(text, &BTreeMap::new());
+    // The texts of the project leave it to the command line where their files stand.
+    let dir = ("dir".to_owned(), parse_value("/x"));
+    let needs_dir = text.contains("$dir") || text.contains("${dir}");
+    let overrides: BTreeMap<_, _> = needs_dir.then_some(dir).into_iter().collect();
+    let checked = check(text, &overrides);
     assert!(checked.program.is_some() || !checked.diagnostics.is_empty());
     for diagnostic in &checked.diagnostics {
         let (line, column) = diagnostic.position(text);
@@ -127,7 +178,10 @@ fn texts() -> Vec<String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut texts = Vec::new();
     collect(&here.join("tests"), &mut texts);
-    collect(&here.join("../../fsgreen/workloads/personalities"), &mut texts);
+    collect(
+        &here.join("../../fsgreen/workloads/personalities"),
+        &mut texts,
+    );
     assert!(texts.len() >= 4, "where are the personalities?");
     texts
 }
@@ -241,12 +295,18 @@ fn texts_with_faults() {
         if found.is_err() {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("garbage.f");
             fs::write(&file, &text).unwrap();
-            panic!("text {tried} of FSGREEN_FUZZ_SEED={seed}: see {}", file.display());
+            panic!(
+                "text {tried} of FSGREEN_FUZZ_SEED={seed}: see {}",
+                file.display()
+            );
         }
         tried += 1;
         whole += u64::from(format(&text).is_ok());
     }
-    assert!(whole > 0, "none of {tried} texts parses: nothing was formatted");
+    assert!(
+        whole > 0,
+        "none of {tried} texts parses: nothing was formatted"
+    );
     println!("{tried} texts, {whole} of them formatted");
 }
 

@@ -4,11 +4,11 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
-use common::{Place, READER, flowop, ops, reader, seconds, wait};
+use common::{Place, READER, flowop, ops, reader, seconds, wait, wait_until};
 
 fn last_step(text: &str) -> String {
     format!("{READER}{text}\n")
@@ -141,7 +141,10 @@ fn verify_accepts_what_was_created_and_finds_what_has_changed() {
     let place = Place::new("verify");
     let unchanged = last_step("create files verify run 0.1 verify");
     place.report("run", &unchanged, &[]);
-    assert_eq!(place.output("verify", READER, &[]).status.code(), Some(0));
+    let verify = || place.output("verify", &last_step("run"), &[]);
+    let verified = verify();
+    assert_eq!(verified.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&verified.stdout).contains("1 filesets are as prepared"));
 
     let changed = reader("read name=r", "appendfile name=r") + "verify\n";
     let output = place.output("run", &changed, &["--duration=0.1"]);
@@ -150,7 +153,9 @@ fn verify_accepts_what_was_created_and_finds_what_has_changed() {
     assert!(report["reason"].as_str().unwrap().contains("is not as prepared"));
     assert!(ops(&report["runs"][0], "r") > 0, "the run before it is lost");
     assert_eq!(report["runs"][0]["partial"], false);
-    assert_eq!(place.output("verify", READER, &[]).status.code(), Some(1));
+    assert_eq!(verify().status.code(), Some(1));
+    let none = place.output("verify", READER, &[]);
+    assert_eq!(none.status.code(), Some(1), "nothing was looked at");
 }
 
 #[test]
@@ -219,8 +224,10 @@ fn results_say_where_they_were_measured_and_what_was_asked_for() {
 #[test]
 fn periodic_statistics_count_from_the_start_or_from_the_last_print() {
     let place = Place::new("psrun");
+    // Threads that rest leave the processor to whoever prints.
+    let rests = READER.replace("random }", "random flowop delay name=d, value=0.002 }");
     let prints = |command: &str| {
-        let (report, said) = place.said("run", &last_step(command), &[]);
+        let (report, said) = place.said("run", &format!("{rests} {command}"), &[]);
         let counted = said.lines().filter(|line| line.starts_with("run 1, "));
         let counts: Vec<u64> = counted
             .map(|line| {
@@ -232,11 +239,11 @@ fn periodic_statistics_count_from_the_start_or_from_the_last_print() {
         let total = report["runs"][0]["measure"]["work_ops"].as_u64().unwrap();
         (counts, total)
     };
-    let (since_start, total) = prints("psrun 0.2 1");
+    let (since_start, total) = prints("psrun 0.2 2");
     assert!(since_start.len() >= 2, "{since_start:?}");
     assert!(since_start.is_sorted(), "{since_start:?}");
     assert!(*since_start.last().unwrap() <= total);
-    let (since_last, total) = prints("psrun -0.2 1");
+    let (since_last, total) = prints("psrun -0.2 2");
     assert!(since_last.len() >= 2, "{since_last:?}");
     assert!(since_last.iter().sum::<u64>() <= total);
     assert!(since_last.iter().all(|&ops| ops > 0), "it paused the threads: {since_last:?}");
@@ -266,12 +273,28 @@ fn the_printed_table_is_aligned_and_histograms_come_when_asked_for() {
 /// The port is fixed by the protocol, the address is this machine's own.
 const MASTER: &str = "127.94.3.1";
 
+fn meeting(master: &str, commands: &str) -> String {
+    format!("enable multi master=\"{master}\", client=one\n{}", last_step(commands))
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    listener.set_nonblocking(true).unwrap();
+    let mut accepted = None;
+    wait_until(Duration::from_secs(30), "no client came", || {
+        accepted = listener.accept().ok();
+        accepted.is_some()
+    });
+    let (connection, _) = accepted.unwrap();
+    connection.set_nonblocking(false).unwrap();
+    connection
+}
+
 #[test]
 fn clients_of_several_machines_wait_for_their_master() {
     let place = Place::new("meet");
     let listener = TcpListener::bind((MASTER, 8001)).unwrap();
     let master = std::thread::spawn(move || {
-        let (mut connection, _) = listener.accept().unwrap();
+        let mut connection = accept(&listener);
         let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
         let mut heard = Vec::new();
         for _ in 0..2 {
@@ -281,8 +304,8 @@ fn clients_of_several_machines_wait_for_their_master() {
         }
         heard
     });
-    let text = format!("enable multi master={MASTER}, client=one\n")
-        + &last_step("domultisync value=1 system \"touch $dir/met\" domultisync value=2");
+    let commands = "domultisync value=1 system \"touch $dir/met\" domultisync value=2";
+    let text = meeting(MASTER, commands);
     place.report("run", &text, &[]);
     assert!(place.dir().join("met").exists());
     let expected = [1, 2].map(|n| format!("cmd=SYNC,id=xyzzy,name=one,sample={n}"));
@@ -292,9 +315,8 @@ fn clients_of_several_machines_wait_for_their_master() {
 #[test]
 fn without_its_master_a_client_says_so() {
     let place = Place::new("lonely");
-    let text = "enable multi master=127.94.3.2, client=one\ndomultisync value=1\n";
-    let child = place.command("run", text, &[]);
-    let output = { child }.output().unwrap();
+    let text = meeting("127.94.3.2", "domultisync value=1");
+    let output = place.output("run", &text, &[]);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("cannot reach the master 127.94.3.2:8001"), "{said}");
@@ -305,9 +327,9 @@ fn without_its_master_a_client_says_so() {
 fn a_client_that_waits_for_its_master_can_be_stopped() {
     let place = Place::new("waiting");
     let listener = TcpListener::bind(("127.94.3.3", 8001)).unwrap();
-    let text = "enable multi master=127.94.3.3, client=one\ndomultisync value=1\n";
-    let child = place.start(text, &[]);
-    let _connection = listener.accept().unwrap();
+    let text = meeting("127.94.3.3", "domultisync value=1");
+    let child = place.start(&text, &[]);
+    let _connection = accept(&listener);
     common::signal(&child, libc::SIGTERM);
     assert_eq!(wait(child, Duration::from_secs(20)), 3);
     assert_eq!(place.written()["reason"], "stopped by SIGTERM");

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -68,12 +68,15 @@ fn a_thousand_flowops_in_one_thread_all_work() {
 #[test]
 fn a_hundred_processes_work_and_all_end() {
     let place = Place::new("processes");
-    let text = reader("name=p, instances=2", "name=p, instances=100");
-    let run = place.run(&text, &["--duration=1"]);
+    let text = reader("name=p, instances=2", "name=p, instances=100").replace(
+        "random }",
+        "random flowop finishoncount name=end, value=20 }",
+    );
+    let run = place.run(&format!("set mode quit alldone\n{text}"), &[]);
     assert_eq!(errors(&run), 0);
     let by_instance = flowop(&run, "r")["work_ops_by_instance"].as_array().unwrap();
     assert_eq!(by_instance.len(), 200);
-    assert!(by_instance.iter().all(|ops| ops.as_u64() > Some(0)));
+    assert!(by_instance.iter().all(|ops| *ops == 20));
     assert!(processes_with(&place.text()).is_empty());
 }
 
@@ -114,31 +117,23 @@ fn free_inodes(directory: &Path) -> u64 {
 
 const NOBODY: u32 = 65534;
 
-/// Run as a plain user, with a limit on the number of that user's threads.
-fn as_plain_user(test: &str, text: &str, options: &[&str], threads: libc::rlim_t) -> Output {
-    // Build folders may be closed to others.
-    let place = Place::below(&std::env::temp_dir(), &format!("fsgreen-{test}-{}", std::process::id()));
+/// The same as a plain user.
+fn as_plain_user(place: &Place, command: &Command) -> Command {
     let program = place.0.join("fsgreen-wml");
-    fs::copy(env!("CARGO_BIN_EXE_fsgreen-wml"), &program).unwrap();
-    let arguments = place.command("run", text, options);
-    let mut command = Command::new(program);
-    command.args(arguments.get_args()).current_dir("/");
-    let root = is_root();
-    if root {
+    fs::copy(command.get_program(), &program).unwrap();
+    let mut plain = Command::new(program);
+    plain.args(command.get_args()).current_dir("/");
+    if is_root() {
         chown(place.dir(), Some(NOBODY), Some(NOBODY)).unwrap();
-        command.uid(NOBODY).gid(NOBODY);
+        plain.uid(NOBODY).gid(NOBODY);
     }
-    // SAFETY: one system call.
-    let limited = unsafe {
-        command.pre_exec(move || {
-            let limit = libc::rlimit { rlim_cur: threads, rlim_max: threads };
-            match libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit) {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
-            }
-        })
-    };
-    limited.output().unwrap()
+    plain
+}
+
+/// Build folders may be closed to others, this is not.
+fn open_place(test: &str) -> Place {
+    let test = format!("fsgreen-{test}-{}", std::process::id());
+    Place::below(&std::env::temp_dir(), &test)
 }
 
 #[test]
@@ -147,7 +142,9 @@ fn a_plain_user_can_run_everything_and_learns_what_was_refused() {
         .replace("name=p,", "name=p, nice=-5,")
         .replace("name=t,", "name=t, ioprio=7,")
         + "create files sync dropcaches run 0.2\n";
-    let output = as_plain_user("plain", &text, &[], libc::RLIM_INFINITY);
+    let place = open_place("plain");
+    let command = place.command("run", &text, &[]);
+    let output = as_plain_user(&place, &command).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -170,7 +167,21 @@ fn threads_that_cannot_be_started_are_an_error_that_says_how_many_were_asked_for
         return;
     }
     let text = reader("instances=2 {\n", "instances=400 {\n");
-    let output = as_plain_user("nproc", &text, &["--duration=60"], 200);
+    let place = open_place("nproc");
+    let command = place.command("run", &text, &["--duration=60"]);
+    let mut command = as_plain_user(&place, &command);
+    // SAFETY: one system call.
+    let limited = unsafe {
+        command.pre_exec(|| {
+            let (rlim_cur, rlim_max) = (200, 200);
+            let limit = libc::rlimit { rlim_cur, rlim_max };
+            match libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit) {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
+        })
+    };
+    let output = limited.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("cannot start a thread of 'p', one of 800: "), "{said}");

@@ -65,7 +65,7 @@ fn a_signal_at_any_moment_leaves_a_report_and_no_process() {
     let moments: Vec<_> = moments.collect();
     std::thread::scope(|scope| {
         for part in moments.chunks(4) {
-            scope.spawn(|| {
+            scope.spawn(move || {
                 for &(nth, delay_s) in part {
                     stop_at(nth, Duration::from_secs_f64(delay_s));
                 }

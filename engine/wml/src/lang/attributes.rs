@@ -16,6 +16,10 @@ pub struct AttributeReader<'a> {
     span: Span,
     variables: &'a Variables,
     diagnostics: &'a mut Vec<Diagnostic>,
+    /// Some attribute has no known name; it may be the one that seems to be missing.
+    misspelt: bool,
+    /// Those with an error; the first one is what matters.
+    faulty: Vec<String>,
 }
 
 impl<'a> AttributeReader<'a> {
@@ -27,9 +31,11 @@ impl<'a> AttributeReader<'a> {
         variables: &'a Variables,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
+        let mut misspelt = false;
         for Attribute { name, .. } in attributes {
             let word = canonical(&name.node);
             if !vocabulary.known.contains(&word) {
+                misspelt = true;
                 let near = suggestion(word, vocabulary.known.iter().copied());
                 let message = format!("{} has no attribute '{}'{near}", vocabulary.of, name.node);
                 diagnostics.push(Diagnostic::error(name.span, message));
@@ -41,6 +47,8 @@ impl<'a> AttributeReader<'a> {
             span,
             variables,
             diagnostics,
+            misspelt,
+            faulty: Vec::new(),
         }
     }
 
@@ -64,6 +72,7 @@ impl<'a> AttributeReader<'a> {
                 Ok(value) => Some(value),
                 Err(diagnostic) => {
                     self.diagnostics.push(diagnostic);
+                    self.faulty.push(name.to_owned());
                     None
                 }
             },
@@ -80,23 +89,23 @@ impl<'a> AttributeReader<'a> {
             Ok(converted) => Some(converted),
             Err(other) => {
                 let found = other.describe();
-                self.error(name, format!("'{name}' must be {wanted}, and this is {found}"));
+                self.error(
+                    name,
+                    format!("'{name}' must be {wanted}, and this is {found}"),
+                );
                 None
             }
         }
     }
 
-    /// Report an error at an attribute, or at the object if it lacks that one. The first error
-    /// of a place is the one that matters.
+    /// Report an error at an attribute, or at the object if it lacks that one.
     pub fn error(&mut self, name: &str, message: impl Into<String>) {
-        let span = self.span_of(name);
-        if self
-            .diagnostics
-            .last()
-            .is_some_and(|last| last.span == span)
-        {
+        let is_missing = !self.has(name);
+        if self.faulty.iter().any(|faulty| faulty == name) || (is_missing && self.misspelt) {
             return;
         }
+        self.faulty.push(name.to_owned());
+        let span = self.span_of(name);
         self.diagnostics.push(Diagnostic::error(span, message));
     }
 

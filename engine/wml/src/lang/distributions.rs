@@ -19,7 +19,10 @@ impl Variables {
             Some(table) => match table.value.as_ref().map(|value| &value.node) {
                 Some(Expression::Table(rows)) => Some(self.table(rows)?),
                 _ => {
-                    read.error("randtable", "'randtable' must be {{percent, min, max}, ...}");
+                    read.error(
+                        "randtable",
+                        "'randtable' must be {{percent, min, max}, ...}",
+                    );
                     None
                 }
             },
@@ -165,7 +168,11 @@ fn table_mean(segments: &[Segment]) -> f64 {
 /// Read `name:value;name:value`.
 fn parameters(text: &str, known: Parameters) -> Result<Vec<f64>, String> {
     let mut values: Vec<f64> = known.iter().map(|(_, default)| *default).collect();
-    for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+    for part in text
+        .split(';')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
         let (name, value) = part
             .split_once(':')
             .ok_or_else(|| format!("'{part}' must be name:value, with ';' between several"))?;

@@ -65,6 +65,8 @@ pub struct Variables {
     overridden: BTreeSet<String>,
     set: BTreeMap<String, Span>,
     read: RefCell<BTreeSet<String>>,
+    /// Why variables have no value; said once, and not again at each use.
+    failed: BTreeMap<String, Diagnostic>,
     /// Only the last one counts.
     scopes: Vec<Scope>,
 }
@@ -90,6 +92,7 @@ impl Variables {
             overridden: overrides.keys().cloned().collect(),
             set: BTreeMap::new(),
             read: RefCell::default(),
+            failed: BTreeMap::new(),
             scopes: Vec::new(),
         }
     }
@@ -104,10 +107,27 @@ impl Variables {
     }
 
     /// Set a variable, unless the command line has the last word.
-    pub fn set(&mut self, name: &Spanned<String>, value: Value) {
+    pub fn set(
+        &mut self,
+        name: &Spanned<String>,
+        expression: &Spanned<Expression>,
+    ) -> Evaluated<()> {
         self.set.insert(name.node.clone(), name.span);
-        if !self.overridden.contains(&name.node) {
-            self.values.insert(name.node.clone(), value);
+        let value = self.evaluate(expression);
+        if self.overridden.contains(&name.node) {
+            return value.map(drop);
+        }
+        match value {
+            Ok(value) => {
+                self.failed.remove(&name.node);
+                self.values.insert(name.node.clone(), value);
+                Ok(())
+            }
+            Err(diagnostic) => {
+                self.values.remove(&name.node);
+                self.failed.insert(name.node.clone(), diagnostic.clone());
+                Err(diagnostic)
+            }
         }
     }
 
@@ -122,6 +142,10 @@ impl Variables {
         self.values
             .get(name)
             .filter(|_| self.overridden.contains(name))
+    }
+
+    pub fn is_set(&self, name: &str) -> bool {
+        self.values.contains_key(name) || self.failed.contains_key(name)
     }
 
     pub fn values(&self) -> &BTreeMap<String, Value> {
@@ -153,8 +177,11 @@ impl Variables {
         }
         self.read.borrow_mut().insert(name.to_owned());
         self.values.get(name).ok_or_else(|| {
+            if let Some(known) = self.failed.get(name) {
+                return known.clone();
+            }
             let near = suggestion(name, self.values.keys().map(String::as_str));
-            let message = format!("${name} is not set{near}: pass --set {name}=VALUE or set it");
+            let message = format!("${name} is not set: pass --set {name}=VALUE or set it{near}");
             Diagnostic::error(span, message)
         })
     }

@@ -41,7 +41,7 @@ impl Parser<'_> {
 
     /// A value, or a table in braces.
     pub(super) fn attribute_value(&mut self) -> Parsed<Spanned<Expression>> {
-        if self.peek().node == Token::Symbol('{') {
+        if self.begins_table() {
             self.nested(Self::table)
         } else {
             self.expression()

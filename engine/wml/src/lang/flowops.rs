@@ -97,9 +97,7 @@ impl<'a> Resolver<'a> {
             return Some(Node::Flowop(found.len() - 1));
         }
         match self.composite_places.get(word) {
-            Some(&nth) if nth < place.visible => {
-                Some(self.composite(nth, flowop, place, found))
-            }
+            Some(&nth) if nth < place.visible => self.composite(nth, flowop, place, found),
             Some(_) => {
                 let message = format!("flowop '{word}' is not defined above this one");
                 self.diagnostics.push(Diagnostic::error(*span, message));
@@ -124,7 +122,7 @@ impl<'a> Resolver<'a> {
         used: &'a ast::Flowop,
         place: &Place,
         found: &mut Vec<Flowop>,
-    ) -> Node {
+    ) -> Option<Node> {
         self.used_composites.insert(nth);
         let Defined {
             node: composite,
@@ -149,6 +147,12 @@ impl<'a> Resolver<'a> {
             }
             self.variables.leave();
         }
+        if let Some(local) = self.without_value(composite, &scope) {
+            let word = &used.operation.node;
+            let message = format!("${local} of flowop '{word}' has no value: give it one here");
+            self.diagnostics.push(Diagnostic::error(span, message));
+            return None;
+        }
         self.variables.enter(scope);
         let iters = iters.unwrap_or_else(|| {
             self.reader(&composite.attributes, &vocabulary::COMPOSITE, definition)
@@ -167,18 +171,36 @@ impl<'a> Resolver<'a> {
             self.nodes(&composite.flowops, &inside, found)
         };
         self.variables.leave();
-        Node::Composite { iters, body }
+        Some(Node::Composite { iters, body })
+    }
+
+    /// A local variable that has no value here and none outside.
+    fn without_value<'b>(&self, composite: &'b ast::Composite, scope: &Scope) -> Option<&'b str> {
+        composite
+            .locals
+            .iter()
+            .filter(|local| local.value.is_none())
+            .map(|local| local.name.node.as_str())
+            .find(|name| !scope.contains_key(*name) && !self.variables.is_set(name))
     }
 
     /// What a use of a composite flowop sets its local variables to.
     fn local_values(&mut self, composite: &ast::Composite, used: &ast::Flowop) -> Scope {
         let mut values = Scope::new();
         for ast::Attribute { name, value } in &used.locals {
-            let known = || composite.locals.iter().map(|local| local.name.node.as_str());
+            let known = || {
+                composite
+                    .locals
+                    .iter()
+                    .map(|local| local.name.node.as_str())
+            };
             if !known().any(|local| local == name.node) {
                 let near = suggestion(&name.node, known());
                 let word = &used.operation.node;
-                let message = format!("flowop '{word}' has no local variable '{}'{near}", name.node);
+                let message = format!(
+                    "flowop '{word}' has no local variable '{}'{near}",
+                    name.node
+                );
                 self.diagnostics.push(Diagnostic::error(name.span, message));
                 continue;
             }
@@ -250,7 +272,8 @@ impl<'a> Resolver<'a> {
 
     fn fileset_place(&mut self, name: &Spanned<String>) -> Option<usize> {
         let found = self.fileset_places.get(&name.node).copied();
-        if found.is_none() {
+        // A fileset whose name is wrong may be the one.
+        if found.is_none() && !self.fileset_places.contains_key("") {
             let near = suggestion(&name.node, self.fileset_places.keys().map(String::as_str));
             let message = format!("no fileset '{}' is defined above{near}", name.node);
             self.diagnostics.push(Diagnostic::error(name.span, message));
@@ -271,7 +294,10 @@ fn select(read: &mut AttributeReader) -> Option<Select> {
         read.error("theta", "'theta' belongs to select=zipf");
     }
     if theta.is_some_and(|theta| theta == 0.0 || theta > MAX_THETA) {
-        read.error("theta", format!("'theta' must be above 0 and at most {MAX_THETA}"));
+        read.error(
+            "theta",
+            format!("'theta' must be above 0 and at most {MAX_THETA}"),
+        );
     }
     if read.has("select") && read.has("indexed") {
         let message = "a flowop picks its file by 'indexed' or by 'select', not by both";
@@ -284,4 +310,3 @@ fn select(read: &mut AttributeReader) -> Option<Select> {
         Selection::Zipf => Select::Zipf(theta.unwrap_or(USUAL_THETA)),
     })
 }
-

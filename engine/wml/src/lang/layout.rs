@@ -77,8 +77,9 @@ struct Layout {
     columns: usize,
     /// Whether the next line goes on with a command that began above.
     continued: bool,
-    /// Whether a blank line has been seen, and whether one may stand here.
+    /// A blank line has been seen.
     blank: bool,
+    /// The last thing was the brace that begins a block.
     opened: bool,
 }
 

@@ -268,12 +268,7 @@ mod tests {
             ("-x", &[Token::Word("-x".into()), Token::End]),
             (
                 "5 -5",
-                &[
-                    Token::Number(5.0),
-                    minus(),
-                    Token::Number(5.0),
-                    Token::End,
-                ],
+                &[Token::Number(5.0), minus(), Token::Number(5.0), Token::End],
             ),
         ] {
             assert_eq!(nodes(text), expected, "{text}");

@@ -34,7 +34,11 @@ pub fn flowops(model: &Model) -> String {
     for process in &model.processes {
         for thread in &process.threads {
             let instances = process.instances * thread.instances;
-            let _ = write!(text, "\n  {}/{}, {instances} times", process.name, thread.name);
+            let _ = write!(
+                text,
+                "\n  {}/{}, {instances} times",
+                process.name, thread.name
+            );
             for flowop in &thread.flowops {
                 let _ = write!(text, "\n    {}: {}", flowop.name, flowop.operation.name());
                 if let Some(fileset) = flowop.fileset.and_then(|nth| model.filesets.get(nth)) {

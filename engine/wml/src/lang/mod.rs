@@ -3,6 +3,7 @@
 pub mod ast;
 mod attributes;
 mod blocks;
+mod commands;
 pub mod diagnostic;
 mod distributions;
 mod evaluate;
@@ -15,6 +16,7 @@ mod objects;
 mod parser;
 mod resolve;
 mod rules;
+mod steps;
 pub mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Severity};

@@ -32,7 +32,10 @@ impl<'a> Resolver<'a> {
         }
         let dirwidth = read.amount("dirwidth", if single { 10.0 } else { 0.0 });
         if dirwidth.mean() < 2.0 {
-            read.error("dirwidth", "'dirwidth' must be at least 2, such as dirwidth=20");
+            read.error(
+                "dirwidth",
+                "'dirwidth' must be at least 2, such as dirwidth=20",
+            );
         }
         let leafdirs = read.count("leafdirs", 0, 0..=MAX_ENTRIES);
         let least = u64::from(leafdirs == 0);

@@ -51,6 +51,17 @@ pub const QUIT_MODES: &[(&str, Quit)] = &[
     ("alldone", Quit::AllDone),
 ];
 
+/// What version 1.4's `stats` does, and whether a file or command belongs to it.
+pub const STATISTICS: &[(&str, bool)] = &[
+    ("clear", false),
+    ("snap", false),
+    ("dump", true),
+    ("xmldump", true),
+    ("multidump", true),
+    ("command", true),
+    ("directory", true),
+];
+
 /// The attributes of one kind of object.
 pub struct Attributes {
     pub of: &'static str,
@@ -231,7 +242,10 @@ pub const CUSTOM_TYPES: &[(&str, Parameters)] = &[
     ("gamma", &[("mean", 4096.0), ("gamma", 1.5)]),
     ("erlang", &[("shape", 1.0), ("rate", 1.0)]),
     ("weibull", &[("shape", 1.0), ("scale", 1.0)]),
-    ("triangular", &[("lower", 0.0), ("upper", 1.0), ("mode", 0.5)]),
+    (
+        "triangular",
+        &[("lower", 0.0), ("upper", 1.0), ("mode", 0.5)],
+    ),
 ];
 
 /// The meaning of a word in a table, or a message with the words that there are.

@@ -213,7 +213,7 @@ impl FlowopResult {
 fn requests(model: &Model, totals: &[RequestTotal]) -> Vec<Requests> {
     let threads = model.processes.iter().flat_map(|process| {
         let threads = process.threads.iter();
-        threads.filter_map(|thread| Some((process, thread, thread.arrivals?)))
+        threads.filter_map(move |thread| Some((process, thread, thread.arrivals?)))
     });
     threads
         .zip(totals)

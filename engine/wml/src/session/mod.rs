@@ -47,15 +47,22 @@ pub fn execute(program: &Program, options: &Options) -> Done {
 /// Create the filesets of a text, or verify them if they have been created before.
 pub fn prepare(program: &Program, options: &Options) -> Done {
     let mut session = Session::new(program, options);
-    let filesets = program.steps.iter().map(|step| match step {
-        Step::Create(filesets) => filesets.as_slice(),
-        Step::Run(run) => &run.model.filesets,
-        _ => &[],
-    });
-    let halt = filesets
-        .map(|filesets| session.trees.provide(filesets, options))
-        .find_map(Result::err);
-    session.done(halt)
+    let steps = program.steps.iter();
+    let needed: Vec<_> = steps
+        .filter_map(|step| match step {
+            Step::Create(filesets) => Some(filesets),
+            Step::Run(run) => Some(&run.model.filesets),
+            _ => None,
+        })
+        .collect();
+    let provided = if needed.is_empty() {
+        let message = "the text has no 'run' and no 'create files', so it needs no files";
+        Err(Failure::new(message).next("end it with: run").into())
+    } else {
+        let mut needed = needed.into_iter();
+        needed.try_for_each(|filesets| session.trees.provide(filesets, options))
+    };
+    session.done(provided.err())
 }
 
 impl<'a> Session<'a> {

@@ -23,9 +23,8 @@ fn steps(commands: &str) -> Vec<Step> {
 
 #[test]
 fn each_command_is_a_step_in_the_order_of_the_text() {
-    let steps = steps(
-        "create files system \"true\" sync dropcaches sleep 0.5 echo \"hi\" version verify",
-    );
+    let steps =
+        steps("create files system \"true\" sync dropcaches sleep 0.5 echo \"hi\" version verify");
     let [
         Step::Create(filesets),
         Step::System(command),
@@ -39,7 +38,10 @@ fn each_command_is_a_step_in_the_order_of_the_text() {
     else {
         panic!("{steps:?}")
     };
-    assert_eq!((filesets[0].name.as_str(), command.as_str()), ("files", "true"));
+    assert_eq!(
+        (filesets[0].name.as_str(), command.as_str()),
+        ("files", "true")
+    );
     assert_eq!((*duration_s, hi.as_str()), (0.5, "hi"));
     assert!(version.starts_with("fsgreen-wml"), "{version}");
 }
@@ -53,8 +55,10 @@ fn shell_commands_see_variables() {
 #[test]
 fn each_run_has_the_values_at_its_command() {
     let text = "set $n=1\n".to_owned()
-        + &minimal_but("name=t", "name=t, instances=$n")
-            .replace("run 1", "run 5 set $n=3 eventgen rate=$n*10 set $t=7 run $t");
+        + &minimal_but("name=t", "name=t, instances=$n").replace(
+            "run 1",
+            "run 5 set $n=3 eventgen rate=$n*10 set $t=7 run $t",
+        );
     let runs = runs(&text);
     let seen: Vec<_> = runs
         .iter()
@@ -106,16 +110,23 @@ fn definitions_must_stand_above_the_run_that_uses_them() {
     ]);
     let any_order = format!("{process} {fileset} run 1");
     assert_eq!(runs(&any_order).len(), 1);
-    let late = format!("{MINIMAL} define process name=q {{ thread name=t {{ flowop hog name=h }} }}");
+    let late =
+        format!("{MINIMAL} define process name=q {{ thread name=t {{ flowop hog name=h }} }}");
     assert!(warnings(&late)[0].contains("below the last 'run'"));
 }
 
 #[test]
 fn a_text_without_a_run_does_its_commands_and_says_so() {
     let text = minimal_but("run 1", "create files");
-    assert_eq!(warnings(&text), ["the text has no 'run', so nothing is measured"]);
+    assert_eq!(
+        warnings(&text),
+        ["the text has no 'run', so nothing is measured"]
+    );
     assert!(matches!(program(&text).steps.as_slice(), [Step::Create(_)]));
-    refused(&[(&text.replace("statfile", "statfle"), "unknown flowop 'statfle'")]);
+    refused(&[(
+        &text.replace("statfile", "statfle"),
+        "unknown flowop 'statfle'",
+    )]);
 }
 
 #[test]
@@ -124,7 +135,10 @@ fn the_quit_mode_holds_from_its_command_on() {
         "run 1",
         "run 1 set mode quit alldone run 1 set mode quit firstdone run 1 set mode quit timeout run",
     );
-    let modes: Vec<_> = runs(&text).iter().map(|run| (run.model.quit, run.duration_s)).collect();
+    let modes: Vec<_> = runs(&text)
+        .iter()
+        .map(|run| (run.model.quit, run.duration_s))
+        .collect();
     let expected = [
         (Quit::Timeout, Some(1.0)),
         (Quit::AllDone, Some(1.0)),
@@ -137,8 +151,14 @@ fn the_quit_mode_holds_from_its_command_on() {
 #[test]
 fn a_run_that_nothing_ends_is_warned_of() {
     let text = |commands: &str| minimal_but("run 1", commands);
-    for endless in ["set mode quit firstdone run", "set mode quit alldone psrun -1"] {
-        assert!(warnings(&text(endless))[0].contains("may never end"), "{endless}");
+    for endless in [
+        "set mode quit firstdone run",
+        "set mode quit alldone psrun -1",
+    ] {
+        assert!(
+            warnings(&text(endless))[0].contains("may never end"),
+            "{endless}"
+        );
     }
     assert!(warnings(&text("set mode quit alldone run 5")).is_empty());
     let goal = super::with_flowops("flowop finishoncount name=end, value=5");
@@ -155,7 +175,10 @@ fn psrun_prints_every_period_and_a_negative_one_counts_anew() {
     assert_eq!(seen("psrun"), (statistics(10.0, false), None));
     assert_eq!(seen("psrun 2"), (statistics(2.0, false), None));
     assert_eq!(seen("psrun -2 30"), (statistics(2.0, true), Some(30.0)));
-    assert_eq!(seen("set $p=3 psrun -$p $p"), (statistics(3.0, true), Some(3.0)));
+    assert_eq!(
+        seen("set $p=3 psrun -$p $p"),
+        (statistics(3.0, true), Some(3.0))
+    );
 }
 
 #[test]
@@ -191,7 +214,10 @@ fn foreach_repeats_its_commands_with_each_value() {
         })
         .collect();
     assert_eq!(said, ["1024 1", "1024 2", "4096 1", "4096 2"]);
-    let durations: Vec<_> = runs(&text).iter().map(|run| run.duration_s.unwrap()).collect();
+    let durations: Vec<_> = runs(&text)
+        .iter()
+        .map(|run| run.duration_s.unwrap())
+        .collect();
     assert_eq!(durations, [1.0, 2.0, 1.0, 2.0]);
 }
 
@@ -235,13 +261,17 @@ fn lists_name_what_is_defined_above() {
     let [Step::Say(filesets), Step::Say(flowops)] = steps.as_slice() else {
         panic!("{steps:?}")
     };
-    assert!(filesets.contains("files in /x: 10 files of 1024 bytes"), "{filesets}");
+    assert!(
+        filesets.contains("files in /x: 10 files of 1024 bytes"),
+        "{filesets}"
+    );
     assert!(flowops.contains("p/t, 1 times") && flowops.contains("s: statfile on files"));
 }
 
 #[test]
 fn clients_of_several_machines_meet() {
-    let text = before_run("enable lathist enable multi master=\"10.0.0.1\", client=c domultisync value=3");
+    let text =
+        before_run("enable lathist enable multi master=\"10.0.0.1\", client=c domultisync value=3");
     let program = program(&text);
     let multi = Multi {
         master: "10.0.0.1".into(),
@@ -250,18 +280,28 @@ fn clients_of_several_machines_meet() {
     assert_eq!((program.lathist, program.multi), (true, Some(multi)));
     assert!(matches!(program.steps[0], Step::Meet { value: 3 }));
     refused(&[
-        (&before_run("domultisync value=1"), "needs an 'enable multi' above"),
-        (&before_run("enable multi master=h"), "needs the attribute 'client'"),
+        (
+            &before_run("domultisync value=1"),
+            "needs an 'enable multi' above",
+        ),
+        (
+            &before_run("enable multi master=h"),
+            "needs the attribute 'client'",
+        ),
     ]);
 }
 
 #[test]
 fn what_is_left_of_version_1_4_is_warned_of_and_does_no_harm() {
     for (command, expected) in [
-        ("usage \"set \\$dir=<dir>\"", "'usage' has no effect: use 'echo'"),
+        (
+            "usage \"set \\$dir=<dir>\"",
+            "'usage' has no effect: use 'echo'",
+        ),
         ("load webserver", "'load' has no effect"),
         ("stats clear", "'stats' has no effect"),
         ("stats dump \"x.out\"", "'stats' has no effect"),
+        ("stats directory /tmp/x", "'stats' has no effect"),
         ("shutdown processes", "'shutdown' has no effect"),
         ("create processes", "each run starts its processes"),
         ("create fileset", "done as 'create files'"),

@@ -29,13 +29,18 @@ fn a_use_stands_for_the_inside_with_names_of_its_own() {
     let model = used("flowop reader name=a flowop reader name=b, iters=5");
     let thread = &model.processes[0].threads[0];
     let names: Vec<&str> = thread.flowops.iter().map(|f| f.name.as_str()).collect();
-    let expected = ["s", "a.open", "a.read", "a.close", "b.open", "b.read", "b.close"];
+    let expected = [
+        "s", "a.open", "a.read", "a.close", "b.open", "b.read", "b.close",
+    ];
     assert_eq!(names, expected);
     let inside = |iters, first| Node::Composite {
         iters: Amount::Fixed(iters),
         body: (first..first + 3).map(Node::Flowop).collect(),
     };
-    assert_eq!(thread.body, [Node::Flowop(0), inside(2.0, 1), inside(5.0, 4)]);
+    assert_eq!(
+        thread.body,
+        [Node::Flowop(0), inside(2.0, 1), inside(5.0, 4)]
+    );
 }
 
 #[test]
@@ -45,8 +50,16 @@ fn a_local_variable_has_the_value_of_its_use_then_its_default_then_the_global_on
          $size=$size*3",
     );
     assert_eq!(read(&model, "plain.read"), (1024.0, 2048.0));
-    assert_eq!(read(&model, "own.read"), (4096.0, 8192.0), "a default sees the use");
-    assert_eq!(read(&model, "both.read"), (3072.0, 7.0), "a use sees what is around it");
+    assert_eq!(
+        read(&model, "own.read"),
+        (4096.0, 8192.0),
+        "a default sees the use"
+    );
+    assert_eq!(
+        read(&model, "both.read"),
+        (3072.0, 7.0),
+        "a use sees what is around it"
+    );
 }
 
 #[test]
@@ -65,14 +78,23 @@ fn local_variables_hold_names_of_filesets_and_random_variables_too() {
 #[test]
 fn composite_flowops_use_those_above_them() {
     let outer = "define flowop name=outer, $k=2 { flowop reader name=in, $size=$k*1k, iters=3 }";
-    let text = format!("{READER}{outer}{}", with_flowops("flowop outer name=o, $k=8"));
+    let text = format!(
+        "{READER}{outer}{}",
+        with_flowops("flowop outer name=o, $k=8")
+    );
     let model = model(&text, &[]);
     assert_eq!(read(&model, "o.in.read"), (8192.0, 16384.0));
     let Node::Composite { iters, body } = &model.processes[0].threads[0].body[1] else {
         panic!()
     };
     assert_eq!((iters, body.len()), (&Amount::Fixed(1.0), 1));
-    assert!(matches!(&body[0], Node::Composite { iters: Amount::Fixed(3.0), .. }));
+    assert!(matches!(
+        &body[0],
+        Node::Composite {
+            iters: Amount::Fixed(3.0),
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -84,7 +106,9 @@ fn a_target_finds_its_siblings_before_others_of_the_name() {
            flowop semblock name=gate, value=1
            flowop sempost name=post, value=1, target=gate }}
          {}",
-        with_flowops("flowop work name=a flowop work name=b flowop sempost name=out, value=1, target=b.gate")
+        with_flowops(
+            "flowop work name=a flowop work name=b flowop sempost name=out, value=1, target=b.gate"
+        )
     );
     let model = model(&text, &[]);
     let target = |name: &str| {
@@ -96,7 +120,10 @@ fn a_target_finds_its_siblings_before_others_of_the_name() {
         thread.flowops[id.flowop].name.clone()
     };
     assert_eq!([target("a.end"), target("b.end")], ["a.s", "b.s"]);
-    assert_eq!([target("a.post"), target("b.post"), target("out")], ["a.gate", "b.gate", "b.gate"]);
+    assert_eq!(
+        [target("a.post"), target("b.post"), target("out")],
+        ["a.gate", "b.gate", "b.gate"]
+    );
 }
 
 #[test]
@@ -107,7 +134,10 @@ fn a_target_inside_reaches_what_stands_around_the_use() {
     );
     let model = model(&text, &[]);
     let (_, end) = model.flowops().last().unwrap();
-    assert_eq!((end.operation, end.targets[0].flowop), (Operation::FinishOnCount, 0));
+    assert_eq!(
+        (end.operation, end.targets[0].flowop),
+        (Operation::FinishOnCount, 0)
+    );
 }
 
 #[test]
@@ -116,19 +146,31 @@ fn wrong_composites_are_refused() {
     let hog = "{ flowop hog name=h }";
     for (text, expected) in [
         (
-            define(&format!("define flowop name=x {hog}"), "flowop x name=a, $y=1"),
+            define(
+                &format!("define flowop name=x {hog}"),
+                "flowop x name=a, $y=1",
+            ),
             "flowop 'x' has no local variable 'y'",
         ),
         (
-            define(&format!("define flowop name=x, $yes {hog}"), "flowop x name=a, $yet=1"),
+            define(
+                &format!("define flowop name=x, $yes {hog}"),
+                "flowop x name=a, $yet=1",
+            ),
             "did you mean 'yes'?",
         ),
         (
-            define(&format!("define flowop name=x, $y {hog}"), "flowop x name=a, $y"),
+            define(
+                &format!("define flowop name=x, $y {hog}"),
+                "flowop x name=a, $y",
+            ),
             "$y needs a value here",
         ),
         (
-            define(&format!("define flowop name=x {hog}"), "flowop x name=a, iosize=1k"),
+            define(
+                &format!("define flowop name=x {hog}"),
+                "flowop x name=a, iosize=1k",
+            ),
             "a composite flowop has no attribute 'iosize'",
         ),
         (
@@ -136,11 +178,17 @@ fn wrong_composites_are_refused() {
             "a composite flowop needs the attribute 'name'",
         ),
         (
-            define(&format!("define flowop name=hog {hog}"), "flowop hog name=a"),
+            define(
+                &format!("define flowop name=hog {hog}"),
+                "flowop hog name=a",
+            ),
             "'hog' is a flowop of the language",
         ),
         (
-            define(&format!("define flowop name=x {hog} define flowop name=x {hog}"), "flowop x name=a"),
+            define(
+                &format!("define flowop name=x {hog} define flowop name=x {hog}"),
+                "flowop x name=a",
+            ),
             "there are two flowops 'x'",
         ),
         (
@@ -148,15 +196,24 @@ fn wrong_composites_are_refused() {
             "flowop 'x' has nothing inside",
         ),
         (
-            define("define flowop name=x { flowop x name=y }", "flowop x name=a"),
+            define(
+                "define flowop name=x { flowop x name=y }",
+                "flowop x name=a",
+            ),
             "flowop 'x' is not defined above this one",
         ),
         (
-            define("define flowop name=x, $y { flowop hog name=h, value=$y }", "flowop x name=a"),
-            "$y is not set",
+            define(
+                "define flowop name=x, $y { flowop hog name=h, value=$y }",
+                "flowop x name=a",
+            ),
+            "$y of flowop 'x' has no value: give it one here",
         ),
         (
-            define(&format!("define flowop name=x {hog}"), "flowop x name=a flowop x name=a"),
+            define(
+                &format!("define flowop name=x {hog}"),
+                "flowop x name=a flowop x name=a",
+            ),
             "two flowops 'a.h'",
         ),
     ] {
@@ -167,7 +224,10 @@ fn wrong_composites_are_refused() {
 #[test]
 fn an_unused_composite_is_warned_of() {
     let text = minimal_but("run 1", "define flowop name=x { flowop hog name=h } run 1");
-    assert_eq!(warnings(&text), ["this flowop is never used, and its inside is not checked"]);
+    assert_eq!(
+        warnings(&text),
+        ["this flowop is never used, and its inside is not checked"]
+    );
 }
 
 #[test]
@@ -178,8 +238,10 @@ fn composites_that_grow_without_end_are_refused() {
             format!("define flowop name=c{n} {{ flowop c{inner} name=a flowop c{inner} name=b }}\n")
         })
         .collect();
-    let text = format!("define flowop name=c0 {{ flowop hog name=h }}\n{doubling}{}",
-        with_flowops("flowop c59 name=x"));
+    let text = format!(
+        "define flowop name=c0 {{ flowop hog name=h }}\n{doubling}{}",
+        with_flowops("flowop c59 name=x")
+    );
     refused(&[(&text, "that is too much")]);
     let chain: String = (1..=101)
         .map(|n| format!("define flowop name=c{n} {{ flowop c{} name=a }}\n", n - 1))
@@ -190,6 +252,9 @@ fn composites_that_grow_without_end_are_refused() {
             with_flowops(&format!("flowop {use_of} name=x"))
         )
     };
-    refused(&[(&text("c100"), "more than 100 composite flowops in one another")]);
+    refused(&[(
+        &text("c100"),
+        "more than 100 composite flowops in one another",
+    )]);
     assert!(model(&text("c99"), &[]).flowops().count() == 2, "{MINIMAL}");
 }

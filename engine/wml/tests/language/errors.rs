@@ -31,7 +31,10 @@ foreach $c in 1, 2 {
 run )
 ";
     let said = rendered(text);
-    let found: Vec<&str> = said.lines().filter(|line| line.contains("error: ")).collect();
+    let found: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("error: "))
+        .collect();
     let expected = [
         "x.f:1:8: error: expected '=', found a number",
         "x.f:6:24: error: expected 'flowop' or '}', found 'iosize'; is a ',' missing before it?",
@@ -133,9 +136,32 @@ fn errors_of_several_objects_and_runs_are_reported_once_and_in_order() {
         .replace("statfile", "foo")
         .replace("run 1", "run 1 run 2 sleep -1");
     let said = rendered(&text);
-    let found: Vec<&str> = said.lines().filter(|line| line.contains("error: ")).collect();
+    let found: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("error: "))
+        .collect();
     assert_eq!(found.len(), 3, "{said}");
     assert!(found[0].contains(":2:") && found[1].contains(":3:") && found[2].contains(":4:"));
+}
+
+#[test]
+fn one_slip_is_one_error() {
+    for (from, to) in [
+        ("define fileset", "set $n=1/0 set $m=$n+1 define fileset"),
+        ("entries", "entreis"),
+        ("fileset name=files", "fileset name=5"),
+        ("/x", "$dir"),
+        ("entries=10", "entries=$none"),
+        ("name=p", "instances=0, name=p"),
+        (
+            "statfile name=s, filesetname=files",
+            "openfile name=s, fd=1 flowop closefile name=c, fd=1",
+        ),
+        ("run 1", "run \"now\""),
+    ] {
+        let said = rendered(&minimal_but(from, to));
+        assert_eq!(said.matches("error: ").count(), 1, "{to}: {said}");
+    }
 }
 
 #[test]
@@ -144,7 +170,10 @@ fn a_wrong_flowop_inside_a_composite_one_is_named_by_its_use() {
         .to_owned()
         + &with_flowops("flowop twice name=a flowop twice name=b, $size=0");
     let said = rendered(&text);
-    assert!(said.contains("x.f:1:45: error: b.r: read needs an iosize"), "{said}");
+    assert!(
+        said.contains("x.f:1:45: error: b.r: read needs an iosize"),
+        "{said}"
+    );
     assert!(!said.contains("a.r"), "{said}");
 }
 
@@ -157,7 +186,10 @@ fn an_unset_or_unknown_variable_is_an_error_and_an_unused_one_a_warning() {
     let text = format!("set $entries=4\n{}", super::MINIMAL);
     let found = super::checked(&text, &[("entrees", "4")]).diagnostics;
     let messages: Vec<&str> = found.iter().map(|d| d.message.as_str()).collect();
-    assert!(messages[0].ends_with("did you mean 'entries'?"), "{messages:?}");
+    assert!(
+        messages[0].ends_with("did you mean 'entries'?"),
+        "{messages:?}"
+    );
     assert_eq!(messages[1..], ["$entries is never used"]);
     assert!(super::checked(&text, &[]).program.is_some());
 }
@@ -168,18 +200,42 @@ fn numbers_out_of_range_are_refused() {
         ("run 1", "run 0", "'run' takes a number of seconds above 0"),
         ("run 1", "run -1", "'run' takes a number of seconds from 0"),
         ("run 1", "run 1e9", "from 0 to 10000000"),
-        ("run 1", "psrun 0 5", "a number of seconds other than 0"),
+        (
+            "run 1",
+            "psrun 0 5",
+            "from 0.01 to 10000000, or its negative",
+        ),
         ("run 1", "psrun 5 (-5)", "'psrun' takes a number of seconds"),
         ("run 1", "debug 11", "a level from 0 to 10"),
-        ("run 1", "eventgen rate=-5 run 1", "'rate' must not be negative"),
-        ("name=p", "name=p, instances=0", "'instances' must be at least 1"),
+        (
+            "run 1",
+            "eventgen rate=-5 run 1",
+            "'rate' must not be negative",
+        ),
+        (
+            "name=p",
+            "name=p, instances=0",
+            "'instances' must be at least 1",
+        ),
         ("name=p", "name=p, nice=20", "'nice' must be at most 19"),
         ("name=t", "name=t, ioprio=9", "'ioprio' must be at most 8"),
         ("name=s", "name=s, fd=129", "'fd' must be at most 128"),
         ("name=s", "name=s, value=-1", "'value' must not be negative"),
-        ("prealloc", "prealloc=101", "'prealloc' must be between 0 and 100"),
-        ("prealloc", "prealloc, compress=101", "'compress' must be between"),
-        ("entries=10", "entries=5000000000", "'entries' must be at most"),
+        (
+            "prealloc",
+            "prealloc=101",
+            "'prealloc' must be between 0 and 100",
+        ),
+        (
+            "prealloc",
+            "prealloc, compress=101",
+            "'compress' must be between",
+        ),
+        (
+            "entries=10",
+            "entries=5000000000",
+            "'entries' must be at most",
+        ),
     ] {
         refused(&[(&minimal_but(from, to), expected)]);
     }

@@ -82,8 +82,14 @@ fn long_commands_go_on_further_to_the_right() {
     let attributes: Vec<String> = (0..30).map(|n| format!("name=attribute{n}")).collect();
     let text = formatted(&format!("define fileset {}", attributes.join(",")));
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines.len() > 4 && lines.iter().all(|line| line.chars().count() <= 100), "{text}");
-    assert!(lines[1..].iter().all(|line| line.starts_with("    name=")), "{text}");
+    assert!(
+        lines.len() > 4 && lines.iter().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    assert!(
+        lines[1..].iter().all(|line| line.starts_with("    name=")),
+        "{text}"
+    );
 }
 
 #[test]

@@ -59,7 +59,11 @@ fn rendered(text: &str) -> String {
 
 fn warnings(text: &str) -> Vec<String> {
     let checked = checked(text, &[]);
-    assert!(checked.program.is_some(), "{text}\n{:?}", checked.diagnostics);
+    assert!(
+        checked.program.is_some(),
+        "{text}\n{:?}",
+        checked.diagnostics
+    );
     let by = |d: &wml::lang::Diagnostic| d.severity == Severity::Warning;
     let found = checked.diagnostics.into_iter().filter(by);
     found.map(|diagnostic| diagnostic.message).collect()
@@ -73,7 +77,10 @@ fn minimal_but(from: &str, to: &str) -> String {
 
 /// The minimal text with flowops beside the one that it has.
 fn with_flowops(flowops: &str) -> String {
-    minimal_but("filesetname=files }", &format!("filesetname=files {flowops} }}"))
+    minimal_but(
+        "filesetname=files }",
+        &format!("filesetname=files {flowops} }}"),
+    )
 }
 
 /// The last flowop of a text that ends its only thread with it.

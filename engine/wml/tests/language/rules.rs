@@ -34,8 +34,15 @@ fn contradictions_between_objects_are_errors() {
 #[test]
 fn flowops_without_an_iosize_that_they_need_are_refused() {
     for operation in [
-        "read", "write", "appendfile", "appendfilerand", "fallocate", "mmapread", "mmapwrite",
-        "uringread", "uringwrite",
+        "read",
+        "write",
+        "appendfile",
+        "appendfilerand",
+        "fallocate",
+        "mmapread",
+        "mmapwrite",
+        "uringread",
+        "uringwrite",
     ] {
         let text = format!("flowop {operation} name=x, filesetname=files, random");
         wrong(&[(&text, &format!("{operation} needs an iosize"))]);
@@ -49,13 +56,29 @@ fn flowops_without_an_iosize_that_they_need_are_refused() {
 #[test]
 fn flowops_without_a_file_are_refused() {
     for operation in [
-        "openfile", "createfile", "fsyncset", "fsyncdir", "listdir", "liststatdir", "makedir",
-        "removedir", "renamefile", "linkfile", "symlinkfile", "chmodfile",
+        "openfile",
+        "createfile",
+        "fsyncset",
+        "fsyncdir",
+        "listdir",
+        "liststatdir",
+        "makedir",
+        "removedir",
+        "renamefile",
+        "linkfile",
+        "symlinkfile",
+        "chmodfile",
     ] {
         let expected = format!("{operation} needs a filesetname");
         wrong(&[(&format!("flowop {operation} name=x"), &expected)]);
     }
-    for operation in ["statfile", "deletefile", "truncatefile", "setxattr", "getxattr"] {
+    for operation in [
+        "statfile",
+        "deletefile",
+        "truncatefile",
+        "setxattr",
+        "getxattr",
+    ] {
         let expected = format!("{operation} needs a filesetname, or the fd");
         wrong(&[(&format!("flowop {operation} name=x, iosize=1k"), &expected)]);
         thread(&format!(
@@ -63,13 +86,27 @@ fn flowops_without_a_file_are_refused() {
         ));
     }
     for operation in [
-        "read", "write", "readwholefile", "writewholefile", "appendfile", "appendfilerand", "fsync",
-        "fdatasync", "fallocate", "mmapread", "mmapwrite", "uringread", "uringwrite", "closefile",
+        "read",
+        "write",
+        "readwholefile",
+        "writewholefile",
+        "appendfile",
+        "appendfilerand",
+        "fsync",
+        "fdatasync",
+        "fallocate",
+        "mmapread",
+        "mmapwrite",
+        "uringread",
+        "uringwrite",
+        "closefile",
         "aiowrite",
     ] {
         let flowop = format!("flowop {operation} name=x, fd=2, iosize=1k, random");
         wrong(&[(&flowop, "nothing in this thread opens a file into slot 2")]);
-        thread(&format!("flowop openfile name=o, filesetname=files, fd=2 {flowop}"));
+        thread(&format!(
+            "flowop openfile name=o, filesetname=files, fd=2 {flowop}"
+        ));
     }
     let closed = "flowop closefile name=x, fd=2, filesetname=files";
     wrong(&[(closed, "nothing in this thread opens a file into slot 2")]);
@@ -81,7 +118,10 @@ fn files_to_copy_come_from_another_slot_that_is_open() {
     let copy = "flowop copyfilerange name=c, filesetname=files, fd=2";
     wrong(&[
         (copy, "copyfilerange needs a srcfd"),
-        (&format!("{open} {copy}, srcfd=2"), "a srcfd other than its fd"),
+        (
+            &format!("{open} {copy}, srcfd=2"),
+            "a srcfd other than its fd",
+        ),
         (&format!("{open} {copy}, srcfd=3"), "into slot 3 (srcfd)"),
         (
             "flowop writewholefile name=w, filesetname=files, srcfd=3",
@@ -104,8 +144,14 @@ fn rotating_slots_need_something_that_opens_them() {
 #[test]
 fn leaf_directories_must_exist_to_be_made_or_removed() {
     wrong(&[
-        ("flowop makedir name=m, filesetname=files", "'files' has none: give it leafdirs"),
-        ("flowop removedir name=m, filesetname=files", "'files' has none: give it leafdirs"),
+        (
+            "flowop makedir name=m, filesetname=files",
+            "'files' has none: give it leafdirs",
+        ),
+        (
+            "flowop removedir name=m, filesetname=files",
+            "'files' has none: give it leafdirs",
+        ),
     ]);
     let only = |prealloc: &str, flowops: &str| {
         minimal_but("entries=10", "leafdirs=10")
@@ -124,7 +170,13 @@ fn leaf_directories_must_exist_to_be_made_or_removed() {
             "'files' has leaf directories only",
         ),
     ]);
-    model(&only("prealloc=0", &format!("{remove} flowop makedir name=m, filesetname=files")), &[]);
+    model(
+        &only(
+            "prealloc=0",
+            &format!("{remove} flowop makedir name=m, filesetname=files"),
+        ),
+        &[],
+    );
 }
 
 #[test]
@@ -170,22 +222,37 @@ fn goals_and_posts_need_a_value() {
             "flowop semblock name=g, value=1 flowop sempost name=x, target=g",
             "sempost needs a value of at least 1",
         ),
-        ("flowop semblock name=g", "semblock needs a value of at least 1"),
-        ("flowop testrandvar name=x, value=5", "testrandvar needs a random variable"),
+        (
+            "flowop semblock name=g",
+            "semblock needs a value of at least 1",
+        ),
+        (
+            "flowop testrandvar name=x, value=5",
+            "testrandvar needs a random variable",
+        ),
     ]);
 }
 
 #[test]
 fn a_flowop_that_is_never_done_is_warned_of() {
     let text = with_flowops("flowop hog name=h, iters=0");
-    assert_eq!(warnings(&text), ["'iters' is 0, so that this is never done"]);
+    assert_eq!(
+        warnings(&text),
+        ["'iters' is 0, so that this is never done"]
+    );
 }
 
 #[test]
 fn targets_are_gates_of_any_thread_and_flowops_of_the_same() {
     wrong(&[
-        ("flowop sempost name=q, value=1, target=g", "there is no semblock 'g'"),
-        ("flowop sempost name=q, value=1", "sempost needs a semblock as target"),
+        (
+            "flowop sempost name=q, value=1, target=g",
+            "there is no semblock 'g'",
+        ),
+        (
+            "flowop sempost name=q, value=1",
+            "sempost needs a semblock as target",
+        ),
         ("flowop wakeup name=q", "wakeup needs a block as target"),
         ("flowop wakeup name=q, target=s", "there is no block 's'"),
         ("flowop hog name=q, target=s", "hog takes no target"),
@@ -210,7 +277,10 @@ fn targets_are_gates_of_any_thread_and_flowops_of_the_same() {
            run 1";
     let model = model(&text, &[]);
     let targets = |operation| {
-        let (_, flowop) = model.flowops().find(|(_, f)| f.operation == operation).unwrap();
+        let (_, flowop) = model
+            .flowops()
+            .find(|(_, f)| f.operation == operation)
+            .unwrap();
         flowop.targets.clone()
     };
     let id = |process, thread, flowop| FlowopId {

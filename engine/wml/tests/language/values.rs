@@ -7,7 +7,10 @@ use super::{MINIMAL, minimal_but, model, program, program_with, refused};
 
 /// The sizes of the files of a text that sets `$size`.
 fn size(set: &str) -> Amount {
-    let text = format!("set $size={set}\n{}", minimal_but("entries=10", "entries=10, size=$size"));
+    let text = format!(
+        "set $size={set}\n{}",
+        minimal_but("entries=10", "entries=10, size=$size")
+    );
     model(&text, &[]).filesets[0].size.clone()
 }
 
@@ -51,7 +54,10 @@ fn variables_are_bound_late_overridden_and_computed() {
 #[test]
 fn an_object_sees_the_last_value_above_its_run() {
     let text = "set $n=1\n".to_owned() + &minimal_but("entries=10", "entries=$n");
-    assert_eq!(model(&text.replace("run 1", "set $n=2 run 1"), &[]).filesets[0].entries, 2);
+    assert_eq!(
+        model(&text.replace("run 1", "set $n=2 run 1"), &[]).filesets[0].entries,
+        2
+    );
 }
 
 #[test]
@@ -82,8 +88,15 @@ fn random_variables_have_the_moments_that_they_say() {
     let uniform = random("randvar(type=uniform, min=10, max=30, seed=0, randsrc=urandom)");
     assert_eq!((&uniform.shape, uniform.mean), (&Shape::Uniform, 20.0));
     assert_eq!((uniform.maximum, uniform.seed), (Some(30.0), None));
-    assert_eq!(random("randvar(mean=4k, randsrc=rand48)").shape, Shape::Gamma(1.5));
-    assert_eq!(random("randvar(min=100)").mean, 101.5, "the gamma value above the minimum");
+    assert_eq!(
+        random("randvar(mean=4k, randsrc=rand48)").shape,
+        Shape::Gamma(1.5)
+    );
+    assert_eq!(
+        random("randvar(min=100)").mean,
+        101.5,
+        "the gamma value above the minimum"
+    );
 }
 
 #[test]
@@ -103,7 +116,10 @@ fn a_table_of_probabilities_keeps_its_rows_and_its_mean() {
     assert!((size.mean - mean).abs() < 1e-9, "{}", size.mean);
     let scaled = random(&format!("randvar({table}, mean=1m, min=1k)"));
     assert_eq!((scaled.mean, scaled.minimum), (1048576.0, 1024.0));
-    assert!(matches!(scaled.shape, Shape::Tabular(_)), "the table says the type");
+    assert!(
+        matches!(scaled.shape, Shape::Tabular(_)),
+        "the table says the type"
+    );
 }
 
 #[test]
@@ -116,7 +132,8 @@ fn the_original_s_spelling_of_random_variables_is_understood() {
 
 #[test]
 fn custom_variables_have_types_parameters_and_bounds() {
-    let all = custom("cvar(type=cvar-normal, parameters=mean:4k;sigma:10, min=-5, max=8k, round=8)");
+    let all =
+        custom("cvar(type=cvar-normal, parameters=mean:4k;sigma:10, min=-5, max=8k, round=8)");
     let expected = Custom {
         kind: Kind::Normal {
             mean: 4096.0,
@@ -128,14 +145,57 @@ fn custom_variables_have_types_parameters_and_bounds() {
     };
     assert_eq!(all, expected);
     for (set, kind) in [
-        ("uniform", Kind::Uniform { lower: 0.0, upper: 1.0 }),
-        ("cvar-normal", Kind::Normal { mean: 0.0, sigma: 1.0 }),
-        ("lognormal", Kind::LogNormal { shape: 1.0, scale: 1.0 }),
+        (
+            "uniform",
+            Kind::Uniform {
+                lower: 0.0,
+                upper: 1.0,
+            },
+        ),
+        (
+            "cvar-normal",
+            Kind::Normal {
+                mean: 0.0,
+                sigma: 1.0,
+            },
+        ),
+        (
+            "lognormal",
+            Kind::LogNormal {
+                shape: 1.0,
+                scale: 1.0,
+            },
+        ),
         ("exponential", Kind::Exponential { mean: 1.0 }),
-        ("cvar-gamma", Kind::Gamma { mean: 4096.0, gamma: 1.5 }),
-        ("erlang", Kind::Erlang { shape: 1.0, rate: 1.0 }),
-        ("weibull", Kind::Weibull { shape: 1.0, scale: 1.0 }),
-        ("triangular", Kind::Triangular { lower: 0.0, upper: 1.0, mode: 0.5 }),
+        (
+            "cvar-gamma",
+            Kind::Gamma {
+                mean: 4096.0,
+                gamma: 1.5,
+            },
+        ),
+        (
+            "erlang",
+            Kind::Erlang {
+                shape: 1.0,
+                rate: 1.0,
+            },
+        ),
+        (
+            "weibull",
+            Kind::Weibull {
+                shape: 1.0,
+                scale: 1.0,
+            },
+        ),
+        (
+            "triangular",
+            Kind::Triangular {
+                lower: 0.0,
+                upper: 1.0,
+                mode: 0.5,
+            },
+        ),
     ] {
         assert_eq!(custom(&format!("cvar(type={set})")).kind, kind);
     }
@@ -150,24 +210,57 @@ fn impossible_distributions_are_refused() {
         ("randvar(type=uniform)", "needs a 'mean' or a 'max'"),
         ("randvar(mean=1k, min=2k)", "the mean is below the minimum"),
         ("randvar(mean=2k, max=1k)", "the maximum is below the mean"),
-        ("randvar(mean=2k, gamma=0)", "the gamma shape must be above 0"),
+        (
+            "randvar(mean=2k, gamma=0)",
+            "the gamma shape must be above 0",
+        ),
         ("randvar(type=tabular, mean=1)", "needs a 'randtable'"),
-        ("randvar(type=gamma, randtable={{100, 1, 2}})", "belongs to type=tabular"),
-        ("randvar(randtable={{50, 1, 2}})", "sum to 50 rather than to 100"),
-        ("randvar(randtable={{100, 2, 1}})", "maximum of this row is below"),
+        (
+            "randvar(type=gamma, randtable={{100, 1, 2}})",
+            "belongs to type=tabular",
+        ),
+        (
+            "randvar(randtable={{50, 1, 2}})",
+            "sum to 50 rather than to 100",
+        ),
+        (
+            "randvar(randtable={{100, 2, 1}})",
+            "maximum of this row is below",
+        ),
         ("randvar(randtable={{100, 2}})", "a row of a randtable is"),
-        ("randvar(randtable={{100, 0, 0}})", "the mean of this table is 0"),
+        (
+            "randvar(randtable={{100, 0, 0}})",
+            "the mean of this table is 0",
+        ),
         ("randvar(randtable={{100, x, 0}})", "must be a number"),
         ("randvar(randtable=5)", "must be {{percent, min, max}, ...}"),
-        ("randvar(mean={{100, 1, 2}})", "a table stands in randtable="),
+        (
+            "randvar(mean={{100, 1, 2}})",
+            "a table stands in randtable=",
+        ),
         ("{{100, 1, 2}}", "expected a value, found '{'"),
         ("randvar(mean=2k, randsrc=dice)", "none of rand48, urandom"),
-        ("cvar(min=5)", "a custom variable needs the attribute 'type'"),
+        (
+            "cvar(min=5)",
+            "a custom variable needs the attribute 'type'",
+        ),
         ("cvar(type=normal, parameters=mean)", "must be name:value"),
-        ("cvar(type=normal, parameters=mean:x)", "'x' is not a number"),
-        ("cvar(type=uniform, parameters=lower:2)", "upper must not be below lower"),
-        ("cvar(type=erlang, parameters=shape:1.5)", "a whole number from 1"),
-        ("cvar(type=normal, min=2, max=1)", "the maximum is below the minimum"),
+        (
+            "cvar(type=normal, parameters=mean:x)",
+            "'x' is not a number",
+        ),
+        (
+            "cvar(type=uniform, parameters=lower:2)",
+            "upper must not be below lower",
+        ),
+        (
+            "cvar(type=erlang, parameters=shape:1.5)",
+            "a whole number from 1",
+        ),
+        (
+            "cvar(type=normal, min=2, max=1)",
+            "the maximum is below the minimum",
+        ),
         ("1/0", "this has no finite value"),
         ("1+x", "this must be a number, and it is text"),
     ] {
@@ -178,14 +271,20 @@ fn impossible_distributions_are_refused() {
 
 #[test]
 fn a_text_that_doubles_itself_is_stopped() {
-    let values = (0..60).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let values = (0..60)
+        .map(|n| n.to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
     let text = format!("set $t=xy foreach $i in {values} {{ set $t=\"$t$t\" }}");
     refused(&[(&text, "this text has more than 16384 bytes")]);
 }
 
 #[test]
 fn a_random_variable_has_no_value_in_a_text() {
-    refused(&[("set $r=randvar(mean=1) echo \"$r\"", "no value outside a flowop")]);
+    refused(&[(
+        "set $r=randvar(mean=1) echo \"$r\"",
+        "no value outside a flowop",
+    )]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Openers {
             let opens = opens(flowop.operation);
             openers.rotate |= opens && flowop.opennext;
             openers.slots[flowop.fd] |=
-                flowop.fileset.is_some() && (opens || opens_if_empty(flowop.operation));
+                opens || (flowop.fileset.is_some() && opens_if_empty(flowop.operation));
         }
         openers
     }
@@ -117,11 +117,15 @@ fn source(flowop: &Flowop, openers: &Openers) -> Option<String> {
     } else if picks_without_slot(operation) {
         let found = open && (flowop.fd > 0 || flowop.opennext);
         (!found).then(|| {
-            format!("{name} needs a filesetname, or the fd (not 0) of a file that this thread opens")
+            format!(
+                "{name} needs a filesetname, or the fd (not 0) of a file that this thread opens"
+            )
         })
     } else if (opens_if_empty(operation) || operation == O::CloseFile) && !open {
         let fd = flowop.fd;
-        Some(format!("nothing in this thread opens a file into slot {fd}"))
+        Some(format!(
+            "nothing in this thread opens a file into slot {fd}"
+        ))
     } else {
         None
     }
@@ -139,8 +143,12 @@ fn slots(flowop: &Flowop, openers: &Openers) -> Option<String> {
         Some(srcfd) if copies && srcfd == flowop.fd => {
             Some(format!("{name} needs a srcfd other than its fd"))
         }
-        Some(srcfd) if (copies || flowop.operation == O::WriteWholeFile) && !openers.opens(srcfd) => {
-            Some(format!("nothing in this thread opens a file into slot {srcfd} (srcfd)"))
+        Some(srcfd)
+            if (copies || flowop.operation == O::WriteWholeFile) && !openers.opens(srcfd) =>
+        {
+            Some(format!(
+                "nothing in this thread opens a file into slot {srcfd} (srcfd)"
+            ))
         }
         _ => None,
     }

@@ -40,7 +40,10 @@ pub fn check(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>
                     values::check(flowop, &waits),
                 ];
                 for message in found.into_iter().flatten() {
-                    diagnostics.push(Diagnostic::error(spans.flowop, named(flowop, spans, message)));
+                    diagnostics.push(Diagnostic::error(
+                        spans.flowop,
+                        named(flowop, spans, message),
+                    ));
                 }
                 if never_done(flowop) {
                     let message = "'iters' is 0, so that this is never done".to_owned();

@@ -36,7 +36,10 @@ pub fn resolve(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnosti
                 model.processes[id.process].threads[id.thread].flowops[id.flowop].targets = found;
             }
             Err(message) => {
-                let span = spans.target.as_ref().map_or(spans.flowop, |target| target.span);
+                let span = spans
+                    .target
+                    .as_ref()
+                    .map_or(spans.flowop, |target| target.span);
                 diagnostics.push(Diagnostic::error(span, message));
             }
         }
@@ -69,14 +72,13 @@ fn targets(
             Wanted::Neighbour => Ok(Vec::new()),
         };
     };
-    let same_thread =
-        |place: &FlowopId| (place.process, place.thread) == (id.process, id.thread);
+    let same_thread = |place: &FlowopId| (place.process, place.thread) == (id.process, id.thread);
     let fits = |place: &FlowopId, kind: O| match wanted {
         Wanted::Gate(gate) => kind == gate,
         Wanted::Neighbour => same_thread(place),
     };
     let find = |name: &str, near: bool| -> Vec<FlowopId> {
-        let of_name = places.get(name).map_or([].as_slice(), Vec::as_slice);
+        let of_name = places.get(name).map(Vec::as_slice).unwrap_or_default();
         of_name
             .iter()
             .filter(|(place, kind)| fits(place, *kind) && (!near || same_thread(place)))
