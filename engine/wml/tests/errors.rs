@@ -300,3 +300,41 @@ fn a_failing_device_is_counted_as_often_as_it_fails() {
     assert!(ops(&run, "read") > 0 && ops(&run, "write") > 0);
     assert_eq!(ops(&run, "sync"), 0);
 }
+
+#[test]
+fn a_kernel_without_io_uring_is_told_before_the_run() {
+    let place = Place::new("no-uring");
+    let text = "
+        define fileset name=files, path=$dir, entries=4, size=64k, dirwidth=4, prealloc
+        define process name=p { thread name=t {
+          flowop uringread name=read, filesetname=files, iosize=4k, random } }
+        run 60\n";
+    place.report("prepare", text, &[]);
+    for (errno, next) in [
+        ("ENOSYS", "Linux 5.6"),
+        ("EPERM", "kernel.io_uring_disabled=0"),
+    ] {
+        let run = place.command("run", text, &["--prepared"]);
+        let mut strace = Command::new("strace");
+        strace.args([
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            "trace=io_uring_setup",
+            "-e",
+        ]);
+        strace.arg(format!("inject=io_uring_setup:error={errno}"));
+        let Ok(output) = strace.arg(run.get_program()).args(run.get_args()).output() else {
+            eprintln!("skipped: there is no strace to refuse it; apt install strace");
+            return;
+        };
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("refuses an io_uring") && said.contains(next),
+            "{said}"
+        );
+    }
+}

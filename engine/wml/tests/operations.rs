@@ -339,6 +339,35 @@ fn reads_and_writes_through_a_ring_are_counted_when_complete() {
 }
 
 #[test]
+fn direct_io_is_aligned_whoever_does_it() {
+    let place = Place::new("direct");
+    let body = format!(
+        "flowop openfile name=open, filesetname=files, fd=1, directio
+         flowop read name=read, fd=1, iosize=4k, random
+         flowop readwholefile name=whole, fd=1, iosize=16k
+         flowop write name=write, fd=1, iosize=8k, random
+         flowop aiowrite name=aio, fd=1, iosize=4k, random, iters=3
+         flowop aiowait name=wait
+         flowop closefile name=close, fd=1
+         flowop finishoncount name=end, value=10, target=close"
+    );
+    let run = place.run(&text("entries=4, size=64k, prealloc", &body), &[]);
+    if !flowop(&run, "open")["errors"]["EINVAL"].is_null() {
+        let dir = place.dir();
+        eprintln!(
+            "skipped: {} has no direct I/O; set CARGO_TARGET_DIR to ext4 or xfs",
+            dir.display()
+        );
+        return;
+    }
+    assert_eq!(errors(&run), 0, "{run}");
+    assert_eq!(
+        (ops(&run, "read"), ops(&run, "write"), ops(&run, "aio")),
+        (10, 10, 30)
+    );
+}
+
+#[test]
 fn opennext_goes_round_the_slots_and_closes_what_is_there() {
     let place = Place::new("opennext");
     let body = format!(
