@@ -16,7 +16,8 @@ fn limited(limiter: &str, rate: u32) -> String {
             flowop {limiter} name=limit }}
           thread name=u, instances=3 {{
             flowop read name=b, filesetname=files, iosize=4k, random
-            flowop {limiter} name=limit }} }}"
+            flowop {limiter} name=limit }} }}
+        run"
     )
 }
 
@@ -32,13 +33,13 @@ fn a_limit_holds_for_all_threads_together_and_starves_none() {
             scope.spawn(move || {
                 let place = Place::new(limiter);
                 let options = ["--warmup=1", "--duration=4"];
-                let report = place.report("run", &limited(limiter, rate), &options);
-                let rate = report["measure"]["throughput_ops_s"].as_f64().unwrap();
+                let run = place.run(&limited(limiter, rate), &options);
+                let rate = run["measure"]["throughput_ops_s"].as_f64().unwrap();
                 // Never more than asked; less where the machine has other things to do. That the
                 // budget itself is exact and fair, its own tests show on a simulated clock.
                 let share = rate / expected_ops_s;
                 assert!((0.9..1.03).contains(&share), "{limiter}: {rate}");
-                let (a, b) = (ops(&report, "a"), ops(&report, "b"));
+                let (a, b) = (ops(&run, "a"), ops(&run, "b"));
                 assert!(a.min(b) * 3 > a + b, "{limiter}: {a} against {b}");
             });
         }

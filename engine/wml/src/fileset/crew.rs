@@ -7,6 +7,7 @@ use std::thread;
 
 use super::progress;
 use crate::failure::Failure;
+use crate::signals;
 
 /// The most items that a thread takes at once: so many that neighbours among the items are worked
 /// on by one thread.
@@ -22,7 +23,7 @@ pub fn workers() -> usize {
 }
 
 /// Do `work` for every chunk of the items, each thread with a state of its own from `begin`. The
-/// first failure stops everyone and is returned. Says on the standard error how far `what` is.
+/// first failure, or a signal, stops everyone and is returned. Says on the standard error how far `what` is.
 pub fn work_on<T: Sync, S>(
     what: &str,
     items: &[T],
@@ -48,7 +49,8 @@ pub fn work_on<T: Sync, S>(
         let mut state = begin();
         while let (false, Some(range)) = (stopped.load(Relaxed), chunk()) {
             let count = range.len();
-            if let Err(error) = work(&mut state, &items[range]) {
+            let done_here = signals::check().and_then(|()| work(&mut state, &items[range]));
+            if let Err(error) = done_here {
                 stopped.store(true, Relaxed);
                 let mut failure = failure.lock().expect("no thread panics");
                 failure.get_or_insert(error);

@@ -11,6 +11,7 @@ use super::layout::as_path;
 use super::space::SMALLER;
 use super::tree::remove_any;
 use crate::failure::{Failure, errno};
+use crate::signals;
 
 /// Bytes of one write.
 const FILL_B: usize = 1 << 20;
@@ -133,6 +134,9 @@ impl Writer<'_> {
             let piece = left.min(FILL_B);
             file.write_all(&self.data[from..from + piece])?;
             left -= piece;
+            if left > 0 && signals::pending().is_some() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
         }
         Ok(())
     }
