@@ -14,7 +14,8 @@ use crate::signals;
 const MAX_CHUNK: usize = 256;
 /// How many chunks each thread has at least, so that all end at about the same time.
 const MIN_CHUNKS: usize = 16;
-const MAX_WORKERS: usize = 8;
+/// Beyond these, threads only wait for the locks of the file system.
+const MAX_WORKERS: usize = 32;
 
 /// Twice the processors, so that the disk has work while they compute.
 pub fn workers() -> usize {
@@ -23,7 +24,8 @@ pub fn workers() -> usize {
 }
 
 /// Do `work` for every chunk of the items, each thread with a state of its own from `begin`. The
-/// first failure, or a signal, stops everyone and is returned. Says on the standard error how far `what` is.
+/// first failure, or a signal that asks for the end, stops everyone and is returned. Says on the
+/// standard error how far `what` is.
 pub fn work_on<T: Sync, S>(
     what: &str,
     items: &[T],
