@@ -67,7 +67,9 @@ pub fn pending() -> Option<&'static str> {
 
 /// Fails if something asks for the end.
 pub fn check() -> Result<(), Failure> {
-    pending().map_or(Ok(()), |name| Err(Failure::new(format!("stopped by {name}"))))
+    pending().map_or(Ok(()), |name| {
+        Err(Failure::new(format!("stopped by {name}")))
+    })
 }
 
 /// Take the next event; a deadline is of the monotonic clock.

@@ -3,12 +3,9 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::time::Duration;
 
-use common::{Place, READER, flowop, ops, reader, seconds, wait, wait_until};
+use common::{Place, READER, ops, reader, seconds};
 
 fn last_step(text: &str) -> String {
     format!("{READER}{text}\n")
@@ -80,7 +77,11 @@ fn later_runs_do_not_repeat_the_random_numbers_of_the_first() {
     };
     let twice = written("run\nrun");
     assert_ne!(twice[0], twice[1]);
-    assert_eq!(written("run")[0], twice[0], "the first run depends on what follows");
+    assert_eq!(
+        written("run")[0],
+        twice[0],
+        "the first run depends on what follows"
+    );
 }
 
 #[test]
@@ -99,13 +100,19 @@ fn the_memory_of_a_finished_run_is_given_back() {
     };
     // SAFETY: one system call.
     let limited = unsafe {
-        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        })
+        command.pre_exec(
+            move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            },
+        )
     };
     let output = limited.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["runs"].as_array().unwrap().len(), 30);
 }
@@ -129,10 +136,14 @@ fn a_fileset_keeps_the_values_that_it_was_created_with() {
 #[test]
 fn a_system_command_that_fails_is_noted_and_the_text_goes_on() {
     let place = Place::new("system");
-    let text = last_step("system \"exit 3\" system \"kill -9 $$$$\" run 0.1").replace("$$$$", "\\$\\$");
+    let text =
+        last_step("system \"exit 3\" system \"kill -9 $$$$\" run 0.1").replace("$$$$", "\\$\\$");
     let report = place.report("run", &text, &[]);
     assert_eq!(report["notes"][0], "system \"exit 3\" ended with status 3");
-    assert_eq!(report["notes"][1], "system \"kill -9 $$\" was ended by signal 9");
+    assert_eq!(
+        report["notes"][1],
+        "system \"kill -9 $$\" was ended by signal 9"
+    );
     assert_eq!(report["runs"].as_array().unwrap().len(), 1);
 }
 
@@ -150,8 +161,16 @@ fn verify_accepts_what_was_created_and_finds_what_has_changed() {
     let output = place.output("run", &changed, &["--duration=0.1"]);
     assert_eq!(output.status.code(), Some(3));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(report["reason"].as_str().unwrap().contains("is not as prepared"));
-    assert!(ops(&report["runs"][0], "r") > 0, "the run before it is lost");
+    assert!(
+        report["reason"]
+            .as_str()
+            .unwrap()
+            .contains("is not as prepared")
+    );
+    assert!(
+        ops(&report["runs"][0], "r") > 0,
+        "the run before it is lost"
+    );
     assert_eq!(report["runs"][0]["partial"], false);
     assert_eq!(verify().status.code(), Some(1));
     let none = place.output("verify", READER, &[]);
@@ -201,7 +220,10 @@ fn the_command_line_overrides_the_times_of_every_run() {
 fn results_say_where_they_were_measured_and_what_was_asked_for() {
     let place = Place::new("where");
     let report = place.report("run", &last_step("run 0.1"), &["--seed=11"]);
-    assert_eq!((&report["schema"], &report["seed"]), (&2.into(), &11.into()));
+    assert_eq!(
+        (&report["schema"], &report["seed"]),
+        (&2.into(), &11.into())
+    );
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     assert_eq!(report["host"]["kernel"], kernel.trim());
     assert!(report["host"]["cpus_count"].as_u64().unwrap() > 0);
@@ -219,118 +241,4 @@ fn results_say_where_they_were_measured_and_what_was_asked_for() {
     assert_eq!(configuration["duration_s"], 0.1);
     assert_eq!(configuration["processes"][0]["instances"], 2);
     assert_eq!(configuration["filesets"][0]["entries"], 20);
-}
-
-#[test]
-fn periodic_statistics_count_from_the_start_or_from_the_last_print() {
-    let place = Place::new("psrun");
-    // Threads that rest leave the processor to whoever prints.
-    let rests = READER.replace("random }", "random flowop delay name=d, value=0.002 }");
-    let prints = |command: &str| {
-        let (report, said) = place.said("run", &format!("{rests} {command}"), &[]);
-        let counted = said.lines().filter(|line| line.starts_with("run 1, "));
-        let counts: Vec<u64> = counted
-            .map(|line| {
-                let (_, counts) = line.split_once(" s: ").unwrap();
-                let ops = counts.split(", ").nth(1).unwrap();
-                ops.strip_suffix(" ops").unwrap().parse().unwrap()
-            })
-            .collect();
-        let total = report["runs"][0]["measure"]["work_ops"].as_u64().unwrap();
-        (counts, total)
-    };
-    let (since_start, total) = prints("psrun 0.2 2");
-    assert!(since_start.len() >= 2, "{since_start:?}");
-    assert!(since_start.is_sorted(), "{since_start:?}");
-    assert!(*since_start.last().unwrap() <= total);
-    let (since_last, total) = prints("psrun -0.2 2");
-    assert!(since_last.len() >= 2, "{since_last:?}");
-    assert!(since_last.iter().sum::<u64>() <= total);
-    assert!(since_last.iter().all(|&ops| ops > 0), "it paused the threads: {since_last:?}");
-}
-
-#[test]
-fn the_printed_table_is_aligned_and_histograms_come_when_asked_for() {
-    let place = Place::new("table");
-    let (report, said) = place.said("run", &last_step("run 0.2"), &[]);
-    let header = said.lines().position(|line| line.trim_start().starts_with("flowop"));
-    let table: Vec<&str> = said.lines().skip(header.unwrap()).take(2).collect();
-    assert_eq!(table[0].chars().count(), table[1].chars().count(), "{said}");
-    assert!(table[0].contains("p99.9") && table[0].ends_with("max"), "{said}");
-    let shown = ops(&report["runs"][0], "r").to_string();
-    assert_eq!(table[1].split_whitespace().nth(1).unwrap(), shown);
-    assert!(!said.contains("latencies of r"));
-
-    let (report, said) = place.said("run", &("enable lathist".to_owned() + &last_step("run 0.2")), &[]);
-    let (_, histogram) = said.split_once("latencies of r\n").unwrap();
-    let counts = histogram.lines().skip(1).map_while(|line| {
-        let count = line.split_whitespace().last()?;
-        count.parse::<u64>().ok()
-    });
-    assert_eq!(counts.sum::<u64>(), flowop(&report["runs"][0], "r")["work_ops"]);
-}
-
-/// The port is fixed by the protocol, the address is this machine's own.
-const MASTER: &str = "127.94.3.1";
-
-fn meeting(master: &str, commands: &str) -> String {
-    format!("enable multi master=\"{master}\", client=one\n{}", last_step(commands))
-}
-
-fn accept(listener: &TcpListener) -> TcpStream {
-    listener.set_nonblocking(true).unwrap();
-    let mut accepted = None;
-    wait_until(Duration::from_secs(30), "no client came", || {
-        accepted = listener.accept().ok();
-        accepted.is_some()
-    });
-    let (connection, _) = accepted.unwrap();
-    connection.set_nonblocking(false).unwrap();
-    connection
-}
-
-#[test]
-fn clients_of_several_machines_wait_for_their_master() {
-    let place = Place::new("meet");
-    let listener = TcpListener::bind((MASTER, 8001)).unwrap();
-    let master = std::thread::spawn(move || {
-        let mut connection = accept(&listener);
-        let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
-        let mut heard = Vec::new();
-        for _ in 0..2 {
-            heard.push(lines.next().unwrap().unwrap());
-            std::thread::sleep(Duration::from_millis(100));
-            connection.write_all(b"go on\n").unwrap();
-        }
-        heard
-    });
-    let commands = "domultisync value=1 system \"touch $dir/met\" domultisync value=2";
-    let text = meeting(MASTER, commands);
-    place.report("run", &text, &[]);
-    assert!(place.dir().join("met").exists());
-    let expected = [1, 2].map(|n| format!("cmd=SYNC,id=xyzzy,name=one,sample={n}"));
-    assert_eq!(master.join().unwrap(), expected);
-}
-
-#[test]
-fn without_its_master_a_client_says_so() {
-    let place = Place::new("lonely");
-    let text = meeting("127.94.3.2", "domultisync value=1");
-    let output = place.output("run", &text, &[]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("cannot reach the master 127.94.3.2:8001"), "{said}");
-    assert!(said.contains("next:"), "{said}");
-}
-
-#[test]
-fn a_client_that_waits_for_its_master_can_be_stopped() {
-    let place = Place::new("waiting");
-    let listener = TcpListener::bind(("127.94.3.3", 8001)).unwrap();
-    let text = meeting("127.94.3.3", "domultisync value=1");
-    let child = place.start(&text, &[]);
-    let _connection = accept(&listener);
-    common::signal(&child, libc::SIGTERM);
-    assert_eq!(wait(child, Duration::from_secs(20)), 3);
-    assert_eq!(place.written()["reason"], "stopped by SIGTERM");
 }

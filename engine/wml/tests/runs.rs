@@ -44,13 +44,21 @@ fn every_personality_works_without_errors_at_a_small_scale() {
         for flowop in measure["flowops"].as_array().unwrap() {
             let limit = flowop["operation"] == "opslimit";
             let done = flowop["work_ops"].as_u64().unwrap();
-            assert!(limit || done > 0, "{name}: {} did nothing", flowop["flowop"]);
+            assert!(
+                limit || done > 0,
+                "{name}: {} did nothing",
+                flowop["flowop"]
+            );
             let buckets = flowop["latency"]["buckets"].as_array().unwrap();
             let counts = buckets.iter().map(|bucket| bucket[2].as_u64().unwrap());
             assert_eq!(done, counts.sum::<u64>());
             assert_eq!(done, sum(&flowop["work_ops_by_instance"]));
         }
-        assert_eq!(measure["work_ops"], sum(&measure["series"]["work_ops"]), "{name}");
+        assert_eq!(
+            measure["work_ops"],
+            sum(&measure["series"]["work_ops"]),
+            "{name}"
+        );
         assert!(run["cost"]["user_s"].as_f64().unwrap() > 0.0);
     }
 }
@@ -129,12 +137,18 @@ fn a_run_that_ends_by_itself_is_whole_and_timed_by_its_last_operation() {
     );
     let run = place.run(&text, &["--duration=60"]);
     assert_eq!(ops(&run, "r"), 4 * 40);
-    assert_eq!(flowop(&run, "r")["work_ops_by_instance"].to_string(), "[40,40,40,40]");
+    assert_eq!(
+        flowop(&run, "r")["work_ops_by_instance"].to_string(),
+        "[40,40,40,40]"
+    );
     assert_eq!(run["partial"], false);
     let duration_s = run["measure"]["duration_s"].as_f64().unwrap();
     assert_eq!(duration_s, seconds(&run, 1));
     // What follows the last read is at least the rest of the thread that was the last to read.
-    let whole = place.run(&text.replace("random, iters=20", "random, iters=40"), &["--duration=60"]);
+    let whole = place.run(
+        &text.replace("random, iters=20", "random, iters=40"),
+        &["--duration=60"],
+    );
     assert_eq!(ops(&whole, "r"), 4 * 40);
     assert!((0.5..30.0).contains(&duration_s), "{duration_s}");
     assert!(whole["measure"]["duration_s"].as_f64().unwrap() < duration_s);
@@ -154,7 +168,10 @@ fn the_first_thread_at_its_goal_ends_a_run_of_the_mode_firstdone() {
         run";
     let run = place.run(text, &[]);
     assert_eq!(ops(&run, "s"), 300);
-    assert_eq!((&run["partial"], &run["quit"]), (&false.into(), &"firstdone".into()));
+    assert_eq!(
+        (&run["partial"], &run["quit"]),
+        (&false.into(), &"firstdone".into())
+    );
     assert!(run["configuration"]["duration_s"].is_null());
     let measure = &run["measure"];
     assert!(measure["duration_s"].as_f64().unwrap() < 60.0);
@@ -189,10 +206,16 @@ fn a_goal_within_the_warm_up_leaves_nothing_measured_and_says_so() {
     );
     let report = place.report("run", &text, &["--warmup=30", "--duration=60"]);
     let run = &report["runs"][0];
-    assert_eq!((&run["measure"]["work_ops"], seconds(run, 1)), (&0.into(), 0.0));
+    assert_eq!(
+        (&run["measure"]["work_ops"], seconds(run, 1)),
+        (&0.into(), 0.0)
+    );
     assert!(seconds(run, 0) < 30.0);
     let note = report["notes"][0].as_str().unwrap();
-    assert_eq!(note, "run 1: it ended within its warm-up, so that nothing was measured");
+    assert_eq!(
+        note,
+        "run 1: it ended within its warm-up, so that nothing was measured"
+    );
 }
 
 #[test]

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use common::{Place, READER, errors, flowop, is_root, ops, processes_with, reader, signal, wait, wait_until};
+use common::{
+    Place, READER, errors, flowop, is_root, ops, processes_with, reader, signal, wait, wait_until,
+};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -22,7 +24,9 @@ fn a_thousand_threads_work_in_under_a_megabyte_each() {
     let text = reader("instances=2 {\n", "instances=500 {\n");
     let child = place.start(&text, &["--duration=60"]);
     let name = place.text();
-    wait_until(LIMIT, "it did not start", || processes_with(&name).len() == 3);
+    wait_until(LIMIT, "it did not start", || {
+        processes_with(&name).len() == 3
+    });
     let threads = || {
         let of = |pid: &u32| fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
         processes_with(&name).iter().map(of).sum::<usize>()
@@ -74,7 +78,9 @@ fn a_hundred_processes_work_and_all_end() {
     );
     let run = place.run(&format!("set mode quit alldone\n{text}"), &[]);
     assert_eq!(errors(&run), 0);
-    let by_instance = flowop(&run, "r")["work_ops_by_instance"].as_array().unwrap();
+    let by_instance = flowop(&run, "r")["work_ops_by_instance"]
+        .as_array()
+        .unwrap();
     assert_eq!(by_instance.len(), 200);
     assert!(by_instance.iter().all(|ops| *ops == 20));
     assert!(processes_with(&place.text()).is_empty());
@@ -112,7 +118,10 @@ fn free_inodes(directory: &Path) -> u64 {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().nth(1).and_then(|line| line.trim().parse().ok()).unwrap_or(0)
+    text.lines()
+        .nth(1)
+        .and_then(|line| line.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 const NOBODY: u32 = 65534;
@@ -156,8 +165,14 @@ fn a_plain_user_can_run_everything_and_learns_what_was_refused() {
         .map(|note| note.as_str().unwrap())
         .collect();
     assert_eq!(notes.len(), 2, "{notes:?}");
-    assert!(notes[0].starts_with("caches were not dropped: "), "{notes:?}");
-    assert!(notes[1].starts_with("run 1: 'nice' was refused with E"), "{notes:?}");
+    assert!(
+        notes[0].starts_with("caches were not dropped: "),
+        "{notes:?}"
+    );
+    assert!(
+        notes[1].starts_with("run 1: 'nice' was refused with E"),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -184,6 +199,9 @@ fn threads_that_cannot_be_started_are_an_error_that_says_how_many_were_asked_for
     let output = limited.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("cannot start a thread of 'p', one of 800: "), "{said}");
+    assert!(
+        said.contains("cannot start a thread of 'p', one of 800: "),
+        "{said}"
+    );
     assert!(said.contains("\n  next:  "), "{said}");
 }

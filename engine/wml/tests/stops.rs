@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use common::{Place, READER, personality, processes_with, reader, seconds, signal, wait, wait_until};
+use common::{
+    Place, READER, personality, processes_with, reader, seconds, signal, wait, wait_until,
+};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -20,7 +22,10 @@ fn a_signal_leaves_partial_results_and_no_process() {
     assert_eq!(wait(child, LIMIT), 3);
     let report = place.written();
     let run = &report["runs"][0];
-    assert_eq!((&run["partial"], &report["partial"]), (&true.into(), &true.into()));
+    assert_eq!(
+        (&run["partial"], &report["partial"]),
+        (&true.into(), &true.into())
+    );
     assert_eq!(run["reason"], "stopped by SIGTERM");
     assert!(seconds(run, 1) < 30.0);
     assert!(run["measure"]["work_ops"].as_u64().unwrap() > 0);
@@ -42,7 +47,11 @@ fn stop_at(nth: u64, delay: Duration) {
          run 0.4
          system \"sleep {sleeper}\""
     );
-    let number = if nth % 2 == 0 { libc::SIGINT } else { libc::SIGTERM };
+    let number = if nth % 2 == 0 {
+        libc::SIGINT
+    } else {
+        libc::SIGTERM
+    };
     let child = place.start(&text, &[]);
     std::thread::sleep(delay);
     signal(&child, number);
@@ -55,7 +64,10 @@ fn stop_at(nth: u64, delay: Duration) {
         assert!(reason.starts_with("stopped by SIG"), "{reason}");
     }
     assert!(processes_with(&place.text()).is_empty(), "after {delay:?}");
-    assert!(processes_with(Path::new(&sleeper)).is_empty(), "after {delay:?}");
+    assert!(
+        processes_with(Path::new(&sleeper)).is_empty(),
+        "after {delay:?}"
+    );
 }
 
 #[test]
@@ -99,10 +111,14 @@ fn children_do_not_survive_the_program() {
         .spawn()
         .unwrap();
     let text = place.text();
-    wait_until(LIMIT, "it did not start", || processes_with(&text).len() >= 3);
+    wait_until(LIMIT, "it did not start", || {
+        processes_with(&text).len() >= 3
+    });
     signal(&child, libc::SIGKILL);
     assert_eq!(wait(child, LIMIT), -libc::SIGKILL);
-    wait_until(LIMIT, "a child is left", || processes_with(&text).is_empty());
+    wait_until(LIMIT, "a child is left", || {
+        processes_with(&text).is_empty()
+    });
 }
 
 #[test]
@@ -110,7 +126,9 @@ fn a_lost_process_ends_the_run_and_leaves_partial_results() {
     let place = Place::new("lost");
     let child = place.start(&reader("instances=2", "instances=2"), &["--duration=60"]);
     let text = place.text();
-    wait_until(LIMIT, "it did not start", || processes_with(&text).len() >= 3);
+    wait_until(LIMIT, "it did not start", || {
+        processes_with(&text).len() >= 3
+    });
     std::thread::sleep(Duration::from_millis(300));
     let parent = child.id();
     let lost = processes_with(&text).into_iter().find(|&pid| pid != parent);
@@ -118,7 +136,10 @@ fn a_lost_process_ends_the_run_and_leaves_partial_results() {
     unsafe { libc::kill(lost.unwrap() as i32, libc::SIGKILL) };
     assert_eq!(wait(child, LIMIT), 3);
     let report = place.written();
-    assert_eq!(report["runs"][0]["reason"], "a process was killed by signal 9");
+    assert_eq!(
+        report["runs"][0]["reason"],
+        "a process was killed by signal 9"
+    );
     assert!(report["runs"][0]["measure"]["work_ops"].as_u64().unwrap() > 0);
     assert!(processes_with(&text).is_empty());
 }
@@ -132,7 +153,10 @@ fn exit_statuses_tell_a_wrong_text_from_a_wrong_place() {
     let place = Place::new("exit");
     assert_eq!(status(&place.output("check", READER, &[])), 0);
     assert_eq!(status(&place.output("check", "define nothing", &[])), 2);
-    assert_eq!(status(&place.output("run", READER, &["--duration=soon"])), 1);
+    assert_eq!(
+        status(&place.output("run", READER, &["--duration=soon"])),
+        1
+    );
     let output = place.output("run", &(READER.to_owned() + "run\n"), &["--prepared"]);
     assert_eq!(status(&output), 1);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -146,7 +170,10 @@ fn every_command_has_a_help_with_an_example() {
     for command in ["check", "fmt", "prepare", "verify", "run"] {
         let output = place.output(command, "", &["--help"]);
         let help = String::from_utf8(output.stdout).unwrap();
-        assert!(help.contains(&format!("\nExample: fsgreen-wml {command} ")), "{help}");
+        assert!(
+            help.contains(&format!("\nExample: fsgreen-wml {command} ")),
+            "{help}"
+        );
     }
 }
 
@@ -179,6 +206,9 @@ fn a_file_system_that_is_too_small_is_refused_before_anything_is_written() {
     let output = place.output("prepare", &reader("size=8k", "size=1000t"), &[]);
     assert_eq!(status(&output), 1);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("no space for") && said.contains("next:"), "{said}");
+    assert!(
+        said.contains("no space for") && said.contains("next:"),
+        "{said}"
+    );
     assert_eq!(std::fs::read_dir(place.dir()).unwrap().count(), 0);
 }

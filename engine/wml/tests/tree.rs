@@ -1,6 +1,5 @@
 //! Trees against theory and on the disk.
 
-#[allow(dead_code)] // Other tests use the rest.
 mod common;
 
 use std::collections::{BTreeMap, HashSet};

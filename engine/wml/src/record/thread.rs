@@ -119,7 +119,10 @@ impl ThreadRecord<'_> {
         if end_ns > self.end.last_ns.load(Relaxed) {
             self.end.last_ns.store(end_ns, Relaxed);
         }
-        let Some(interval) = self.intervals.get(self.interval_of(end_ns - measured.start)) else {
+        let Some(interval) = self
+            .intervals
+            .get(self.interval_of(end_ns - measured.start))
+        else {
             return;
         };
         add(&interval.work_ops, 1);

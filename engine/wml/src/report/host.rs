@@ -114,7 +114,10 @@ mod tests {
         assert_eq!(kind("/mntx"), "ext4");
         assert_eq!(kind("/mnt/x"), "btrfs");
         let mount = find(MOUNTS, Path::new("/mnt/a b")).unwrap();
-        assert_eq!((mount.source.as_str(), mount.options.as_str()), ("/dev/loop0", "rw,noatime,rw,logbufs=8"));
+        assert_eq!(
+            (mount.source.as_str(), mount.options.as_str()),
+            ("/dev/loop0", "rw,noatime,rw,logbufs=8")
+        );
         assert_eq!(find("garbage\n\\", Path::new("/")), None);
     }
 }

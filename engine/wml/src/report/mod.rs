@@ -2,6 +2,7 @@
 
 mod errno;
 mod host;
+mod notes;
 mod results;
 mod table;
 
@@ -13,8 +14,9 @@ use crate::fileset::{Files, Prepared};
 use crate::lang::Value;
 
 pub use host::{Host, Mount};
+pub use notes::notes;
 pub use results::{
-    Configuration, Cost, FlowopResult, Latency, Measure, Phase, Requests, RunResult, Series, notes,
+    Configuration, Cost, FlowopResult, Latency, Measure, Phase, Requests, RunResult, Series,
 };
 pub use table::{octaves, statistics, summary};
 

@@ -22,7 +22,10 @@ pub fn summary(run: &RunResult) -> String {
         system_us_per_op,
         ..
     } = run.cost;
-    let _ = write!(text, "  processor: {user_s:.2} s user, {system_s:.2} s system");
+    let _ = write!(
+        text,
+        "  processor: {user_s:.2} s user, {system_s:.2} s system"
+    );
     if let (Some(user), Some(system)) = (user_us_per_op, system_us_per_op) {
         let _ = write!(text, "; {user:.3} + {system:.3} us per op");
     }
@@ -54,7 +57,13 @@ pub fn statistics(name: &str, measure: &Measure) -> String {
     for requests in &measure.requests {
         let name = format!("{} (from when due)", requests.thread);
         let seconds = measure.duration_s;
-        rows.push(cells(name, requests.work_ops, 0, &requests.latency, seconds));
+        rows.push(cells(
+            name,
+            requests.work_ops,
+            0,
+            &requests.latency,
+            seconds,
+        ));
     }
     text.push_str(&aligned(&rows));
     for (flowop, name) in measure.flowops.iter().zip(&names) {
@@ -67,7 +76,10 @@ pub fn statistics(name: &str, measure: &Measure) -> String {
     }
     for requests in measure.requests.iter().filter(|requests| requests.late > 0) {
         let (thread, late) = (&requests.thread, requests.late);
-        let _ = writeln!(text, "  {thread} was busy when {late} of its passes were due");
+        let _ = writeln!(
+            text,
+            "  {thread} was busy when {late} of its passes were due"
+        );
     }
     text
 }
@@ -83,7 +95,11 @@ pub fn octaves(run: &RunResult) -> String {
         let _ = writeln!(text, "  latencies of {name}");
         let mut rows = vec![["from".to_owned(), "below".to_owned(), "ops".to_owned()]];
         rows.extend(buckets.iter().map(|&(lower_ns, upper_ns, count)| {
-            [time(lower_ns as f64), time(upper_ns as f64), count.to_string()]
+            [
+                time(lower_ns as f64),
+                time(upper_ns as f64),
+                count.to_string(),
+            ]
         }));
         text.push_str(&aligned(&rows));
     }
@@ -123,13 +139,29 @@ fn row(flowop: &FlowopResult, name: &str, duration_s: f64) -> [String; 9] {
     } else {
         format!("({name})")
     };
-    cells(name, flowop.work_ops, flowop.bytes, &flowop.latency, duration_s)
+    cells(
+        name,
+        flowop.work_ops,
+        flowop.bytes,
+        &flowop.latency,
+        duration_s,
+    )
 }
 
 fn cells(name: String, ops: u64, bytes: u64, latency: &Latency, duration_s: f64) -> [String; 9] {
     if ops == 0 {
         let none = || "-".to_owned();
-        return [name, "0".to_owned(), none(), none(), none(), none(), none(), none(), none()];
+        return [
+            name,
+            "0".to_owned(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+        ];
     }
     let [p50, p99, p999] = QUANTILES.map(|q| {
         let bound = quantile_ns(&latency.buckets, q).unwrap_or(0);
@@ -188,7 +220,9 @@ mod tests {
     #[test]
     fn times_have_three_digits_in_every_unit() {
         let shown = [0.0, 7.4, 999.4, 999.6, 12_345.0, 999_600.0, 4.2e8, 7.5e10].map(time);
-        let expected = ["0 ns", "7 ns", "999 ns", "1.00 us", "12.3 us", "1.00 ms", "420 ms", "75.0 s"];
+        let expected = [
+            "0 ns", "7 ns", "999 ns", "1.00 us", "12.3 us", "1.00 ms", "420 ms", "75.0 s",
+        ];
         assert_eq!(shown, expected);
     }
 

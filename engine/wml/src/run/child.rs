@@ -44,8 +44,8 @@ pub fn run(arena: &Arena, nth: usize) -> bool {
                 record.note_cost(&before, &after);
             }
         }
-        let ended = handles.into_iter().map(|handle| handle.join());
-        ended.fold(true, |whole, ended| ended.unwrap_or(false) && whole)
+        let mut ended = handles.into_iter().map(|handle| handle.join());
+        ended.all(|whole| whole.unwrap_or(false))
     })
 }
 

@@ -22,7 +22,14 @@ impl Children {
         for nth in 0..arena.places.instances.len() {
             // SAFETY: this process has one thread here, so the child may do anything.
             match unsafe { libc::fork() } {
-                -1 => return Err(cannot_start("process", arena, nth, &io::Error::last_os_error())),
+                -1 => {
+                    return Err(cannot_start(
+                        "process",
+                        arena,
+                        nth,
+                        &io::Error::last_os_error(),
+                    ));
+                }
                 0 => child_main(arena, nth, parent),
                 pid => self.pids.push(pid),
             }

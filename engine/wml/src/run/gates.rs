@@ -22,8 +22,7 @@ impl GateSet {
             let instances = process.instances * process.threads[id.thread].instances;
             let own: Mapping<GatePair> = Mapping::new(instances as usize)?;
             if flowop.operation == Operation::SemBlock {
-                own.iter()
-                    .for_each(|pair| pair.open_room(flowop.highwater));
+                own.iter().for_each(|pair| pair.open_room(flowop.highwater));
             }
             pairs.insert(id, own);
         }

@@ -115,7 +115,11 @@ mod tests {
         assert_eq!((extent.threads, extent.requests), (36, 24));
         let numbers: Vec<u64> = places.of(1, 1).map(|place| place.instance).collect();
         assert_eq!(numbers, (0..12).collect::<Vec<_>>());
-        let threads: Vec<usize> = places.places.iter().map(|place| place.part.thread).collect();
+        let threads: Vec<usize> = places
+            .places
+            .iter()
+            .map(|place| place.part.thread)
+            .collect();
         assert_eq!(threads, (0..36).collect::<Vec<_>>());
         assert_eq!(places.instances[5].places, 30..36);
     }

@@ -47,10 +47,7 @@ impl Usage {
         // SAFETY: zeros are a valid rusage, which the call fills in.
         let (result, usage) = unsafe {
             let mut usage: libc::rusage = std::mem::zeroed();
-            (
-                libc::getrusage(libc::RUSAGE_SELF, &raw mut usage),
-                usage,
-            )
+            (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage), usage)
         };
         let ns = |time: libc::timeval| time.tv_sec as u64 * SECOND_NS + time.tv_usec as u64 * 1000;
         (result == 0).then(|| Self {

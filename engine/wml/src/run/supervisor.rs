@@ -30,11 +30,7 @@ pub trait Watch {
 }
 
 /// Run to the end of the measured interval, or to a signal.
-pub fn supervise(
-    arena: &Arena,
-    timing: &Timing,
-    watch: &mut dyn Watch,
-) -> Result<Ending, Halt> {
+pub fn supervise(arena: &Arena, timing: &Timing, watch: &mut dyn Watch) -> Result<Ending, Halt> {
     raise_descriptor_limit();
     let mut children = Children::default();
     let started = children

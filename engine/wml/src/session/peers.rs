@@ -54,7 +54,10 @@ impl Peers {
         let line = format!("cmd=SYNC,id=xyzzy,name={},sample={value}\n", self.client);
         let sent = self.connection.write_all(line.as_bytes());
         sent.map_err(|error| self.lost(&error.to_string()))?;
-        eprintln!("fsgreen-wml: waiting for the other clients of {}", self.master);
+        eprintln!(
+            "fsgreen-wml: waiting for the other clients of {}",
+            self.master
+        );
         let deadline_ns = now_ns() + PATIENCE_NS;
         loop {
             if let Some(end) = self.received.iter().position(|&byte| byte == b'\n') {

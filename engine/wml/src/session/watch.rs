@@ -30,7 +30,11 @@ pub fn sleep(duration_ns: u64) -> Result<(), Halt> {
         if left_ns == 0 {
             break;
         }
-        let step_ns = if shows { left_ns.min(SECOND_NS) } else { left_ns };
+        let step_ns = if shows {
+            left_ns.min(SECOND_NS)
+        } else {
+            left_ns
+        };
         signals::sleep_until(now_ns() + step_ns).map_err(Halt::by_signal)?;
     }
     if shows {
@@ -137,7 +141,10 @@ impl<'a> Console<'a> {
         };
         let model = self.arena.model;
         let measure = Measure::new(model, &since, now_ns - from_ns, Series::default());
-        let (from_s, to_s) = (to_seconds(from_ns - begin_ns), to_seconds(now_ns - begin_ns));
+        let (from_s, to_s) = (
+            to_seconds(from_ns - begin_ns),
+            to_seconds(now_ns - begin_ns),
+        );
         let name = format!("{}, {from_s:.1} to {to_s:.1} s", self.name);
         eprint!("{}", statistics(&name, &measure));
         if period.reset {
