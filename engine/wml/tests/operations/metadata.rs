@@ -182,3 +182,34 @@ fn opennext_goes_round_the_slots_and_closes_what_is_there() {
     // Each read begins a file that was just opened.
     assert_eq!(bytes(&run, "read"), 300 * 8192);
 }
+
+#[test]
+fn threads_never_meet_a_file_that_another_has_taken_away() {
+    let place = Place::new("population");
+    let text = format!(
+        "define fileset name=files, path=$dir, entries=60, leafdirs=20, size=4k, dirwidth=5,
+           prealloc=50
+         define process name=p, instances=2 {{ thread name=t, instances=4 {{
+           flowop createfile name=create, filesetname=files, fd=1
+           flowop writewholefile name=write, fd=1
+           flowop closefile name=closenew, fd=1
+           flowop openfile name=open, filesetname=files, fd=2, select=uniform
+           flowop deletefile name=deleteopen, fd=2
+           flowop read name=read, fd=2, iosize=4k
+           flowop closefile name=closeold, fd=2
+           flowop statfile name=stat, filesetname=files, select=zipf
+           flowop renamefile name=rename, filesetname=files
+           flowop linkfile name=link, filesetname=files
+           flowop truncatefile name=truncate, filesetname=files, iosize=2k
+           flowop deletefile name=delete, filesetname=files, select=uniform
+           flowop makedir name=make, filesetname=files
+           flowop liststatdir name=list, filesetname=files, select=uniform
+           flowop removedir name=remove, filesetname=files, select=uniform {} }} }}
+         run 60\n",
+        count(3000)
+    );
+    let run = run(&place, &text);
+    for name in ["deleteopen", "rename", "link", "delete", "make", "remove"] {
+        assert!(ops(&run, name) > 0, "{name}: {run}");
+    }
+}

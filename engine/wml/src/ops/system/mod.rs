@@ -18,6 +18,9 @@ pub use xattr::{get_xattr, get_xattr_of, set_xattr, set_xattr_of};
 pub type Result<T> = std::result::Result<T, i32>;
 pub type Fd = libc::c_int;
 
+/// Offsets are passed in one register.
+const _: () = assert!(usize::BITS == 64, "only 64-bit machines are supported");
+
 fn checked(mut call: impl FnMut() -> isize) -> Result<usize> {
     loop {
         let result = call();
