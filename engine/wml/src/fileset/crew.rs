@@ -9,10 +9,13 @@ use super::progress;
 use crate::failure::Failure;
 use crate::signals;
 
-/// Items that a thread takes at once: enough that threads rarely meet, and that neighbours among
-/// the items are worked on by one thread.
-const CHUNK: usize = 64;
-const MAX_WORKERS: usize = 8;
+/// The most items that a thread takes at once: so many that neighbours among the items are worked
+/// on by one thread.
+const MAX_CHUNK: usize = 256;
+/// How many chunks each thread has at least, so that all end at about the same time.
+const MIN_CHUNKS: usize = 16;
+/// Beyond these, threads only wait for the locks of the file system.
+const MAX_WORKERS: usize = 32;
 
 /// Twice the processors, so that the disk has work while they compute.
 pub fn workers() -> usize {
@@ -21,7 +24,8 @@ pub fn workers() -> usize {
 }
 
 /// Do `work` for every chunk of the items, each thread with a state of its own from `begin`. The
-/// first failure, or a signal, stops everyone and is returned. Says on the standard error how far `what` is.
+/// first failure, or a signal that asks for the end, stops everyone and is returned. Says on the
+/// standard error how far `what` is.
 pub fn work_on<T: Sync, S>(
     what: &str,
     items: &[T],
@@ -32,14 +36,18 @@ pub fn work_on<T: Sync, S>(
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let stopped = AtomicBool::new(false);
     let failure = Mutex::new(None);
-    let workers = workers.clamp(1, items.len().div_ceil(CHUNK).max(1));
+    let workers = workers.clamp(1, items.len().max(1));
+    let chunk_length = (items.len() / (MIN_CHUNKS * workers)).clamp(1, MAX_CHUNK);
     let running = AtomicUsize::new(workers);
     let reporter = thread::current();
     let chunk = || -> Option<Range<usize>> {
-        let first = next.fetch_add(CHUNK, Relaxed);
-        (first < items.len()).then(|| first..(first + CHUNK).min(items.len()))
+        let first = next.fetch_add(chunk_length, Relaxed);
+        (first < items.len()).then(|| first..(first + chunk_length).min(items.len()))
     };
     let worker = || {
+        // Descriptors of its own: in a table that is shared, opening and closing take a lock.
+        // SAFETY: touches no memory. If it is refused, the table is shared as it was.
+        unsafe { libc::unshare(libc::CLONE_FILES) };
         let mut state = begin();
         while let (false, Some(range)) = (stopped.load(Relaxed), chunk()) {
             let count = range.len();

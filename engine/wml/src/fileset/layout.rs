@@ -126,7 +126,7 @@ impl Layout {
     /// Write the path of a file, with a closing zero, into a buffer.
     pub fn path_into(&self, entry: usize, path: &mut Vec<u8>) {
         let directory = self.entries[entry].directory;
-        self.write_path(directory, self.file_name(entry).as_ref(), path);
+        self.write_path(directory, self.file_name(entry), path);
     }
 
     /// Write the path of a directory, with a closing zero, into a buffer.
@@ -137,7 +137,7 @@ impl Layout {
     /// Write the path of a leaf directory, with a closing zero, into a buffer.
     pub fn leafdir_path_into(&self, leafdir: usize, path: &mut Vec<u8>) {
         let directory = self.leafdirs[leafdir].directory;
-        self.write_path(directory, self.leafdir_name(leafdir).as_ref(), path);
+        self.write_path(directory, self.leafdir_name(leafdir), path);
     }
 
     /// The name of a file in its directory; a device has none.
@@ -156,24 +156,23 @@ impl Layout {
         }
     }
 
-    /// From the end to the beginning, as every directory knows its parent.
-    fn write_path(&self, directory: u32, last: Option<&[u8; 8]>, path: &mut Vec<u8>) {
+    fn write_path(&self, directory: u32, last: Option<[u8; 8]>, path: &mut Vec<u8>) {
         let mut at = &self.directories[directory as usize];
-        let names = at.level as usize + usize::from(last.is_some());
-        let mut end = self.root.len() + names * NAME_B;
-        path.resize(end + 1, 0);
-        path[end] = 0;
-        path[..self.root.len()].copy_from_slice(self.root.as_bytes());
-        let mut prepend = |name: &[u8; 8]| {
-            path[end - NAME_B] = b'/';
-            path[end - NAME_B + 1..end].copy_from_slice(name);
-            end -= NAME_B;
-        };
-        last.map(&mut prepend);
-        while at.level > 0 {
-            prepend(&at.name);
+        let (root_b, names_b) = (self.root.len(), at.level as usize * NAME_B);
+        let last_b = if last.is_some() { NAME_B } else { 0 };
+        path.resize(root_b + names_b + last_b + 1, 0);
+        let (root, rest) = path.split_at_mut(root_b);
+        let (names, end) = rest.split_at_mut(names_b);
+        root.copy_from_slice(self.root.as_bytes());
+        // Backwards, as every directory knows its parent.
+        for name in names.rchunks_exact_mut(NAME_B) {
+            write_name(name, &at.name);
             at = &self.directories[at.parent as usize];
         }
+        if let Some(last) = last {
+            write_name(end, &last);
+        }
+        end[last_b] = 0;
     }
 
     /// Whether it is a block device rather than a tree.
@@ -227,6 +226,11 @@ fn device(fileset: &Fileset, root: &str) -> Result<Tree, Failure> {
 /// A path that ends in a zero byte.
 pub fn as_path(path: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(&path[..path.len() - 1]))
+}
+
+fn write_name(place: &mut [u8], name: &[u8; 8]) {
+    place[0] = b'/';
+    place[1..NAME_B].copy_from_slice(name);
 }
 
 /// A number as eight decimal digits, all of them at once: first the two halves of the number in
