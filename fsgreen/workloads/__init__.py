@@ -24,7 +24,7 @@ def load_workload(name: str, scale: float = 1.0) -> Workload:
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names()`, or the path of a text of your own, which ends in `.f`.
     scale : float
         Share of the published size: of the number of files (their sizes stay), or, where there
         are always ten files as in `oltp`, of their size.
@@ -34,6 +34,8 @@ def load_workload(name: str, scale: float = 1.0) -> Workload:
     FsgreenError
         If there is no such workload, or the scale is not above 0.
     """
+    if name.endswith(".f") and Path(name).is_file():
+        return WmlWorkload(Path(name).stem, Path(name), scale)
     file = _PERSONALITIES / f"{name}.f"
     if name not in names():
         raise unknown("workload", name, names(), where=_PERSONALITIES)

@@ -28,8 +28,9 @@ class Outcome:
         `duration_s`, `work_ops`, `throughput_ops_s`, `read_b`, `write_b`, `errors` (a count for
         each errno name), `skipped` (operations for which there was no file), `partial`, `reason`
         (why it is partial), `cost` (`user_s`, `system_s`, `voluntary_switches`,
-        `involuntary_switches` of the workload within the measured interval), `engine`, `seed`,
-        `variables`.
+        `involuntary_switches` of the workload within the measured interval, `user_us_per_op`,
+        `system_us_per_op`), `variables`, `engine`, `seed`, `notes` (what was asked for and could
+        not be done).
     """
 
     phases: list[tuple[str, float, float]]

@@ -25,9 +25,11 @@ class WmlWorkload:
     name : str
         What the workload is called.
     file : Path
-        The text; it names its directory `$dir`, its scale `$scale` and its load `$load`.
+        The text. It has one `run`, its directory is `$dir`. If it can be scaled, `$scale` says
+        how far; if its rate can be limited, `$load` is the limit in operations per second.
     scale : float
-        Share of the full size: of the number of files, or of the size of a database.
+        Share of the full size: of the number of files, or of the size of a database. 1 leaves the
+        text as it is.
     """
 
     def __init__(self, name: str, file: Path, scale: float) -> None:
@@ -57,6 +59,8 @@ class WmlWorkload:
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
         """Create the files; return `filesets` (what each one got) and their sums."""
         report = engine.call(["prepare", str(self.file), *self._options(directory, seed)])
+        if report["partial"]:
+            raise self._stopped(report)
         filesets = report["prepare"]
         return {
             "files_count": sum(fileset["files"] for fileset in filesets),
@@ -84,7 +88,16 @@ class WmlWorkload:
         ]
         if load_ops_s is not None:
             options.append(f"--set=load={load_ops_s}")
-        outcome = _outcome(engine.call(["run", str(self.file), *options], stop))
+        report = engine.call(["run", str(self.file), *options], stop)
+        if not report["runs"]:
+            raise self._stopped(report)
+        if len(report["runs"]) > 1:
+            raise FsgreenError(
+                f"the workload {self.name} has {len(report['runs'])} runs, a trial measures one",
+                where=self.file,
+                next_step="make a workload of each",
+            )
+        outcome = _outcome(report)
         full = outcome.summary["errors"].get("ENOSPC", 0)
         if full:
             raise FsgreenError(
@@ -95,7 +108,19 @@ class WmlWorkload:
         return outcome
 
     def _options(self, directory: Path, seed: int) -> list[str]:
-        return [f"--set=dir={directory}", f"--set=scale={self.scale}", f"--seed={seed}"]
+        variables = {"dir": str(directory), **self._scaled}
+        return [*(f"--set={name}={value}" for name, value in variables.items()), f"--seed={seed}"]
+
+    @property
+    def _scaled(self) -> dict[str, str]:
+        return {} if self.scale == 1 else {"scale": str(self.scale)}
+
+    def _stopped(self, report: Mapping[str, Any]) -> FsgreenError:
+        return FsgreenError(
+            f"the workload {self.name} did not get to its run: {report['reason']}",
+            where=self.file,
+            next_step="start it again",
+        )
 
     @cached_property
     def _model(self) -> Mapping[str, Any]:
@@ -105,7 +130,7 @@ class WmlWorkload:
             raise FsgreenError(
                 "the workload engine is not installed", next_step=engine.BUILD
             ) from error
-        variables = {"dir": "/", "scale": str(self.scale)}
+        variables = {"dir": "/", **self._scaled}
         found = fsgreen_engine.check(self.file.read_text(), variables)
         for flaw in found["diagnostics"]:
             if flaw["severity"] == "error":
@@ -114,15 +139,22 @@ class WmlWorkload:
                     where=f"{self.file}:{flaw['line']}:{flaw['column']}",
                     next_step=f"mend it, then {engine.PROGRAM} check {self.file} --set dir=/tmp",
                 )
+        if found["model"] is None:
+            raise FsgreenError(
+                f"the workload {self.name} measures nothing: its text has no run",
+                where=self.file,
+                next_step="end the text with: run",
+            )
         model: Mapping[str, Any] = found["model"]
         return model
 
 
 def _outcome(report: Mapping[str, Any]) -> Outcome:
-    measure = report["measure"]
+    [run] = report["runs"]
+    measure = run["measure"]
     phases = [
         (phase["name"], phase["start_ns"] / NS_PER_S, phase["end_ns"] / NS_PER_S)
-        for phase in report["phases"]
+        for phase in run["phases"]
     ]
     errors: dict[str, int] = {}
     for flowop in measure["flowops"]:
@@ -135,10 +167,8 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
         },
         "errors": errors,
         "skipped": sum(flowop["skipped"] for flowop in measure["flowops"]),
-        **{
-            name: report[name]
-            for name in ("partial", "reason", "cost", "engine", "seed", "variables")
-        },
+        **{name: report[name] for name in ("partial", "reason", "engine", "seed", "notes")},
+        **{name: run[name] for name in ("cost", "variables")},
     }
     _, start_s, end_s = phases[-1]
     ops = _ops(measure["series"], start_s, end_s)
@@ -146,8 +176,9 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
 
 
 def _ops(series: Mapping[str, Any], start_s: float, end_s: float) -> pd.DataFrame:
-    begins = [start_s + nth * series["interval_s"] for nth in range(len(series["work_ops"]))]
-    ends = [*begins[1:], end_s][: len(begins)]
+    interval_s = series["interval_s"]
+    begins = [start_s + nth * interval_s for nth in range(len(series["work_ops"]))]
+    ends = [min(begin + interval_s, end_s) for begin in begins]
     return pd.DataFrame(
         {
             "time_s": pd.Series(ends, dtype=float),

@@ -89,6 +89,50 @@ def test_a_wrong_text_is_reported_with_its_place(tmp_path: Path) -> None:
         wml.WmlWorkload("mine", file, 1.0).check()
 
 
+OWN = """
+define fileset name=files, path=$dir, entries=10, size=1k, dirwidth=20, prealloc
+define process name=p { thread name=t { flowop statfile name=s, filesetname=files } }
+"""
+
+
+def own(tmp_path: Path, text: str, scale: float = 1.0) -> workloads.Workload:
+    file = tmp_path / "mine.f"
+    file.write_text(text)
+    return workloads.load_workload(str(file), scale)
+
+
+def test_a_text_of_the_users_own_is_a_workload(tmp_path: Path) -> None:
+    workload = own(tmp_path, OWN + "run")
+    workload.check()
+    (tmp_path / "files").mkdir()
+    assert workload.prepare(tmp_path / "files", SEED)["files_count"] == 10
+    outcome = workload.run(tmp_path / "files", SEED, 0.0, 0.5)
+    assert (workload.name, outcome.summary["notes"]) == ("mine", [])
+    assert set(outcome.latency["flowop"]) == {"s"}
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "ignored"),
+    [(OWN + "run", 0.5, "scale"), (OWN.replace("$dir", "/tmp") + "run", 1.0, "dir")],
+)
+def test_a_text_that_ignores_scale_or_directory_is_refused(
+    text: str, scale: float, ignored: str, tmp_path: Path
+) -> None:
+    """It would be measured at another size, or on another file system, than the record says."""
+    with pytest.raises(FsgreenError, match=ignored):
+        own(tmp_path, text, scale).check()
+
+
+def test_a_text_that_a_trial_cannot_measure_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FsgreenError, match="has no run"):
+        own(tmp_path, OWN).check()
+    (tmp_path / "files").mkdir()
+    workload = own(tmp_path, OWN + "run run")
+    workload.prepare(tmp_path / "files", SEED)
+    with pytest.raises(FsgreenError, match="has 2 runs"):
+        workload.run(tmp_path / "files", SEED, 0.0, 0.1)
+
+
 @pytest.mark.loop
 def test_a_full_file_system_is_an_error_not_a_result(tmp_path: Path) -> None:
     """The web server's log grows until the disk is full."""

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use wml::lang::{self, Diagnostic};
-use wml::model::Model;
+use wml::model::{Program, Run};
 
 /// Return the version of the engine.
 #[pyfunction]
@@ -27,7 +27,8 @@ fn version() -> &'static str {
 /// -------
 /// dict
 ///     `diagnostics`: a list of dicts with severity, line, column and message.
-///     `model`: None if there was an error, else filesets and processes with their sizes.
+///     `model`: None if there was an error or the text has no run; else the filesets with their
+///     size in bytes, the processes, the rate in ops/s and the variables of the first run.
 #[pyfunction]
 #[pyo3(signature = (text, variables=None))]
 fn check<'py>(
@@ -43,7 +44,7 @@ fn check<'py>(
     let found = json!({
         "diagnostics":
             checked.diagnostics.iter().map(|found| diagnostic(found, text)).collect::<Vec<_>>(),
-        "model": checked.model.as_ref().map(summary),
+        "model": checked.program.as_ref().and_then(summary),
     });
     py.import("json")?
         .call_method1("loads", (found.to_string(),))
@@ -55,7 +56,11 @@ fn diagnostic(diagnostic: &Diagnostic, text: &str) -> Value {
     json!({ "severity": severity, "line": line, "column": column, "message": diagnostic.message })
 }
 
-fn summary(model: &Model) -> Value {
+/// What the first run of a program works with.
+fn summary(program: &Program) -> Option<Value> {
+    let Run {
+        model, variables, ..
+    } = program.runs().next()?;
     let processes = model.processes.iter().map(|process| {
         let threads = process.threads.iter().map(|thread| {
             json!({
@@ -70,13 +75,13 @@ fn summary(model: &Model) -> Value {
             "threads": threads.collect::<Vec<_>>(),
         })
     });
-    json!({
+    Some(json!({
         "filesets": model.filesets,
         "processes": processes.collect::<Vec<_>>(),
         "rate_ops_s": model.rate,
-        "variables": model.variables,
+        "variables": variables,
         "size_b": model.filesets.iter().map(wml::model::Fileset::mean_size_b).sum::<f64>().ceil(),
-    })
+    }))
 }
 
 #[pymodule]

@@ -1,6 +1,9 @@
-//! The monotonic clock, in nanoseconds, and waiting on it.
+//! The monotonic clock, in nanoseconds.
 
 pub const SECOND_NS: u64 = 1_000_000_000;
+
+/// Longer than any run; sums of two of these still fit.
+pub const FOREVER_NS: u64 = u64::MAX / 4;
 
 /// CLOCK_MONOTONIC now.
 pub fn now_ns() -> u64 {
@@ -20,8 +23,9 @@ pub fn timespec(ns: u64) -> libc::timespec {
     }
 }
 
+/// Nanoseconds, at most [`FOREVER_NS`].
 pub fn from_seconds(seconds: f64) -> u64 {
-    (seconds * SECOND_NS as f64).round() as u64
+    ((seconds * SECOND_NS as f64).round() as u64).min(FOREVER_NS)
 }
 
 pub fn to_seconds(ns: u64) -> f64 {

@@ -38,6 +38,11 @@ impl Failure {
         }
     }
 
+    /// Without the next step.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
         Self::new(format!("{what}: {error}"))
     }

@@ -1,16 +1,12 @@
-//! The program as its users run it: files, counts, limits, signals, exit statuses.
+//! What runs do and what is counted of it: files, operations, errors, ends.
 
 mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
-use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-use common::{Place, flowop, ops};
+use common::{Place, errors, flowop, ops, personality, reader, seconds, sum};
 
 /// Every file below the directory with its bytes.
 fn tree(place: &Place) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -30,61 +26,6 @@ fn tree(place: &Place) -> BTreeMap<PathBuf, Vec<u8>> {
     tree
 }
 
-fn personality(name: &str) -> String {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../fsgreen/workloads/personalities"
-    );
-    fs::read_to_string(format!("{folder}/{name}.f")).unwrap()
-}
-
-fn errors(report: &Value) -> u64 {
-    let flowops = report["measure"]["flowops"].as_array().unwrap();
-    let counts = flowops
-        .iter()
-        .flat_map(|flowop| flowop["errors"].as_object().unwrap().values());
-    counts.map(|count| count.as_u64().unwrap()).sum()
-}
-
-fn seconds(report: &Value, phase: usize) -> f64 {
-    let phase = &report["phases"][phase];
-    let at = |name: &str| phase[name].as_u64().unwrap() as f64;
-    (at("end_ns") - at("start_ns")) / 1e9
-}
-
-fn wait(mut child: Child, limit: Duration) -> i32 {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code().unwrap_or(-1);
-        }
-        assert!(start.elapsed() < limit, "it did not end");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// Processes whose command line names a file.
-fn processes_with(file: &Path) -> usize {
-    let name = file.as_os_str().as_encoded_bytes();
-    let lines = fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|item| fs::read(item.ok()?.path().join("cmdline")).ok());
-    lines
-        .filter(|line| line.windows(name.len()).any(|part| part == name))
-        .count()
-}
-
-fn signal(child: &Child, number: i32) {
-    // SAFETY: our own child, not yet waited for.
-    unsafe { libc::kill(child.id() as i32, number) };
-}
-
-const READER: &str = "
-define fileset name=files, path=$dir, entries=20, size=8k, dirwidth=20, prealloc
-define process name=p, instances=2 { thread name=t, instances=2 {
-  flowop read name=r, filesetname=files, iosize=1k, random } }
-";
-
 #[test]
 fn every_personality_works_without_errors_at_a_small_scale() {
     for (name, extra) in [
@@ -96,11 +37,10 @@ fn every_personality_works_without_errors_at_a_small_scale() {
         let place = Place::new(name);
         let mut options = vec!["--set=scale=0.01", "--warmup=0.2", "--duration=1"];
         options.extend((!extra.is_empty()).then_some(extra));
-        let report = place.report("run", &personality(name), &options);
-        assert_eq!(errors(&report), 0, "{name}");
-        assert_eq!(report["partial"], false);
-        assert!((seconds(&report, 1) - 1.0).abs() < 1e-6, "{name}");
-        let measure = &report["measure"];
+        let run = place.run(&personality(name), &options);
+        assert_eq!(errors(&run), 0, "{name}");
+        assert_eq!(run["partial"], false);
+        let measure = &run["measure"];
         for flowop in measure["flowops"].as_array().unwrap() {
             let limit = flowop["operation"] == "opslimit";
             let done = flowop["work_ops"].as_u64().unwrap();
@@ -110,15 +50,16 @@ fn every_personality_works_without_errors_at_a_small_scale() {
                 flowop["flowop"]
             );
             let buckets = flowop["latency"]["buckets"].as_array().unwrap();
-            assert_eq!(
-                done,
-                buckets.iter().map(|b| b[2].as_u64().unwrap()).sum::<u64>()
-            );
+            let counts = buckets.iter().map(|bucket| bucket[2].as_u64().unwrap());
+            assert_eq!(done, counts.sum::<u64>());
+            assert_eq!(done, sum(&flowop["work_ops_by_instance"]));
         }
-        let series = measure["series"]["work_ops"].as_array().unwrap();
-        let sum: u64 = series.iter().map(|n| n.as_u64().unwrap()).sum();
-        assert_eq!(measure["work_ops"], sum, "{name}");
-        assert!(report["cost"]["user_s"].as_f64().unwrap() > 0.0);
+        assert_eq!(
+            measure["work_ops"],
+            sum(&measure["series"]["work_ops"]),
+            "{name}"
+        );
+        assert!(run["cost"]["user_s"].as_f64().unwrap() > 0.0);
     }
 }
 
@@ -131,9 +72,9 @@ fn oltp_keeps_twenty_reads_for_a_write() {
         "--warmup=0.5",
         "--duration=2",
     ];
-    let report = place.report("run", &personality("oltp"), &options);
-    let reads = ops(&report, "read-data") as f64;
-    let ratio = reads / ops(&report, "write-data") as f64;
+    let run = place.run(&personality("oltp"), &options);
+    let reads = ops(&run, "read-data") as f64;
+    let ratio = reads / ops(&run, "write-data") as f64;
     // Readers may run ahead of the writers by the high-water mark.
     assert!((15.0..25.0).contains(&ratio), "{ratio} with {reads} reads");
 }
@@ -146,7 +87,8 @@ fn one_seed_gives_the_same_bytes_and_another_seed_others() {
         define fileset name=files, path=$dir, entries=8, size=$size, dirwidth=3, prealloc, paralloc
         define process name=p, instances=2 { thread name=t, instances=4 {
           flowop write name=w, filesetname=files, iosize=1k, random
-          flowop finishoncount name=end, value=200 } }";
+          flowop finishoncount name=end, value=200 } }
+        run";
     let trees: Vec<_> = ["7", "7", "8"]
         .iter()
         .enumerate()
@@ -156,8 +98,8 @@ fn one_seed_gives_the_same_bytes_and_another_seed_others() {
             let before = place.report("prepare", text, &[&seed]);
             assert_eq!(before["prepare"][0]["files"], 8);
             let prepared = tree(&place);
-            let report = place.report("run", text, &["--prepared", &seed]);
-            assert_eq!(ops(&report, "w"), 1600);
+            let run = place.run(text, &["--prepared", &seed]);
+            assert_eq!(ops(&run, "w"), 1600);
             assert_ne!(prepared, tree(&place), "nothing was written");
             (prepared, tree(&place))
         })
@@ -167,140 +109,148 @@ fn one_seed_gives_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
-fn a_run_that_reaches_its_goal_is_whole_and_timed_by_its_last_operation() {
+fn a_run_that_is_ended_by_its_time_has_measured_exactly_that_time() {
+    let place = Place::new("exact");
+    let options = ["--warmup=0.15", "--duration=0.737", "--interval=0.1"];
+    let run = place.run(&reader("iosize=1k", "iosize=1k"), &options);
+    let asked = [0.15, 0.737];
+    for (phase, asked_s) in asked.into_iter().enumerate() {
+        assert!((seconds(&run, phase) - asked_s).abs() < 1e-6);
+    }
+    let measure = &run["measure"];
+    assert!((measure["duration_s"].as_f64().unwrap() - 0.737).abs() < 1e-3);
+    let series = &measure["series"];
+    assert_eq!(series["interval_s"], 0.1);
+    assert_eq!(series["work_ops"].as_array().unwrap().len(), 8);
+    assert_eq!(measure["work_ops"], sum(&series["work_ops"]));
+    assert_eq!(measure["read_b"], sum(&series["read_b"]));
+}
+
+#[test]
+fn a_run_that_ends_by_itself_is_whole_and_timed_by_its_last_operation() {
     let place = Place::new("goal");
-    let text = READER.replace(
+    // 20 reads, half a second of rest, 20 reads, half a second of rest, the end.
+    let text = reader(
         "random }",
-        "random flowop finishoncount name=end, value=500 }",
+        "random, iters=20 flowop delay name=rest, value=0.5
+         flowop finishoncount name=end, value=40 }",
     );
-    let report = place.report("run", &text, &["--duration=60"]);
-    assert_eq!(ops(&report, "r"), 4 * 500);
-    assert_eq!(report["partial"], false);
-    assert!(report["measure"]["duration_s"].as_f64().unwrap() < 10.0);
+    let run = place.run(&text, &["--duration=60"]);
+    assert_eq!(ops(&run, "r"), 4 * 40);
+    assert_eq!(
+        flowop(&run, "r")["work_ops_by_instance"].to_string(),
+        "[40,40,40,40]"
+    );
+    assert_eq!(run["partial"], false);
+    let duration_s = run["measure"]["duration_s"].as_f64().unwrap();
+    assert_eq!(duration_s, seconds(&run, 1));
+    // What follows the last read is at least the rest of the thread that was the last to read.
+    let whole = place.run(
+        &text.replace("random, iters=20", "random, iters=40"),
+        &["--duration=60"],
+    );
+    assert_eq!(ops(&whole, "r"), 4 * 40);
+    assert!((0.5..30.0).contains(&duration_s), "{duration_s}");
+    assert!(whole["measure"]["duration_s"].as_f64().unwrap() < duration_s);
+}
+
+#[test]
+fn the_first_thread_at_its_goal_ends_a_run_of_the_mode_firstdone() {
+    let place = Place::new("firstdone");
+    let text = "
+        set mode quit firstdone
+        define fileset name=files, path=$dir, entries=5, size=1k, dirwidth=20, prealloc
+        define process name=p {
+          thread name=quick { flowop statfile name=s, filesetname=files
+                              flowop finishoncount name=end, value=300 }
+          thread name=endless { flowop statfile name=e, filesetname=files }
+          thread name=asleep { flowop delay name=d, value=600 } }
+        run";
+    let run = place.run(text, &[]);
+    assert_eq!(ops(&run, "s"), 300);
+    assert_eq!(
+        (&run["partial"], &run["quit"]),
+        (&false.into(), &"firstdone".into())
+    );
+    assert!(run["configuration"]["duration_s"].is_null());
+    let measure = &run["measure"];
+    assert!(measure["duration_s"].as_f64().unwrap() < 60.0);
+    assert_eq!(measure["work_ops"], sum(&measure["series"]["work_ops"]));
+}
+
+#[test]
+fn a_run_of_the_mode_alldone_lasts_until_every_thread_is_done() {
+    let place = Place::new("alldone");
+    let text = "
+        set mode quit alldone
+        define fileset name=files, path=$dir, entries=5, size=1k, dirwidth=20, prealloc
+        define process name=p, instances=2 {
+          thread name=quick { flowop statfile name=s, filesetname=files
+                              flowop finishoncount name=end, value=10 }
+          thread name=slow { flowop statfile name=t, filesetname=files
+                             flowop delay name=d, value=0.05
+                             flowop finishoncount name=end, value=20 } }
+        run";
+    let run = place.run(text, &[]);
+    assert_eq!((ops(&run, "s"), ops(&run, "t")), (20, 40));
+    assert_eq!(run["partial"], false);
+    assert!(seconds(&run, 1) >= 19.0 * 0.05);
+}
+
+#[test]
+fn a_goal_within_the_warm_up_leaves_nothing_measured_and_says_so() {
+    let place = Place::new("early");
+    let text = reader(
+        "random }",
+        "random flowop finishoncount name=end, value=5 }",
+    );
+    let report = place.report("run", &text, &["--warmup=30", "--duration=60"]);
+    let run = &report["runs"][0];
+    assert_eq!(
+        (&run["measure"]["work_ops"], seconds(run, 1)),
+        (&0.into(), 0.0)
+    );
+    assert!(seconds(run, 0) < 30.0);
+    let note = report["notes"][0].as_str().unwrap();
+    assert_eq!(
+        note,
+        "run 1: it ended within its warm-up, so that nothing was measured"
+    );
 }
 
 #[test]
 fn an_asynchronous_write_counts_once_when_it_is_complete() {
     let place = Place::new("aio");
-    let text = READER
-        .replace("read name=r", "aiowrite name=r, iters=4")
-        .replace(
-            "random }",
-            "random flowop aiowait name=reap flowop finishoncount name=end, value=1000 }",
-        );
-    let report = place.report("run", &text, &["--duration=60"]);
-    let written = flowop(&report, "r")["bytes"].as_u64().unwrap();
-    assert_eq!(written, ops(&report, "r") * 1024);
-    assert!(ops(&report, "r") >= 4 * 600, "{}", ops(&report, "r"));
-    assert_eq!(report["measure"]["write_b"], written);
+    let text = reader("read name=r", "aiowrite name=r, iters=4").replace(
+        "random }",
+        "random flowop aiowait name=reap flowop finishoncount name=end, value=1000 }",
+    );
+    let run = place.run(&text, &["--duration=60"]);
+    let written = flowop(&run, "r")["bytes"].as_u64().unwrap();
+    assert_eq!(written, ops(&run, "r") * 1024);
+    assert!(ops(&run, "r") >= 4 * 600, "{}", ops(&run, "r"));
+    assert_eq!(run["measure"]["write_b"], written);
 }
 
 #[test]
 fn failed_operations_are_counted_once_by_errno_and_do_not_end_the_run() {
     let place = Place::new("errno");
-    let text = READER.replace("prealloc", "prealloc, writeonly");
-    let report = place.report("run", &text, &["--duration=0.3"]);
-    assert_eq!(ops(&report, "r"), 0);
-    assert!(flowop(&report, "r")["errors"]["EBADF"].as_u64().unwrap() > 0);
-    assert_eq!(report["measure"]["work_ops"], 0);
+    let text = reader("prealloc", "prealloc, writeonly");
+    let run = place.run(&text, &["--duration=0.3"]);
+    assert_eq!(ops(&run, "r"), 0);
+    assert!(flowop(&run, "r")["errors"]["EBADF"].as_u64().unwrap() > 0);
+    assert_eq!(run["measure"]["work_ops"], 0);
+    assert!(run["cost"]["user_us_per_op"].is_null());
 }
 
 #[test]
 fn without_a_file_that_fits_operations_are_skipped() {
     let place = Place::new("skip");
-    let text = READER.replace(
+    let text = reader(
         "read name=r, filesetname=files, iosize=1k, random",
         "createfile name=r, filesetname=files flowop closefile name=c",
     );
-    let report = place.report("run", &text, &["--duration=0.3"]);
-    assert_eq!(ops(&report, "r") + ops(&report, "c") + errors(&report), 0);
-    assert!(flowop(&report, "c")["skipped"].as_u64().unwrap() > 0);
-}
-
-#[test]
-fn a_signal_leaves_partial_results_and_no_process() {
-    let place = Place::new("signal");
-    let json = place.0.join("out.json");
-    let option = format!("--json={}", json.display());
-    let mut command = place.command(
-        "run",
-        &personality("oltp"),
-        &[
-            "--set=scale=0.005",
-            "--warmup=0.2",
-            "--duration=60",
-            &option,
-        ],
-    );
-    let child = command.stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
-    signal(&child, libc::SIGTERM);
-    assert_eq!(wait(child, Duration::from_secs(20)), 3);
-    let report: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
-    assert_eq!(report["partial"], true);
-    assert_eq!(report["reason"], "stopped by SIGTERM");
-    assert!(seconds(&report, 1) < 30.0);
-    assert!(report["measure"]["work_ops"].as_u64().unwrap() > 0);
-    assert_eq!(processes_with(&place.0.join("text.f")), 0);
-}
-
-#[test]
-fn children_do_not_survive_the_program() {
-    let place = Place::new("orphans");
-    let mut command = place.command("run", READER, &["--duration=60"]);
-    let child = command.stderr(Stdio::null()).spawn().unwrap();
-    let text = place.0.join("text.f");
-    let start = Instant::now();
-    while processes_with(&text) < 3 {
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "it did not start"
-        );
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    signal(&child, libc::SIGKILL);
-    assert_eq!(wait(child, Duration::from_secs(5)), -1);
-    let start = Instant::now();
-    while processes_with(&text) > 0 {
-        assert!(start.elapsed() < Duration::from_secs(5), "a child is left");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-#[test]
-fn exit_statuses_tell_a_wrong_text_from_a_wrong_place() {
-    let place = Place::new("exit");
-    let status = |output: Output| output.status.code().unwrap();
-    assert_eq!(status(place.output("check", READER, &[])), 0);
-    assert_eq!(status(place.output("check", "define nothing", &[])), 2);
-    assert_eq!(status(place.output("run", READER, &["--duration=soon"])), 1);
-    let output = place.output("run", READER, &["--prepared"]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("no file instead of 8192 bytes"), "{said}");
-    assert!(said.contains("\n  next:  prepare it again"), "{said}");
-}
-
-#[test]
-fn foreign_files_are_never_removed() {
-    let place = Place::new("foreign");
-    let precious = place.dir().join("files/thesis.txt");
-    fs::create_dir(place.dir().join("files")).unwrap();
-    fs::write(&precious, "years").unwrap();
-    assert_eq!(place.output("prepare", READER, &[]).status.code(), Some(1));
-    assert_eq!(fs::read(&precious).unwrap(), b"years");
-}
-
-#[test]
-fn a_file_system_that_is_too_small_is_refused_before_anything_is_written() {
-    let place = Place::new("small");
-    let text = READER.replace("size=8k", "size=1000t");
-    let output = place.output("prepare", &text, &[]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("no space for") && said.contains("next:"),
-        "{said}"
-    );
-    assert!(tree(&place).is_empty());
+    let run = place.run(&text, &["--duration=0.3"]);
+    assert_eq!(ops(&run, "r") + ops(&run, "c") + errors(&run), 0);
+    assert!(flowop(&run, "c")["skipped"].as_u64().unwrap() > 0);
 }

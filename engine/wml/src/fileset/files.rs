@@ -1,218 +1,146 @@
-//! Who uses which file: every entry has a state in shared memory that changes by one
-//! compare-and-swap, and a rotor for each way of picking goes around the set.
+//! The files and leaf directories of a fileset, and which of them exist.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::layout::Layout;
+use super::population::{Aim, Pick, Population};
 use crate::failure::Failure;
 use crate::model::Fileset;
+use crate::random::scale;
 use crate::shared;
-
-/// The states of an entry. Above `EXISTS` is the number of users: threads that have it open or
-/// look at it.
-const ABSENT: u32 = 0;
-/// One thread creates or deletes it.
-const CLAIMED: u32 = 1;
-const EXISTS: u32 = 2;
 
 pub struct Files {
     pub fileset: Fileset,
     pub layout: Layout,
-    states: &'static [AtomicU32],
-    existing: &'static AtomicU64,
-    next_existing: &'static AtomicU64,
-    next_absent: &'static AtomicU64,
+    files: Population,
+    leafdirs: Population,
+    next_directory: &'static AtomicU64,
 }
 
-/// An entry that one thread alone has: it must be settled.
+/// A file that one thread alone has: it must be settled.
 #[must_use]
 pub struct Claim {
     pub entry: usize,
 }
 
+/// A leaf directory that one thread alone has: it must be settled.
+#[must_use]
+pub struct LeafClaim {
+    pub leafdir: usize,
+}
+
 impl Files {
+    /// The files of a fileset as they are when its tree has just been prepared. Fails if the tree
+    /// is impossible or there is no memory.
     pub fn new(fileset: Fileset, seed: u64) -> Result<Self, Failure> {
-        let layout = Layout::new(&fileset, seed);
-        let states = shared::slice::<AtomicU32>(layout.entries.len())?;
-        let existing = shared::one::<AtomicU64>()?;
-        for (entry, _) in layout.preallocated() {
-            states[entry].store(EXISTS, Relaxed);
-        }
-        existing.store(layout.preallocated().count() as u64, Relaxed);
-        let (next_existing, next_absent) = (shared::one()?, shared::one()?);
+        let layout = Layout::new(&fileset, seed)?;
+        let files = Population::new(layout.entries.iter().map(|entry| entry.preallocated))?;
+        let leafdirs = Population::new(layout.leafdirs.iter().map(|leaf| leaf.preallocated))?;
         Ok(Self {
             fileset,
             layout,
-            states,
-            existing,
-            next_existing,
-            next_absent,
+            files,
+            leafdirs,
+            next_directory: shared::one()?,
         })
     }
 
-    /// The next entry, from the rotor on, that `take` accepts.
-    fn rotate(&self, rotor: &AtomicU64, take: impl Fn(&AtomicU32) -> bool) -> Option<usize> {
-        let length = self.states.len() as u64;
-        let first = rotor.fetch_add(1, Relaxed);
-        for ahead in 0..length {
-            let entry = ((first + ahead) % length) as usize;
-            if take(&self.states[entry]) {
-                if ahead > 0 {
-                    rotor.fetch_max(first + ahead + 1, Relaxed);
-                }
-                return Some(entry);
-            }
-        }
-        None
+    /// How many files exist now; those that are created or deleted at the moment are not counted.
+    pub fn existing(&self) -> u64 {
+        self.files.existing()
     }
 
-    /// Use the next existing file; [`Self::release`] it afterwards.
-    pub fn acquire(&self) -> Option<usize> {
-        self.rotate(self.next_existing, Self::try_acquire)
+    /// Whether no file is left to create.
+    pub fn is_full(&self) -> bool {
+        self.files.is_full()
     }
 
-    /// Use the existing file at or behind a position, independent of the rotor.
-    pub fn acquire_from(&self, position: u64) -> Option<usize> {
-        self.rotate(&AtomicU64::new(position), Self::try_acquire)
+    /// Whether no file is left to open or delete.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
     }
 
-    fn try_acquire(state: &AtomicU32) -> bool {
-        state
-            .fetch_update(AcqRel, Relaxed, |s| (s >= EXISTS).then_some(s + 1))
-            .is_ok()
+    /// Use an existing file; [`Self::release`] it afterwards.
+    pub fn acquire(&self, pick: Pick) -> Option<usize> {
+        self.files.take(pick, Aim::Use)
     }
 
     pub fn release(&self, entry: usize) {
-        self.states[entry].fetch_sub(1, AcqRel);
+        self.files.release(entry);
     }
 
-    /// Claim the next absent entry, to create it.
-    pub fn claim_absent(&self) -> Option<Claim> {
-        if self.existing.load(Relaxed) >= self.states.len() as u64 {
-            return None;
-        }
-        let entry = self.rotate(self.next_absent, |state| {
-            state
-                .compare_exchange(ABSENT, CLAIMED, AcqRel, Relaxed)
-                .is_ok()
-        })?;
-        self.existing.fetch_add(1, Relaxed);
+    /// Claim an absent entry, to create it.
+    pub fn claim_absent(&self, pick: Pick) -> Option<Claim> {
+        let entry = self.files.take(pick, Aim::Create)?;
         Some(Claim { entry })
     }
 
-    /// Claim the next existing file that nobody uses, to delete it. Files in use are passed over,
-    /// so that deletes keep pace with creates however many files are open.
-    pub fn claim_unused(&self) -> Option<Claim> {
-        if self.existing.load(Relaxed) == 0 {
-            return None;
-        }
-        let entry = self.rotate(self.next_existing, |state| {
-            state
-                .compare_exchange(EXISTS, CLAIMED, AcqRel, Relaxed)
-                .is_ok()
-        })?;
+    /// Claim an existing file that nobody uses, to delete it. Files in use are passed over, so
+    /// that deletes keep pace with creates however many files are open.
+    pub fn claim_unused(&self, pick: Pick) -> Option<Claim> {
+        let entry = self.files.take(pick, Aim::Delete)?;
         Some(Claim { entry })
     }
 
     /// Claim a file whose only user is the caller, to delete it.
     pub fn claim_own(&self, entry: usize) -> Option<Claim> {
-        let state = &self.states[entry];
-        state
-            .compare_exchange(EXISTS + 1, CLAIMED, AcqRel, Relaxed)
-            .ok()
-            .map(|_| Claim { entry })
+        self.files.claim_own(entry).then_some(Claim { entry })
     }
 
     /// The claimed file exists now, with so many users.
     pub fn settle_existing(&self, claim: Claim, users: u32) {
-        self.states[claim.entry].store(EXISTS + users, Release);
+        self.files.settle_existing(claim.entry, users);
     }
 
     /// The claimed file does not exist now.
     pub fn settle_absent(&self, claim: Claim) {
-        self.states[claim.entry].store(ABSENT, Release);
-        self.existing.fetch_sub(1, Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Amount;
-
-    fn files(entries: u64, prealloc_percent: f64) -> Files {
-        let fileset = Fileset {
-            name: "f".into(),
-            path: "/x".into(),
-            size: Amount::Fixed(1024.0),
-            entries,
-            dirwidth: Amount::Fixed(20.0),
-            dirgamma: 0.0,
-            prealloc_percent,
-            paralloc: false,
-            readonly: false,
-            writeonly: false,
-        };
-        Files::new(fileset, 1).unwrap()
+        self.files.settle_absent(claim.entry);
     }
 
-    #[test]
-    fn the_rotor_visits_every_file_before_any_twice() {
-        let files = files(10, 100.0);
-        let visit = || {
-            let entry = files.acquire().unwrap();
-            files.release(entry);
-            entry
-        };
-        let twice: Vec<usize> = (0..20).map(|_| visit()).collect();
-        assert_eq!(twice, (0..10).chain(0..10).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn files_in_use_are_not_deleted_and_absent_ones_not_opened() {
-        let files = files(3, 100.0);
-        let open = files.acquire().unwrap();
-        for _ in 0..2 {
-            let claim = files.claim_unused().unwrap();
-            assert_ne!(claim.entry, open);
-            files.settle_absent(claim);
-        }
-        assert!(files.claim_unused().is_none());
-        assert_eq!(files.acquire(), Some(open));
-        assert!(files.claim_own(open).is_none(), "two use it");
-        files.release(open);
-        files.settle_absent(files.claim_own(open).unwrap());
-        assert!(files.acquire().is_none());
-        assert_eq!(files.claim_absent().map(|claim| claim.entry), Some(0));
-    }
-
-    #[test]
-    fn threads_that_create_and_delete_never_share_a_claim() {
-        let files = files(50, 50.0);
-        let owners: Vec<AtomicU32> = (0..50).map(|_| AtomicU32::new(0)).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for _ in 0..5000 {
-                        if let Some(claim) = files.claim_absent() {
-                            assert_eq!(owners[claim.entry].fetch_add(1, AcqRel), 0);
-                            owners[claim.entry].fetch_sub(1, AcqRel);
-                            files.settle_existing(claim, 0);
-                        }
-                        if let Some(claim) = files.claim_unused() {
-                            assert_eq!(owners[claim.entry].fetch_add(1, AcqRel), 0);
-                            owners[claim.entry].fetch_sub(1, AcqRel);
-                            files.settle_absent(claim);
-                        }
-                    }
-                });
+    /// A directory that always exists: the root and those between it and the files. The rotor
+    /// goes round them in the order of their creation.
+    pub fn directory(&self, pick: Pick) -> usize {
+        let count = self.layout.directories.len() as u64;
+        let number = match pick {
+            Pick::Rotor => self.next_directory.fetch_add(1, Relaxed),
+            Pick::Own(own) => {
+                *own += 1;
+                *own - 1
             }
-        });
-        let there = files
-            .states
-            .iter()
-            .filter(|s| s.load(Relaxed) == EXISTS)
-            .count() as u64;
-        assert_eq!(files.existing.load(Relaxed), there);
+            Pick::At(number) => number,
+            Pick::Uniform(random) => scale(random, count),
+        };
+        (number % count) as usize
+    }
+
+    /// Whether no leaf directory is left to make.
+    pub fn leafdirs_full(&self) -> bool {
+        self.leafdirs.is_full()
+    }
+
+    /// Whether no leaf directory is left to remove.
+    pub fn leafdirs_empty(&self) -> bool {
+        self.leafdirs.is_empty()
+    }
+
+    /// Claim an absent leaf directory, to make it.
+    pub fn claim_absent_leafdir(&self, pick: Pick) -> Option<LeafClaim> {
+        let leafdir = self.leafdirs.take(pick, Aim::Create)?;
+        Some(LeafClaim { leafdir })
+    }
+
+    /// Claim an existing leaf directory, to remove it.
+    pub fn claim_existing_leafdir(&self, pick: Pick) -> Option<LeafClaim> {
+        let leafdir = self.leafdirs.take(pick, Aim::Delete)?;
+        Some(LeafClaim { leafdir })
+    }
+
+    /// Whether the claimed leaf directory exists now.
+    pub fn settle_leafdir(&self, claim: LeafClaim, exists: bool) {
+        if exists {
+            self.leafdirs.settle_existing(claim.leafdir, 0);
+        } else {
+            self.leafdirs.settle_absent(claim.leafdir);
+        }
     }
 }

@@ -1,83 +1,183 @@
-//! Which directories and files a fileset has, and how large the files are.
+//! Which directories, files and leaf directories a fileset has, and how large the files are.
 //!
 //! Directories are generated depth first. Each draws a depth and a width (gamma with the fileset's
 //! shape, or fixed); at or below its depth it is a leaf and holds files, above it holds
 //! directories. The root only ever holds directories, and gets more until there are enough files.
-//! The mean depth is ln(entries) / ln(dirwidth). Names are numbers from 1, of eight digits.
+//! Then the same is done for the leaf directories, which stay empty. The mean depth is
+//! ln(entries + leafdirs) / ln(dirwidth). Names are numbers from 1, of eight digits.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::device::is_device;
+use super::generator::{Generator, Tree};
+use crate::failure::Failure;
 use crate::model::Fileset;
-use crate::random::{Amount, Distribution, Shape, Stream};
+use crate::random::Stream;
 
+/// As many as eight digits can name.
+const MAX_ENTRIES: u64 = 99_999_999;
+/// Bytes of a name with its slash.
+const NAME_B: usize = 9;
+
+/// A file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
-    pub directory: u32,
-    pub number: u32,
     pub size_b: u64,
+    pub directory: u32,
     /// Whether it exists when a run begins.
     pub preallocated: bool,
 }
 
-pub struct Layout {
-    /// Absolute paths, parents before children; the first is the root of the tree.
-    pub directories: Vec<String>,
-    pub entries: Vec<Entry>,
+/// An empty directory, which flowops make and remove.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Leafdir {
+    pub directory: u32,
+    /// Whether it exists when a run begins.
+    pub preallocated: bool,
 }
 
-struct Generator<'a> {
-    fileset: &'a Fileset,
-    stream: Stream,
-    mean_depth: f64,
-    layout: Layout,
+/// What stands in a directory, numbered from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// It is no directory but a block device, and the only file.
+    Device,
+    Directories,
+    /// From this entry on.
+    Files(u32),
+    /// From this leaf directory on.
+    Leafdirs(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Directory {
+    /// In its parent; the root has another.
+    name: [u8; 8],
+    /// Itself, for the root.
+    pub parent: u32,
+    /// Directories above it.
+    pub level: u32,
+    pub content: Content,
+    pub children: u32,
+}
+
+impl Directory {
+    pub(super) fn new(parent: u32, number: u32, level: u32, content: Content) -> Self {
+        Self {
+            name: digits(number),
+            parent,
+            level,
+            content,
+            children: 0,
+        }
+    }
+}
+
+/// A tree of files on paper.
+pub struct Layout {
+    root: String,
+    /// Parents before children; the first is the root of the tree.
+    pub directories: Vec<Directory>,
+    /// Those of one directory follow each other.
+    pub entries: Vec<Entry>,
+    pub leafdirs: Vec<Leafdir>,
 }
 
 impl Layout {
-    /// The layout of a fileset; the same for the same seed.
-    pub fn new(fileset: &Fileset, seed: u64) -> Self {
-        let mut generator = Generator {
-            fileset,
-            stream: Stream::new(seed, &["fileset", &fileset.name, "layout"]),
-            mean_depth: (fileset.entries as f64).ln() / fileset.dirwidth.mean().ln(),
-            layout: Layout {
-                directories: vec![format!("{}/{}", fileset.path, fileset.name)],
-                entries: Vec::with_capacity(fileset.entries as usize),
-            },
-        };
-        for number in 1.. {
-            if generator.is_complete() {
-                break;
-            }
-            generator.directory(0, number, 1);
+    /// The layout of a fileset; the same for the same seed. Fails if there are too many entries
+    /// for their names, directories too deep for a path, or a device in the place of many files.
+    pub fn new(fileset: &Fileset, seed: u64) -> Result<Self, Failure> {
+        let count = fileset.entries.saturating_add(fileset.leafdirs);
+        if count > MAX_ENTRIES {
+            let message = format!("fileset {} has {count} entries", fileset.name);
+            return Err(Failure::new(message).next(format!("choose at most {MAX_ENTRIES}")));
         }
-        let mut layout = generator.layout;
+        let root = format!("{}/{}", fileset.path, fileset.name);
+        let tree = if is_device(Path::new(&root)) {
+            device(fileset, &root)?
+        } else {
+            directories(fileset, &root, seed)?
+        };
+        let mut layout = Self {
+            root,
+            directories: tree.directories,
+            entries: tree.entries,
+            leafdirs: tree.leafdirs,
+        };
+        let exists = |stream: &mut Stream| stream.unit() * 100.0 < fileset.prealloc_percent;
         let mut stream = Stream::new(seed, &["fileset", &fileset.name, "entries"]);
         for entry in &mut layout.entries {
             entry.size_b = fileset.size.draw(&mut stream);
-            entry.preallocated = stream.unit() * 100.0 < fileset.prealloc_percent;
+            entry.preallocated = exists(&mut stream) || entry.preallocated;
         }
-        layout
+        let mut stream = Stream::new(seed, &["fileset", &fileset.name, "leafdirs"]);
+        for leafdir in &mut layout.leafdirs {
+            leafdir.preallocated = exists(&mut stream);
+        }
+        Ok(layout)
     }
 
+    /// The path of the root.
     pub fn root(&self) -> &str {
-        &self.directories[0]
+        &self.root
     }
 
-    /// Write the path of an entry, with a closing zero, into a buffer.
+    /// Write the path of a file, with a closing zero, into a buffer.
     pub fn path_into(&self, entry: usize, path: &mut Vec<u8>) {
-        let Entry {
-            directory, number, ..
-        } = self.entries[entry];
-        path.clear();
-        path.extend_from_slice(self.directories[directory as usize].as_bytes());
-        path.push(b'/');
-        let mut divisor = 10_000_000;
-        while number / divisor >= 10 {
-            divisor *= 10;
+        let directory = self.entries[entry].directory;
+        self.write_path(directory, self.file_name(entry), path);
+    }
+
+    /// Write the path of a directory, with a closing zero, into a buffer.
+    pub fn directory_path_into(&self, directory: usize, path: &mut Vec<u8>) {
+        self.write_path(directory as u32, None, path);
+    }
+
+    /// Write the path of a leaf directory, with a closing zero, into a buffer.
+    pub fn leafdir_path_into(&self, leafdir: usize, path: &mut Vec<u8>) {
+        let directory = self.leafdirs[leafdir].directory;
+        self.write_path(directory, self.leafdir_name(leafdir), path);
+    }
+
+    /// The name of a file in its directory; a device has none.
+    pub fn file_name(&self, entry: usize) -> Option<[u8; 8]> {
+        match self.directories[self.entries[entry].directory as usize].content {
+            Content::Files(first) => Some(digits(entry as u32 - first + 1)),
+            _ => None,
         }
-        while divisor > 0 {
-            path.push(b'0' + (number / divisor % 10) as u8);
-            divisor /= 10;
+    }
+
+    /// The name of a leaf directory in its directory.
+    fn leafdir_name(&self, leafdir: usize) -> Option<[u8; 8]> {
+        match self.directories[self.leafdirs[leafdir].directory as usize].content {
+            Content::Leafdirs(first) => Some(digits(leafdir as u32 - first + 1)),
+            _ => None,
         }
-        path.push(0);
+    }
+
+    fn write_path(&self, directory: u32, last: Option<[u8; 8]>, path: &mut Vec<u8>) {
+        let mut at = &self.directories[directory as usize];
+        let (root_b, names_b) = (self.root.len(), at.level as usize * NAME_B);
+        let last_b = if last.is_some() { NAME_B } else { 0 };
+        path.resize(root_b + names_b + last_b + 1, 0);
+        let (root, rest) = path.split_at_mut(root_b);
+        let (names, end) = rest.split_at_mut(names_b);
+        root.copy_from_slice(self.root.as_bytes());
+        // Backwards, as every directory knows its parent.
+        for name in names.rchunks_exact_mut(NAME_B) {
+            write_name(name, &at.name);
+            at = &self.directories[at.parent as usize];
+        }
+        if let Some(last) = last {
+            write_name(end, &last);
+        }
+        end[last_b] = 0;
+    }
+
+    /// Whether it is a block device rather than a tree.
+    pub fn is_device(&self) -> bool {
+        self.directories[0].content == Content::Device
     }
 
     pub fn preallocated(&self) -> impl Iterator<Item = (usize, &Entry)> {
@@ -87,168 +187,159 @@ impl Layout {
             .filter(|(_, entry)| entry.preallocated)
     }
 
+    pub fn existing_leafdirs(&self) -> impl Iterator<Item = &Leafdir> {
+        self.leafdirs.iter().filter(|leafdir| leafdir.preallocated)
+    }
+
     /// Bytes of the files that exist when a run begins.
     pub fn preallocated_b(&self) -> u64 {
         self.preallocated().map(|(_, entry)| entry.size_b).sum()
     }
 }
 
-impl Generator<'_> {
-    fn is_complete(&self) -> bool {
-        self.layout.entries.len() as u64 >= self.fileset.entries
-    }
+/// Draw a tree.
+fn directories(fileset: &Fileset, root: &str, seed: u64) -> Result<Tree, Failure> {
+    // A path has its own last name and a zero byte behind the directories.
+    let levels = (libc::PATH_MAX as usize).saturating_sub(root.len() + 1) / NAME_B;
+    let stream = Stream::new(seed, &["fileset", &fileset.name, "layout"]);
+    Generator::new(fileset, stream, levels.saturating_sub(1) as u32).tree()
+}
 
-    fn gamma(&mut self, mean: f64) -> f64 {
-        let shape = Shape::Gamma(self.fileset.dirgamma);
-        Distribution {
-            shape,
-            mean,
-            minimum: 0.0,
-            round: 0.0,
-        }
-        .sample(&mut self.stream)
+/// The one file that a device is.
+fn device(fileset: &Fileset, root: &str) -> Result<Tree, Failure> {
+    if (fileset.entries, fileset.leafdirs) != (1, 0) {
+        let message = format!("{root} is a block device, which is one file");
+        return Err(Failure::new(message).next("use 'define file', or another name"));
     }
+    let entry = Entry {
+        size_b: 0,
+        directory: 0,
+        preallocated: true,
+    };
+    Ok(Tree {
+        directories: vec![Directory::new(0, 0, 0, Content::Device)],
+        entries: vec![entry],
+        leafdirs: Vec::new(),
+    })
+}
 
-    fn depth(&mut self) -> u32 {
-        let depth = if self.fileset.dirgamma > 0.0 {
-            self.gamma(self.mean_depth)
-        } else {
-            self.mean_depth
-        };
-        (depth as u32).max(1)
-    }
+/// A path that ends in a zero byte.
+pub fn as_path(path: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(&path[..path.len() - 1]))
+}
 
-    fn width(&mut self) -> u32 {
-        let width = match &self.fileset.dirwidth {
-            Amount::Random(distribution) => distribution.sample(&mut self.stream),
-            Amount::Fixed(mean) if self.fileset.dirgamma > 0.0 => self.gamma(*mean),
-            Amount::Fixed(mean) => *mean,
-        };
-        (width.ceil() as u32).max(1)
-    }
+fn write_name(place: &mut [u8], name: &[u8; 8]) {
+    place[0] = b'/';
+    place[1..NAME_B].copy_from_slice(name);
+}
 
-    fn directory(&mut self, parent: usize, number: u32, level: u32) {
-        let path = format!("{}/{number:08}", self.layout.directories[parent]);
-        let own = self.layout.directories.len();
-        self.layout.directories.push(path);
-        let is_leaf = level >= self.depth();
-        for number in 1..=self.width() {
-            if self.is_complete() {
-                return;
-            }
-            if is_leaf {
-                let directory = own as u32;
-                let entry = Entry {
-                    directory,
-                    number,
-                    size_b: 0,
-                    preallocated: false,
-                };
-                self.layout.entries.push(entry);
-            } else {
-                self.directory(own, number, level + 1);
-            }
-        }
-    }
+/// A number as eight decimal digits, all of them at once: first the two halves of the number in
+/// the halves of a word, then pairs of digits, then digits.
+fn digits(number: u32) -> [u8; 8] {
+    let number = u64::from(number);
+    let halves = (number / 10_000) | ((number % 10_000) << 32);
+    // Multiply and shift is division by 100, by 10.
+    let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
+    let pairs = hundreds | ((halves - 100 * hundreds) << 16);
+    let tens = ((pairs * 103) >> 10) & 0x0f_000f_000f_000f;
+    let digits = tens | ((pairs - 10 * tens) << 8);
+    (digits + u64::from_ne_bytes([b'0'; 8])).to_le_bytes()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Amount;
 
-    fn fileset(entries: u64, dirwidth: f64, dirgamma: f64) -> Fileset {
+    fn fileset(entries: u64, leafdirs: u64, dirwidth: f64) -> Fileset {
         Fileset {
             name: "files".into(),
             path: "/x".into(),
-            size: Amount::Random(Distribution {
-                shape: Shape::Gamma(1.5),
-                mean: 32768.0,
-                minimum: 1024.0,
-                round: 0.0,
-            }),
             entries,
+            leafdirs,
             dirwidth: Amount::Fixed(dirwidth),
-            dirgamma,
-            prealloc_percent: 80.0,
-            paralloc: false,
-            readonly: false,
-            writeonly: false,
+            prealloc_percent: 100.0,
+            ..Fileset::default()
         }
     }
 
-    fn path(layout: &Layout, entry: usize) -> String {
-        let mut path = Vec::new();
-        layout.path_into(entry, &mut path);
+    fn text(write: impl Fn(&mut Vec<u8>)) -> String {
+        // A path of another tree was here before.
+        let mut path = vec![b'y'; 100];
+        write(&mut path);
+        assert_eq!(path.pop(), Some(0));
         String::from_utf8(path).unwrap()
     }
 
-    /// Levels of directories between the root and the files, for each leaf directory, and how
-    /// many files it holds; without the last, which generation may have cut.
-    fn leaves(layout: &Layout) -> Vec<(usize, usize)> {
-        let mut leaves: Vec<(usize, usize)> = Vec::new();
-        for (nth, entry) in layout.entries.iter().enumerate() {
-            let level = layout.directories[entry.directory as usize]
-                .matches('/')
-                .count()
-                - 2;
-            if nth > 0 && layout.entries[nth - 1].directory == entry.directory {
-                leaves.last_mut().unwrap().1 += 1;
-            } else {
-                leaves.push((level, 1));
-            }
+    #[test]
+    fn numbers_become_eight_digits() {
+        for number in (0..20_000)
+            .chain((0..100_000_000).step_by(9973))
+            .chain([99_999_999])
+        {
+            assert_eq!(digits(number), *format!("{number:08}").as_bytes());
         }
-        leaves.pop();
-        leaves
-    }
-
-    #[test]
-    fn one_seed_gives_one_tree_and_another_seed_another() {
-        let spec = fileset(5000, 20.0, 1.5);
-        let (a, b, c) = (
-            Layout::new(&spec, 1),
-            Layout::new(&spec, 1),
-            Layout::new(&spec, 2),
-        );
-        assert_eq!((&a.entries, &a.directories), (&b.entries, &b.directories));
-        assert_ne!(a.entries, c.entries);
-    }
-
-    #[test]
-    fn the_tree_has_the_asked_files_sizes_and_share() {
-        let layout = Layout::new(&fileset(20_000, 20.0, 1.5), 3);
-        assert_eq!(layout.entries.len(), 20_000);
-        let mean = layout.entries.iter().map(|e| e.size_b as f64).sum::<f64>() / 20_000.0;
-        assert!((mean / 32768.0 - 1.0).abs() < 0.03, "{mean}");
-        assert!(layout.entries.iter().all(|e| e.size_b >= 1024));
-        let share = layout.preallocated().count() as f64 / 20_000.0;
-        assert!((share - 0.8).abs() < 0.02, "{share}");
-        let paths: std::collections::HashSet<_> = (0..20_000).map(|e| path(&layout, e)).collect();
-        assert_eq!(paths.len(), 20_000);
-    }
-
-    #[test]
-    fn without_gamma_every_directory_has_the_depth_and_width_of_the_formula() {
-        let layout = Layout::new(&fileset(10_000, 20.0, 0.0), 5);
-        // int(ln 10000 / ln 20) = int(3.07)
-        assert!(leaves(&layout).iter().all(|&leaf| leaf == (3, 20)));
-    }
-
-    #[test]
-    fn with_gamma_widths_and_depths_vary_and_widths_keep_their_mean() {
-        let layout = Layout::new(&fileset(50_000, 20.0, 1.5), 5);
-        let leaves = leaves(&layout);
-        // A width is rounded up, which adds half a file in the mean.
-        let width = leaves.iter().map(|l| l.1 as f64).sum::<f64>() / leaves.len() as f64;
-        assert!((19.5..21.5).contains(&width), "{width}");
-        let levels: std::collections::BTreeSet<usize> = leaves.iter().map(|l| l.0).collect();
-        assert!(levels.len() > 3, "{levels:?}");
     }
 
     #[test]
     fn a_fixed_wide_directory_is_flat() {
-        let layout = Layout::new(&fileset(50_000, 1e6, 0.0), 4);
-        assert_eq!(layout.directories, ["/x/files", "/x/files/00000001"]);
-        assert_eq!(path(&layout, 0), "/x/files/00000001/00000001\0");
-        assert_eq!(path(&layout, 49_999), "/x/files/00000001/00050000\0");
+        let layout = Layout::new(&fileset(50_000, 0, 1e6), 4).unwrap();
+        assert_eq!(layout.directories.len(), 2);
+        assert_eq!(text(|path| layout.directory_path_into(0, path)), "/x/files");
+        assert_eq!(
+            text(|path| layout.directory_path_into(1, path)),
+            "/x/files/00000001"
+        );
+        assert_eq!(
+            text(|path| layout.path_into(49_999, path)),
+            "/x/files/00000001/00050000"
+        );
+    }
+
+    #[test]
+    fn leaf_directories_follow_the_files_in_directories_of_their_own() {
+        let layout = Layout::new(&fileset(6, 5, 4.0), 1).unwrap();
+        let files = |entry| text(|path| layout.path_into(entry, path));
+        let leafdirs = |leafdir| text(|path| layout.leafdir_path_into(leafdir, path));
+        // int(ln 11 / ln 4) = 1
+        assert_eq!(
+            [files(0), files(3)],
+            ["/x/files/00000001/00000001", "/x/files/00000001/00000004"]
+        );
+        assert_eq!(
+            [files(4), files(5)],
+            ["/x/files/00000002/00000001", "/x/files/00000002/00000002"]
+        );
+        assert_eq!(leafdirs(0), "/x/files/00000003/00000001");
+        assert_eq!(leafdirs(4), "/x/files/00000004/00000001");
+        let children: Vec<u32> = layout.directories.iter().map(|d| d.children).collect();
+        assert_eq!(children, [4, 4, 2, 4, 1]);
+    }
+
+    #[test]
+    fn impossible_trees_are_refused_with_the_way_out() {
+        let refused = |fileset: &Fileset| Layout::new(fileset, 1).err().unwrap().to_string();
+        let said = refused(&fileset(100_000_000, 0, 20.0));
+        assert!(
+            said.contains("100000000 entries") && said.contains("at most 99999999"),
+            "{said}"
+        );
+        let said = refused(&fileset(100_000, 0, 1.001));
+        assert!(
+            said.contains("too deep") && said.contains("larger dirwidth"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn the_deepest_possible_path_is_one_that_the_kernel_takes() {
+        let spec = fileset(2, 0, 2f64.powf(1.0 / 452.9));
+        let layout = Layout::new(&spec, 1).unwrap();
+        let path = text(|path| layout.path_into(0, path));
+        assert!(
+            path.len() > 4000 && path.len() < libc::PATH_MAX as usize,
+            "{}",
+            path.len()
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! What the parser makes of a text. Every node knows where it stands.
 
+use crate::model::Quit;
+
 /// A half-open range of bytes in the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Span {
     pub start: usize,
     pub end: usize,
@@ -28,15 +30,23 @@ pub enum Chunk {
     Variable(Spanned<String>),
 }
 
+/// `{percent, minimum, maximum}`
+pub type Row = Spanned<Vec<Spanned<Expression>>>;
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     Number(f64),
     Bool(bool),
     Text(Vec<Chunk>),
     Variable(String),
+    Negative(Box<Spanned<Expression>>),
     Binary(Operator, Box<Spanned<Expression>>, Box<Spanned<Expression>>),
     /// `randvar(...)`
     Random(Vec<Attribute>),
+    /// `cvar(...)`
+    Custom(Vec<Attribute>),
+    /// `{{...}, ...}`
+    Table(Vec<Row>),
 }
 
 /// `name` or `name=value`
@@ -48,8 +58,13 @@ pub struct Attribute {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flowop {
+    /// Of the word `flowop`.
+    pub span: Span,
+    /// A kind of flowop or the name of a composite one.
     pub operation: Spanned<String>,
     pub attributes: Vec<Attribute>,
+    /// `$name=value`, for a composite flowop.
+    pub locals: Vec<Attribute>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,20 +81,69 @@ pub struct Process {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+pub struct Fileset {
+    /// `define file`
+    pub single: bool,
+    pub attributes: Vec<Attribute>,
+}
+
+/// `define flowop`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Composite {
+    pub attributes: Vec<Attribute>,
+    /// `$name` or `$name=default`
+    pub locals: Vec<Attribute>,
+    pub flowops: Vec<Flowop>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Foreach {
+    pub variable: Spanned<String>,
+    pub values: Vec<Spanned<Expression>>,
+    pub body: Script,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    Filesets,
+    Flowops,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     Set {
         name: Spanned<String>,
         value: Spanned<Expression>,
     },
-    DefineFileset {
-        single: bool,
-        attributes: Vec<Attribute>,
-    },
+    SetQuit(Quit),
+    DefineFileset(Fileset),
     DefineProcess(Process),
+    DefineComposite(Composite),
     CreateFiles,
     Eventgen(Vec<Attribute>),
     Run(Option<Spanned<Expression>>),
+    /// `psrun`
+    PeriodicRun {
+        period: Option<Spanned<Expression>>,
+        duration: Option<Spanned<Expression>>,
+    },
+    Warmup(Spanned<Expression>),
+    Sleep(Spanned<Expression>),
+    System(Spanned<Expression>),
     Echo(Spanned<Expression>),
+    List(List),
+    Debug(Spanned<Expression>),
+    Version,
+    Quit,
+    EnableLathist,
+    EnableMulti(Vec<Attribute>),
+    Multisync(Vec<Attribute>),
+    Sync,
+    DropCaches,
+    Verify,
+    Foreach(Foreach),
+    /// Accepted without effect; a warning has said so.
+    Ignored,
 }
 
 pub type Script = Vec<Spanned<Command>>;

@@ -1,10 +1,13 @@
 //! Reading the attributes of one object, collecting what is wrong with them.
 
-use super::ast::{Attribute, Span};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use super::ast::{Attribute, Span, Spanned};
 use super::diagnostic::{Diagnostic, suggestion};
 use super::evaluate::{Value, Variables};
-use super::vocabulary::{self, canonical};
-use crate::random::Amount;
+use super::vocabulary::{self, canonical, choose};
+use crate::random::{Amount, Distribution};
 
 /// Reads attributes by name. Each wrong one becomes a diagnostic and yields its default.
 pub struct AttributeReader<'a> {
@@ -13,6 +16,10 @@ pub struct AttributeReader<'a> {
     span: Span,
     variables: &'a Variables,
     diagnostics: &'a mut Vec<Diagnostic>,
+    /// Some attribute has no known name; it may be the one that seems to be missing.
+    misspelt: bool,
+    /// Those with an error; the first one is what matters.
+    faulty: Vec<String>,
 }
 
 impl<'a> AttributeReader<'a> {
@@ -24,12 +31,11 @@ impl<'a> AttributeReader<'a> {
         variables: &'a Variables,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
+        let mut misspelt = false;
         for Attribute { name, .. } in attributes {
             let word = canonical(&name.node);
-            if vocabulary.later.contains(&word) {
-                let message = format!("attribute '{}' is not supported yet", name.node);
-                diagnostics.push(Diagnostic::error(name.span, message));
-            } else if !vocabulary.known.contains(&word) {
+            if !vocabulary.known.contains(&word) {
+                misspelt = true;
                 let near = suggestion(word, vocabulary.known.iter().copied());
                 let message = format!("{} has no attribute '{}'{near}", vocabulary.of, name.node);
                 diagnostics.push(Diagnostic::error(name.span, message));
@@ -41,11 +47,14 @@ impl<'a> AttributeReader<'a> {
             span,
             variables,
             diagnostics,
+            misspelt,
+            faulty: Vec::new(),
         }
     }
 
     /// The last attribute of that name wins.
-    fn find(&self, name: &str) -> Option<&'a Attribute> {
+    pub fn find(&self, name: &str) -> Option<&'a Attribute> {
+        debug_assert!(self.vocabulary.known.contains(&name), "{name}");
         self.attributes
             .iter()
             .rev()
@@ -57,14 +66,13 @@ impl<'a> AttributeReader<'a> {
     }
 
     fn value(&mut self, name: &str) -> Option<Value> {
-        debug_assert!(self.vocabulary.known.contains(&name), "{name}");
-        let attribute = self.find(name)?;
-        match &attribute.value {
+        match &self.find(name)?.value {
             None => Some(Value::Bool(true)),
             Some(expression) => match self.variables.evaluate(expression) {
                 Ok(value) => Some(value),
                 Err(diagnostic) => {
                     self.diagnostics.push(diagnostic);
+                    self.faulty.push(name.to_owned());
                     None
                 }
             },
@@ -75,34 +83,38 @@ impl<'a> AttributeReader<'a> {
         &mut self,
         name: &str,
         wanted: &str,
-        convert: impl Fn(&Value) -> Option<T>,
+        convert: impl Fn(Value) -> Result<T, Value>,
     ) -> Option<T> {
-        let value = self.value(name)?;
-        let converted = convert(&value);
-        if converted.is_none() {
-            self.error(
-                name,
-                format!(
-                    "'{name}' must be {wanted}, and this is {}",
-                    value.describe()
-                ),
-            );
+        match convert(self.value(name)?) {
+            Ok(converted) => Some(converted),
+            Err(other) => {
+                let found = other.describe();
+                self.error(
+                    name,
+                    format!("'{name}' must be {wanted}, and this is {found}"),
+                );
+                None
+            }
         }
-        converted
     }
 
-    /// Report an error at an attribute, or at the object if it lacks that one. The first error
-    /// of a place is the one that matters.
-    pub fn error(&mut self, name: &str, message: String) {
-        let span = self.span_of(name);
-        if self
-            .diagnostics
-            .last()
-            .is_some_and(|last| last.span == span)
-        {
+    /// Report an error at an attribute, or at the object if it lacks that one.
+    pub fn error(&mut self, name: &str, message: impl Into<String>) {
+        let is_missing = !self.has(name);
+        if self.faulty.iter().any(|faulty| faulty == name) || (is_missing && self.misspelt) {
             return;
         }
+        self.faulty.push(name.to_owned());
+        let span = self.span_of(name);
         self.diagnostics.push(Diagnostic::error(span, message));
+    }
+
+    /// Say that an attribute has another effect than its text suggests, if it is there.
+    pub fn warn_if_present(&mut self, name: &str, message: &str) {
+        if let Some(attribute) = self.find(name) {
+            let span = attribute.name.span;
+            self.diagnostics.push(Diagnostic::warning(span, message));
+        }
     }
 
     pub fn span_of(&self, name: &str) -> Span {
@@ -116,65 +128,119 @@ impl<'a> AttributeReader<'a> {
 
     pub fn text(&mut self, name: &str) -> Option<String> {
         self.typed(name, "text", |value| match value {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
+            Value::Text(text) => Ok(text),
+            other => Err(other),
         })
     }
 
     pub fn required_text(&mut self, name: &str) -> String {
         if !self.has(name) {
-            self.error(
-                name,
-                format!("{} needs the attribute '{name}'", self.vocabulary.of),
-            );
+            let of = self.vocabulary.of;
+            self.error(name, format!("{of} needs the attribute '{name}'"));
         }
         self.text(name).unwrap_or_default()
     }
 
-    pub fn number(&mut self, name: &str, default: f64) -> f64 {
-        let number = self.typed(name, "a number", |value| match value {
-            Value::Number(number) => Some(*number),
-            _ => None,
-        });
-        match number {
-            Some(number) if number < 0.0 => {
-                self.error(name, format!("'{name}' must not be negative"));
-                default
+    pub fn spanned_text(&mut self, name: &str) -> Option<Spanned<String>> {
+        let node = self.text(name)?;
+        let span = self.span_of(name);
+        Some(Spanned { node, span })
+    }
+
+    /// The meaning of one of some words.
+    pub fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
+        let word = self.text(name)?;
+        match choose(&word, choices) {
+            Ok(meaning) => Some(meaning),
+            Err(message) => {
+                self.error(name, message);
+                None
             }
-            Some(number) => number,
-            None => default,
         }
     }
 
-    /// A whole number from `minimum`; fractions, as arithmetic gives them, are rounded.
-    pub fn count(&mut self, name: &str, default: u64, minimum: u64) -> u64 {
+    /// A number of any sign.
+    pub fn signed(&mut self, name: &str) -> Option<f64> {
+        self.typed(name, "a number", |value| match value {
+            Value::Number(number) => Ok(number),
+            other => Err(other),
+        })
+    }
+
+    pub fn optional_number(&mut self, name: &str) -> Option<f64> {
+        let number = self.signed(name)?;
+        if number < 0.0 {
+            self.error(name, format!("'{name}' must not be negative"));
+            return None;
+        }
+        Some(number)
+    }
+
+    pub fn number(&mut self, name: &str, default: f64) -> f64 {
+        self.optional_number(name).unwrap_or(default)
+    }
+
+    /// A whole number; fractions, as arithmetic gives them, are rounded.
+    pub fn count(&mut self, name: &str, default: u64, range: RangeInclusive<u64>) -> u64 {
         let number = self.number(name, default as f64).round() as u64;
-        if number < minimum {
+        self.bounded(name, number, range)
+    }
+
+    /// A whole number of any sign.
+    pub fn integer(&mut self, name: &str, default: i32, range: RangeInclusive<i32>) -> i32 {
+        let number = self.signed(name).map_or(default, |n| n.round() as i32);
+        self.bounded(name, number, range)
+    }
+
+    fn bounded<T: Copy + PartialOrd + Display>(
+        &mut self,
+        name: &str,
+        number: T,
+        range: RangeInclusive<T>,
+    ) -> T {
+        let (least, most) = (*range.start(), *range.end());
+        if number < least {
             self.error(
                 name,
-                format!("'{name}' must be at least {minimum}, and this is {number}"),
+                format!("'{name}' must be at least {least}, and this is {number}"),
+            );
+        } else if number > most {
+            self.error(
+                name,
+                format!("'{name}' must be at most {most}, and this is {number}"),
             );
         }
         number
     }
 
-    pub fn amount(&mut self, name: &str, default: f64) -> Amount {
+    pub fn optional_amount(&mut self, name: &str) -> Option<Amount> {
         let amount = self.typed(name, "a number or a random variable", |value| match value {
-            Value::Number(number) => Some(Amount::Fixed(*number)),
-            Value::Random(distribution) => Some(Amount::Random(distribution.clone())),
-            _ => None,
-        });
-        let amount = amount.unwrap_or(Amount::Fixed(default));
+            Value::Number(number) => Ok(Amount::Fixed(number)),
+            Value::Random(distribution) => Ok(Amount::Random(distribution)),
+            Value::Custom(custom) => Ok(Amount::Custom(custom)),
+            other => Err(other),
+        })?;
         if amount.mean() < 0.0 {
             self.error(name, format!("'{name}' must not be negative"));
         }
-        amount
+        Some(amount)
+    }
+
+    pub fn amount(&mut self, name: &str, default: f64) -> Amount {
+        self.optional_amount(name).unwrap_or(Amount::Fixed(default))
+    }
+
+    pub fn distribution(&mut self, name: &str) -> Option<Distribution> {
+        self.typed(name, "a random variable (randvar)", |value| match value {
+            Value::Random(distribution) => Ok(distribution),
+            other => Err(other),
+        })
     }
 
     pub fn flag(&mut self, name: &str) -> bool {
         self.typed(name, "true or false", |value| match value {
-            Value::Bool(flag) => Some(*flag),
-            _ => None,
+            Value::Bool(flag) => Ok(flag),
+            other => Err(other),
         })
         .unwrap_or(false)
     }
@@ -182,9 +248,9 @@ impl<'a> AttributeReader<'a> {
     /// A percentage; the bare attribute means all.
     pub fn percentage(&mut self, name: &str) -> f64 {
         let percent = self.typed(name, "a percentage", |value| match value {
-            Value::Bool(flag) => Some(if *flag { 100.0 } else { 0.0 }),
-            Value::Number(number) => Some(*number),
-            _ => None,
+            Value::Bool(flag) => Ok(if flag { 100.0 } else { 0.0 }),
+            Value::Number(number) => Ok(number),
+            other => Err(other),
         });
         let percent = percent.unwrap_or(0.0);
         if !(0.0..=100.0).contains(&percent) {

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 
-use super::ast::{Attribute, Chunk, Expression, Operator, Span, Spanned};
-use super::attributes::AttributeReader;
+use super::ast::{Chunk, Expression, Operator, Span, Spanned};
 use super::diagnostic::{Diagnostic, suggestion};
-use super::vocabulary;
-use crate::random::{Distribution, Shape};
+use crate::random::{Custom, Distribution};
+
+/// Bytes of an interpolated text; variables that grow by themselves end here.
+const MAX_TEXT_B: usize = 16 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -19,6 +20,7 @@ pub enum Value {
     Bool(bool),
     Text(String),
     Random(Distribution),
+    Custom(Custom),
 }
 
 /// 20000 rather than 20000.0.
@@ -38,9 +40,24 @@ impl Value {
             Value::Bool(_) => "true or false",
             Value::Text(_) => "text",
             Value::Random(_) => "a random variable",
+            Value::Custom(_) => "a custom variable",
+        }
+    }
+
+    /// How it reads in a text, unless it differs at each use.
+    fn to_text(&self) -> Option<String> {
+        match self {
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(flag) => Some(flag.to_string()),
+            Value::Text(text) => Some(text.clone()),
+            Value::Random(_) | Value::Custom(_) => None,
         }
     }
 }
+
+/// Variables that hide those of the same name for a while: the locals of a composite flowop, the
+/// variables of the `foreach` around a definition.
+pub type Scope = BTreeMap<String, Value>;
 
 /// What `set` has set, with what the command line overrides.
 pub struct Variables {
@@ -48,9 +65,13 @@ pub struct Variables {
     overridden: BTreeSet<String>,
     set: BTreeMap<String, Span>,
     read: RefCell<BTreeSet<String>>,
+    /// Why variables have no value; said once, and not again at each use.
+    failed: BTreeMap<String, Diagnostic>,
+    /// Only the last one counts.
+    scopes: Vec<Scope>,
 }
 
-type Evaluated<T> = Result<T, Diagnostic>;
+pub(super) type Evaluated<T> = Result<T, Diagnostic>;
 
 impl Variables {
     pub fn new(overrides: &BTreeMap<String, Expression>) -> Self {
@@ -71,15 +92,60 @@ impl Variables {
             overridden: overrides.keys().cloned().collect(),
             set: BTreeMap::new(),
             read: RefCell::default(),
+            failed: BTreeMap::new(),
+            scopes: Vec::new(),
         }
     }
 
+    /// See the variables of a scope, and behind them the global ones, until [`Self::leave`].
+    pub fn enter(&mut self, scope: Scope) {
+        self.scopes.push(scope);
+    }
+
+    pub fn leave(&mut self) {
+        self.scopes.pop();
+    }
+
     /// Set a variable, unless the command line has the last word.
-    pub fn set(&mut self, name: &Spanned<String>, value: Value) {
+    pub fn set(
+        &mut self,
+        name: &Spanned<String>,
+        expression: &Spanned<Expression>,
+    ) -> Evaluated<()> {
         self.set.insert(name.node.clone(), name.span);
-        if !self.overridden.contains(&name.node) {
-            self.values.insert(name.node.clone(), value);
+        let value = self.evaluate(expression);
+        if self.overridden.contains(&name.node) {
+            return value.map(drop);
         }
+        match value {
+            Ok(value) => {
+                self.failed.remove(&name.node);
+                self.values.insert(name.node.clone(), value);
+                Ok(())
+            }
+            Err(diagnostic) => {
+                self.values.remove(&name.node);
+                self.failed.insert(name.node.clone(), diagnostic.clone());
+                Err(diagnostic)
+            }
+        }
+    }
+
+    /// Give the variable of a `foreach` its next value.
+    pub fn assign(&mut self, name: &str, value: Value) {
+        self.read.borrow_mut().insert(name.to_owned());
+        self.values.insert(name.to_owned(), value);
+    }
+
+    /// What the command line sets a variable to.
+    pub fn overriding(&self, name: &str) -> Option<&Value> {
+        self.values
+            .get(name)
+            .filter(|_| self.overridden.contains(name))
+    }
+
+    pub fn is_set(&self, name: &str) -> bool {
+        self.values.contains_key(name) || self.failed.contains_key(name)
     }
 
     pub fn values(&self) -> &BTreeMap<String, Value> {
@@ -106,10 +172,16 @@ impl Variables {
     }
 
     fn get(&self, name: &str, span: Span) -> Evaluated<&Value> {
+        if let Some(value) = self.scopes.last().and_then(|scope| scope.get(name)) {
+            return Ok(value);
+        }
         self.read.borrow_mut().insert(name.to_owned());
         self.values.get(name).ok_or_else(|| {
+            if let Some(known) = self.failed.get(name) {
+                return known.clone();
+            }
             let near = suggestion(name, self.values.keys().map(String::as_str));
-            let message = format!("${name} is not set{near}: pass --set {name}=VALUE or set it");
+            let message = format!("${name} is not set: pass --set {name}=VALUE or set it{near}");
             Diagnostic::error(span, message)
         })
     }
@@ -121,7 +193,13 @@ impl Variables {
             Expression::Bool(flag) => Value::Bool(*flag),
             Expression::Text(chunks) => Value::Text(self.interpolate(chunks)?),
             Expression::Variable(name) => self.get(name, span)?.clone(),
-            Expression::Random(attributes) => Value::Random(self.distribution(attributes, span)?),
+            Expression::Random(attributes) => Value::Random(self.random(attributes, span)?),
+            Expression::Custom(attributes) => Value::Custom(self.custom(attributes, span)?),
+            Expression::Table(_) => {
+                let message = "a table stands in randtable={{percent, min, max}, ...} only";
+                return Err(Diagnostic::error(span, message));
+            }
+            Expression::Negative(inner) => Value::Number(-self.operand(inner)?),
             Expression::Binary(operator, left, right) => {
                 let (a, b) = (self.operand(left)?, self.operand(right)?);
                 let result = match operator {
@@ -138,14 +216,21 @@ impl Variables {
         })
     }
 
-    fn operand(&self, expression: &Spanned<Expression>) -> Evaluated<f64> {
+    pub(super) fn operand(&self, expression: &Spanned<Expression>) -> Evaluated<f64> {
         match self.evaluate(expression)? {
             Value::Number(number) => Ok(number),
             other => Err(Diagnostic::error(
                 expression.span,
-                format!("arithmetic needs numbers, and this is {}", other.describe()),
+                format!("this must be a number, and it is {}", other.describe()),
             )),
         }
+    }
+
+    /// The text that an expression says.
+    pub fn say(&self, expression: &Spanned<Expression>) -> Evaluated<String> {
+        self.evaluate(expression)?
+            .to_text()
+            .ok_or_else(|| no_value(expression.span))
     }
 
     fn interpolate(&self, chunks: &[Chunk]) -> Evaluated<String> {
@@ -153,55 +238,21 @@ impl Variables {
         for chunk in chunks {
             match chunk {
                 Chunk::Literal(literal) => text.push_str(literal),
-                Chunk::Variable(name) => match self.get(&name.node, name.span)? {
-                    Value::Number(number) => text.push_str(&number.to_string()),
-                    Value::Bool(flag) => text.push_str(&flag.to_string()),
-                    Value::Text(value) => text.push_str(value),
-                    Value::Random(_) => {
-                        let message = "a random variable has no value outside a flowop";
-                        return Err(Diagnostic::error(name.span, message));
+                Chunk::Variable(Spanned { node: name, span }) => {
+                    let value = self.get(name, *span)?;
+                    text.push_str(&value.to_text().ok_or_else(|| no_value(*span))?);
+                    if text.len() > MAX_TEXT_B {
+                        let message = format!("this text has more than {MAX_TEXT_B} bytes");
+                        return Err(Diagnostic::error(*span, message));
                     }
-                },
+                }
             }
         }
         Ok(text)
     }
+}
 
-    /// `randvar(...)`: gamma with a shape of 1.5 unless said otherwise.
-    fn distribution(&self, attributes: &[Attribute], span: Span) -> Evaluated<Distribution> {
-        let mut diagnostics = Vec::new();
-        let mut read = AttributeReader::new(
-            attributes,
-            &vocabulary::RANDVAR,
-            span,
-            self,
-            &mut diagnostics,
-        );
-        let kind = read.text("type").unwrap_or_else(|| "gamma".to_owned());
-        let gamma = read.number("gamma", 1500.0) / 1000.0;
-        let distribution = Distribution {
-            shape: if kind == "uniform" {
-                Shape::Uniform
-            } else {
-                Shape::Gamma(gamma)
-            },
-            mean: read.number("mean", 0.0),
-            minimum: read.number("min", 0.0),
-            round: read.number("round", 0.0),
-        };
-        if !["uniform", "gamma"].contains(&kind.as_str()) {
-            let near = suggestion(&kind, ["uniform", "gamma"]);
-            read.error(
-                "type",
-                format!("'{kind}' is not a supported distribution{near}"),
-            );
-        }
-        if kind == "gamma" && gamma <= 0.0 {
-            read.error("gamma", "the gamma shape must be above 0".to_owned());
-        }
-        if distribution.mean < distribution.minimum {
-            read.error("mean", "the mean is below the minimum".to_owned());
-        }
-        diagnostics.into_iter().next().map_or(Ok(distribution), Err)
-    }
+fn no_value(span: Span) -> Diagnostic {
+    let message = "a random variable has no value outside a flowop";
+    Diagnostic::error(span, message)
 }

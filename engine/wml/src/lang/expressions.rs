@@ -1,6 +1,6 @@
 //! Values and arithmetic.
 
-use super::ast::{Chunk, Expression, Operator, Span, Spanned};
+use super::ast::{Attribute, Chunk, Expression, Operator, Row, Span, Spanned};
 use super::diagnostic::Diagnostic;
 use super::lexer::{self, Token};
 use super::parser::{Parsed, Parser};
@@ -14,20 +14,37 @@ pub fn parse_value(text: &str) -> Expression {
     match text {
         "true" => Expression::Bool(true),
         "false" => Expression::Bool(false),
-        _ => lexer::number(text).map_or_else(
+        _ => number(text).map_or_else(
             || Expression::Text(vec![Chunk::Literal(text.to_owned())]),
             Expression::Number,
         ),
     }
 }
 
-impl Parser {
+/// Read a number that may have a sign, as nothing but text gives it.
+pub fn number(text: &str) -> Option<f64> {
+    match text.strip_prefix('-') {
+        Some(positive) => lexer::number(positive).map(|number| -number),
+        None => lexer::number(text),
+    }
+}
+
+impl Parser<'_> {
     pub(super) fn optional_value(&mut self) -> Parsed<Option<Spanned<Expression>>> {
         match self.peek().node {
-            Token::Number(_) | Token::Variable(_) | Token::Symbol('(') => {
+            Token::Number(_) | Token::Variable(_) | Token::Symbol('(' | '-') => {
                 self.expression().map(Some)
             }
             _ => Ok(None),
+        }
+    }
+
+    /// A value, or a table in braces.
+    pub(super) fn attribute_value(&mut self) -> Parsed<Spanned<Expression>> {
+        if self.begins_table() {
+            self.nested(Self::table)
+        } else {
+            self.expression()
         }
     }
 
@@ -69,44 +86,84 @@ impl Parser {
             Token::Text(chunks) => Expression::Text(chunks),
             Token::Variable(name) => Expression::Variable(name),
             Token::Word(word) if word == "randvar" => {
-                self.nest(span)?;
-                self.next();
-                self.expect_symbol('(')?;
-                let attributes = self.attributes()?;
-                let end = self.peek().span.end;
-                self.expect_symbol(')')?;
-                self.nesting -= 1;
-                let span = Span {
-                    start: span.start,
-                    end,
-                };
-                return Ok(Spanned {
-                    node: Expression::Random(attributes),
-                    span,
-                });
+                return self.nested(|parser| parser.variable_of(Expression::Random));
             }
             Token::Word(word) if word == "cvar" => {
-                return Err(Diagnostic::error(span, "'cvar' is not supported yet"));
+                return self.nested(|parser| parser.variable_of(Expression::Custom));
             }
             Token::Word(word) => parse_value(&word),
             Token::Symbol('(') => {
-                self.nest(span)?;
-                self.next();
-                let inner = self.expression()?;
-                self.expect_symbol(')')?;
-                self.nesting -= 1;
-                return Ok(inner);
+                return self.nested(|parser| {
+                    parser.next();
+                    let inner = parser.expression()?;
+                    parser.expect_symbol(')')?;
+                    Ok(inner.node)
+                });
             }
-            Token::Symbol('{') => {
-                return Err(Diagnostic::error(
-                    span,
-                    "tables in braces are not supported yet",
-                ));
+            Token::Symbol('-') => {
+                return self.nested(|parser| {
+                    parser.next();
+                    parser.operand().map(Box::new).map(Expression::Negative)
+                });
             }
             _ => return self.wanted("a value"),
         };
         self.next();
         Ok(Spanned { node: value, span })
+    }
+
+    /// The attributes behind `randvar` or `cvar`.
+    fn variable_of(
+        &mut self,
+        kind: impl FnOnce(Vec<Attribute>) -> Expression,
+    ) -> Parsed<Expression> {
+        self.next();
+        self.expect_symbol('(')?;
+        let attributes = self.attributes()?;
+        self.expect_symbol(')')?;
+        Ok(kind(attributes))
+    }
+
+    /// `{{a, b, c}, {a, b, c}, ...}`
+    fn table(&mut self) -> Parsed<Expression> {
+        let mut rows: Vec<Row> = Vec::new();
+        self.expect_symbol('{')?;
+        loop {
+            let start = self.peek().span.start;
+            self.expect_symbol('{')?;
+            let mut node = vec![self.expression()?];
+            while self.take_symbol(',') {
+                node.push(self.expression()?);
+            }
+            let end = self.peek().span.end;
+            self.expect_symbol('}')?;
+            let span = Span { start, end };
+            rows.push(Spanned { node, span });
+            if !self.take_symbol(',') {
+                self.expect_symbol('}')?;
+                return Ok(Expression::Table(rows));
+            }
+        }
+    }
+
+    /// Parse what stands one level deeper.
+    fn nested(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Parsed<Expression>,
+    ) -> Parsed<Spanned<Expression>> {
+        let Span { start, end } = self.peek().span;
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            let message = "too many values in one another";
+            return Err(Diagnostic::error(Span { start, end }, message));
+        }
+        let node = inner(self)?;
+        self.nesting -= 1;
+        let end = self.last_end();
+        Ok(Spanned {
+            node,
+            span: Span { start, end },
+        })
     }
 
     fn binary(
@@ -125,14 +182,5 @@ impl Parser {
         }
         let node = Expression::Binary(operator, Box::new(left), Box::new(right));
         Ok(Spanned { node, span })
-    }
-
-    /// Go one level deeper, to come back by `self.nesting -= 1`.
-    fn nest(&mut self, span: Span) -> Parsed<()> {
-        self.nesting += 1;
-        if self.nesting > MAX_NESTING {
-            return Err(Diagnostic::error(span, "too many nested parentheses"));
-        }
-        Ok(())
     }
 }

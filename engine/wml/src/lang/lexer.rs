@@ -1,7 +1,8 @@
 //! From text to tokens.
 //!
 //! `/` and `-` begin a word (a path, an option) except where a value has just ended: there they
-//! are operators, so that `$size/2` and `path=/mnt/x` both mean what they say.
+//! are operators, so that `$size/2` and `path=/mnt/x` both mean what they say. A `-` before a
+//! number, a variable or a parenthesis is a sign.
 
 use super::ast::{Chunk, Span, Spanned};
 use super::diagnostic::Diagnostic;
@@ -14,10 +15,13 @@ pub enum Token {
     Variable(String),
     /// One of `= , { } ( ) + - * /`
     Symbol(char),
+    /// What is no token, with what is wrong.
+    Bad(Diagnostic),
     End,
 }
 
-pub fn tokens(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
+/// All tokens; the last one is the end of the text.
+pub fn tokens(text: &str) -> Vec<Spanned<Token>> {
     let mut lexer = Lexer {
         text,
         at: 0,
@@ -25,11 +29,11 @@ pub fn tokens(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
     };
     let mut out = Vec::new();
     loop {
-        let token = lexer.next()?;
+        let token = lexer.next();
         let end = token.node == Token::End;
         out.push(token);
         if end {
-            return Ok(out);
+            return out;
         }
     }
 }
@@ -48,8 +52,8 @@ pub fn number(text: &str) -> Option<f64> {
         "t" | "T" => 4,
         _ => return None,
     };
-    let value: f64 = digits.parse().ok()?;
-    Some(value * 1024f64.powi(exponent))
+    let value = digits.parse::<f64>().ok()? * 1024f64.powi(exponent);
+    value.is_finite().then_some(value)
 }
 
 struct Lexer<'a> {
@@ -93,15 +97,29 @@ impl Lexer<'_> {
         }
     }
 
-    fn next(&mut self) -> Result<Spanned<Token>, Diagnostic> {
+    fn next(&mut self) -> Spanned<Token> {
         self.skip_blanks();
         let start = self.at;
-        let node = match self.peek() {
+        let node = self.token().unwrap_or_else(Token::Bad);
+        self.after_value = matches!(
+            node,
+            Token::Number(_) | Token::Variable(_) | Token::Symbol(')')
+        );
+        Spanned {
+            node,
+            span: self.span_from(start),
+        }
+    }
+
+    fn token(&mut self) -> Result<Token, Diagnostic> {
+        let start = self.at;
+        Ok(match self.peek() {
             None => Token::End,
             Some('"') => self.quoted()?,
             Some('$') => Token::Variable(self.variable()?),
             Some(c) if c.is_ascii_digit() => self.number()?,
-            Some(c) if "/-".contains(c) && !self.after_value => self.word(),
+            Some('-') if !self.after_value && !self.at_sign() => self.word(),
+            Some('/') if !self.after_value => self.word(),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => self.word(),
             Some(c) if "=,{}()+-*/".contains(c) => {
                 self.at += 1;
@@ -112,15 +130,12 @@ impl Lexer<'_> {
                 let message = format!("unexpected character '{}'", c.escape_default());
                 return Err(Diagnostic::error(self.span_from(start), message));
             }
-        };
-        self.after_value = matches!(
-            node,
-            Token::Number(_) | Token::Variable(_) | Token::Symbol(')')
-        );
-        Ok(Spanned {
-            node,
-            span: self.span_from(start),
         })
+    }
+
+    /// Whether the `-` here is the sign of a number.
+    fn at_sign(&self) -> bool {
+        self.rest()[1..].starts_with(|c: char| c.is_ascii_digit() || "$(".contains(c))
     }
 
     fn word(&mut self) -> Token {
@@ -210,7 +225,7 @@ mod tests {
     use super::*;
 
     fn nodes(text: &str) -> Vec<Token> {
-        tokens(text).unwrap().into_iter().map(|t| t.node).collect()
+        tokens(text).into_iter().map(|t| t.node).collect()
     }
 
     #[test]
@@ -243,6 +258,30 @@ mod tests {
                 Token::End
             ]
         );
+    }
+
+    #[test]
+    fn a_minus_is_a_sign_an_operator_or_the_begin_of_an_option() {
+        let minus = || Token::Symbol('-');
+        for (text, expected) in [
+            ("-5", [minus(), Token::Number(5.0), Token::End].as_slice()),
+            ("-x", &[Token::Word("-x".into()), Token::End]),
+            (
+                "5 -5",
+                &[Token::Number(5.0), minus(), Token::Number(5.0), Token::End],
+            ),
+        ] {
+            assert_eq!(nodes(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_piece_that_is_no_token_does_not_hide_the_rest() {
+        let found = nodes("é set \"open\n10kb run");
+        let bad = found.iter().filter(|t| matches!(t, Token::Bad(_))).count();
+        assert_eq!(bad, 3, "{found:?}");
+        assert!(found.contains(&Token::Word("set".into())));
+        assert!(found.contains(&Token::Word("run".into())));
     }
 
     #[test]

@@ -1,19 +1,26 @@
-//! The language: from text to a checked [`crate::model::Model`].
+//! The language: from text to a checked [`crate::model::Program`].
 
 pub mod ast;
 mod attributes;
+mod blocks;
+mod commands;
 pub mod diagnostic;
+mod distributions;
 mod evaluate;
 mod expressions;
+mod flowops;
+mod layout;
 mod lexer;
+mod listing;
 mod objects;
 mod parser;
 mod resolve;
 mod rules;
-mod vocabulary;
+mod steps;
+pub mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use evaluate::Value;
 pub use expressions::parse_value;
-pub use parser::parse;
+pub use layout::format;
 pub use resolve::{Checked, check};

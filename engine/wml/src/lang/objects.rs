@@ -1,69 +1,127 @@
-//! Filesets, processes, threads and flowops, each from its attributes.
+//! Filesets, processes and threads, each from its attributes.
 
-use super::ast::{self, Span, Spanned};
-use super::attributes::AttributeReader;
-use super::diagnostic::{Diagnostic, suggestion};
-use super::resolve::Resolver;
-use super::vocabulary::{self, LATER_FLOWOPS};
-use crate::model::{Fileset, Flowop, Operation, Process, SLOTS, Thread};
+use std::collections::HashSet;
 
-impl Resolver {
-    pub(super) fn fileset(
-        &mut self,
-        single: bool,
-        attributes: &[ast::Attribute],
-        span: Span,
-    ) -> Fileset {
-        let mut read = self.reader(attributes, &vocabulary::FILESET, span);
+use super::ast::{self, Span};
+use super::diagnostic::Diagnostic;
+use super::flowops::Place;
+use super::resolve::{Defined, Resolver};
+use super::vocabulary;
+use crate::model::{ArrivalProcess, Arrivals, Fileset, Process, Thread};
+use crate::random::{Amount, Distribution, Shape};
+
+/// Entries have 32-bit numbers.
+const MAX_ENTRIES: u64 = u32::MAX as u64;
+const MAX_INSTANCES: u64 = 1_000_000;
+const MAX_MEMORY_B: u64 = 1 << 40;
+/// Best-effort I/O priorities are 0 to 7; this one leaves a thread what it has.
+const LEAVE_PRIORITY: i32 = 8;
+
+impl<'a> Resolver<'a> {
+    pub(super) fn fileset(&mut self, fileset: &'a ast::Fileset, span: Span) -> Fileset {
+        let single = fileset.single;
+        let mut read = self.reader(&fileset.attributes, &vocabulary::FILESET, span);
+        let name = read.required_text("name");
+        if read.has("name") && !is_plain(&name) {
+            let message = "a fileset's name is one folder: letters, digits, . _ -";
+            read.error("name", message);
+        }
+        let path = read.required_text("path");
+        if read.has("path") && path.is_empty() {
+            read.error("path", "the path of a fileset must not be empty");
+        }
+        let dirwidth = read.amount("dirwidth", if single { 10.0 } else { 0.0 });
+        if dirwidth.mean() < 2.0 {
+            read.error(
+                "dirwidth",
+                "'dirwidth' must be at least 2, such as dirwidth=20",
+            );
+        }
+        let leafdirs = read.count("leafdirs", 0, 0..=MAX_ENTRIES);
+        let least = u64::from(leafdirs == 0);
+        let size = read.amount("size", 1024.0);
+        let shape = read.number("filesizegamma", 0.0) / 1000.0;
         let fileset = Fileset {
-            name: read.required_text("name"),
-            path: read.required_text("path"),
-            size: read.amount("size", 1024.0),
-            entries: read.count("entries", u64::from(single), 1),
-            dirwidth: read.amount("dirwidth", if single { 10.0 } else { 0.0 }),
+            name,
+            path,
+            size: match size {
+                Amount::Fixed(mean) if shape > 0.0 => Amount::Random(Distribution {
+                    shape: Shape::Gamma(shape),
+                    mean,
+                    ..Distribution::default()
+                }),
+                size => size,
+            },
+            entries: read.count("entries", u64::from(single), least..=MAX_ENTRIES),
+            leafdirs,
+            dirwidth,
             dirgamma: read.number("dirgamma", if single { 0.0 } else { 1500.0 }) / 1000.0,
+            dirdepth: read.distribution("dirdepthrv"),
             prealloc_percent: read.percentage("prealloc"),
             paralloc: read.flag("paralloc"),
+            reuse: read.flag("reuse"),
+            trusttree: read.flag("trusttree"),
+            compress_percent: read.percentage("compress"),
             readonly: read.flag("readonly"),
             writeonly: read.flag("writeonly"),
         };
-        let plain = !fileset.name.is_empty()
-            && fileset
-                .name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
-            && fileset.name.chars().any(|c| c.is_ascii_alphanumeric());
-        if read.has("name") && !plain {
-            read.error(
-                "name",
-                "a fileset's name is one folder: letters, digits, . _ -".into(),
-            );
+        if fileset.readonly && fileset.writeonly {
+            read.error("writeonly", "a fileset is readonly or writeonly, not both");
         }
-        if fileset.dirwidth.mean() < 2.0 {
-            read.error("dirwidth", "'dirwidth' must be at least 2".to_owned());
-        }
-        if fileset.entries > u64::from(u32::MAX) {
-            read.error(
-                "entries",
-                "a fileset has at most 4 billion entries".to_owned(),
-            );
-        }
+        read.warn_if_present(
+            "cached",
+            "version 1.4's 'cached' has no effect; 'dropcaches' empties the page cache",
+        );
+        read.warn_if_present(
+            "filesizegamma",
+            "version 1.4's 'filesizegamma' makes the sizes gamma variates around a fixed 'size'; \
+             write size=$size with set $size=randvar(type=gamma, mean=..., gamma=...)",
+        );
         fileset
     }
 
-    pub(super) fn process(&mut self, process: &ast::Process, span: Span) -> Process {
+    pub(super) fn processes(&mut self) -> Vec<Process> {
+        let mut processes = Vec::new();
+        let mut names = HashSet::new();
+        for nth in 0..self.definitions.processes.len() {
+            let Defined { node, span, scope } = self.definitions.processes[nth].clone();
+            if !self.spend(span) {
+                break;
+            }
+            self.variables.enter(scope);
+            let process = self.process(node, span);
+            self.variables.leave();
+            if !process.name.is_empty() && !names.insert(process.name.clone()) {
+                let message = format!("there are two processes '{}'", process.name);
+                self.diagnostics.push(Diagnostic::error(span, message));
+            }
+            processes.push(process);
+        }
+        processes
+    }
+
+    fn process(&mut self, process: &'a ast::Process, span: Span) -> Process {
         let mut read = self.reader(&process.attributes, &vocabulary::PROCESS, span);
         let name = read.required_text("name");
-        let instances = read.count("instances", 1, 1);
-        let nice = read.number("nice", 0.0) as i32;
+        let instances = read.count("instances", 1, 1..=MAX_INSTANCES);
+        let nice = read.integer("nice", 0, -20..=19);
         if process.threads.is_empty() {
             read.error("name", format!("process '{name}' has no thread"));
         }
-        let threads = process
-            .threads
-            .iter()
-            .map(|thread| self.thread(thread))
-            .collect();
+        let mut threads: Vec<Thread> = Vec::new();
+        let mut names = HashSet::new();
+        for thread in &process.threads {
+            let span = thread.span;
+            if !self.spend(span) {
+                break;
+            }
+            let thread = self.thread(thread);
+            if !thread.name.is_empty() && !names.insert(thread.name.clone()) {
+                let message = format!("process '{name}' has two threads '{}'", thread.name);
+                self.diagnostics.push(Diagnostic::error(span, message));
+            }
+            threads.push(thread);
+        }
         Process {
             name,
             instances,
@@ -72,86 +130,44 @@ impl Resolver {
         }
     }
 
-    fn thread(&mut self, thread: &ast::Thread) -> Thread {
+    fn thread(&mut self, thread: &'a ast::Thread) -> Thread {
         let mut read = self.reader(&thread.attributes, &vocabulary::THREAD, thread.span);
         let name = read.required_text("name");
-        let instances = read.count("instances", 1, 1);
-        let memsize = read.count("memsize", 0, 0);
+        let instances = read.count("instances", 1, 1..=MAX_INSTANCES);
+        let memsize = read.count("memsize", 0, 0..=MAX_MEMORY_B);
+        let ioprio = read.integer("ioprio", LEAVE_PRIORITY, 0..=LEAVE_PRIORITY);
+        let rate = read.number("rate", 0.0);
+        let arrivals = read.choice("arrivals", vocabulary::ARRIVALS);
+        if read.has("arrivals") && !read.has("rate") {
+            read.error("arrivals", "'arrivals' needs a 'rate'");
+        }
+        read.flag("useism");
+        read.warn_if_present(
+            "useism",
+            "'useism' has no effect: a thread's buffer is shared memory anyway",
+        );
         if thread.flowops.is_empty() {
             read.error("name", format!("thread '{name}' has no flowop"));
         }
-        let flowops = thread
-            .flowops
-            .iter()
-            .filter_map(|flowop| self.flowop(flowop))
-            .collect();
+        let mut flowops = Vec::new();
+        let body = self.nodes(&thread.flowops, &Place::outside(self), &mut flowops);
         Thread {
             name,
             instances,
             memsize,
+            ioprio: (ioprio != LEAVE_PRIORITY).then_some(ioprio as u8),
+            arrivals: (rate > 0.0).then(|| Arrivals {
+                rate,
+                process: arrivals.unwrap_or(ArrivalProcess::Poisson),
+            }),
             flowops,
+            body,
         }
     }
+}
 
-    fn flowop(&mut self, flowop: &ast::Flowop) -> Option<Flowop> {
-        let Spanned { node: word, span } = &flowop.operation;
-        let Some(operation) = Operation::ALL
-            .iter()
-            .find(|operation| operation.name() == word)
-        else {
-            let message = if LATER_FLOWOPS.contains(&word.as_str()) {
-                format!("flowop '{word}' is not supported yet")
-            } else {
-                let near = suggestion(word, Operation::ALL.iter().map(|known| known.name()));
-                format!("unknown flowop '{word}'{near}")
-            };
-            self.diagnostics.push(Diagnostic::error(*span, message));
-            return None;
-        };
-        let filesets: Vec<String> = self.model.filesets.iter().map(|f| f.name.clone()).collect();
-        let mut read = self.reader(&flowop.attributes, &vocabulary::FLOWOP, *span);
-        let fileset = read.text("filesetname").and_then(|name| {
-            let found = filesets.iter().position(|known| *known == name);
-            if found.is_none() {
-                let near = suggestion(&name, filesets.iter().map(String::as_str));
-                read.error(
-                    "filesetname",
-                    format!("no fileset '{name}' is defined above{near}"),
-                );
-            }
-            found
-        });
-        let target = read.text("target");
-        let target = target.map(|node| Spanned {
-            node,
-            span: read.span_of("target"),
-        });
-        let slot = |read: &mut AttributeReader, name: &str| {
-            let fd = read.count(name, 0, 0) as usize;
-            if fd >= SLOTS {
-                read.error(name, format!("'{name}' must be below {SLOTS}"));
-            }
-            fd
-        };
-        let resolved = Flowop {
-            name: read.required_text("name"),
-            operation: *operation,
-            fileset,
-            fd: slot(&mut read, "fd"),
-            srcfd: read.has("srcfd").then(|| slot(&mut read, "srcfd")),
-            iosize: read.amount("iosize", 0.0),
-            workingset: read.amount("workingset", 0.0),
-            iters: read.amount("iters", 1.0),
-            random: read.flag("random"),
-            dsync: read.flag("dsync"),
-            directio: read.flag("directio"),
-            value: read.amount("value", 0.0),
-            targets: Vec::new(),
-            blocking: read.flag("blocking"),
-            highwater: read.count("highwater", 1, 1).min(u64::from(u32::MAX >> 1)) as u32,
-        };
-        self.spans.flowops.push(*span);
-        self.spans.targets.push(target);
-        Some(resolved)
-    }
+/// Whether a name is one folder.
+fn is_plain(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    name.chars().all(allowed) && name.chars().any(|c| c.is_ascii_alphanumeric())
 }

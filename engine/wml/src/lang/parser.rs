@@ -1,42 +1,65 @@
-//! From tokens to commands: recursive descent, one token of look-ahead.
+//! From tokens to commands: recursive descent, one token of look-ahead. Here is what all parts of
+//! the grammar use.
 
-use super::ast::{Attribute, Command, Flowop, Process, Script, Span, Spanned, Thread};
-use super::diagnostic::{Diagnostic, suggestion};
+use super::ast::{Script, Span, Spanned};
+use super::diagnostic::Diagnostic;
 use super::lexer::{Token, tokens};
-use super::vocabulary::{COMMANDS, LATER_COMMANDS};
+use super::vocabulary::COMMANDS;
 
 pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
-/// Parse a whole text; the first syntax error ends it.
-pub fn parse(text: &str) -> Parsed<Script> {
+/// Syntax errors that one text is told about.
+const MAX_ERRORS: usize = 20;
+
+/// For an attribute where a command or a flowop should stand.
+pub(super) const COMMA_HINT: &str = "; is a ',' missing before it?";
+
+/// Parse a whole text. Behind a syntax error it goes on at the next line that begins with a
+/// command, so that several errors are found; the script is whole only if there is none.
+pub fn parse(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Script {
     let mut parser = Parser {
-        tokens: tokens(text)?,
+        text,
+        tokens: tokens(text),
         at: 0,
         nesting: 0,
         operators: 0,
+        depth: 0,
+        warnings: Vec::new(),
     };
     let mut script = Vec::new();
-    while parser.peek().node != Token::End {
-        let start = parser.peek().span.start;
-        let node = parser.command()?;
-        let end = parser.tokens[parser.at - 1].span.end;
-        script.push(Spanned {
-            node,
-            span: Span { start, end },
-        });
+    let mut errors = 0;
+    while parser.peek().node != Token::End && errors < MAX_ERRORS {
+        let from = parser.at;
+        // The end of a block whose beginning was wrong says nothing new.
+        if errors > 0 && parser.take_symbol('}') {
+            continue;
+        }
+        match parser.spanned_command() {
+            Ok(command) => script.push(command),
+            Err(diagnostic) => {
+                errors += 1;
+                diagnostics.push(diagnostic);
+                parser.recover(from);
+            }
+        }
     }
-    Ok(script)
+    diagnostics.append(&mut parser.warnings);
+    script
 }
 
-pub(super) struct Parser {
+pub(super) struct Parser<'a> {
+    text: &'a str,
     tokens: Vec<Spanned<Token>>,
     at: usize,
     pub nesting: usize,
     /// Of the outermost expression.
     pub operators: usize,
+    /// Of `foreach`.
+    pub depth: usize,
+    pub warnings: Vec<Diagnostic>,
 }
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn peek(&self) -> &Spanned<Token> {
         &self.tokens[self.at]
     }
@@ -47,6 +70,41 @@ impl Parser {
         token
     }
 
+    /// Whether two braces stand here; one begins a block.
+    pub(super) fn begins_table(&self) -> bool {
+        let is_brace = |token: &Spanned<Token>| token.node == Token::Symbol('{');
+        matches!(&self.tokens[self.at..], [a, b, ..] if is_brace(a) && is_brace(b))
+    }
+
+    /// Where the last token that was taken ends.
+    pub(super) fn last_end(&self) -> usize {
+        self.tokens[self.at - 1].span.end
+    }
+
+    /// Skip to the next line that begins with a command, behind what began at a token.
+    fn recover(&mut self, from: usize) {
+        (self.nesting, self.depth) = (0, 0);
+        if self.at == from {
+            self.next();
+        }
+        loop {
+            match &self.peek().node {
+                Token::End => return,
+                Token::Word(word)
+                    if COMMANDS.contains(&word.as_str()) && self.begins_line(self.peek().span) =>
+                {
+                    return;
+                }
+                _ => self.next(),
+            };
+        }
+    }
+
+    fn begins_line(&self, span: Span) -> bool {
+        let before = self.text[..span.start].trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with('\n')
+    }
+
     pub(super) fn wanted<T>(&self, what: &str) -> Parsed<T> {
         let token = self.peek();
         let found = match &token.node {
@@ -55,6 +113,7 @@ impl Parser {
             Token::Text(_) => "a string".to_owned(),
             Token::Variable(name) => format!("'${name}'"),
             Token::Symbol(symbol) => format!("'{symbol}'"),
+            Token::Bad(diagnostic) => return Err(diagnostic.clone()),
             Token::End => "the end of the text".to_owned(),
         };
         Err(Diagnostic::error(
@@ -63,12 +122,8 @@ impl Parser {
         ))
     }
 
-    fn is_symbol(&self, symbol: char) -> bool {
-        self.peek().node == Token::Symbol(symbol)
-    }
-
     pub(super) fn take_symbol(&mut self, symbol: char) -> bool {
-        let here = self.is_symbol(symbol);
+        let here = self.peek().node == Token::Symbol(symbol);
         if here {
             self.next();
         }
@@ -83,7 +138,7 @@ impl Parser {
         }
     }
 
-    fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         let here = matches!(&self.peek().node, Token::Word(found) if found == word);
         if here {
             self.next();
@@ -91,7 +146,7 @@ impl Parser {
         here
     }
 
-    fn word(&mut self, what: &str) -> Parsed<Spanned<String>> {
+    pub(super) fn word(&mut self, what: &str) -> Parsed<Spanned<String>> {
         match self.peek().clone() {
             Spanned {
                 node: Token::Word(node),
@@ -104,135 +159,16 @@ impl Parser {
         }
     }
 
-    fn command(&mut self) -> Parsed<Command> {
-        let word = self.word("a command")?;
-        match word.node.as_str() {
-            "set" => self.set(),
-            "define" => self.define(),
-            "create" => {
-                if self.take_word("files")
-                    || self.take_word("fileset")
-                    || self.take_word("filesets")
-                {
-                    Ok(Command::CreateFiles)
-                } else {
-                    self.wanted("'files'")
-                }
-            }
-            "eventgen" => Ok(Command::Eventgen(self.attributes()?)),
-            "run" => Ok(Command::Run(self.optional_value()?)),
-            "echo" => Ok(Command::Echo(self.expression()?)),
-            other if LATER_COMMANDS.contains(&other) => Err(Diagnostic::error(
-                word.span,
-                format!("'{other}' is not supported yet"),
-            )),
-            other => {
-                let near = suggestion(other, COMMANDS.iter().copied());
-                Err(Diagnostic::error(
-                    word.span,
-                    format!("unknown command '{other}'{near}"),
-                ))
-            }
-        }
-    }
-
-    fn set(&mut self) -> Parsed<Command> {
-        if self.take_word("mode") {
-            return Err(Diagnostic::error(
-                self.tokens[self.at - 1].span,
-                "'set mode' is not supported yet",
-            ));
-        }
-        let Spanned {
-            node: Token::Variable(node),
-            span,
-        } = self.peek().clone()
-        else {
-            return self.wanted("a variable to set, such as $name");
-        };
-        self.next();
-        self.expect_symbol('=')?;
-        let value = self.expression()?;
-        Ok(Command::Set {
-            name: Spanned { node, span },
-            value,
-        })
-    }
-
-    fn define(&mut self) -> Parsed<Command> {
-        let what = self.word("'file', 'fileset' or 'process'")?;
-        match what.node.as_str() {
-            "file" | "files" => Ok(Command::DefineFileset {
-                single: true,
-                attributes: self.attributes()?,
-            }),
-            "fileset" | "filesets" => Ok(Command::DefineFileset {
-                single: false,
-                attributes: self.attributes()?,
-            }),
-            "process" | "processes" => Ok(Command::DefineProcess(self.process()?)),
-            "flowop" | "randvar" => Err(Diagnostic::error(
-                what.span,
-                format!("'define {}' is not supported yet", what.node),
-            )),
-            other => {
-                let near = suggestion(other, ["file", "fileset", "process"]);
-                Err(Diagnostic::error(
-                    what.span,
-                    format!("cannot define '{other}'{near}"),
-                ))
-            }
-        }
-    }
-
-    fn process(&mut self) -> Parsed<Process> {
-        let attributes = self.attributes()?;
-        self.expect_symbol('{')?;
-        let mut threads = Vec::new();
-        while !self.take_symbol('}') {
-            let span = self.peek().span;
-            if !self.take_word("thread") {
-                return self.wanted("'thread' or '}'");
-            }
-            let attributes = self.attributes()?;
-            self.expect_symbol('{')?;
-            let mut flowops = Vec::new();
-            while !self.take_symbol('}') {
-                if !self.take_word("flowop") {
-                    return self.wanted("'flowop' or '}'");
-                }
-                let operation = self.word("the kind of flowop, such as openfile")?;
-                flowops.push(Flowop {
-                    operation,
-                    attributes: self.attributes()?,
-                });
-            }
-            threads.push(Thread {
+    pub(super) fn variable(&mut self, what: &str) -> Parsed<Spanned<String>> {
+        match self.peek().clone() {
+            Spanned {
+                node: Token::Variable(node),
                 span,
-                attributes,
-                flowops,
-            });
-        }
-        Ok(Process {
-            attributes,
-            threads,
-        })
-    }
-
-    /// Attributes with commas between them; a first word decides that there are any.
-    pub(super) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
-        let mut attributes = Vec::new();
-        loop {
-            let name = self.word("the name of an attribute")?;
-            let value = if self.take_symbol('=') {
-                Some(self.expression()?)
-            } else {
-                None
-            };
-            attributes.push(Attribute { name, value });
-            if !self.take_symbol(',') {
-                return Ok(attributes);
+            } => {
+                self.next();
+                Ok(Spanned { node, span })
             }
+            _ => self.wanted(what),
         }
     }
 }

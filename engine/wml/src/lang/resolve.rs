@@ -1,160 +1,193 @@
-//! From commands to a model. Commands run top to bottom; objects are resolved at `run`, so that
-//! they see the last value of each variable.
+//! From commands to a program. Commands are done top to bottom; a definition gets its values at
+//! the `run` that uses it, so that it sees the last value of each variable above that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::ast::{self, Command, Expression, Script, Span, Spanned};
+use super::ast::{self, Expression, Span};
 use super::attributes::AttributeReader;
 use super::diagnostic::{Diagnostic, Severity};
-use super::evaluate::{Value, Variables};
+use super::evaluate::{Scope, Variables};
 use super::parser::parse;
-use super::rules;
+use super::rules::{self, Spans};
 use super::vocabulary;
-use crate::model::Model;
+use crate::model::{Fileset, Model, Program, Quit};
 
-/// A model, unless there was an error, and everything that there is to say about the text.
+/// Filesets, processes, threads and flowops of all runs of a text, each counted in each run.
+const MAX_OBJECTS: usize = 200_000;
+
+/// A program, unless there was an error, and everything that there is to say about the text.
 pub struct Checked {
-    pub model: Option<Model>,
+    pub program: Option<Program>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Parse and resolve a text; `overrides` have the last word over its `set` commands.
+/// Parse and resolve a text; `overrides` have the last word over its `set` commands. Nothing is
+/// run. Without a syntax error all other errors are found.
 pub fn check(text: &str, overrides: &BTreeMap<String, Expression>) -> Checked {
-    let script = match parse(text) {
-        Ok(script) => script,
-        Err(diagnostic) => {
-            return Checked {
-                model: None,
-                diagnostics: vec![diagnostic],
-            };
-        }
-    };
-    let mut resolver = Resolver {
-        variables: Variables::new(overrides),
-        diagnostics: Vec::new(),
-        model: Model::default(),
-        spans: Spans::default(),
-    };
-    resolver.script(&script);
-    let Resolver {
-        variables,
-        mut diagnostics,
-        mut model,
-        ..
-    } = resolver;
-    diagnostics.extend(variables.unused());
-    let failed = diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error);
-    model.variables = variables.values().clone();
-    Checked {
-        model: (!failed).then_some(model),
-        diagnostics,
+    let mut diagnostics = Vec::new();
+    let script = parse(text, &mut diagnostics);
+    if has_error(&diagnostics) {
+        return Checked {
+            program: None,
+            diagnostics,
+        };
     }
+    let mut resolver = Resolver::new(overrides, diagnostics);
+    resolver.commands(&script);
+    resolver.finish()
 }
 
-/// Where the flowops of a model stand in the text, in order, with the span of their target.
+fn has_error(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+/// A definition with where it stands and the variables of the `foreach` around it.
+#[derive(Clone)]
+pub(super) struct Defined<'a, T> {
+    pub node: &'a T,
+    pub span: Span,
+    pub scope: Scope,
+}
+
+/// What stands above the command that is being done.
 #[derive(Default)]
-pub struct Spans {
-    pub flowops: Vec<Span>,
-    pub targets: Vec<Option<Spanned<String>>>,
+pub(super) struct Definitions<'a> {
+    pub filesets: Vec<Defined<'a, ast::Fileset>>,
+    pub processes: Vec<Defined<'a, ast::Process>>,
+    pub composites: Vec<Defined<'a, ast::Composite>>,
+    pub eventgen: Option<Defined<'a, Vec<ast::Attribute>>>,
 }
 
-pub(super) struct Resolver {
+pub(super) struct Resolver<'a> {
     pub variables: Variables,
     pub diagnostics: Vec<Diagnostic>,
-    pub model: Model,
+    pub definitions: Definitions<'a>,
+    /// The first filesets, which have been created and do not change any more.
+    pub created: Vec<Fileset>,
+    /// Places of the filesets and composites of the model that is being made, by name.
+    pub fileset_places: HashMap<String, usize>,
+    pub composite_places: HashMap<String, usize>,
+    pub used_composites: HashSet<usize>,
     pub spans: Spans,
+    pub program: Program,
+    pub quit: Quit,
+    pub warmup: Option<(f64, Span)>,
+    /// The variables of the `foreach` around the command.
+    pub loops: Scope,
+    pub repeated: usize,
+    objects: usize,
+    /// Processes that some run uses, from the first.
+    pub run_processes: usize,
+    /// Whether there are definitions that no model has been made of.
+    pub unchecked: bool,
+    pub ended: bool,
 }
 
-impl Resolver {
-    fn script(&mut self, script: &Script) {
-        let ran = script
-            .iter()
-            .position(|command| matches!(command.node, Command::Run(_)));
-        for command in &script[..ran.unwrap_or(script.len())] {
-            if let Err(diagnostic) = self.immediate(command) {
-                self.diagnostics.push(diagnostic);
-            }
-        }
-        for command in script {
-            self.definition(command);
-        }
-        if let Some(at) = ran {
-            if let Command::Run(duration) = &script[at].node {
-                self.run(duration.as_ref());
-            }
-            if let Some(ignored) = script.get(at + 1) {
-                let message = "commands after 'run' are not supported yet and would be ignored";
-                self.diagnostics
-                    .push(Diagnostic::error(ignored.span, message));
-            }
-        }
-        if self.model.processes.is_empty() && self.diagnostics.is_empty() {
-            let message = "the text defines no process, so there is nothing to run";
-            self.diagnostics
-                .push(Diagnostic::error(Span::default(), message));
-        }
-        if self.diagnostics.is_empty() {
-            rules::check(&mut self.model, &self.spans, &mut self.diagnostics);
+impl<'a> Resolver<'a> {
+    fn new(overrides: &BTreeMap<String, Expression>, diagnostics: Vec<Diagnostic>) -> Self {
+        Self {
+            variables: Variables::new(overrides),
+            diagnostics,
+            definitions: Definitions::default(),
+            created: Vec::new(),
+            fileset_places: HashMap::new(),
+            composite_places: HashMap::new(),
+            used_composites: HashSet::new(),
+            spans: Spans::default(),
+            program: Program::default(),
+            quit: Quit::default(),
+            warmup: None,
+            loops: Scope::new(),
+            repeated: 0,
+            objects: 0,
+            run_processes: 0,
+            unchecked: false,
+            ended: false,
         }
     }
 
-    /// Commands with an effect on what stands below them.
-    fn immediate(&mut self, command: &Spanned<Command>) -> Result<(), Diagnostic> {
-        match &command.node {
-            Command::Set { name, value } => {
-                let value = self.variables.evaluate(value)?;
-                self.variables.set(name, value);
-            }
-            Command::Echo(text) => {
-                let said = match self.variables.evaluate(text)? {
-                    Value::Text(text) => text,
-                    Value::Number(number) => number.to_string(),
-                    Value::Bool(flag) => flag.to_string(),
-                    Value::Random(_) => "a random variable".to_owned(),
-                };
-                self.model.messages.push(said);
-            }
-            _ => {}
+    /// What is defined above, with the values of now, and checked.
+    pub(super) fn model(&mut self) -> Model {
+        self.unchecked = false;
+        let before = self.diagnostics.len();
+        self.spans = Spans::default();
+        let filesets = self.filesets();
+        self.fileset_places = (filesets.iter().map(|f| f.name.clone())).zip(0..).collect();
+        self.place_composites();
+        let rate = self.rate();
+        let processes = self.processes();
+        let mut model = Model {
+            filesets,
+            processes,
+            rate,
+            quit: self.quit,
+        };
+        if !has_error(&self.diagnostics[before..]) {
+            rules::check(&mut model, &self.spans, &mut self.diagnostics);
         }
-        Ok(())
+        model
     }
 
-    fn definition(&mut self, command: &Spanned<Command>) {
-        let span = command.span;
-        match &command.node {
-            Command::DefineFileset { single, attributes } => {
-                let fileset = self.fileset(*single, attributes, span);
-                if self
-                    .model
-                    .filesets
-                    .iter()
-                    .any(|other| other.name == fileset.name)
-                {
-                    let message = format!("there are two filesets '{}'", fileset.name);
-                    self.diagnostics.push(Diagnostic::error(span, message));
+    pub(super) fn filesets(&mut self) -> Vec<Fileset> {
+        let mut filesets: Vec<Fileset> = Vec::new();
+        let mut names = HashSet::new();
+        for nth in 0..self.definitions.filesets.len() {
+            let Defined { node, span, scope } = self.definitions.filesets[nth].clone();
+            if !self.spend(span) {
+                break;
+            }
+            let fileset = match self.created.get(nth) {
+                Some(created) => created.clone(),
+                None => {
+                    self.variables.enter(scope);
+                    let fileset = self.fileset(node, span);
+                    self.variables.leave();
+                    fileset
                 }
-                self.model.filesets.push(fileset);
+            };
+            if !fileset.name.is_empty() && !names.insert(fileset.name.clone()) {
+                let message = format!("there are two filesets '{}'", fileset.name);
+                self.diagnostics.push(Diagnostic::error(span, message));
             }
-            Command::DefineProcess(process) => {
-                let process = self.process(process, span);
-                self.model.processes.push(process);
-            }
-            Command::Eventgen(attributes) => {
-                let mut read = self.reader(attributes, &vocabulary::EVENTGEN, span);
-                self.model.rate = read.number("rate", 0.0);
-            }
-            _ => {}
+            filesets.push(fileset);
         }
+        filesets
     }
 
-    pub(super) fn reader<'a>(
-        &'a mut self,
-        attributes: &'a [ast::Attribute],
-        vocabulary: &'a vocabulary::Attributes,
+    fn rate(&mut self) -> f64 {
+        let Some(Defined { node, span, scope }) = self.definitions.eventgen.clone() else {
+            return 0.0;
+        };
+        self.variables.enter(scope);
+        let rate = self
+            .reader(node, &vocabulary::EVENTGEN, span)
+            .number("rate", 0.0);
+        self.variables.leave();
+        rate
+    }
+
+    /// Count one more object; false if there are too many.
+    pub(super) fn spend(&mut self, span: Span) -> bool {
+        self.objects += 1;
+        if self.objects == MAX_OBJECTS {
+            let message = format!(
+                "this text makes {MAX_OBJECTS} filesets, processes, threads and flowops in all \
+                 its runs, and that is too much"
+            );
+            self.diagnostics.push(Diagnostic::error(span, message));
+            self.ended = true;
+        }
+        self.objects < MAX_OBJECTS
+    }
+
+    pub(super) fn reader<'b>(
+        &'b mut self,
+        attributes: &'b [ast::Attribute],
+        vocabulary: &'b vocabulary::Attributes,
         span: Span,
-    ) -> AttributeReader<'a> {
+    ) -> AttributeReader<'b> {
         AttributeReader::new(
             attributes,
             vocabulary,
@@ -164,16 +197,55 @@ impl Resolver {
         )
     }
 
-    fn run(&mut self, duration: Option<&Spanned<Expression>>) {
-        let Some(expression) = duration else { return };
-        match self.variables.evaluate(expression) {
-            Ok(Value::Number(seconds)) if seconds > 0.0 => self.model.duration_s = Some(seconds),
-            Ok(_) => {
-                let message = "'run' takes a number of seconds above 0";
-                self.diagnostics
-                    .push(Diagnostic::error(expression.span, message));
+    /// Say what is left to say, and hand the program out if there is no error.
+    fn finish(mut self) -> Checked {
+        if self.unchecked && self.objects < MAX_OBJECTS {
+            self.model();
+        }
+        self.unused();
+        let mut diagnostics = self.diagnostics;
+        diagnostics.extend(self.variables.unused());
+        // Each run of a text finds the same again.
+        let mut seen = HashSet::new();
+        diagnostics.retain(|found| seen.insert((found.span, found.message.clone())));
+        diagnostics.sort_by_key(|found| found.span.start);
+        let program = Program {
+            variables: self.variables.values().clone(),
+            ..self.program
+        };
+        Checked {
+            program: (!has_error(&diagnostics)).then_some(program),
+            diagnostics,
+        }
+    }
+
+    /// Warn of what has no effect.
+    fn unused(&mut self) {
+        let failed = has_error(&self.diagnostics);
+        let mut warn =
+            |span, message: &str| self.diagnostics.push(Diagnostic::warning(span, message));
+        let runs = self.program.runs().count();
+        if runs == 0 && !failed {
+            warn(
+                Span::default(),
+                "the text has no 'run', so nothing is measured",
+            );
+        } else if runs > 0 {
+            for below in &self.definitions.processes[self.run_processes..] {
+                warn(
+                    below.span,
+                    "this process stands below the last 'run' and is not started",
+                );
             }
-            Err(diagnostic) => self.diagnostics.push(diagnostic),
+        }
+        if let Some((_, span)) = self.warmup {
+            warn(span, "there is no 'run' below this 'warmup'");
+        }
+        for (nth, composite) in self.definitions.composites.iter().enumerate() {
+            if !self.used_composites.contains(&nth) {
+                let message = "this flowop is never used, and its inside is not checked";
+                warn(composite.span, message);
+            }
         }
     }
 }

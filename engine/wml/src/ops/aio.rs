@@ -8,10 +8,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use super::data::write_all_at;
-use super::system::Fd;
-use super::{Outcome, Worker, timed};
+use super::Worker;
+use super::buffer::Buffer;
+use super::data::write_pieces;
+use super::outcome::{Done, Outcome, Undone, timed};
+use super::pools::{self, Piece, Pools};
+use super::system::{self, Fd};
 use crate::clock::now_ns;
+use crate::failure::Failure;
 use crate::model::{Class, Flowop};
 
 /// Writes of one thread that are under way at the same time.
@@ -23,9 +27,28 @@ const STACK_B: usize = 64 * 1024;
 struct Job {
     flowop: usize,
     fd: Fd,
-    data: &'static [u8],
+    data: Piece,
     offset: u64,
+    length: u64,
     start_ns: u64,
+}
+
+impl Job {
+    fn write(&self, buffers: &[Buffer]) -> Completion {
+        let data = pools::bytes(buffers, self.data);
+        let written = write_pieces(data, self.length, |piece, done| {
+            system::write_at(self.fd, piece, self.offset + done)
+        });
+        let done = |bytes| Done {
+            start_ns: self.start_ns,
+            end_ns: now_ns(),
+            bytes,
+        };
+        Completion {
+            flowop: self.flowop,
+            outcome: written.map(done).map_err(Undone::Failed),
+        }
+    }
 }
 
 struct Completion {
@@ -52,7 +75,7 @@ impl Exchange {
         self.queue.lock().expect("helpers do not panic")
     }
 
-    fn serve(&self) {
+    fn serve(&self, buffers: &[Buffer]) {
         let mut queue = self.lock();
         loop {
             let Some(job) = queue.jobs.pop_front() else {
@@ -63,19 +86,9 @@ impl Exchange {
                 continue;
             };
             drop(queue);
-            let outcome = match write_all_at(job.fd, job.data, job.offset) {
-                Ok(bytes) => Outcome::Done {
-                    start_ns: job.start_ns,
-                    end_ns: now_ns(),
-                    bytes,
-                },
-                Err(errno) => Outcome::Failed(errno),
-            };
+            let completion = job.write(buffers);
             queue = self.lock();
-            queue.completions.push(Completion {
-                flowop: job.flowop,
-                outcome,
-            });
+            queue.completions.push(completion);
             self.completed.notify_one();
         }
     }
@@ -85,23 +98,28 @@ pub struct Aio {
     exchange: Arc<Exchange>,
     outstanding: usize,
     helpers: Vec<JoinHandle<()>>,
+    /// Taken from the queue and about to be recorded; kept, so that nothing is allocated per op.
+    reaped: Vec<Completion>,
 }
 
 impl Aio {
-    pub fn new() -> Self {
-        let exchange = Arc::new(Exchange::default());
-        let helpers = (0..HELPERS).map(|_| {
-            let exchange = Arc::clone(&exchange);
-            let helper = std::thread::Builder::new().stack_size(STACK_B);
-            helper
-                .spawn(move || exchange.serve())
-                .expect("a helper thread can be started")
-        });
-        Self {
-            helpers: helpers.collect(),
-            exchange,
+    /// Fails if a helper cannot be started.
+    pub fn new(data: &Pools) -> Result<Self, Failure> {
+        let mut aio = Self {
+            exchange: Arc::new(Exchange::default()),
             outstanding: 0,
+            helpers: Vec::new(),
+            reaped: Vec::new(),
+        };
+        for _ in 0..HELPERS {
+            let (exchange, buffers) = (Arc::clone(&aio.exchange), data.buffers());
+            let helper = std::thread::Builder::new()
+                .stack_size(STACK_B)
+                .spawn(move || exchange.serve(&buffers))
+                .map_err(|error| Failure::io("cannot start a helper thread of aiowrite", &error))?;
+            aio.helpers.push(helper);
         }
+        Ok(aio)
     }
 
     fn submit(&mut self, job: Job) {
@@ -111,7 +129,7 @@ impl Aio {
     }
 
     /// Wait until at least `n` are complete, and take all that are.
-    fn reap(&mut self, n: usize) -> Vec<Completion> {
+    fn reap(&mut self, n: usize) {
         let mut queue = self.exchange.lock();
         while queue.completions.len() < n {
             queue = self
@@ -120,9 +138,8 @@ impl Aio {
                 .wait(queue)
                 .expect("helpers do not panic");
         }
-        let completions = std::mem::take(&mut queue.completions);
-        self.outstanding -= completions.len();
-        completions
+        std::mem::swap(&mut queue.completions, &mut self.reaped);
+        self.outstanding -= self.reaped.len();
     }
 }
 
@@ -138,51 +155,53 @@ impl Drop for Aio {
 
 impl Worker<'_> {
     pub(super) fn aio_write(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let file = match self.file(flowop) {
-            Ok(file) => file,
-            Err(outcome) => return outcome,
-        };
+        let file = self.file(nth, flowop)?;
         let iosize = flowop.iosize.draw(&mut self.env.stream);
         let offset = self.random_offset(flowop, iosize, file.size_b);
-        let data = self.some_data(iosize);
+        let data = self.some_piece(file.fileset, iosize);
+        self.now_ns = now_ns();
         let aio = self.aio.as_mut().expect("made with the worker");
         aio.submit(Job {
             flowop: nth,
             fd: file.fd,
             data,
             offset,
-            start_ns: now_ns(),
+            length: iosize,
+            start_ns: self.now_ns,
         });
         if aio.outstanding >= MAX_OUTSTANDING {
             self.settle_aio(1);
         }
-        Outcome::Passed
+        Err(Undone::Passed)
     }
 
     /// Wait for half of the outstanding writes.
     pub(super) fn aio_wait(&mut self) -> Outcome {
-        let half = self
-            .aio
-            .as_ref()
-            .map_or(0, |aio| aio.outstanding.div_ceil(2));
+        let outstanding = self.aio.as_ref().map_or(0, |aio| aio.outstanding);
         timed(|| {
-            self.settle_aio(half);
+            self.settle_aio(outstanding.div_ceil(2));
             Ok(0)
         })
     }
 
     /// Wait for all outstanding writes.
     pub(super) fn finish_aio(&mut self) {
-        let all = self.aio.as_ref().map_or(0, |aio| aio.outstanding);
-        if all > 0 {
-            self.settle_aio(all);
+        let outstanding = self.aio.as_ref().map_or(0, |aio| aio.outstanding);
+        if outstanding > 0 {
+            self.settle_aio(outstanding);
         }
     }
 
     fn settle_aio(&mut self, n: usize) {
-        let completions = self.aio.as_mut().map_or_else(Vec::new, |aio| aio.reap(n));
-        for Completion { flowop, outcome } in completions {
-            self.account(flowop, Class::Writes, &outcome);
+        let Some(aio) = self.aio.as_mut() else { return };
+        aio.reap(n);
+        let mut reaped = std::mem::take(&mut aio.reaped);
+        self.now_ns = now_ns();
+        for Completion { flowop, outcome } in reaped.drain(..) {
+            self.record(flowop, Class::Writes, outcome);
+        }
+        if let Some(aio) = self.aio.as_mut() {
+            aio.reaped = reaped;
         }
     }
 }

@@ -1,21 +1,27 @@
-//! Flowops that read and write.
+//! read, readwholefile, write, writewholefile, appendfile, appendfilerand.
+//!
+//! One op is one system call unless it is larger than the thread's buffer or than the data to
+//! write from; then it takes several. So does a write that the kernel cuts short.
 
-use super::system::{self, Fd};
-use super::{Outcome, Worker, timed};
+use super::Worker;
+use super::outcome::{Outcome, Undone, timed};
+use super::pools::Piece;
+use super::slots::Slot;
+use super::system;
 use crate::model::Flowop;
 
-/// Places in the data where a write may begin; the rest is as long as the longest piece.
-const ALIGNMENT: u64 = 4096;
-
-impl Worker<'_> {
-    /// Bytes to write: a different part of the data each time. At most half of it at once.
-    pub(super) fn some_data(&mut self, length: u64) -> &'static [u8] {
-        let half = self.env.data.len() as u64 / 2;
-        let from = (self.env.stream.below(half / ALIGNMENT) * ALIGNMENT) as usize;
-        &self.env.data[from..from + length.min(half) as usize]
+impl<'a> Worker<'a> {
+    /// What a flowop writes next: different data each time.
+    pub(super) fn some_data(&mut self, fileset: usize, length: u64) -> &'a [u8] {
+        let data = self.env.data;
+        data.bytes(self.some_piece(fileset, length))
     }
 
-    /// A random multiple of `iosize` within the working set of a file.
+    pub(super) fn some_piece(&mut self, fileset: usize, length: u64) -> Piece {
+        self.env.data.piece(fileset, length, &mut self.env.stream)
+    }
+
+    /// A random multiple of `iosize` within the working set of a file of `size_b` bytes.
     pub(super) fn random_offset(&mut self, flowop: &Flowop, iosize: u64, size_b: u64) -> u64 {
         let set = match flowop.workingset.draw(&mut self.env.stream) {
             0 => size_b,
@@ -24,41 +30,36 @@ impl Worker<'_> {
         self.env.stream.below((set / iosize.max(1)).max(1)) * iosize
     }
 
-    pub(super) fn read(&mut self, flowop: &Flowop) -> Outcome {
-        let file = match self.file(flowop) {
-            Ok(file) => file,
-            Err(outcome) => return outcome,
-        };
+    pub(super) fn read(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let file = self.file(nth, flowop)?;
         let iosize = flowop.iosize.draw(&mut self.env.stream);
-        let offset = flowop
-            .random
-            .then(|| self.random_offset(flowop, iosize, file.size_b));
+        if flowop.random {
+            let offset = self.random_offset(flowop, iosize, file.size_b);
+            let buffer = self.buffer.bytes_mut();
+            return timed(|| {
+                read_pieces(buffer, iosize, |piece, done| {
+                    system::read_at(file.fd, piece, offset + done)
+                })
+            });
+        }
         let buffer = self.buffer.bytes_mut();
-        let length = (iosize as usize).min(buffer.len());
-        let buffer = &mut buffer[..length];
-        timed(|| match offset {
-            Some(offset) => Ok(system::read_at(file.fd, buffer, offset)? as u64),
-            None => {
-                let bytes = system::read(file.fd, buffer)?;
-                if bytes == 0 {
-                    system::rewind(file.fd)?;
-                }
-                Ok(bytes as u64)
+        timed(|| {
+            let bytes = read_pieces(buffer, iosize, |piece, _| system::read(file.fd, piece))?;
+            if bytes == 0 && iosize > 0 {
+                system::rewind(file.fd)?;
             }
+            Ok(bytes)
         })
     }
 
-    pub(super) fn read_whole_file(&mut self, flowop: &Flowop) -> Outcome {
-        let file = match self.file(flowop) {
-            Ok(file) => file,
-            Err(outcome) => return outcome,
-        };
+    /// Read from the beginning to the end in pieces of `iosize`.
+    pub(super) fn read_whole_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let file = self.file(nth, flowop)?;
         let iosize = flowop.iosize.draw(&mut self.env.stream) as usize;
         let buffer = self.buffer.bytes_mut();
-        let length = if iosize == 0 {
-            buffer.len()
-        } else {
-            iosize.min(buffer.len())
+        let length = match iosize {
+            0 => buffer.len(),
+            iosize => iosize.min(buffer.len()),
         };
         let buffer = &mut buffer[..length];
         timed(|| {
@@ -73,89 +74,134 @@ impl Worker<'_> {
         })
     }
 
-    pub(super) fn write(&mut self, flowop: &Flowop) -> Outcome {
-        let file = match self.file(flowop) {
-            Ok(file) => file,
-            Err(outcome) => return outcome,
-        };
+    pub(super) fn write(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let file = self.file(nth, flowop)?;
         let iosize = flowop.iosize.draw(&mut self.env.stream);
         let offset = flowop
             .random
             .then(|| self.random_offset(flowop, iosize, file.size_b));
-        let data = self.some_data(iosize);
+        let data = self.some_data(file.fileset, iosize);
         timed(|| match offset {
-            Some(offset) => write_all_at(file.fd, data, offset),
-            None => write_all(file.fd, data),
+            Some(offset) => write_pieces(data, iosize, |piece, done| {
+                system::write_at(file.fd, piece, offset + done)
+            }),
+            None => write_pieces(data, iosize, |piece, _| system::write(file.fd, piece)),
         })
     }
 
-    /// Write as many bytes as the layout gives the file of `srcfd`, or of the own slot.
-    pub(super) fn write_whole_file(&mut self, flowop: &Flowop) -> Outcome {
-        let file = match self.file(flowop) {
-            Ok(file) => file,
-            Err(outcome) => return outcome,
-        };
-        let size_b = match flowop.srcfd.map(|slot| self.slots.get(slot)) {
-            Some(super::slots::Slot::Open(source)) => source.size_b,
-            Some(_) => return Outcome::Skipped,
-            None => file.size_b,
+    /// Write, in pieces of `iosize`, as many bytes as the layout gives the file of `srcfd`, else
+    /// that of slot 0, else the file itself.
+    pub(super) fn write_whole_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let file = self.file(nth, flowop)?;
+        let source = self.slots.get(flowop.srcfd.unwrap_or(0));
+        let size_b = match (source, flowop.srcfd) {
+            (Slot::Open(source), _) => source.size_b,
+            (_, Some(_)) => return Err(Undone::Skipped),
+            (_, None) => file.size_b,
         };
         let iosize = match flowop.iosize.draw(&mut self.env.stream) {
             0 => size_b,
-            iosize => iosize,
+            iosize => iosize.min(size_b),
         };
-        let data = self.some_data(iosize.min(size_b));
-        timed(|| {
-            let mut left = size_b as usize;
-            while left > 0 {
-                let piece = left.min(data.len());
-                write_all(file.fd, &data[..piece])?;
-                left -= piece;
-            }
-            Ok(size_b)
-        })
+        let data = self.some_data(file.fileset, iosize);
+        timed(|| write_pieces(data, size_b, |piece, _| system::write(file.fd, piece)))
     }
 
-    pub(super) fn append_file(&mut self, flowop: &Flowop) -> Outcome {
+    pub(super) fn append_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let length = flowop.iosize.draw(&mut self.env.stream);
-        self.append(flowop, length)
+        self.append(nth, flowop, length)
     }
 
     /// Append a number of bytes that is uniform in [0, iosize).
-    pub(super) fn append_file_rand(&mut self, flowop: &Flowop) -> Outcome {
+    pub(super) fn append_file_rand(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let iosize = flowop.iosize.draw(&mut self.env.stream);
         let length = self.env.stream.below(iosize);
-        self.append(flowop, length)
+        self.append(nth, flowop, length)
     }
 
-    fn append(&mut self, flowop: &Flowop, length: u64) -> Outcome {
-        let file = match self.file(flowop) {
-            Ok(file) => file,
-            Err(outcome) => return outcome,
-        };
-        let data = self.some_data(length);
-        timed(|| write_pieces(data, |piece, _| system::append(file.fd, piece)))
+    fn append(&mut self, nth: usize, flowop: &Flowop, length: u64) -> Outcome {
+        let file = self.file(nth, flowop)?;
+        let data = self.some_data(file.fileset, length);
+        timed(|| write_pieces(data, length, |piece, _| system::append(file.fd, piece)))
     }
 }
 
-fn write_all(fd: Fd, data: &[u8]) -> system::Result<u64> {
-    write_pieces(data, |piece, _| system::write(fd, piece))
+/// Read `length` bytes, or up to the end of the file, in pieces of at most the buffer's size.
+fn read_pieces(
+    buffer: &mut [u8],
+    length: u64,
+    mut read: impl FnMut(&mut [u8], u64) -> system::Result<usize>,
+) -> system::Result<u64> {
+    let mut done = 0;
+    loop {
+        let asked = buffer.len().min((length - done) as usize);
+        let bytes = read(&mut buffer[..asked], done)?;
+        done += bytes as u64;
+        if bytes < asked || done == length {
+            return Ok(done);
+        }
+    }
 }
 
-pub fn write_all_at(fd: Fd, data: &[u8], offset: u64) -> system::Result<u64> {
-    write_pieces(data, |piece, done| {
-        system::write_at(fd, piece, offset + done)
-    })
-}
-
-/// Repeat a write that the kernel cuts short, as on a full disk, until it is done or fails.
-fn write_pieces(
+/// Write `length` bytes, the data over and over, until it is done or fails. The kernel may cut a
+/// write short, as on a full disk.
+pub fn write_pieces(
     data: &[u8],
+    length: u64,
     mut write: impl FnMut(&[u8], u64) -> system::Result<usize>,
 ) -> system::Result<u64> {
     let mut done = 0;
-    while done < data.len() {
-        done += write(&data[done..], done as u64)?;
+    while done < length {
+        let from = (done % data.len() as u64) as usize;
+        let left = (length - done).min((data.len() - from) as u64) as usize;
+        done += write(&data[from..from + left], done)? as u64;
     }
-    Ok(done as u64)
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_reads_take_several_calls_and_end_at_the_end_of_the_file() {
+        let mut buffer = [0; 10];
+        for (length, file, expected) in [
+            (10, 100, vec![(10, 0)]),
+            (25, 100, vec![(10, 0), (10, 10), (5, 20)]),
+            (25, 20, vec![(10, 0), (10, 10), (5, 20)]),
+            (25, 13, vec![(10, 0), (10, 10)]),
+            (5, 0, vec![(5, 0)]),
+        ] {
+            let mut calls = Vec::new();
+            let read = read_pieces(&mut buffer, length, |piece, done| {
+                calls.push((piece.len(), done));
+                Ok(piece.len().min(file - done as usize))
+            });
+            assert_eq!(read, Ok(length.min(file as u64)));
+            assert_eq!(calls, expected);
+        }
+    }
+
+    #[test]
+    fn long_writes_repeat_their_data_and_short_ones_are_completed() {
+        let data: Vec<u8> = (0..10).collect();
+        let mut written = Vec::new();
+        let result = write_pieces(&data, 25, |piece, done| {
+            assert_eq!(done as usize, written.len());
+            let taken = piece.len().min(7);
+            written.extend_from_slice(&piece[..taken]);
+            Ok(taken)
+        });
+        assert_eq!(result, Ok(25));
+        let expected: Vec<u8> = (0..25).map(|at| at % 10).collect();
+        assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn a_failed_write_ends_with_its_errno_and_an_empty_one_makes_no_call() {
+        let fail = |_: &[u8], _| Err(libc::ENOSPC);
+        assert_eq!(write_pieces(&[1], 5, fail), Err(libc::ENOSPC));
+        assert_eq!(write_pieces(&[], 0, fail), Ok(0));
+    }
 }

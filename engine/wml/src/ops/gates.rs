@@ -1,6 +1,7 @@
 //! Flowops that wait for one another: semblock and sempost, block and wakeup.
 
-use super::{Outcome, Worker, timed};
+use super::Worker;
+use super::outcome::{Outcome, timed_call};
 use crate::model::Flowop;
 use crate::shared::{Gate, Shared};
 
@@ -28,57 +29,57 @@ impl GatePair {
 }
 
 /// The gates of one thread, by the place of its flowops.
-pub struct Gates {
+pub struct Gates<'a> {
     /// What its own gates wait at, and whether some poster waits for room in them.
-    pub own: Vec<Option<(&'static GatePair, bool)>>,
+    pub own: Vec<Option<(&'a GatePair, bool)>>,
     /// The instances that each of its posters reaches.
-    pub targets: Vec<Vec<&'static GatePair>>,
+    pub targets: Vec<Vec<&'a GatePair>>,
 }
 
-impl Worker<'_> {
-    fn own_gate(&self, nth: usize) -> (&'static GatePair, bool) {
+impl<'a> Worker<'a> {
+    fn own_gate(&self, nth: usize) -> (&'a GatePair, bool) {
         self.env.gates.own[nth].expect("every gate has its pair")
     }
 
     pub(super) fn sem_post(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let value = flowop.value.draw(&mut self.env.stream) as u32;
-        timed(|| {
+        timed_call(|| {
             for gate in &self.env.gates.targets[nth] {
                 if flowop.blocking {
                     gate.room.take(value);
                 }
                 gate.events.post(value);
             }
-            Ok(0)
+            Ok(())
         })
     }
 
     pub(super) fn sem_block(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let value = flowop.value.draw(&mut self.env.stream) as u32;
         let (gate, bounded) = self.own_gate(nth);
-        timed(|| {
+        timed_call(|| {
             gate.events.take(value);
             if bounded {
                 gate.room.post(value);
             }
-            Ok(0)
+            Ok(())
         })
     }
 
     pub(super) fn block(&mut self, nth: usize) -> Outcome {
         let (gate, _) = self.own_gate(nth);
-        timed(|| {
+        timed_call(|| {
             gate.events.wait_pulse();
-            Ok(0)
+            Ok(())
         })
     }
 
     pub(super) fn wakeup(&mut self, nth: usize) -> Outcome {
-        timed(|| {
+        timed_call(|| {
             self.env.gates.targets[nth]
                 .iter()
                 .for_each(|gate| gate.events.pulse());
-            Ok(0)
+            Ok(())
         })
     }
 }

@@ -1,45 +1,27 @@
 //! Flowops that pace a thread, idle, burn time, or end it.
 
-use super::{Outcome, Progress, Worker, timed};
+use super::Worker;
+use super::outcome::{Done, Outcome, Undone, timed_call};
+use super::worker::Progress;
 use crate::clock::{from_seconds, now_ns};
-use crate::model::{Flowop, Operation};
+use crate::model::{Flowop, Node, Operation, Thread};
 
 /// Bytes of one event of `bwlimit`.
 const EVENT_B: f64 = 1048576.0;
 
-impl Worker<'_> {
-    /// Take events of the common budget, waiting for them. Without a rate this is no op.
-    pub(super) fn limit(&mut self, events: f64) -> Outcome {
-        if self.env.rate <= 0.0 {
-            return Outcome::Passed;
+impl<'a> Worker<'a> {
+    /// Take one event before the work that follows.
+    pub(super) fn limit_events(&mut self) -> Outcome {
+        let outcome = self.have(1.0);
+        if outcome.is_ok() {
+            self.lease.spend(1.0);
         }
-        timed(|| {
-            let slot_ns = self.env.budget.take(events, self.env.rate, now_ns());
-            self.env.control.sleep_until(slot_ns);
-            Ok(0)
-        })
+        outcome
     }
 
-    /// What this thread, or its flowops that are the target, have done since the start.
-    fn work_of(&self, flowop: &Flowop) -> Progress {
-        if flowop.targets.is_empty() {
-            return self.total;
-        }
-        flowop
-            .targets
-            .iter()
-            .fold(Progress::default(), |sum, target| {
-                let own = self.progress[target.flowop];
-                Progress {
-                    work_ops: sum.work_ops + own.work_ops,
-                    io_ops: sum.io_ops + own.io_ops,
-                    bytes: sum.bytes + own.bytes,
-                }
-            })
-    }
-
-    /// Charge what was done since this limiter's last call. The budget is common to all threads,
-    /// so that its rate limits their sum although each charges only its own work.
+    /// Charge what was done since this limiter's last call, and wait until as much may be done
+    /// again. The budget is common to all threads, so that its rate limits their sum although each
+    /// charges only its own work.
     pub(super) fn limit_work(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let work = self.work_of(flowop);
         let events = match flowop.operation {
@@ -48,21 +30,104 @@ impl Worker<'_> {
             _ => work.work_ops as f64,
         };
         let since = events - std::mem::replace(&mut self.charged[nth], events);
-        self.limit(since)
+        self.lease.spend(since);
+        self.have(since)
+    }
+
+    /// Wait until the first pass may begin: what its limiters will charge is taken in advance, so
+    /// that all threads together keep to the rate from the first moment on.
+    pub(super) fn await_first_pass(&mut self) {
+        let thread = self.env.thread;
+        let limiters = thread.flowops.iter().filter(|flowop| {
+            use Operation as O;
+            matches!(flowop.operation, O::OpsLimit | O::IopsLimit | O::BwLimit)
+        });
+        let first: f64 = limiters.map(|limiter| self.usual_charge(limiter)).sum();
+        if first > 0.0 {
+            if let Ok(done) = self.have(first) {
+                self.now_ns = done.end_ns;
+            }
+        }
+    }
+
+    /// What a limiter charges in the mean.
+    fn usual_charge(&self, limiter: &Flowop) -> f64 {
+        let thread = self.env.thread;
+        let is_charged = |nth: usize| {
+            let mut targets = limiter.targets.iter();
+            limiter.targets.is_empty() || targets.any(|target| target.flowop == nth)
+        };
+        let charge = |nth: usize| {
+            let flowop = &thread.flowops[nth];
+            let transfers = flowop.operation.transfers();
+            match limiter.operation {
+                _ if !is_charged(nth) => 0.0,
+                Operation::BwLimit if transfers => self.usual_bytes(flowop) / EVENT_B,
+                Operation::IopsLimit if transfers => 1.0,
+                Operation::OpsLimit if flowop.operation.is_counted() => 1.0,
+                _ => 0.0,
+            }
+        };
+        let calls = |nth: usize| f64::from(std::ptr::eq(&thread.flowops[nth], limiter));
+        sum_of_pass(thread, &thread.body, &charge)
+            / sum_of_pass(thread, &thread.body, &calls).max(1.0)
+    }
+
+    fn usual_bytes(&self, flowop: &Flowop) -> f64 {
+        match (flowop.iosize.mean(), flowop.fileset) {
+            (0.0, Some(fileset)) => self.files(fileset).fileset.size.mean(),
+            (iosize, _) => iosize,
+        }
+    }
+
+    /// Have events of the common budget to spend, waiting for them. Without a rate this is no op.
+    fn have(&mut self, events: f64) -> Outcome {
+        let rate = self.env.rate;
+        if rate <= 0.0 {
+            return Err(Undone::Passed);
+        }
+        if self.lease.has(events) {
+            return Ok(Done {
+                start_ns: self.now_ns,
+                end_ns: self.now_ns,
+                bytes: 0,
+            });
+        }
+        let lease = &mut self.lease;
+        timed_call(|| {
+            let until = lease.refill(self.env.budget, events, rate, now_ns());
+            self.env.control.sleep_until(until);
+            Ok(())
+        })
+    }
+
+    /// What this thread, or its flowops that are the target, have done since the start.
+    fn work_of(&self, flowop: &Flowop) -> Progress {
+        if flowop.targets.is_empty() {
+            return self.total;
+        }
+        let targets = flowop.targets.iter();
+        targets.fold(Progress::default(), |mut sum, target| {
+            let own = self.progress[target.flowop];
+            sum.work_ops += own.work_ops;
+            sum.io_ops += own.io_ops;
+            sum.bytes += own.bytes;
+            sum
+        })
     }
 
     pub(super) fn finish_on(&mut self, flowop: &Flowop) -> Outcome {
         let work = self.work_of(flowop);
         let goal = flowop.value.draw(&mut self.env.stream);
-        let reached = match flowop.operation {
+        let is_reached = match flowop.operation {
             Operation::FinishOnBytes => work.bytes > goal,
             _ => work.work_ops >= goal,
         };
-        if reached {
-            Outcome::Finish
+        Err(if is_reached {
+            Undone::Finished
         } else {
-            Outcome::Passed
-        }
+            Undone::Passed
+        })
     }
 
     /// Store `value` single bytes into the thread's buffer.
@@ -71,23 +136,31 @@ impl Worker<'_> {
         let buffer = self.buffer.bytes_mut();
         let mask = (1usize << buffer.len().ilog2()) - 1;
         let first = buffer.as_mut_ptr();
-        timed(|| {
+        timed_call(|| {
             for at in 0..stores as usize {
                 // SAFETY: the offset is masked to the buffer; volatile, so that the store happens.
                 unsafe { first.add(at & mask).write_volatile(at as u8) };
             }
-            Ok(0)
+            Ok(())
         })
     }
 
     /// Sleep `value` seconds; fractions are kept.
     pub(super) fn delay(&mut self, flowop: &Flowop) -> Outcome {
         let seconds = flowop.value.draw_exact(&mut self.env.stream);
-        timed(|| {
-            self.env
-                .control
-                .sleep_until(now_ns() + from_seconds(seconds));
-            Ok(0)
+        timed_call(|| {
+            let until = now_ns() + from_seconds(seconds);
+            self.env.control.sleep_until(until);
+            Ok(())
         })
     }
+}
+
+/// The sum of a value of each flowop over one pass, in the mean.
+fn sum_of_pass(thread: &Thread, body: &[Node], value: &impl Fn(usize) -> f64) -> f64 {
+    let sums = body.iter().map(|node| match node {
+        Node::Flowop(nth) => thread.flowops[*nth].iters.mean() * value(*nth),
+        Node::Composite { iters, body } => iters.mean() * sum_of_pass(thread, body, value),
+    });
+    sums.sum()
 }

@@ -1,151 +1,123 @@
-//! Flowops that move no data: open, create, close, delete, stat, fsync.
+//! openfile, createfile, closefile, deletefile, statfile.
 
-use super::slots::{OpenFile, Slot, open_flags};
-use super::{Outcome, Worker, system, timed};
+use super::outcome::{Outcome, Undone, timed_call};
+use super::slots::{OpenFile, Slot};
+use super::{Worker, system};
 use crate::model::Flowop;
 
 impl Worker<'_> {
-    fn fileset_of(flowop: &Flowop) -> usize {
-        flowop.fileset.expect("the checks demand a fileset")
+    /// The slot that a flowop opens a file into: its own, which must not be in use, or the next
+    /// one, of which the last file is closed now.
+    fn slot_to_fill(&mut self, flowop: &Flowop) -> Result<usize, Undone> {
+        let mut slot = flowop.fd;
+        if flowop.opennext {
+            slot = self.slots.advance();
+            if self.slots.is_open(slot) {
+                self.finish_asynchronous();
+                self.slots.clear(slot, self.env.files);
+            }
+        }
+        if self.slots.is_open(slot) {
+            return Err(Undone::Failed(libc::EBUSY));
+        }
+        self.slots.put(slot, Slot::Vacant);
+        Ok(slot)
     }
 
-    /// Open an entry into the slot of a flowop.
-    pub(super) fn open_entry(
-        &mut self,
-        flowop: &Flowop,
-        fileset: usize,
-        entry: usize,
-        flags: libc::c_int,
-    ) -> Outcome {
-        let files = &self.env.files[fileset];
-        files.layout.path_into(entry, &mut self.path);
-        let flags = flags | open_flags(flowop, files);
-        let mut fd = -1;
-        let outcome = timed(|| {
-            fd = system::open(&self.path, flags)?;
-            Ok(0)
-        });
-        if fd >= 0 {
-            let size_b = files.layout.entries[entry].size_b;
-            let file = OpenFile {
-                fd,
-                fileset,
-                entry: Some(entry),
-                size_b,
-            };
-            self.slots.put(flowop.fd, Slot::Open(file));
+    pub(super) fn open_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let slot = self.slot_to_fill(flowop)?;
+        let fileset = self.fileset(flowop)?;
+        let entry = self.acquire(nth, fileset)?;
+        let opened = self.open_entry(flowop, slot, fileset, entry, 0);
+        if opened.is_err() {
+            self.files(fileset).release(entry);
         }
-        outcome
+        opened.map(|(_, done)| done)
     }
 
-    pub(super) fn open_file(&mut self, flowop: &Flowop) -> Outcome {
-        if self.slots.is_open(flowop.fd) {
-            return Outcome::Failed(libc::EBUSY);
+    pub(super) fn create_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let slot = self.slot_to_fill(flowop)?;
+        let fileset = self.fileset(flowop)?;
+        let files = self.files(fileset);
+        let claim = files
+            .claim_absent(self.pick(nth, fileset))
+            .ok_or_else(|| Undone::nothing(!files.is_full()))?;
+        let opened = self.open_entry(flowop, slot, fileset, claim.entry, libc::O_CREAT);
+        match opened {
+            Ok(_) => files.settle_existing(claim, 1),
+            Err(_) => files.settle_absent(claim),
         }
-        self.slots.put(flowop.fd, Slot::Vacant);
-        let fileset = Self::fileset_of(flowop);
-        let files = &self.env.files[fileset];
-        let Some(entry) = files.acquire() else {
-            return Outcome::Skipped;
-        };
-        let outcome = self.open_entry(flowop, fileset, entry, 0);
-        if !self.slots.is_open(flowop.fd) {
-            files.release(entry);
-        }
-        outcome
-    }
-
-    pub(super) fn create_file(&mut self, flowop: &Flowop) -> Outcome {
-        if self.slots.is_open(flowop.fd) {
-            return Outcome::Failed(libc::EBUSY);
-        }
-        self.slots.put(flowop.fd, Slot::Vacant);
-        let fileset = Self::fileset_of(flowop);
-        let files = &self.env.files[fileset];
-        let Some(claim) = files.claim_absent() else {
-            return Outcome::Skipped;
-        };
-        let outcome = self.open_entry(flowop, fileset, claim.entry, libc::O_CREAT);
-        if self.slots.is_open(flowop.fd) {
-            files.settle_existing(claim, 1);
-        } else {
-            files.settle_absent(claim);
-        }
-        outcome
+        opened.map(|(_, done)| done)
     }
 
     pub(super) fn close_file(&mut self, flowop: &Flowop) -> Outcome {
-        self.finish_aio();
-        match self.slots.take(flowop.fd) {
-            Slot::Empty => Outcome::Failed(libc::EBADF),
-            Slot::Vacant => Outcome::Skipped,
+        self.finish_asynchronous();
+        match self.slots.take(self.slots.of(flowop)) {
+            Slot::Empty => Err(Undone::Failed(libc::EBADF)),
+            Slot::Vacant => Err(Undone::Skipped),
             Slot::Open(file) => {
-                let outcome = timed(|| system::close(file.fd).map(|()| 0));
+                let outcome = timed_call(|| system::close(file.fd));
                 if let Some(entry) = file.entry {
-                    self.env.files[file.fileset].release(entry);
+                    self.files(file.fileset).release(entry);
                 }
                 outcome
             }
         }
     }
 
-    /// Delete the file of a slot other than 0 if it holds one, else the next unused file.
-    pub(super) fn delete_file(&mut self, flowop: &Flowop) -> Outcome {
-        let own = match self.slots.get(flowop.fd) {
-            Slot::Open(file) if flowop.fd > 0 => file.entry.map(|entry| (file, entry)),
-            _ => None,
-        };
-        let (fileset, claim) = match (own, flowop.fileset) {
-            (Some((file, entry)), _) => {
-                (file.fileset, self.env.files[file.fileset].claim_own(entry))
+    /// Delete the file of a slot, which stays open, or else an unused one of the fileset.
+    pub(super) fn delete_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        let own = self
+            .own_file(flowop)
+            .and_then(|file| file.entry.map(|entry| (file, entry)));
+        let (files, claim) = match own {
+            Some((file, entry)) => {
+                let files = self.files(file.fileset);
+                (files, files.claim_own(entry).ok_or(Undone::Skipped)?)
             }
-            (None, Some(fileset)) => (fileset, self.env.files[fileset].claim_unused()),
-            (None, None) => return Outcome::Skipped,
+            None => {
+                let fileset = self.fileset(flowop)?;
+                (self.files(fileset), self.claim_unused(nth, fileset)?)
+            }
         };
-        let Some(claim) = claim else {
-            return Outcome::Skipped;
-        };
-        let files = &self.env.files[fileset];
         files.layout.path_into(claim.entry, &mut self.path);
-        let outcome = timed(|| system::unlink(&self.path).map(|()| 0));
-        if matches!(outcome, Outcome::Failed(_)) {
+        let outcome = timed_call(|| system::unlink(&self.path));
+        if outcome.is_err() {
             files.settle_existing(claim, u32::from(own.is_some()));
             return outcome;
         }
         files.settle_absent(claim);
         if let Some((file, _)) = own {
-            self.slots.put(
-                flowop.fd,
-                Slot::Open(OpenFile {
-                    entry: None,
-                    ..file
-                }),
-            );
+            let gone = OpenFile {
+                entry: None,
+                ..file
+            };
+            self.slots.put(self.slots.of(flowop), Slot::Open(gone));
         }
         outcome
     }
 
-    pub(super) fn stat_file(&mut self, flowop: &Flowop) -> Outcome {
-        if let (Slot::Open(file), true) = (self.slots.get(flowop.fd), flowop.fd > 0) {
-            return timed(|| system::fstat(file.fd).map(|()| 0));
+    /// Look at the file of a slot, or else at one of the fileset by its path.
+    pub(super) fn stat_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        match self.own_file(flowop) {
+            Some(file) => timed_call(|| system::size_of_file(file.fd).map(drop)),
+            None => self.by_path(nth, flowop, |worker| system::stat(&worker.path)),
         }
-        let Some(fileset) = flowop.fileset else {
-            return Outcome::Skipped;
-        };
-        let files = &self.env.files[fileset];
-        let Some(entry) = files.acquire() else {
-            return Outcome::Skipped;
-        };
+    }
+
+    /// Time a call on the path of an existing file.
+    pub(super) fn by_path(
+        &mut self,
+        nth: usize,
+        flowop: &Flowop,
+        call: impl FnOnce(&mut Self) -> system::Result<()>,
+    ) -> Outcome {
+        let fileset = self.fileset(flowop)?;
+        let entry = self.acquire(nth, fileset)?;
+        let files = self.files(fileset);
         files.layout.path_into(entry, &mut self.path);
-        let outcome = timed(|| system::stat(&self.path).map(|()| 0));
+        let outcome = timed_call(|| call(self));
         files.release(entry);
         outcome
-    }
-
-    pub(super) fn fsync(&mut self, flowop: &Flowop) -> Outcome {
-        match self.file(flowop) {
-            Ok(file) => timed(|| system::fsync(file.fd).map(|()| 0)),
-            Err(outcome) => outcome,
-        }
     }
 }

@@ -1,9 +1,12 @@
 //! The numbered descriptors of a thread.
 
+use super::mapped::View;
 use super::system::{self, Fd};
-use super::{Outcome, Worker};
 use crate::fileset::Files;
 use crate::model::{Flowop, SLOTS};
+
+/// The first slot that `opennext` takes; it goes down from here to 0 and begins again.
+const FIRST_NEXT: usize = 127;
 
 #[derive(Clone, Copy, Default)]
 pub enum Slot {
@@ -24,75 +27,99 @@ pub struct OpenFile {
     pub size_b: u64,
 }
 
-pub struct Slots([Slot; SLOTS]);
+pub struct Slots {
+    content: [Slot; SLOTS],
+    /// Where sequential I/O without a file position goes on: mapped and through a ring.
+    offsets: [u64; SLOTS],
+    views: [Option<View>; SLOTS],
+    /// Opened last by `opennext`.
+    last: usize,
+}
 
 impl Default for Slots {
     fn default() -> Self {
-        Self([Slot::Empty; SLOTS])
+        Self {
+            content: [Slot::Empty; SLOTS],
+            offsets: [0; SLOTS],
+            views: [const { None }; SLOTS],
+            last: 0,
+        }
     }
 }
 
 impl Slots {
+    /// The slot that a flowop works on.
+    pub fn of(&self, flowop: &Flowop) -> usize {
+        if flowop.opennext {
+            self.last
+        } else {
+            flowop.fd
+        }
+    }
+
+    /// The next slot of `opennext`.
+    pub fn advance(&mut self) -> usize {
+        self.last = self.last.checked_sub(1).unwrap_or(FIRST_NEXT);
+        self.last
+    }
+
     pub fn get(&self, slot: usize) -> Slot {
-        self.0[slot]
+        self.content[slot]
     }
 
     pub fn is_open(&self, slot: usize) -> bool {
-        matches!(self.0[slot], Slot::Open(_))
+        matches!(self.content[slot], Slot::Open(_))
+    }
+
+    /// All open files.
+    pub fn open_files(&self) -> impl Iterator<Item = OpenFile> {
+        self.content.iter().filter_map(|slot| match slot {
+            Slot::Open(file) => Some(*file),
+            _ => None,
+        })
     }
 
     pub fn put(&mut self, slot: usize, content: Slot) {
-        self.0[slot] = content;
+        self.content[slot] = content;
     }
 
+    /// Empty a slot; whoever had a file there closes it.
     pub fn take(&mut self, slot: usize) -> Slot {
-        std::mem::take(&mut self.0[slot])
+        self.offsets[slot] = 0;
+        self.views[slot] = None;
+        std::mem::take(&mut self.content[slot])
     }
 
-    pub fn close_all(&mut self, files: &[Files]) {
-        for slot in &mut self.0 {
-            if let Slot::Open(file) = std::mem::take(slot) {
-                let _ = system::close(file.fd);
-                if let Some(entry) = file.entry {
-                    files[file.fileset].release(entry);
-                }
+    /// Where the next sequential I/O of a slot begins that has no file position: behind the last
+    /// one, or at the beginning again where the file ends.
+    pub fn next_offset(&mut self, slot: usize, length: u64, size_b: u64) -> u64 {
+        let next = &mut self.offsets[slot];
+        let offset = if *next < size_b { *next } else { 0 };
+        *next = offset + length;
+        offset
+    }
+
+    /// Begin again at the beginning.
+    pub fn rewind(&mut self, slot: usize) {
+        self.offsets[slot] = 0;
+    }
+
+    /// The mapping of the file of a slot.
+    pub fn view(&mut self, slot: usize) -> &mut Option<View> {
+        &mut self.views[slot]
+    }
+
+    /// Close whatever a slot holds, outside of any op.
+    pub fn clear(&mut self, slot: usize, files: &[Files]) {
+        if let Slot::Open(file) = self.take(slot) {
+            let _ = system::close(file.fd);
+            if let Some(entry) = file.entry {
+                files[file.fileset].release(entry);
             }
         }
     }
-}
 
-impl Worker<'_> {
-    /// The file of a flowop's slot; opens the thread's own file of the fileset if the slot is
-    /// empty. Which one depends on the thread's number only.
-    pub(super) fn file(&mut self, flowop: &Flowop) -> Result<OpenFile, Outcome> {
-        match (self.slots.get(flowop.fd), flowop.fileset) {
-            (Slot::Open(file), _) => Ok(file),
-            (Slot::Vacant, None) => Err(Outcome::Skipped),
-            (Slot::Empty, None) => Err(Outcome::Failed(libc::EBADF)),
-            (_, Some(fileset)) => {
-                let files = &self.env.files[fileset];
-                let entry = files
-                    .acquire_from(self.env.number)
-                    .ok_or(Outcome::Skipped)?;
-                let outcome = self.open_entry(flowop, fileset, entry, 0);
-                if let Slot::Open(file) = self.slots.get(flowop.fd) {
-                    return Ok(file);
-                }
-                files.release(entry);
-                Err(outcome)
-            }
-        }
+    pub fn clear_all(&mut self, files: &[Files]) {
+        (0..SLOTS).for_each(|slot| self.clear(slot, files));
     }
-}
-
-pub fn open_flags(flowop: &Flowop, files: &Files) -> libc::c_int {
-    let access = match (files.fileset.readonly, files.fileset.writeonly) {
-        (true, _) => libc::O_RDONLY,
-        (false, true) => libc::O_WRONLY,
-        (false, false) => libc::O_RDWR,
-    };
-    // The original opens with O_SYNC, not O_DSYNC, and numbers are compared with its.
-    let sync = if flowop.dsync { libc::O_SYNC } else { 0 };
-    let direct = if flowop.directio { libc::O_DIRECT } else { 0 };
-    access | sync | direct
 }

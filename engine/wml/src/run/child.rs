@@ -1,77 +1,97 @@
 //! One process of the workload: starts its threads, accounts for what they cost.
 
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::arena::{Arena, Instance};
-use crate::clock::SECOND_NS;
+use super::arena::Arena;
+use super::places::{Instance, Place};
+use super::process::Usage;
+use crate::failure::errno;
 use crate::ops::Worker;
 
 /// Threads of the workload are many and shallow.
 const STACK_B: usize = 256 * 1024;
 
-/// Run a process of the workload to its end; returns its exit status.
-pub fn run(arena: &Arena, nth: usize) -> i32 {
-    let instance = arena.instances[nth];
+/// Run a process of the workload to its end; false if a part of it failed.
+pub fn run(arena: &Arena, nth: usize) -> bool {
+    let instance = &arena.places.instances[nth];
+    let record = &arena.processes[nth];
     let nice = arena.model.processes[instance.process].nice;
-    if nice != 0 {
-        // SAFETY: touches no memory. A refusal leaves the priority as it is.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) };
+    // SAFETY: touches no memory.
+    if nice != 0 && unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) } != 0 {
+        record.nice_errno.store(errno() as u32, Relaxed);
     }
-    if threads(arena, instance, nth) { 0 } else { 1 }
-}
-
-fn threads(arena: &Arena, instance: Instance, nth: usize) -> bool {
     std::thread::scope(|scope| {
         let mut handles = Vec::new();
-        for place in arena.places(instance) {
+        for place in places(arena, instance) {
             let builder = std::thread::Builder::new().stack_size(STACK_B);
-            let started = builder.spawn_scoped(scope, move || {
-                let mut worker = Worker::new(arena.environment(place));
-                if arena.control.wait_for_start() {
-                    worker.work();
-                }
-            });
-            match started {
+            let body = AssertUnwindSafe(move || thread(arena, nth, place));
+            let guarded = move || catch_unwind(body).unwrap_or_else(|_| fail(arena));
+            match builder.spawn_scoped(scope, guarded) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
-                    eprintln!("fsgreen-wml: cannot start a thread: {error}");
-                    arena.stop();
-                    return false;
+                    let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                    record.thread_errno.store(errno as u32, Relaxed);
+                    return fail(arena);
                 }
             }
         }
-        let before = if arena.control.wait_for_measure() {
-            usage()
-        } else {
-            None
-        };
-        let whole = handles.into_iter().all(|handle| handle.join().is_ok());
-        if let (Some(before), Some(after)) = (before, usage()) {
-            let cost = &arena.costs[nth];
-            cost.user_ns.store(after[0] - before[0], Relaxed);
-            cost.system_ns.store(after[1] - before[1], Relaxed);
-            cost.voluntary_switches.store(after[2] - before[2], Relaxed);
-            cost.involuntary_switches
-                .store(after[3] - before[3], Relaxed);
+        if arena.control().wait_for_measure() {
+            let before = Usage::now();
+            arena.control().sleep_until(arena.control().end_ns());
+            if let (Some(before), Some(after)) = (before, Usage::now()) {
+                record.note_cost(&before, &after);
+            }
         }
-        whole
+        let mut ended = handles.into_iter().map(|handle| handle.join());
+        ended.all(|whole| whole.unwrap_or(false))
     })
 }
 
-/// User and system time in nanoseconds, voluntary and involuntary context switches so far.
-fn usage() -> Option<[u64; 4]> {
-    // SAFETY: zeros are a valid rusage, which the call fills in.
-    unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        if libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) != 0 {
-            return None;
+fn places<'a>(arena: &'a Arena, instance: &Instance) -> impl Iterator<Item = &'a Place> {
+    arena.places.places[instance.places.clone()].iter()
+}
+
+/// One thread from its start to its end; false if it could not work.
+fn thread(arena: &Arena, nth: usize, place: &Place) -> bool {
+    let spec = &arena.model.processes[place.process].threads[place.thread];
+    if let Some(Err(error)) = spec.ioprio.map(set_ioprio) {
+        let errno = error.raw_os_error().unwrap_or(0);
+        arena.processes[nth]
+            .ioprio_errno
+            .store(errno as u32, Relaxed);
+    }
+    let mut worker = match Worker::new(arena.environment(place)) {
+        Ok(worker) => worker,
+        Err(failure) => {
+            eprintln!("fsgreen-wml: {failure}");
+            return fail(arena);
         }
-        let ns = |time: libc::timeval| time.tv_sec as u64 * SECOND_NS + time.tv_usec as u64 * 1000;
-        Some([
-            ns(usage.ru_utime),
-            ns(usage.ru_stime),
-            usage.ru_nvcsw as u64,
-            usage.ru_nivcsw as u64,
-        ])
+    };
+    if arena.control().wait_for_start() {
+        worker.work();
+        arena.end_thread(place);
+    }
+    true
+}
+
+/// Without one of its threads the run is not what was asked for.
+fn fail(arena: &Arena) -> bool {
+    arena.stop();
+    false
+}
+
+/// Give the calling thread a level of the best-effort class.
+fn set_ioprio(level: u8) -> io::Result<()> {
+    // From linux/ioprio.h.
+    const WHO_PROCESS: libc::c_int = 1;
+    const CLASS_BEST_EFFORT: libc::c_int = 2;
+    const CLASS_SHIFT: libc::c_int = 13;
+    let priority = (CLASS_BEST_EFFORT << CLASS_SHIFT) | libc::c_int::from(level);
+    // SAFETY: touches no memory; 0 is the calling thread.
+    match unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, priority) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }

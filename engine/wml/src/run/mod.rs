@@ -2,41 +2,89 @@
 
 mod arena;
 mod child;
-mod signals;
+mod children;
+mod gates;
+mod places;
+mod process;
 mod supervisor;
 
-pub use arena::{Arena, CostRecord};
-pub use supervisor::{Ending, supervise};
+pub use arena::Arena;
+pub use process::ProcessRecord;
+pub use supervisor::{Ending, Watch, supervise};
 
+use crate::clock::{SECOND_NS, from_seconds};
 use crate::failure::Failure;
-use crate::fileset::{Files, Prepared, prepare, verify};
-use crate::model::Model;
+use crate::model::{Quit, Run};
 
-/// How to run.
+/// Of a run that is ended by its time, if nothing says how long.
+const DEFAULT_DURATION_NS: u64 = 60 * SECOND_NS;
+
+/// How to run, whatever the text says.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub seed: u64,
+    /// The trees have been created before.
+    pub prepared: bool,
+    pub warmup_s: Option<f64>,
+    pub duration_s: Option<f64>,
+    /// Of the series.
+    pub interval_ns: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            prepared: false,
+            warmup_s: None,
+            duration_s: None,
+            interval_ns: SECOND_NS,
+        }
+    }
+}
+
+/// The phases of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
     pub warmup_ns: u64,
-    pub duration_ns: u64,
+    /// None lasts until the threads have reached their goals.
+    pub duration_ns: Option<u64>,
 }
 
-/// Lay out the filesets of a model.
-pub fn lay_out(model: &Model, seed: u64) -> Result<Vec<Files>, Failure> {
-    model
-        .filesets
-        .iter()
-        .map(|fileset| Files::new(fileset.clone(), seed))
-        .collect()
+impl Timing {
+    pub fn new(run: &Run, options: &Options) -> Self {
+        let asked = options.duration_s.or(run.duration_s).map(from_seconds);
+        let default = (run.model.quit == Quit::Timeout).then_some(DEFAULT_DURATION_NS);
+        Self {
+            warmup_ns: from_seconds(options.warmup_s.unwrap_or(run.warmup_s)),
+            duration_ns: asked.or(default),
+        }
+    }
 }
 
-/// Create all trees.
-pub fn prepare_all(files: &[Files], seed: u64) -> Result<Vec<Prepared>, Failure> {
-    files.iter().map(|files| prepare(files, seed)).collect()
+/// What ends a text before its end.
+#[derive(Debug)]
+pub enum Halt {
+    /// A signal, or a process that was lost: the reason of partial results.
+    Cut(String),
+    Failed(Failure),
 }
 
-/// Check that all trees are as [`prepare_all`] left them.
-pub fn verify_all(files: &[Files]) -> Result<(), Failure> {
-    files.iter().try_for_each(verify)
+impl Halt {
+    pub fn by_signal(name: &str) -> Self {
+        Halt::Cut(stopped_by(name))
+    }
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Halt::Failed(failure)
+    }
+}
+
+/// The reason of partial results.
+fn stopped_by(signal: &str) -> String {
+    format!("stopped by {signal}")
 }
 
 /// Have the kernel kill this process when the one that started it ends, however it ends.

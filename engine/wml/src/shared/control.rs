@@ -45,12 +45,14 @@ impl Control {
         self.ready.load(Acquire)
     }
 
-    /// Release all threads now; measure from then + warm-up.
+    /// Release all threads now; measure from then + warm-up. A duration of `u64::MAX` has no end.
     pub fn start(&self, warmup_ns: u64, duration_ns: u64) {
         let start = now_ns();
         self.start_ns.store(start, Relaxed);
-        self.measure_ns.store(start + warmup_ns, Relaxed);
-        self.end_ns.store(start + warmup_ns + duration_ns, Relaxed);
+        let measure = start.saturating_add(warmup_ns);
+        self.measure_ns.store(measure, Relaxed);
+        self.end_ns
+            .store(measure.saturating_add(duration_ns), Relaxed);
         self.go.store(1, Release);
         futex::wake_all(&self.go);
     }
@@ -78,6 +80,8 @@ impl Control {
     pub fn stop(&self) {
         self.stop.store(1, Release);
         futex::wake_all(&self.stop);
+        // Whoever is about to wait for the start finds the word changed.
+        self.go.store(1, Release);
         futex::wake_all(&self.go);
     }
 

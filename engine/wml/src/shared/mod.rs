@@ -8,7 +8,7 @@ pub mod futex;
 mod gate;
 mod memory;
 
-pub use budget::Budget;
+pub use budget::{Budget, Lease};
 pub use control::Control;
 pub use gate::Gate;
-pub use memory::{Shared, one, slice};
+pub use memory::{Mapping, Shared, one, slice};

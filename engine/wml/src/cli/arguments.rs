@@ -1,0 +1,97 @@
+//! The words of the command line.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use lexopt::prelude::*;
+
+use crate::clock::from_seconds;
+use crate::lang::{self, ast::Expression};
+use crate::run::{self, Options};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    Check,
+    Fmt,
+    Prepare,
+    Verify,
+    Run,
+}
+
+impl Command {
+    pub fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "check" => Command::Check,
+            "fmt" => Command::Fmt,
+            "prepare" => Command::Prepare,
+            "verify" => Command::Verify,
+            "run" => Command::Run,
+            _ => return None,
+        })
+    }
+
+    /// It looks at the text only.
+    fn is_dry(self) -> bool {
+        matches!(self, Command::Check | Command::Fmt)
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Arguments {
+    pub file: PathBuf,
+    pub overrides: BTreeMap<String, Expression>,
+    pub options: Options,
+    pub json: Option<PathBuf>,
+    /// Replace the file with what was made of it.
+    pub write: bool,
+}
+
+/// The arguments of a command; None asks for its help.
+pub fn parse(
+    command: Command,
+    parser: &mut lexopt::Parser,
+) -> Result<Option<Arguments>, lexopt::Error> {
+    let mut file = None;
+    let mut arguments = Arguments::default();
+    let options = &mut arguments.options;
+    let (runs, dry) = (command == Command::Run, command.is_dry());
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Short('h') | Long("help") => return Ok(None),
+            Value(path) if file.is_none() => file = Some(path.into()),
+            Long("set") if command != Command::Fmt => {
+                let text = parser.value()?.string()?;
+                let (name, value) = text
+                    .split_once('=')
+                    .ok_or("--set needs NAME=VALUE, such as --set scale=0.1")?;
+                let name = name.trim_start_matches('$').to_owned();
+                arguments.overrides.insert(name, lang::parse_value(value));
+            }
+            Long("write") if command == Command::Fmt => arguments.write = true,
+            Long("seed") if !dry => options.seed = parser.value()?.parse()?,
+            Long("json") if !dry && command != Command::Verify => {
+                arguments.json = Some(parser.value()?.into());
+            }
+            Long("die-with-parent") if !dry => {
+                run::die_with_parent().map_err(|failure| failure.to_string())?;
+            }
+            Long("prepared") if runs => options.prepared = true,
+            Long("warmup") if runs => options.warmup_s = Some(seconds(parser, 0.0)?),
+            Long("duration") if runs => options.duration_s = Some(seconds(parser, 1e-3)?),
+            Long("interval") if runs => {
+                options.interval_ns = from_seconds(seconds(parser, 1e-3)?);
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    arguments.file = file.ok_or("which FILE.f?")?;
+    Ok(Some(arguments))
+}
+
+fn seconds(parser: &mut lexopt::Parser, least: f64) -> Result<f64, lexopt::Error> {
+    let text = parser.value()?.string()?;
+    match text.parse() {
+        Ok(seconds) if (least..1e7).contains(&seconds) => Ok(seconds),
+        _ => Err(format!("'{text}' is not a possible number of seconds").into()),
+    }
+}

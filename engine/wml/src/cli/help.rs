@@ -1,0 +1,80 @@
+//! What `--help` says.
+
+use super::arguments::Command;
+
+pub const HELP: &str = "\
+fsgreen-wml runs workloads that are written in the Workload Model Language.
+
+  fsgreen-wml check FILE.f      say what is wrong with a text
+  fsgreen-wml fmt FILE.f        print it in the common format
+  fsgreen-wml prepare FILE.f    create its files
+  fsgreen-wml verify FILE.f     say whether its files are as they were created
+  fsgreen-wml run FILE.f        do everything that it says
+
+Each command has its own --help. Exit status: 0 done; 1 failed; 2 the text is wrong;
+3 it ended early and its results are partial.
+
+Example: fsgreen-wml run webserver.f --set dir=/mnt/test --json results.json
+";
+
+const CHECK: &str = "\
+fsgreen-wml check FILE.f [--set NAME=VALUE]...
+
+Parse the text and check every name and value. Nothing is created.
+
+Example: fsgreen-wml check webserver.f --set dir=/mnt/test --set scale=0.1
+";
+
+const FMT: &str = "\
+fsgreen-wml fmt FILE.f [--write]
+
+Print the text in the common format, with its comments; with --write the file is replaced.
+
+Example: fsgreen-wml fmt mine.f --write
+";
+
+const PREPARE: &str = "\
+fsgreen-wml prepare FILE.f [--set NAME=VALUE]... [--seed N] [--json OUT] [--die-with-parent]
+
+Create all filesets of the text; trees that were made before are replaced. The same seed makes
+the same trees. With --die-with-parent it ends when its caller does, however that ends.
+
+Example: fsgreen-wml prepare webserver.f --set dir=/mnt/test --set scale=0.1 --seed 7
+";
+
+const VERIFY: &str = "\
+fsgreen-wml verify FILE.f [--set NAME=VALUE]... [--seed N] [--die-with-parent]
+
+Compare a sample of the files with what 'prepare' makes of the same text and seed. Exit status 1
+if they differ.
+
+Example: fsgreen-wml verify webserver.f --set dir=/mnt/test --set scale=0.1 --seed 7
+";
+
+const RUN: &str = "\
+fsgreen-wml run FILE.f [--set NAME=VALUE]... [--seed N] [--prepared]
+                [--warmup SECONDS] [--duration SECONDS] [--interval SECONDS]
+                [--json OUT] [--die-with-parent]
+
+Do all commands of the text. A table of each run goes to the standard error, all results as JSON
+to OUT; without --json to the standard output, unless that is a terminal.
+
+  --prepared   the trees must be as 'prepare' left them with the same seed, and are not created
+  --warmup     of every run, instead of what the text says (nothing)
+  --duration   of every run, instead of what the text says; 60 s if it says nothing, or, in the
+               quit modes firstdone and alldone, until that is so
+  --interval   of the series in the results (1 s)
+
+Example: fsgreen-wml run webserver.f --set dir=/mnt/test --seed 7 --warmup 5 --duration 60 \\
+             --json results.json
+";
+
+pub fn of(command: Command) -> &'static str {
+    match command {
+        Command::Check => CHECK,
+        Command::Fmt => FMT,
+        Command::Prepare => PREPARE,
+        Command::Verify => VERIFY,
+        Command::Run => RUN,
+    }
+}

@@ -1,0 +1,56 @@
+//! Writing results, whole or not at all.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::report::Report;
+
+/// Write a report to a file, or to the standard output if people do not look at that.
+pub fn report(report: &Report, path: Option<&Path>) -> Result<(), Failure> {
+    let mut text = serde_json::to_string(report).expect("a report is plain data");
+    text.push('\n');
+    match path {
+        // A device or pipe is written to, not replaced.
+        Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
+            fs::write(path, &text).map_err(|error| cannot_write(path, &error))
+        }
+        Some(path) => write(path, &text, None),
+        None if io::stdout().is_terminal() => Ok(()),
+        None => print(&text),
+    }
+}
+
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout();
+    output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush())
+        .map_err(|error| Failure::io("cannot write to the standard output", &error))
+}
+
+/// Put a new text in the place of an old one; links and permissions stay.
+pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    let cannot = |error| Failure::io(format!("cannot replace {}", path.display()), &error);
+    let target = fs::canonicalize(path).map_err(cannot)?;
+    let permissions = fs::metadata(&target).map_err(cannot)?.permissions();
+    write(&target, text, Some(permissions))
+}
+
+/// Write to a temporary name first, so that a file with the final name is whole.
+fn write(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> Result<(), Failure> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".part");
+    fs::write(&temporary, text)
+        .and_then(|()| permissions.map_or(Ok(()), |keep| fs::set_permissions(&temporary, keep)))
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            cannot_write(path, &error)
+        })
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::io(format!("cannot write {}", path.display()), error)
+}

@@ -1,0 +1,43 @@
+//! A fileset that is a block device: one file, used raw.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::files::Files;
+use crate::failure::Failure;
+
+pub fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device())
+}
+
+/// Refuse a device that somebody uses, that is too small, or whose contents the text does not
+/// give up: only a fileset with `reuse` or `trusttree` may take it as it is.
+pub fn check(files: &Files) -> Result<(), Failure> {
+    let (fileset, root) = (&files.fileset, files.layout.root());
+    if !fileset.reuse && !fileset.trusttree {
+        let message = format!("{root} is a block device, and its contents would be overwritten");
+        return Err(
+            Failure::new(message).next("add 'reuse' to use it as it is, without a file system")
+        );
+    }
+    // For a device, O_EXCL means that nobody may have mounted it or a part of it.
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_EXCL)
+        .open(root);
+    let length_b = opened.and_then(|mut device| device.seek(SeekFrom::End(0)));
+    let length_b = length_b.map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => {
+            Failure::new(format!("{root} is in use")).next("unmount it, or choose another device")
+        }
+        _ => Failure::io(format!("cannot open {root}"), &error),
+    })?;
+    let size_b = files.layout.preallocated_b();
+    if size_b > length_b {
+        let message = format!("{root} has {length_b} bytes and {size_b} are needed");
+        return Err(Failure::new(message).next("choose a smaller size or a larger device"));
+    }
+    Ok(())
+}

@@ -1,0 +1,325 @@
+//! Which entries of a set exist and who uses them.
+//!
+//! Every entry has a state in shared memory that changes by one compare-and-swap. Counters of
+//! those that are not absent, for each block of entries and each region of blocks, let a search
+//! pass over whatever cannot hold what it looks for. There is no lock.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+
+use crate::failure::Failure;
+use crate::random::{scale, split_mix};
+use crate::shared::{self, Shared};
+
+/// The states of an entry. Above `EXISTS` is the number of its users.
+const ABSENT: u32 = 0;
+/// One thread creates or deletes it.
+const CLAIMED: u32 = 1;
+const EXISTS: u32 = 2;
+
+/// Entries of a block.
+const BLOCK: usize = 128;
+/// Entries of a region.
+const REGION: usize = 128 * BLOCK;
+
+/// How often a uniform pick tries an entry at random before it counts those that fit.
+const TRIES: usize = 8;
+
+/// Where to look for an entry.
+pub enum Pick<'a> {
+    /// The next one that fits, by the rotor that all threads share.
+    Rotor,
+    /// The next one that fits, by a rotor of one thread.
+    Own(&'a mut u64),
+    /// This number, or the next higher one that fits, or the lowest.
+    At(u64),
+    /// Any one that fits, all with the same probability; the number is random.
+    Uniform(u64),
+}
+
+/// What an entry is looked for to do with.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Aim {
+    Use,
+    Create,
+    Delete,
+}
+
+impl Aim {
+    fn fits(self, state: u32) -> bool {
+        match self {
+            Aim::Use => state >= EXISTS,
+            Aim::Create => state == ABSENT,
+            Aim::Delete => state == EXISTS,
+        }
+    }
+}
+
+/// One cache line for each rotor and for the totals.
+#[derive(Default)]
+#[repr(align(64))]
+struct Rotor(AtomicU64);
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Totals {
+    existing: AtomicU64,
+    absent: AtomicU64,
+}
+
+#[derive(Default)]
+struct Common {
+    next_existing: Rotor,
+    next_absent: Rotor,
+    /// Never more than there are, so that a set which seems full or empty is.
+    totals: Totals,
+}
+
+// SAFETY: made of atomics.
+unsafe impl Shared for Common {}
+
+pub struct Population {
+    states: &'static [AtomicU32],
+    /// Entries that are not absent.
+    blocks: &'static [AtomicU32],
+    regions: &'static [AtomicU32],
+    common: &'static Common,
+}
+
+impl Population {
+    /// Entries that exist as `exists` says, without users.
+    pub fn new(exists: impl ExactSizeIterator<Item = bool>) -> Result<Self, Failure> {
+        let length = exists.len();
+        let population = Self {
+            states: shared::slice(length)?,
+            blocks: shared::slice(length.div_ceil(BLOCK))?,
+            regions: shared::slice(length.div_ceil(REGION))?,
+            common: shared::one()?,
+        };
+        let mut existing = 0;
+        for (entry, _) in exists.enumerate().filter(|(_, exists)| *exists) {
+            population.states[entry].store(EXISTS, Relaxed);
+            population.blocks[entry / BLOCK].fetch_add(1, Relaxed);
+            population.regions[entry / REGION].fetch_add(1, Relaxed);
+            existing += 1;
+        }
+        let totals = &population.common.totals;
+        totals.existing.store(existing, Relaxed);
+        totals.absent.store(length as u64 - existing, Relaxed);
+        Ok(population)
+    }
+
+    fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// How many exist; those that are created or deleted at the moment are not among them.
+    pub fn existing(&self) -> u64 {
+        self.common.totals.existing.load(Acquire)
+    }
+
+    /// Whether all exist.
+    pub fn is_full(&self) -> bool {
+        self.existing() == self.len() as u64
+    }
+
+    /// Whether none exists and none is created at the moment.
+    pub fn is_empty(&self) -> bool {
+        self.common.totals.absent.load(Acquire) == self.len() as u64
+    }
+
+    /// Take an entry for this aim.
+    pub fn take(&self, pick: Pick, aim: Aim) -> Option<usize> {
+        let length = self.len() as u64;
+        if length == 0 {
+            return None;
+        }
+        match pick {
+            Pick::Rotor => self.take_by_rotor(aim),
+            Pick::Own(own) => {
+                let entry = self.take_from((*own % length) as usize, aim)?;
+                *own = entry as u64 + 1;
+                Some(entry)
+            }
+            Pick::At(number) => self.take_from((number % length) as usize, aim),
+            Pick::Uniform(random) => self.take_uniformly(random, aim),
+        }
+    }
+
+    /// Every position of the rotor is given to one caller only, so that each entry that fits has
+    /// its turn once in every round.
+    fn take_by_rotor(&self, aim: Aim) -> Option<usize> {
+        let length = self.len() as u64;
+        let rotor = match aim {
+            Aim::Create => &self.common.next_absent.0,
+            Aim::Use | Aim::Delete => &self.common.next_existing.0,
+        };
+        let entry = (rotor.fetch_add(1, Relaxed) % length) as usize;
+        if self.try_take(entry, aim) {
+            return Some(entry);
+        }
+        loop {
+            let position = rotor.load(Relaxed);
+            let first = (position % length) as usize;
+            let entry = self.find_from(first, aim, |entry| self.fits(entry, aim))?;
+            let ahead = (entry + self.len() - first) as u64 % length;
+            let next = position + ahead + 1;
+            if rotor
+                .compare_exchange(position, next, Relaxed, Relaxed)
+                .is_ok()
+                && self.try_take(entry, aim)
+            {
+                return Some(entry);
+            }
+        }
+    }
+
+    fn take_from(&self, first: usize, aim: Aim) -> Option<usize> {
+        self.find_from(first, aim, |entry| self.try_take(entry, aim))
+    }
+
+    /// Try entries at random; if few fit, count them and take one by its number among them.
+    fn take_uniformly(&self, mut random: u64, aim: Aim) -> Option<usize> {
+        for _ in 0..TRIES {
+            let entry = scale(split_mix(&mut random), self.len() as u64) as usize;
+            if self.try_take(entry, aim) {
+                return Some(entry);
+            }
+        }
+        let count = |region| self.candidates(self.regions, REGION, region, aim);
+        let total = (0..self.regions.len()).map(count).sum();
+        let nth = scale(split_mix(&mut random), total);
+        self.take_from(self.nth_candidate(nth, aim), aim)
+    }
+
+    /// The entry that has so many candidates before it; 0 if there are not as many.
+    fn nth_candidate(&self, mut nth: u64, aim: Aim) -> usize {
+        let mut descend = |counters, size, mut range: Range<usize>| {
+            range.find(|&place| {
+                let count = self.candidates(counters, size, place, aim);
+                let here = nth < count;
+                nth -= if here { 0 } else { count };
+                here
+            })
+        };
+        let blocks = |region: usize| {
+            let first = region * (REGION / BLOCK);
+            first..(first + REGION / BLOCK).min(self.blocks.len())
+        };
+        let block = descend(self.regions, REGION, 0..self.regions.len())
+            .and_then(|region| descend(self.blocks, BLOCK, blocks(region)));
+        let Some(block) = block else {
+            return 0;
+        };
+        let first = block * BLOCK;
+        (first..(first + BLOCK).min(self.len()))
+            .filter(|&entry| self.fits(entry, aim))
+            .nth(nth as usize)
+            .unwrap_or(first)
+    }
+
+    /// How many entries of a block or region may fit.
+    fn candidates(&self, counters: &[AtomicU32], size: usize, place: usize, aim: Aim) -> u64 {
+        let present = u64::from(counters[place].load(Relaxed));
+        match aim {
+            Aim::Use | Aim::Delete => present,
+            Aim::Create => (size.min(self.len() - place * size) as u64).saturating_sub(present),
+        }
+    }
+
+    /// The first entry from `first` on, round the set, that `accept` accepts.
+    fn find_from(&self, first: usize, aim: Aim, accept: impl Fn(usize) -> bool) -> Option<usize> {
+        self.find_in(first..self.len(), aim, &accept)
+            .or_else(|| self.find_in(0..first, aim, &accept))
+    }
+
+    fn find_in(
+        &self,
+        range: Range<usize>,
+        aim: Aim,
+        accept: &impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let mut entry = range.start;
+        while entry < range.end {
+            let (region, block) = (entry / REGION, entry / BLOCK);
+            if self.candidates(self.regions, REGION, region, aim) == 0 {
+                entry = (region + 1) * REGION;
+                continue;
+            }
+            let end = ((block + 1) * BLOCK).min(range.end);
+            if self.candidates(self.blocks, BLOCK, block, aim) > 0 {
+                if let Some(found) = (entry..end).find(|&entry| accept(entry)) {
+                    return Some(found);
+                }
+            }
+            entry = end;
+        }
+        None
+    }
+
+    fn fits(&self, entry: usize, aim: Aim) -> bool {
+        aim.fits(self.states[entry].load(Relaxed))
+    }
+
+    fn try_take(&self, entry: usize, aim: Aim) -> bool {
+        if !self.fits(entry, aim) {
+            return false;
+        }
+        let totals = &self.common.totals;
+        match aim {
+            Aim::Use => {
+                let more = |state| aim.fits(state).then_some(state + 1);
+                self.states[entry]
+                    .fetch_update(AcqRel, Relaxed, more)
+                    .is_ok()
+            }
+            Aim::Create => {
+                let claimed = self.claim(entry, ABSENT, &totals.absent);
+                if claimed {
+                    self.blocks[entry / BLOCK].fetch_add(1, Relaxed);
+                    self.regions[entry / REGION].fetch_add(1, Relaxed);
+                }
+                claimed
+            }
+            Aim::Delete => self.claim(entry, EXISTS, &totals.existing),
+        }
+    }
+
+    fn claim(&self, entry: usize, from: u32, total: &AtomicU64) -> bool {
+        total.fetch_sub(1, AcqRel);
+        let claimed = self.states[entry]
+            .compare_exchange(from, CLAIMED, AcqRel, Relaxed)
+            .is_ok();
+        if !claimed {
+            total.fetch_add(1, AcqRel);
+        }
+        claimed
+    }
+
+    /// Claim an entry whose only user is the caller.
+    pub fn claim_own(&self, entry: usize) -> bool {
+        self.claim(entry, EXISTS + 1, &self.common.totals.existing)
+    }
+
+    /// The caller uses the entry no more.
+    pub fn release(&self, entry: usize) {
+        self.states[entry].fetch_sub(1, AcqRel);
+    }
+
+    /// A claimed entry exists now, with so many users.
+    pub fn settle_existing(&self, entry: usize, users: u32) {
+        self.states[entry].store(EXISTS + users, Release);
+        self.common.totals.existing.fetch_add(1, AcqRel);
+    }
+
+    /// A claimed entry is absent now.
+    pub fn settle_absent(&self, entry: usize) {
+        self.states[entry].store(ABSENT, Release);
+        self.blocks[entry / BLOCK].fetch_sub(1, Relaxed);
+        self.regions[entry / REGION].fetch_sub(1, Relaxed);
+        self.common.totals.absent.fetch_add(1, AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! Whether a file system has room for a tree.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::layout::Layout;
+use crate::failure::Failure;
+
+pub const SMALLER: &str = "choose a smaller scale or a larger file system";
+
+/// What a tree that will be reused holds already.
+#[derive(Clone, Copy, Default)]
+pub struct Held {
+    pub bytes: u64,
+    pub inodes: u64,
+}
+
+/// Refuse a file system that is too small, before anything is written.
+pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> {
+    let path = CString::new(parent.as_os_str().as_bytes())
+        .map_err(|_| Failure::new("a path must not contain a zero byte"))?;
+    // SAFETY: zeros are a valid statvfs, which the call fills in.
+    let mut disk: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are valid for the call.
+    if unsafe { libc::statvfs(path.as_ptr(), &raw mut disk) } != 0 {
+        let what = format!("cannot ask {} for its free space", parent.display());
+        return Err(Failure::io(what, &io::Error::last_os_error()));
+    }
+    let block = disk.f_frsize.max(1);
+    let directories = layout.directories.len() + layout.existing_leafdirs().count();
+    let blocks: u64 = layout
+        .preallocated()
+        .map(|(_, entry)| entry.size_b.div_ceil(block))
+        .sum();
+    let needed = blocks
+        .saturating_add(directories as u64)
+        .saturating_mul(block);
+    let free = (disk.f_bavail * block).saturating_add(held.bytes);
+    if needed > free {
+        return Err(Failure::new(format!(
+            "no space for {}: it needs {:.1} MiB and {} has {:.1} MiB free",
+            layout.root(),
+            needed as f64 / f64::from(1 << 20),
+            parent.display(),
+            free as f64 / f64::from(1 << 20),
+        ))
+        .next(SMALLER));
+    }
+    let inodes = (layout.preallocated().count() + directories) as u64;
+    let free = disk.f_favail.saturating_add(held.inodes);
+    // Some file systems have no fixed number of inodes.
+    if disk.f_files > 0 && inodes > free {
+        return Err(Failure::new(format!(
+            "no inodes for {}: it needs {inodes} and {} has {free} free",
+            layout.root(),
+            parent.display(),
+        ))
+        .next(SMALLER));
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Whether the numbers of a flowop make sense together.
+
+use crate::model::{Flowop, Operation, Thread};
+use crate::random::Amount;
+
+/// Requests that one thread may have in flight; the kernel allows some more.
+const MAX_IN_FLIGHT: f64 = 4096.0;
+
+/// The asynchronous requests that a thread makes.
+pub struct Outstanding {
+    aio: bool,
+    uring: bool,
+}
+
+impl Outstanding {
+    pub fn of(thread: &Thread) -> Self {
+        use Operation as O;
+        let has = |wanted: &[O]| {
+            thread
+                .flowops
+                .iter()
+                .any(|flowop| wanted.contains(&flowop.operation))
+        };
+        Self {
+            aio: has(&[O::AioWrite]),
+            uring: has(&[O::UringRead, O::UringWrite]),
+        }
+    }
+}
+
+/// What is wrong with the numbers of a flowop.
+pub fn check(flowop: &Flowop, outstanding: &Outstanding) -> Option<String> {
+    use Operation as O;
+    let name = flowop.operation.name();
+    let value = &flowop.value;
+    match flowop.operation {
+        O::Read
+        | O::Write
+        | O::AppendFile
+        | O::AppendFileRand
+        | O::Fallocate
+        | O::MmapRead
+        | O::MmapWrite
+        | O::AioWrite
+        | O::UringRead
+        | O::UringWrite
+            if flowop.iosize.mean() < 1.0 =>
+        {
+            Some(format!("{name} needs an iosize"))
+        }
+        O::AioWrite if !flowop.random => {
+            Some("aiowrite is random only: add the attribute 'random'".to_owned())
+        }
+        O::UringRead | O::UringWrite
+            if value.mean() < 1.0 || value.usual_maximum() > MAX_IN_FLIGHT =>
+        {
+            Some(format!(
+                "the value of {name} is how many may be in flight: from 1 to {MAX_IN_FLIGHT}"
+            ))
+        }
+        O::AioWait if !outstanding.aio => {
+            Some("aiowait has nothing to wait for: this thread has no aiowrite".to_owned())
+        }
+        O::UringWait if !outstanding.uring => Some(
+            "uringwait has nothing to wait for: this thread has no uringread and no uringwrite"
+                .to_owned(),
+        ),
+        O::SemPost | O::FinishOnCount | O::FinishOnBytes if value.mean() < 1.0 => {
+            Some(format!("{name} needs a value of at least 1"))
+        }
+        O::SemBlock => semblock(flowop),
+        O::TestRandvar if matches!(value, Amount::Fixed(_)) => {
+            Some("testrandvar needs a random variable as its value".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn semblock(flowop: &Flowop) -> Option<String> {
+    let most = flowop.value.usual_maximum();
+    let highwater = flowop.highwater;
+    if most < 1.0 {
+        return Some("semblock needs a value of at least 1".to_owned());
+    }
+    (f64::from(highwater) < most)
+        .then(|| format!("a highwater of {highwater} never lets a semblock of {most} through"))
+}

@@ -1,0 +1,134 @@
+//! What is written: bytes that compress as far as the fileset says, made before the run.
+
+use std::sync::Arc;
+
+use super::buffer::{Buffer, PAGE_B};
+use crate::fileset::fill_data;
+use crate::model::Model;
+use crate::random::Stream;
+
+/// The least of each pool, so that data do not repeat soon.
+const LEAST_B: usize = 4 << 20;
+/// The most that one call writes; longer writes take several.
+const LARGEST_B: usize = 256 << 20;
+
+/// One pool for each degree of compressibility.
+pub struct Pools {
+    buffers: Arc<[Buffer]>,
+    of_fileset: Vec<usize>,
+}
+
+/// A part of a pool.
+#[derive(Clone, Copy)]
+pub struct Piece {
+    pool: usize,
+    from: usize,
+    length: usize,
+}
+
+impl Pools {
+    pub fn new(model: &Model, seed: u64) -> Self {
+        let size = pool_size(model);
+        let mut percents: Vec<f64> = Vec::new();
+        let mut of_fileset = Vec::new();
+        for fileset in &model.filesets {
+            let percent = fileset.compress_percent;
+            let known = percents.iter().position(|&other| other == percent);
+            of_fileset.push(known.unwrap_or(percents.len()));
+            if known.is_none() {
+                percents.push(percent);
+            }
+        }
+        let fill = |percent: f64| {
+            let mut buffer = Buffer::zeroed(size);
+            let mut stream = Stream::new(seed, &["data", &percent.to_string()]);
+            fill_data(buffer.bytes_mut(), percent, &mut stream);
+            buffer
+        };
+        Self {
+            buffers: percents.into_iter().map(fill).collect(),
+            of_fileset,
+        }
+    }
+
+    /// Another part each time of what is written to a fileset, page-aligned; at most half of the
+    /// pool.
+    pub fn piece(&self, fileset: usize, length: u64, stream: &mut Stream) -> Piece {
+        let pool = self.of_fileset[fileset];
+        let half = self.buffers[pool].bytes().len() / 2;
+        let page = stream.below((half / PAGE_B) as u64) as usize;
+        Piece {
+            pool,
+            from: page * PAGE_B,
+            length: (length as usize).min(half),
+        }
+    }
+
+    pub fn bytes(&self, piece: Piece) -> &[u8] {
+        bytes(&self.buffers, piece)
+    }
+
+    /// The pools for those who outlive a borrow.
+    pub fn buffers(&self) -> Arc<[Buffer]> {
+        Arc::clone(&self.buffers)
+    }
+}
+
+pub fn bytes(buffers: &[Buffer], piece: Piece) -> &[u8] {
+    &buffers[piece.pool].bytes()[piece.from..piece.from + piece.length]
+}
+
+/// Twice the largest write, and a whole number of pages.
+fn pool_size(model: &Model) -> usize {
+    let largest = model
+        .flowops()
+        .filter(|(_, flowop)| flowop.operation.transfers())
+        .map(|(_, flowop)| flowop.iosize.usual_maximum())
+        .fold(0.0, f64::max);
+    (2 * (largest as usize).min(LARGEST_B))
+        .max(LEAST_B)
+        .next_multiple_of(2 * PAGE_B)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Fileset;
+
+    fn pools(percents: &[f64]) -> Pools {
+        let fileset = |&compress_percent: &f64| Fileset {
+            compress_percent,
+            ..Fileset::default()
+        };
+        let model = Model {
+            filesets: percents.iter().map(fileset).collect(),
+            ..Model::default()
+        };
+        Pools::new(&model, 1)
+    }
+
+    #[test]
+    fn filesets_that_compress_alike_share_a_pool_and_others_do_not() {
+        let pools = pools(&[0.0, 50.0, 0.0]);
+        assert_eq!(pools.of_fileset, [0, 1, 0]);
+        assert_eq!(pools.buffers.len(), 2);
+        assert_ne!(pools.buffers[0].bytes(), pools.buffers[1].bytes());
+    }
+
+    #[test]
+    fn pieces_are_aligned_differ_and_never_leave_the_pool() {
+        let pools = pools(&[0.0]);
+        let mut stream = Stream::new(1, &["test"]);
+        let mut pieces = std::collections::HashSet::new();
+        for length in [1, 4096, 5000, LEAST_B as u64 / 2, u64::MAX] {
+            for _ in 0..100 {
+                let piece = pools.piece(0, length, &mut stream);
+                let bytes = pools.bytes(piece);
+                assert_eq!(bytes.len() as u64, length.min(LEAST_B as u64 / 2));
+                assert_eq!(bytes.as_ptr() as usize % PAGE_B, 0);
+                pieces.insert(piece.from);
+            }
+        }
+        assert!(pieces.len() > 100, "{}", pieces.len());
+    }
+}

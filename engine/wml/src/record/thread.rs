@@ -1,0 +1,170 @@
+//! What one thread writes while it works.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::latency::LatencyRecord;
+use super::{End, Interval, add};
+use crate::model::Class;
+use crate::shared::{Control, Shared};
+
+/// Different errnos that are told apart per flowop and thread; the rest counts as errno 0.
+const ERRNOS: usize = 8;
+
+/// Intervals whose memory is touched before the start; a longer series costs a page fault between
+/// two operations now and then.
+const TOUCHED: usize = 3600;
+
+pub(super) struct ErrorCount {
+    pub errno: AtomicU64,
+    pub count: AtomicU64,
+}
+
+/// Counters of one flowop in one thread, on cache lines of their own.
+#[repr(align(64))]
+pub struct FlowopRecord {
+    pub(super) work_ops: AtomicU64,
+    pub(super) bytes: AtomicU64,
+    pub(super) skipped: AtomicU64,
+    pub(super) errors: [ErrorCount; ERRNOS],
+    pub(super) latency: LatencyRecord,
+}
+
+// SAFETY: made of atomics.
+unsafe impl Shared for FlowopRecord {}
+
+impl FlowopRecord {
+    fn error(&self, errno: i32) {
+        let errno = errno as u64;
+        let last = &self.errors[ERRNOS - 1];
+        for slot in &self.errors[..ERRNOS - 1] {
+            if slot.count.load(Relaxed) == 0 {
+                slot.errno.store(errno, Relaxed);
+            }
+            if slot.errno.load(Relaxed) == errno {
+                return add(&slot.count, 1);
+            }
+        }
+        add(&last.count, 1);
+    }
+}
+
+/// Passes of one thread with an open loop.
+#[repr(align(64))]
+pub struct RequestRecord {
+    pub(super) work_ops: AtomicU64,
+    /// Those that were due before the thread had ended the one before.
+    pub(super) late: AtomicU64,
+    pub(super) latency: LatencyRecord,
+}
+
+// SAFETY: made of atomics.
+unsafe impl Shared for RequestRecord {}
+
+/// The part of [`super::Records`] that one thread writes.
+pub struct ThreadRecord<'a> {
+    pub flowops: &'a [FlowopRecord],
+    pub(super) intervals: &'a [Interval],
+    pub(super) interval_ns: u64,
+    pub(super) end: &'a End,
+    /// Of a thread with an open loop.
+    pub(super) requests: Option<&'a RequestRecord>,
+    /// The interval of the last op, which most often is that of the next.
+    pub(super) now: Cell<(usize, u64)>,
+    /// When the last request ended.
+    pub(super) idle_ns: Cell<u64>,
+}
+
+impl ThreadRecord<'_> {
+    pub fn touch(&self) {
+        for flowop in self.flowops {
+            flowop.latency.touch();
+            flowop.work_ops.store(0, Relaxed);
+        }
+        if let Some(requests) = self.requests {
+            requests.latency.touch();
+        }
+        for interval in self.intervals.iter().take(TOUCHED) {
+            interval.work_ops.store(0, Relaxed);
+        }
+    }
+
+    fn measured(control: &Control) -> Range<u64> {
+        control.measure_ns()..control.end_ns()
+    }
+
+    /// An op that succeeded; it counts where it ended.
+    pub fn done(
+        &self,
+        control: &Control,
+        flowop: usize,
+        class: Class,
+        start_ns: u64,
+        end_ns: u64,
+        bytes: u64,
+    ) {
+        let measured = Self::measured(control);
+        if !measured.contains(&end_ns) {
+            return;
+        }
+        let record = &self.flowops[flowop];
+        add(&record.work_ops, 1);
+        add(&record.bytes, bytes);
+        record.latency.record(end_ns - start_ns);
+        if class == Class::Other {
+            return;
+        }
+        // Asynchronous ops are recorded after their end, in any order.
+        if end_ns > self.end.last_ns.load(Relaxed) {
+            self.end.last_ns.store(end_ns, Relaxed);
+        }
+        let Some(interval) = self
+            .intervals
+            .get(self.interval_of(end_ns - measured.start))
+        else {
+            return;
+        };
+        add(&interval.work_ops, 1);
+        match class {
+            Class::Reads => add(&interval.read_b, bytes),
+            Class::Writes => add(&interval.write_b, bytes),
+            Class::Metadata | Class::Other => {}
+        }
+    }
+
+    /// The number of the interval of a time since the begin of the first.
+    fn interval_of(&self, since_ns: u64) -> usize {
+        let (nth, begin_ns) = self.now.get();
+        if since_ns.wrapping_sub(begin_ns) < self.interval_ns {
+            return nth;
+        }
+        let nth = since_ns / self.interval_ns;
+        self.now.set((nth as usize, nth * self.interval_ns));
+        nth as usize
+    }
+
+    pub fn failed(&self, control: &Control, flowop: usize, end_ns: u64, errno: i32) {
+        if Self::measured(control).contains(&end_ns) {
+            self.flowops[flowop].error(errno);
+        }
+    }
+
+    pub fn skipped(&self, control: &Control, flowop: usize, end_ns: u64) {
+        if Self::measured(control).contains(&end_ns) {
+            add(&self.flowops[flowop].skipped, 1);
+        }
+    }
+
+    /// A pass of an open loop that was due at `intended_ns`; it counts where it ended.
+    pub fn request(&self, control: &Control, intended_ns: u64, end_ns: u64) {
+        let late = intended_ns < self.idle_ns.replace(end_ns);
+        let Some(record) = self.requests else { return };
+        if !Self::measured(control).contains(&end_ns) {
+            return;
+        }
+        add(&record.work_ops, 1);
+        add(&record.late, u64::from(late));
+        record.latency.record(end_ns - intended_ns);
+    }
+}

@@ -1,0 +1,99 @@
+//! Signals as events: blocked before anything starts, and looked at wherever something takes long.
+
+use std::mem::MaybeUninit;
+
+use crate::clock::{now_ns, timespec};
+use crate::failure::Failure;
+
+/// Those that ask for the end.
+const STOPS: [(libc::c_int, &str); 3] = [
+    (libc::SIGINT, "SIGINT"),
+    (libc::SIGTERM, "SIGTERM"),
+    (libc::SIGHUP, "SIGHUP"),
+];
+
+/// What a wait was ended by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The name of a signal that asks for the end.
+    Stop(&'static str),
+    /// A process that was started here has ended or changed.
+    Child,
+    /// The deadline, or sooner for no reason.
+    Deadline,
+}
+
+fn set() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the set is initialised by sigemptyset before its use.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for (signal, _) in STOPS {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
+        set.assume_init()
+    }
+}
+
+/// Keep the signals for [`next`], in this thread and in all threads and processes that come from it.
+pub fn block() {
+    change_mask(libc::SIG_BLOCK);
+}
+
+/// Undo [`block`], in a process that is about to become another program.
+pub fn unblock() {
+    change_mask(libc::SIG_UNBLOCK);
+}
+
+fn change_mask(how: libc::c_int) {
+    let set = set();
+    // SAFETY: the set is valid for the call.
+    unsafe { libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut()) };
+}
+
+/// The signal that asks for the end, if there is one; it stays for whoever asks next.
+pub fn pending() -> Option<&'static str> {
+    let mut pending = set();
+    // SAFETY: the set is valid for the calls.
+    unsafe {
+        libc::sigpending(&raw mut pending);
+        STOPS
+            .iter()
+            .find(|(signal, _)| libc::sigismember(&raw const pending, *signal) == 1)
+            .map(|(_, name)| *name)
+    }
+}
+
+/// Fails if something asks for the end.
+pub fn check() -> Result<(), Failure> {
+    pending().map_or(Ok(()), |name| {
+        Err(Failure::new(format!("stopped by {name}")))
+    })
+}
+
+/// Take the next event; a deadline is of the monotonic clock.
+pub fn next(deadline_ns: u64) -> Event {
+    let timeout = timespec(deadline_ns.saturating_sub(now_ns()));
+    let set = set();
+    // SAFETY: set and timeout are valid; no information about the signal is asked for.
+    let signal =
+        unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const timeout) };
+    if signal == libc::SIGCHLD {
+        return Event::Child;
+    }
+    STOPS
+        .iter()
+        .find(|(stop, _)| *stop == signal)
+        .map_or(Event::Deadline, |(_, name)| Event::Stop(name))
+}
+
+/// Sleep until a time of the monotonic clock; the name of the signal that ended it early.
+pub fn sleep_until(deadline_ns: u64) -> Result<(), &'static str> {
+    while now_ns() < deadline_ns {
+        if let Event::Stop(name) = next(deadline_ns) {
+            return Err(name);
+        }
+    }
+    Ok(())
+}

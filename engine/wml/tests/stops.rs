@@ -1,0 +1,214 @@
+//! Signals and other ends: results are kept, and nothing is left behind.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use common::{
+    Place, READER, personality, processes_with, reader, seconds, signal, wait, wait_until,
+};
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_signal_leaves_partial_results_and_no_process() {
+    let place = Place::new("signal");
+    let options = ["--set=scale=0.005", "--warmup=0.2", "--duration=60"];
+    let child = place.start(&personality("oltp"), &options);
+    std::thread::sleep(Duration::from_millis(1500));
+    signal(&child, libc::SIGTERM);
+    assert_eq!(wait(child, LIMIT), 3);
+    let report = place.written();
+    let run = &report["runs"][0];
+    assert_eq!(
+        (&run["partial"], &report["partial"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(run["reason"], "stopped by SIGTERM");
+    assert!(seconds(run, 1) < 30.0);
+    assert!(run["measure"]["work_ops"].as_u64().unwrap() > 0);
+    assert!(processes_with(&place.text()).is_empty());
+}
+
+/// Whatever it does, a signal ends it soon: with a report, or before it had begun.
+fn stop_at(nth: u64, delay: Duration) {
+    let place = Place::new(&format!("moment{nth}"));
+    let sleeper = format!("71828{nth:02}");
+    let text = format!(
+        "define fileset name=files, path=$dir, entries=20000, size=1k, dirwidth=100, prealloc
+         create files
+         sleep 0.2
+         system \"sleep {sleeper}.25 & sleep 0.2; kill \\$!\"
+         define process name=p, instances=3 {{ thread name=t, instances=5 {{
+           flowop read name=r, filesetname=files, iosize=1k, random }} }}
+         warmup 0.2
+         run 0.4
+         system \"sleep {sleeper}\""
+    );
+    let number = if nth % 2 == 0 {
+        libc::SIGINT
+    } else {
+        libc::SIGTERM
+    };
+    let child = place.start(&text, &[]);
+    std::thread::sleep(delay);
+    signal(&child, number);
+    let status = wait(child, LIMIT);
+    assert!(status == 3 || status == -number, "{status} after {delay:?}");
+    if status == 3 {
+        let report = place.written();
+        assert_eq!(report["partial"], true);
+        let reason = report["reason"].as_str().unwrap();
+        assert!(reason.starts_with("stopped by SIG"), "{reason}");
+    }
+    assert!(processes_with(&place.text()).is_empty(), "after {delay:?}");
+    assert!(
+        processes_with(Path::new(&sleeper)).is_empty(),
+        "after {delay:?}"
+    );
+}
+
+#[test]
+fn a_signal_at_any_moment_leaves_a_report_and_no_process() {
+    // The golden section spreads the moments over the 2.5 seconds that the text takes.
+    let moments = (0..16_u64).map(|nth| (nth, (nth as f64 * 0.618_034).fract() * 2.5));
+    let moments: Vec<_> = moments.collect();
+    std::thread::scope(|scope| {
+        for part in moments.chunks(4) {
+            scope.spawn(move || {
+                for &(nth, delay_s) in part {
+                    stop_at(nth, Duration::from_secs_f64(delay_s));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_signal_while_files_are_created_ends_that() {
+    let place = Place::new("creating");
+    let text = READER.replace("entries=20, size=8k", "entries=500, size=100m");
+    let child = place.start(&(text + "run\n"), &[]);
+    let tree = place.dir().join("files");
+    wait_until(LIMIT, "nothing was created", || tree.exists());
+    signal(&child, libc::SIGINT);
+    assert_eq!(wait(child, LIMIT), 3);
+    let report = place.written();
+    assert_eq!(report["reason"], "stopped by SIGINT");
+    assert_eq!(report["runs"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn children_do_not_survive_the_program() {
+    let place = Place::new("orphans");
+    let mut command = place.command("run", &reader("instances=2", "instances=2"), &[]);
+    let child = command
+        .args(["--duration=60"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let text = place.text();
+    wait_until(LIMIT, "it did not start", || {
+        processes_with(&text).len() >= 3
+    });
+    signal(&child, libc::SIGKILL);
+    assert_eq!(wait(child, LIMIT), -libc::SIGKILL);
+    wait_until(LIMIT, "a child is left", || {
+        processes_with(&text).is_empty()
+    });
+}
+
+#[test]
+fn a_lost_process_ends_the_run_and_leaves_partial_results() {
+    let place = Place::new("lost");
+    let child = place.start(&reader("instances=2", "instances=2"), &["--duration=60"]);
+    let text = place.text();
+    wait_until(LIMIT, "it did not start", || {
+        processes_with(&text).len() >= 3
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    let parent = child.id();
+    let lost = processes_with(&text).into_iter().find(|&pid| pid != parent);
+    // SAFETY: a child of our own child.
+    unsafe { libc::kill(lost.unwrap() as i32, libc::SIGKILL) };
+    assert_eq!(wait(child, LIMIT), 3);
+    let report = place.written();
+    assert_eq!(
+        report["runs"][0]["reason"],
+        "a process was killed by signal 9"
+    );
+    assert!(report["runs"][0]["measure"]["work_ops"].as_u64().unwrap() > 0);
+    assert!(processes_with(&text).is_empty());
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+#[test]
+fn exit_statuses_tell_a_wrong_text_from_a_wrong_place() {
+    let place = Place::new("exit");
+    assert_eq!(status(&place.output("check", READER, &[])), 0);
+    assert_eq!(status(&place.output("check", "define nothing", &[])), 2);
+    assert_eq!(
+        status(&place.output("run", READER, &["--duration=soon"])),
+        1
+    );
+    let output = place.output("run", &(READER.to_owned() + "run\n"), &["--prepared"]);
+    assert_eq!(status(&output), 1);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("no file instead of 8192 bytes"), "{said}");
+    assert!(said.contains("\n  next:  prepare it again"), "{said}");
+}
+
+#[test]
+fn every_command_has_a_help_with_an_example() {
+    let place = Place::new("help");
+    for command in ["check", "fmt", "prepare", "verify", "run"] {
+        let output = place.output(command, "", &["--help"]);
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            help.contains(&format!("\nExample: fsgreen-wml {command} ")),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn results_are_written_whole_and_devices_are_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let place = Place::new("null");
+    let text = reader("instances=2", "instances=1");
+    let output = place.output("run", &text, &["--duration=0.1", "--json=/dev/null"]);
+    assert_eq!(status(&output), 0);
+    assert!(output.stdout.is_empty());
+    let kind = std::fs::metadata("/dev/null").unwrap().file_type();
+    assert!(kind.is_char_device());
+}
+
+#[test]
+fn foreign_files_are_never_removed() {
+    let place = Place::new("foreign");
+    let precious = place.dir().join("files/thesis.txt");
+    std::fs::create_dir(place.dir().join("files")).unwrap();
+    std::fs::write(&precious, "years").unwrap();
+    let text = READER.to_owned() + "run\n";
+    assert_eq!(status(&place.output("prepare", &text, &[])), 1);
+    assert_eq!(std::fs::read(&precious).unwrap(), b"years");
+}
+
+#[test]
+fn a_file_system_that_is_too_small_is_refused_before_anything_is_written() {
+    let place = Place::new("small");
+    let output = place.output("prepare", &reader("size=8k", "size=1000t"), &[]);
+    assert_eq!(status(&output), 1);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("no space for") && said.contains("next:"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_dir(place.dir()).unwrap().count(), 0);
+}
