@@ -65,6 +65,9 @@ fn execute(command: Command, mut arguments: Arguments) -> Result<Exit, Failure> 
         println!("{file}: {}: no errors", size(&program));
         return Ok(Exit::Ok);
     }
+    if let Some(path) = &arguments.json {
+        output::check(path)?;
+    }
     signals::block();
     arguments.options.prepared |= command == Command::Verify;
     let done = match command {
