@@ -37,7 +37,7 @@ fn stop_at(nth: u64, delay: Duration) {
     let place = Place::new(&format!("moment{nth}"));
     let sleeper = format!("71828{nth:02}");
     let text = format!(
-        "define fileset name=files, path=$dir, entries=20000, size=1k, dirwidth=100, prealloc
+        "define fileset name=files, path=$dir, entries=2000, size=1k, dirwidth=100, prealloc
          create files
          sleep 0.2
          system \"sleep {sleeper}.25 & sleep 0.2; kill \\$!\"
