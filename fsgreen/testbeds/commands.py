@@ -62,21 +62,28 @@ def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | 
             where=" ".join(command),
             next_step=remedy(command[0]),
         )
-    done = subprocess.run(
+    with subprocess.Popen(
         [path, *command[1:]],
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
         env={**os.environ, "LC_ALL": "C"},
         pass_fds=() if lock_fd is None else (lock_fd,),
-        check=False,
-    )
-    if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).split("\n")[0]
+    ) as process:
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            # Whoever dismantles a testbed now must find what the tool has mounted or attached.
+            process.kill()
+            process.communicate()
+            raise
+    if process.returncode != 0:
+        said = (errors.strip() or output.strip()).split("\n")[0]
         raise FsgreenError(
-            f"{command[0]} ended with status {done.returncode}: {said}",
+            f"{command[0]} ended with status {process.returncode}: {said}",
             where=" ".join(command),
             next_step=next_step,
         )
-    return done.stdout
+    return output
