@@ -138,3 +138,28 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 fn irremovable(path: &Path, error: &io::Error) -> Failure {
     Failure::io(format!("cannot remove {}", path.display()), error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_a_tree_holds_is_counted_by_its_blocks_and_names() {
+        let root = std::env::temp_dir().join(format!("wml-held-{}", std::process::id()));
+        let inner = root.join("00000001");
+        fs::create_dir_all(&inner).unwrap();
+        let file = inner.join("00000001");
+        fs::write(&file, [7; 10_000]).unwrap();
+        symlink("nowhere", inner.join("00000002")).unwrap();
+        fs::File::open(&file).unwrap().sync_all().unwrap();
+        let link = fs::symlink_metadata(inner.join("00000002")).unwrap();
+        let blocks = fs::metadata(&file).unwrap().blocks() + link.blocks();
+        let tree = Tree::find(&root).unwrap().unwrap();
+        let held = tree.held().unwrap();
+        assert_eq!((held.bytes, held.inodes), (512 * blocks, 4));
+        assert!(held.bytes >= 10_000);
+        tree.remove().unwrap();
+        assert!(Tree::find(&root).unwrap().is_none());
+    }
+}
