@@ -82,6 +82,19 @@ def _status(options: argparse.Namespace) -> None:
         print(f"  invalid {invalid.folder.name}: {invalid.record['reason']}")
 
 
+def _latency(options: argparse.Namespace) -> None:
+    from fsgreen import stats
+    from fsgreen.reduce.single_run import report_profile
+
+    candidate, baseline = map(report_profile, (options.candidate, options.baseline))
+    print(f"{'operation':16}{'ops':>12}{'baseline ops':>14}{'EMD':>8}{'shift':>8}")
+    for row in stats.compare_profiles(candidate, baseline).itertuples():
+        counts = f"{row.candidate_ops:12}{row.baseline_ops:14}"
+        print(f"{row.operation:16}{counts}{row.emd_buckets:8.2f}{row.shift_buckets:+8.2f}")
+    print("in log2 buckets: 1 is a factor of two, and a shift above 0 is slower than the baseline")
+    print("One run each cannot tell a difference from noise; repeat in blocks: fsgreen measure")
+
+
 def _notebook(options: argparse.Namespace) -> None:
     from fsgreen import pipeline
 
@@ -132,6 +145,18 @@ def _parser() -> argparse.ArgumentParser:
         commands, "status", _status, "say how far a campaign is", "fsgreen status fast10-quick"
     )
     status.add_argument("campaign")
+
+    latency = _command(
+        commands,
+        "latency",
+        _latency,
+        "say how far the latencies of two runs are apart, for each operation",
+        "fsgreen latency ext2.json ext3.json",
+    )
+    latency.add_argument(
+        "candidate", type=Path, help="what fsgreen-wml run --json wrote, of one run"
+    )
+    latency.add_argument("baseline", type=Path, help="the same of the run to compare with")
 
     notebook = _command(
         commands,

@@ -11,7 +11,7 @@ import pytest
 
 from fsgreen import cli
 
-COMMANDS = ("doctor", "plan", "measure", "status", "notebook", "reproduce")
+COMMANDS = ("doctor", "plan", "measure", "status", "latency", "notebook", "reproduce")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,6 +1,7 @@
-"""What all figures share: style, file systems' colours, saving; and the figures of confounds."""
+"""What all figures share: style, file systems' colours, saving; and figures of every study."""
 
 from fsgreen.figures.confounds import offset_curve, queue_curve
+from fsgreen.figures.latency_profiles import latency_profiles
 from fsgreen.figures.style import COLOUR, HATCH, NAME, empty, modelled, new, note, save, styled
 
 __all__ = [
@@ -8,6 +9,7 @@ __all__ = [
     "HATCH",
     "NAME",
     "empty",
+    "latency_profiles",
     "modelled",
     "new",
     "note",

@@ -6,11 +6,21 @@ from pathlib import Path
 
 from fsgreen import paths
 from fsgreen.reduce.latency import latency_table
+from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
 from fsgreen.reduce.pool import poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
 
-__all__ = ["CELL", "cell_label", "read_plan", "read_table", "write", "write_table"]
+__all__ = [
+    "CELL",
+    "cell_label",
+    "log2_profile",
+    "read_plan",
+    "read_table",
+    "trial_profiles",
+    "write",
+    "write_table",
+]
 
 
 def write(campaign: str) -> Path:

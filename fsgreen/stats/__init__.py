@@ -8,6 +8,14 @@ from fsgreen.stats.compare import (
     equivalence_p,
     holm,
 )
+from fsgreen.stats.latency_profiles import (
+    Peak,
+    compare_profiles,
+    emd,
+    peaks,
+    shift,
+    total_profile,
+)
 from fsgreen.stats.repetition import Components, trend, trials_needed, variance_components
 from fsgreen.stats.series import changepoints, classify_cell, classify_series
 from fsgreen.stats.summary import (
@@ -25,18 +33,24 @@ __all__ = [
     "Comparison",
     "Components",
     "Estimate",
+    "Peak",
     "Variation",
     "changepoints",
     "classify_cell",
     "classify_series",
     "compare",
+    "compare_profiles",
     "effect",
+    "emd",
     "equivalence_p",
     "holm",
     "mean_ci",
     "median_ci",
     "normality_p",
+    "peaks",
     "ratio_of_totals",
+    "shift",
+    "total_profile",
     "trend",
     "trials_needed",
     "variance_components",

@@ -22,10 +22,9 @@ PACKAGES = {
     "mount": "mount",
     "umount": "mount",
     "wipefs": "util-linux",
-    "fincore": "util-linux-extra",
     "modprobe": "kmod",
 }
-"""Debian 12's package of each tool (older releases keep fincore in util-linux)."""
+"""Debian's package of each tool."""
 
 
 def find(tool: str) -> str | None:

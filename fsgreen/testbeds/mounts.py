@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from fsgreen.errors import FsgreenError
+
 
 @dataclass(frozen=True)
 class MountEntry:
@@ -50,12 +52,22 @@ def under(folder: Path) -> list[MountEntry]:
 
 
 def holding(path: Path) -> MountEntry:
-    """Return the mount that an existing path lives on."""
+    """Return the mount that an existing path lives on.
+
+    Raises
+    ------
+    FsgreenError
+        If none is in sight, as in a changed root that is not a mount itself.
+    """
     path = path.resolve()
-    return max(
-        (entry for entry in reversed(mounted()) if path.is_relative_to(entry.point)),
-        key=lambda entry: len(entry.point.parts),
-    )
+    above = [entry for entry in reversed(mounted()) if path.is_relative_to(entry.point)]
+    if not above:
+        raise FsgreenError(
+            "no mount in sight holds this path",
+            where=path,
+            next_step="mount --bind ROOT ROOT before chroot ROOT, or leave the chroot",
+        )
+    return max(above, key=lambda entry: len(entry.point.parts))
 
 
 def complete_options(entry: MountEntry) -> tuple[str, ...]:

@@ -172,7 +172,7 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
     }
     _, start_s, end_s = phases[-1]
     ops = _ops(measure["series"], start_s, end_s)
-    return Outcome(phases, ops, _latency(measure["flowops"]), summary)
+    return Outcome(phases, ops, latency_table(measure["flowops"]), summary)
 
 
 def _ops(series: Mapping[str, Any], start_s: float, end_s: float) -> pd.DataFrame:
@@ -193,8 +193,8 @@ def _ops(series: Mapping[str, Any], start_s: float, end_s: float) -> pd.DataFram
     )
 
 
-def _latency(flowops: list[Mapping[str, Any]]) -> pd.DataFrame:
-    """The histograms of the flowops that count as work, one row for each bucket."""
+def latency_table(flowops: list[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the histograms of the flowops that count as work, one row for each bucket."""
     rows = [
         (*(flowop[name] for name in ("process", "thread", "flowop", "operation")), *bucket)
         for flowop in flowops

@@ -2,26 +2,13 @@
 
 import pandas as pd
 import pytest
+from traces import INFO
 
 from fsgreen import audit
 from fsgreen.campaign import rules
-from fsgreen.trace import MeterInfo
 from fsgreen.trial import Phase
 
 MEASURE = Phase("measure", 10.0, 20.0)
-INFO = MeterInfo(
-    driver="wattsup",
-    model="m",
-    serial="s",
-    boundary="wall",
-    covers=("server",),
-    rate_hz=1.0,
-    range_w=1800.0,
-    resolution_w=0.1,
-    gain_error=0.015,
-    constant_error_w=0.3,
-    source="test",
-)
 
 
 def readings(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> pd.DataFrame:

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import mounts
 
 TEXT = (
@@ -30,3 +33,9 @@ def test_hidden_defaults_are_named() -> None:
 def test_a_path_is_on_the_innermost_mount() -> None:
     assert mounts.holding(Path("/proc/self")).file_system == "proc"
     assert mounts.holding(Path("/")).point == Path("/")
+
+
+def test_a_changed_root_without_a_mount_of_its_own_is_told(monkeypatch) -> None:
+    monkeypatch.setattr(mounts, "mounted", lambda: mounts.parse(TEXT)[1:])
+    with pytest.raises(FsgreenError, match="mount --bind"):
+        mounts.holding(Path("/"))

@@ -155,7 +155,7 @@ fn verify_accepts_what_was_created_and_finds_what_has_changed() {
     let verify = || place.output("verify", &last_step("run"), &[]);
     let verified = verify();
     assert_eq!(verified.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&verified.stdout).contains("1 filesets are as prepared"));
+    assert!(String::from_utf8_lossy(&verified.stdout).contains("1 fileset as prepared"));
 
     let changed = reader("read name=r", "appendfile name=r") + "verify\n";
     let output = place.output("run", &changed, &["--duration=0.1"]);

@@ -8,8 +8,11 @@ use std::process::Command;
 
 use common::Place;
 
-const CALLS: &str = "openat,close,read,pread64,write,pwrite64,pwritev2,lseek,stat,newfstatat,\
-                     fstat,unlink,rename,fsync,truncate,getdents64,mkdir,rmdir,chmod";
+/// What is traced; the question mark lets a machine be without one of them.
+const CALLS: &str = "?open,openat,close,read,pread64,write,pwrite64,pwritev2,lseek,fadvise64,\
+    ?stat,?newfstatat,?fstat,?unlink,?rename,?link,?symlink,?chmod,?mkdir,?rmdir,getdents64,\
+    truncate,ftruncate,fallocate,fsync,fdatasync,setxattr,fsetxattr,getxattr,fgetxattr,\
+    copy_file_range";
 
 /// The calls that each thread made on files below the directory, without the descriptors' numbers
 /// and results; in the order of the threads' start. None where there is no strace.
@@ -91,7 +94,7 @@ fn call(line: &str) -> Option<String> {
                 numbers[numbers.len() - 1]
             )
         }
-        "stat" | "newfstatat" => format!("stat {}", path()),
+        "stat" | "newfstatat" | "fstat" => format!("stat {}", path()),
         _ => format!("{name} {}", path()),
     })
 }
@@ -159,4 +162,86 @@ fn one_seed_gives_each_thread_the_same_operations_and_another_seed_others() {
         assert_ne!(one, other, "another seed");
     }
     assert_ne!(traces[0][0], traces[0][1], "two threads do the same");
+}
+
+/// Flowops, and the system calls of one op of each.
+const EACH: &[(&str, &[&str])] = &[
+    (
+        "openfile filesetname=files, fd=1, noreadahead",
+        &["openat", "fadvise64"],
+    ),
+    ("read fd=1, iosize=1k", &["read"]),
+    (
+        "readwholefile fd=1, iosize=4k",
+        &["lseek", "read", "read", "read"],
+    ),
+    ("write fd=1, iosize=1k", &["write"]),
+    ("appendfile fd=1, iosize=1k", &["pwritev2"]),
+    ("fdatasync fd=1", &["fdatasync"]),
+    ("truncatefile fd=1, iosize=4k", &["ftruncate"]),
+    ("fallocate fd=1, iosize=4k", &["stat", "fallocate"]),
+    ("statfile fd=1", &["stat"]),
+    ("setxattr fd=1", &["fsetxattr"]),
+    ("getxattr fd=1", &["fgetxattr"]),
+    ("mmapread fd=1, iosize=1k, iters=3", &["stat"]),
+    ("createfile filesetname=files, fd=2", &["openat"]),
+    (
+        "copyfilerange srcfd=1, fd=2",
+        &["copy_file_range", "copy_file_range"],
+    ),
+    (
+        "writewholefile srcfd=1, fd=2, iosize=3k",
+        &["write", "write", "write"],
+    ),
+    ("fsyncset filesetname=files", &["fsync", "fsync"]),
+    ("closefile fd=2", &["close"]),
+    ("deletefile fd=1", &["unlink"]),
+    ("closefile fd=1", &["close"]),
+    (
+        "read filesetname=files, fd=3, iosize=1k, random",
+        &["openat", "pread64"],
+    ),
+    ("deletefile filesetname=files", &["unlink"]),
+    ("renamefile filesetname=files", &["rename"]),
+    ("linkfile filesetname=files", &["link"]),
+    ("symlinkfile filesetname=files", &["symlink"]),
+    ("chmodfile filesetname=files", &["chmod"]),
+    ("setxattr filesetname=files", &["setxattr"]),
+    ("getxattr filesetname=files", &["getxattr"]),
+    ("truncatefile filesetname=files, iosize=1k", &["truncate"]),
+    ("makedir filesetname=files", &["mkdir"]),
+    ("removedir filesetname=files", &["rmdir"]),
+    ("fsyncdir filesetname=files", &["openat", "fsync", "close"]),
+    (
+        "listdir filesetname=files",
+        &["openat", "getdents64", "getdents64", "close"],
+    ),
+    ("closefile fd=3", &["close"]),
+];
+
+#[test]
+fn each_flowop_makes_its_system_calls_and_no_others() {
+    if !cfg!(target_arch = "x86_64") {
+        eprintln!("skipped: the names are those of the system calls of x86-64");
+        return;
+    }
+    let flowops = EACH.iter().enumerate().map(|(nth, (flowop, _))| {
+        let (operation, attributes) = flowop.split_once(' ').unwrap();
+        format!("flowop {operation} name=f{nth}, {attributes}\n")
+    });
+    let text = format!(
+        "define fileset name=files, path=$dir, entries=40, leafdirs=20, size=8k, dirwidth=4,
+           prealloc=50
+         define process name=p {{ thread name=t {{ {}
+           flowop finishoncount name=end, value=1, target=f{} }} }}
+         run 60\n",
+        flowops.collect::<String>(),
+        EACH.len() - 1,
+    );
+    let place = Place::new("sequence-each");
+    let Some(threads) = trace(&place, &text, 1) else {
+        return;
+    };
+    let expected: Vec<&str> = EACH.iter().flat_map(|(_, calls)| *calls).copied().collect();
+    assert_eq!(names(&threads[0]), expected);
 }

@@ -37,7 +37,7 @@ fn stop_at(nth: u64, delay: Duration) {
     let place = Place::new(&format!("moment{nth}"));
     let sleeper = format!("71828{nth:02}");
     let text = format!(
-        "define fileset name=files, path=$dir, entries=20000, size=1k, dirwidth=100, prealloc
+        "define fileset name=files, path=$dir, entries=2000, size=1k, dirwidth=100, prealloc
          create files
          sleep 0.2
          system \"sleep {sleeper}.25 & sleep 0.2; kill \\$!\"
@@ -73,10 +73,10 @@ fn stop_at(nth: u64, delay: Duration) {
 #[test]
 fn a_signal_at_any_moment_leaves_a_report_and_no_process() {
     // The golden section spreads the moments over the 2.5 seconds that the text takes.
-    let moments = (0..16_u64).map(|nth| (nth, (nth as f64 * 0.618_034).fract() * 2.5));
+    let moments = (0..12_u64).map(|nth| (nth, (nth as f64 * 0.618_034).fract() * 2.5));
     let moments: Vec<_> = moments.collect();
     std::thread::scope(|scope| {
-        for part in moments.chunks(4) {
+        for part in moments.chunks(3) {
             scope.spawn(move || {
                 for &(nth, delay_s) in part {
                     stop_at(nth, Duration::from_secs_f64(delay_s));
@@ -144,6 +144,27 @@ fn a_lost_process_ends_the_run_and_leaves_partial_results() {
     assert!(processes_with(&text).is_empty());
 }
 
+#[test]
+fn a_process_that_does_not_answer_is_left_behind_by_no_signal() {
+    let place = Place::new("stuck");
+    let child = place.start(&reader("instances=2", "instances=2"), &["--duration=60"]);
+    let text = place.text();
+    wait_until(LIMIT, "it did not start", || {
+        processes_with(&text).len() >= 3
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    let parent = child.id();
+    let stuck = processes_with(&text).into_iter().find(|&pid| pid != parent);
+    // SAFETY: a child of our own child.
+    unsafe { libc::kill(stuck.unwrap() as i32, libc::SIGSTOP) };
+    signal(&child, libc::SIGTERM);
+    assert_eq!(wait(child, LIMIT), 3);
+    let run = &place.written()["runs"][0];
+    assert_eq!(run["reason"], "stopped by SIGTERM");
+    assert!(run["measure"]["work_ops"].as_u64().unwrap() > 0);
+    assert!(processes_with(&text).is_empty());
+}
+
 fn status(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
@@ -187,6 +208,16 @@ fn results_are_written_whole_and_devices_are_not_replaced() {
     assert!(output.stdout.is_empty());
     let kind = std::fs::metadata("/dev/null").unwrap().file_type();
     assert!(kind.is_char_device());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_the_work() {
+    let place = Place::new("nowhere");
+    let json = format!("--json={}", place.0.join("none/out.json").display());
+    let output = place.output("run", &reader("instances=2", "instances=1"), &[&json]);
+    assert_eq!(status(&output), 1);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"));
+    assert_eq!(std::fs::read_dir(place.dir()).unwrap().count(), 0);
 }
 
 #[test]

@@ -65,6 +65,9 @@ fn execute(command: Command, mut arguments: Arguments) -> Result<Exit, Failure> 
         println!("{file}: {}: no errors", size(&program));
         return Ok(Exit::Ok);
     }
+    if let Some(path) = &arguments.json {
+        output::check(path)?;
+    }
     signals::block();
     arguments.options.prepared |= command == Command::Verify;
     let done = match command {
@@ -99,8 +102,8 @@ fn checked(file: &str, text: &str, arguments: &Arguments) -> Option<Program> {
     let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
     let errors = diagnostics.iter().filter(is_error).count();
     if errors > 0 {
-        let s = if errors == 1 { "" } else { "s" };
-        eprintln!("fsgreen-wml: {errors} error{s} in {file}");
+        let errors = counted(errors as u64, "error", "errors");
+        eprintln!("fsgreen-wml: {errors} in {file}");
     }
     program
 }
@@ -111,13 +114,13 @@ fn size(program: &Program) -> String {
         .runs()
         .map(|run| {
             let model = &run.model;
-            format!(
-                "{} filesets, {} processes, {} threads, {} flowops",
-                model.filesets.len(),
-                model.process_count(),
-                model.thread_count(),
-                model.flowops().count(),
-            )
+            [
+                counted(model.filesets.len() as u64, "fileset", "filesets"),
+                counted(model.process_count(), "process", "processes"),
+                counted(model.thread_count(), "thread", "threads"),
+                counted(model.flowops().count() as u64, "flowop", "flowops"),
+            ]
+            .join(", ")
         })
         .collect();
     match runs.as_slice() {
@@ -125,6 +128,11 @@ fn size(program: &Program) -> String {
         [run] => run.clone(),
         [first, ..] => format!("{} runs, the first with {first}", runs.len()),
     }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    let what = if count == 1 { one } else { many };
+    format!("{count} {what}")
 }
 
 /// Write the results and say how it ended.
@@ -154,7 +162,11 @@ fn finish(
     };
     if command == Command::Verify {
         if exit == Exit::Ok {
-            println!("{file}: {} filesets are as prepared", done.filesets.len());
+            let count = done.filesets.len() as u64;
+            println!(
+                "{file}: {} as prepared",
+                counted(count, "fileset", "filesets")
+            );
         }
         return Ok(exit);
     }

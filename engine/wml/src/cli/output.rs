@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::report::Report;
@@ -20,6 +20,17 @@ pub fn report(report: &Report, path: Option<&Path>) -> Result<(), Failure> {
         None if io::stdout().is_terminal() => Ok(()),
         None => print(&text),
     }
+}
+
+/// Fail now rather than after the work if a report could not be written.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(());
+    }
+    let temporary = temporary(path);
+    fs::write(&temporary, "")
+        .and_then(|()| fs::remove_file(&temporary))
+        .map_err(|error| cannot_write(path, &error))
 }
 
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -40,8 +51,7 @@ pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Write to a temporary name first, so that a file with the final name is whole.
 fn write(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> Result<(), Failure> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".part");
+    let temporary = temporary(path);
     fs::write(&temporary, text)
         .and_then(|()| permissions.map_or(Ok(()), |keep| fs::set_permissions(&temporary, keep)))
         .and_then(|()| fs::rename(&temporary, path))
@@ -49,6 +59,12 @@ fn write(path: &Path, text: &str, permissions: Option<fs::Permissions>) -> Resul
             let _ = fs::remove_file(&temporary);
             cannot_write(path, &error)
         })
+}
+
+fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {

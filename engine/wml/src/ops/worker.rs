@@ -96,6 +96,7 @@ impl<'a> Worker<'a> {
     /// Do passes until the run is over or this thread has reached its goal.
     pub fn work(&mut self) {
         self.now_ns = now_ns();
+        self.await_first_pass();
         let Break(()) = match self.env.schedule.take() {
             Some(schedule) => self.open_loop(schedule),
             None => self.closed_loop(),

@@ -5,7 +5,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::arena::Arena;
 use super::child;
+use crate::clock::{SECOND_NS, now_ns};
 use crate::failure::Failure;
+use crate::signals;
+
+/// How long a killed process may take to be gone.
+const KILL_NS: u64 = 2 * SECOND_NS;
 
 #[derive(Default)]
 pub struct Children {
@@ -23,12 +28,8 @@ impl Children {
             // SAFETY: this process has one thread here, so the child may do anything.
             match unsafe { libc::fork() } {
                 -1 => {
-                    return Err(cannot_start(
-                        "process",
-                        arena,
-                        nth,
-                        &io::Error::last_os_error(),
-                    ));
+                    let error = io::Error::last_os_error();
+                    return Err(cannot_start("process", arena, nth, &error));
                 }
                 0 => child_main(arena, nth, parent),
                 pid => self.pids.push(pid),
@@ -62,13 +63,16 @@ impl Children {
         before - self.pids.len()
     }
 
+    /// End what is left. A process that waits for a disk that does not answer stays until it does.
     pub fn kill_and_reap(&mut self) {
-        for pid in self.pids.drain(..) {
+        for &pid in &self.pids {
             // SAFETY: our own child, not yet reaped, so the id is still its.
-            unsafe {
-                libc::kill(pid, libc::SIGKILL);
-                libc::waitpid(pid, std::ptr::null_mut(), 0);
-            }
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+        let deadline_ns = now_ns() + KILL_NS;
+        while !self.all_ended() && now_ns() < deadline_ns {
+            signals::next(deadline_ns);
+            self.reap();
         }
     }
 }
@@ -94,7 +98,7 @@ fn cannot_start(what: &str, arena: &Arena, nth: usize, error: &io::Error) -> Fai
         format!("cannot start a {what} of '{of}', one of {of_all}"),
         error,
     )
-    .next("ulimit -u unlimited, more memory, or fewer instances")
+    .next("allow more of them (ulimit -u), or use fewer instances")
 }
 
 fn child_main(arena: &Arena, nth: usize, parent: libc::pid_t) -> ! {

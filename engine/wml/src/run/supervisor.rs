@@ -7,8 +7,10 @@ use crate::clock::{FOREVER_NS, SECOND_NS, now_ns};
 use crate::failure::Failure;
 use crate::signals::{self, Event};
 
-/// How long operations that are under way at the end may take.
+/// How long operations that are under way at the end may take: until then the results are whole.
 const GRACE_NS: u64 = 120 * SECOND_NS;
+/// The same after an end that makes the results partial.
+const CUT_GRACE_NS: u64 = 5 * SECOND_NS;
 const POLL_NS: u64 = SECOND_NS / 500;
 
 /// Why a run ended.
@@ -55,11 +57,12 @@ pub fn supervise(arena: &Arena, timing: &Timing, watch: &mut dyn Watch) -> Resul
         Ending::Cut(_) => arena.control().cut_to(now_ns()),
     }
     arena.stop();
-    if let Some(reason) = await_children(&mut children) {
-        children.kill_and_reap();
-        ending = Ending::Cut(reason);
-    }
-    if let Some(reason) = children.failure {
+    let is_cut = matches!(ending, Ending::Cut(_));
+    let grace_ns = if is_cut { CUT_GRACE_NS } else { GRACE_NS };
+    let left = await_children(&mut children, grace_ns);
+    let lost = left.or(children.failure.take());
+    children.kill_and_reap();
+    if let (false, Some(reason)) = (is_cut, lost) {
         ending = Ending::Cut(reason);
     }
     Ok(ending)
@@ -111,14 +114,15 @@ fn await_end(arena: &Arena, children: &mut Children, watch: &mut dyn Watch) -> E
 }
 
 /// Wait for all processes after the stop; a reason if some had to be left.
-fn await_children(children: &mut Children) -> Option<String> {
-    let deadline = now_ns() + GRACE_NS;
+fn await_children(children: &mut Children, grace_ns: u64) -> Option<String> {
+    let deadline = now_ns() + grace_ns;
     children.reap();
     while !children.all_ended() {
         match signals::next(deadline) {
             Event::Stop(name) => return Some(stopped_by(name)),
             Event::Deadline if now_ns() >= deadline => {
-                return Some("an operation did not end within two minutes".to_owned());
+                let seconds = grace_ns / SECOND_NS;
+                return Some(format!("an operation did not end within {seconds} s"));
             }
             Event::Child | Event::Deadline => {}
         }

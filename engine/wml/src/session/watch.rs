@@ -1,6 +1,6 @@
 //! What people see while a run goes on: progress on a terminal, and the statistics of `psrun`.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use crate::clock::{FOREVER_NS, SECOND_NS, from_seconds, now_ns, to_seconds};
 use crate::model::Statistics;
@@ -43,6 +43,7 @@ pub fn sleep(duration_ns: u64) -> Result<(), Halt> {
     Ok(())
 }
 
+/// What is shown of one run.
 pub struct Console<'a> {
     name: &'a str,
     arena: &'a Arena<'a>,
@@ -125,7 +126,6 @@ impl<'a> Console<'a> {
             let left_s = duration_ns.saturating_sub(since_ns).div_ceil(SECOND_NS);
             eprint!(", {left_s} s left");
         }
-        let _ = std::io::stderr().flush();
     }
 
     fn print(&mut self, now_ns: u64) {

@@ -46,30 +46,30 @@ fn duration_ns(events: f64, rate: f64) -> u64 {
     (events * SECOND_NS as f64 / rate).round() as u64
 }
 
-/// What one thread has taken from the budget and not used yet.
+/// What one thread has taken from the budget and not used yet; a debt if it is negative.
 #[derive(Default)]
 pub struct Lease {
     events: f64,
 }
 
 impl Lease {
-    /// Use `events` if there are as many left.
-    pub fn covers(&mut self, events: f64) -> bool {
-        let covered = events <= self.events;
-        if covered {
-            self.events -= events;
-        }
-        covered
+    /// Whether so many are left.
+    pub fn has(&self, events: f64) -> bool {
+        self.events >= events
     }
 
-    /// Use `events` after taking from the budget what is missing; returns when the time of the
-    /// missing ones begins and ends.
-    pub fn renew(&mut self, budget: &Budget, events: f64, rate: f64, now_ns: u64) -> (u64, u64) {
-        let missing = events - self.events;
-        let taken = missing.max(rate * LEASE_S);
-        let begin = budget.take(taken, rate, now_ns);
-        self.events = taken - missing;
-        (begin, begin + duration_ns(missing, rate))
+    /// Use events, whether or not as many are left.
+    pub fn spend(&mut self, events: f64) {
+        self.events -= events;
+    }
+
+    /// Take what is missing until there are `events` left. Returns when the debt is paid and the
+    /// time of the others begins: they are not to be used before.
+    pub fn refill(&mut self, budget: &Budget, events: f64, rate: f64, now_ns: u64) -> u64 {
+        let debt = (-self.events).max(0.0);
+        let taken = (events - self.events).max(rate * LEASE_S);
+        self.events += taken;
+        budget.take(taken, rate, now_ns) + duration_ns(debt, rate)
     }
 }
 
@@ -77,45 +77,53 @@ impl Lease {
 mod tests {
     use super::*;
 
-    const WARMUP_S: u64 = 10;
     const MEASURE_S: u64 = 5;
     /// How long after its time a thread wakes up.
     const WAKE_NS: u64 = 60_000;
 
-    /// When threads ask: before their work for its events, or after it.
+    /// When threads ask for the events of their work.
     #[derive(Clone, Copy, PartialEq)]
     enum Asking {
+        /// Before each.
         Before,
+        /// After each, for the next that is like it; before the first, for that.
         After,
     }
 
-    /// Threads on a simulated clock, each busy for its own time between calls of its limiter;
-    /// the events that each one used within the measured interval.
+    /// Threads on a simulated clock, each busy for its own time with work for so many events; what
+    /// each one used from the start on.
     fn simulate(rate: f64, busy_ns: &[u64], events: f64, asking: Asking) -> Vec<f64> {
         let budget = Budget::default();
         let start = 5 * SECOND_NS;
-        let measured = start + WARMUP_S * SECOND_NS..start + (WARMUP_S + MEASURE_S) * SECOND_NS;
+        let end = start + MEASURE_S * SECOND_NS;
         let mut clocks = vec![start; busy_ns.len()];
         let mut leases: Vec<Lease> = busy_ns.iter().map(|_| Lease::default()).collect();
         let mut used = vec![0.0; busy_ns.len()];
         loop {
-            let thread = (0..clocks.len())
+            let mut threads = 0..clocks.len();
+            let thread = threads
+                .clone()
                 .min_by_key(|&thread| clocks[thread])
                 .unwrap();
-            let now = clocks[thread];
-            if now >= measured.end {
+            let (clock, lease) = (&mut clocks[thread], &mut leases[thread]);
+            if asking == Asking::After && used[thread] > 0.0 {
+                lease.spend(events);
+            }
+            if !lease.has(events) {
+                let until = lease.refill(&budget, events, rate, *clock);
+                *clock = if until > *clock {
+                    until + WAKE_NS
+                } else {
+                    *clock
+                };
+            }
+            if *clock < end {
+                used[thread] += events;
+            } else if threads.all(|thread| clocks[thread] >= end) {
                 return used;
             }
-            let mut until = now;
-            if !leases[thread].covers(events) {
-                let (begin, end) = leases[thread].renew(&budget, events, rate, now);
-                until = if asking == Asking::Before { begin } else { end };
-            }
-            if until > now {
-                clocks[thread] = until + WAKE_NS;
-            }
-            if measured.contains(&clocks[thread]) {
-                used[thread] += events;
+            if asking == Asking::Before {
+                leases[thread].spend(events);
             }
             clocks[thread] += busy_ns[thread];
         }
@@ -149,8 +157,22 @@ mod tests {
 
     #[test]
     fn threads_that_are_slower_than_the_rate_never_wait() {
-        let used = simulate(1000.0, &[SECOND_NS / 100], 1.0, Asking::Before);
-        assert_eq!(used, [100.0 * MEASURE_S as f64]);
+        for asking in [Asking::Before, Asking::After] {
+            let used = simulate(1000.0, &[SECOND_NS / 100], 1.0, asking);
+            assert_eq!(used, [100.0 * MEASURE_S as f64]);
+        }
+    }
+
+    #[test]
+    fn more_than_was_taken_is_a_debt_that_is_paid_first() {
+        let (budget, start) = (Budget::default(), 5 * SECOND_NS);
+        let mut lease = Lease::default();
+        assert_eq!(lease.refill(&budget, 1.0, 1000.0, start), start);
+        lease.spend(11.0);
+        // The first event, ten of the debt; the next one may be used then.
+        let paid = start + 11_000_000;
+        assert_eq!(lease.refill(&budget, 1.0, 1000.0, start), paid);
+        assert!(lease.has(1.0) && !lease.has(1.1));
     }
 
     #[test]

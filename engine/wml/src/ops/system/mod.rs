@@ -1,4 +1,7 @@
 //! System calls on files, with the errno as error. Interrupted calls are repeated.
+//!
+//! The most frequent are made without their wrappers in the C library, which let another thread
+//! cancel this one and so add two atomic operations to each call.
 
 mod directory;
 mod paths;
@@ -14,6 +17,9 @@ pub use xattr::{get_xattr, get_xattr_of, set_xattr, set_xattr_of};
 
 pub type Result<T> = std::result::Result<T, i32>;
 pub type Fd = libc::c_int;
+
+/// Offsets are passed in one register.
+const _: () = assert!(usize::BITS == 64, "only 64-bit machines are supported");
 
 fn checked(mut call: impl FnMut() -> isize) -> Result<usize> {
     loop {
@@ -33,17 +39,23 @@ fn checked_int(mut call: impl FnMut() -> libc::c_int) -> Result<usize> {
     checked(|| call() as isize)
 }
 
+/// The same for calls without a wrapper.
+fn checked_long(mut call: impl FnMut() -> libc::c_long) -> Result<usize> {
+    checked(|| call() as isize)
+}
+
 /// Open a path that ends in a zero byte.
 pub fn open(path: &[u8], flags: libc::c_int) -> Result<Fd> {
-    let path = paths::pointer(path);
+    let (path, flags) = (paths::pointer(path), flags | libc::O_CLOEXEC);
     // SAFETY: `pointer` has seen the zero byte.
-    checked_int(|| unsafe { libc::open(path, flags | libc::O_CLOEXEC, 0o644) }).map(|fd| fd as Fd)
+    checked_long(|| unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, flags, 0o644) })
+        .map(|fd| fd as Fd)
 }
 
 /// Close a descriptor; it is gone whatever the result.
 pub fn close(fd: Fd) -> Result<()> {
     // SAFETY: closing touches no memory.
-    if unsafe { libc::close(fd) } == 0 {
+    if unsafe { libc::syscall(libc::SYS_close, fd) } == 0 {
         Ok(())
     } else {
         Err(errno())
@@ -62,12 +74,12 @@ pub fn size_of_file(fd: Fd) -> Result<u64> {
 
 pub fn fsync(fd: Fd) -> Result<()> {
     // SAFETY: touches no memory of ours.
-    checked_int(|| unsafe { libc::fsync(fd) }).map(drop)
+    checked_long(|| unsafe { libc::syscall(libc::SYS_fsync, fd) }).map(drop)
 }
 
 pub fn fdatasync(fd: Fd) -> Result<()> {
     // SAFETY: touches no memory of ours.
-    checked_int(|| unsafe { libc::fdatasync(fd) }).map(drop)
+    checked_long(|| unsafe { libc::syscall(libc::SYS_fdatasync, fd) }).map(drop)
 }
 
 pub fn resize(fd: Fd, length: u64) -> Result<()> {
@@ -94,25 +106,27 @@ pub fn rewind(fd: Fd) -> Result<()> {
 }
 
 pub fn read(fd: Fd, buffer: &mut [u8]) -> Result<usize> {
+    let (start, length) = (buffer.as_mut_ptr(), buffer.len());
     // SAFETY: the buffer is valid for its length.
-    checked(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
+    checked_long(|| unsafe { libc::syscall(libc::SYS_read, fd, start, length) })
 }
 
 pub fn read_at(fd: Fd, buffer: &mut [u8], offset: u64) -> Result<usize> {
-    let (start, length) = (buffer.as_mut_ptr().cast(), buffer.len());
+    let (start, length) = (buffer.as_mut_ptr(), buffer.len());
     // SAFETY: the buffer is valid for its length.
-    checked(|| unsafe { libc::pread(fd, start, length, offset as libc::off_t) })
+    checked_long(|| unsafe { libc::syscall(libc::SYS_pread64, fd, start, length, offset) })
 }
 
 pub fn write(fd: Fd, data: &[u8]) -> Result<usize> {
+    let (start, length) = (data.as_ptr(), data.len());
     // SAFETY: the data is valid for its length.
-    checked(|| unsafe { libc::write(fd, data.as_ptr().cast(), data.len()) })
+    checked_long(|| unsafe { libc::syscall(libc::SYS_write, fd, start, length) })
 }
 
 pub fn write_at(fd: Fd, data: &[u8], offset: u64) -> Result<usize> {
-    let (start, length) = (data.as_ptr().cast(), data.len());
+    let (start, length) = (data.as_ptr(), data.len());
     // SAFETY: the data is valid for its length.
-    checked(|| unsafe { libc::pwrite(fd, start, length, offset as libc::off_t) })
+    checked_long(|| unsafe { libc::syscall(libc::SYS_pwrite64, fd, start, length, offset) })
 }
 
 /// Write at the end of the file in one step, so that appends of several threads never overlap.
@@ -121,9 +135,19 @@ pub fn append(fd: Fd, data: &[u8]) -> Result<usize> {
         iov_base: data.as_ptr().cast_mut().cast(),
         iov_len: data.len(),
     };
+    let (here, flags) = (-1 as libc::c_long, libc::RWF_APPEND);
     // SAFETY: the data is valid for its length and only read.
-    let result =
-        checked(|| unsafe { libc::pwritev2(fd, &raw const piece, 1, -1, libc::RWF_APPEND) });
+    let result = checked_long(|| unsafe {
+        libc::syscall(
+            libc::SYS_pwritev2,
+            fd,
+            &raw const piece,
+            1,
+            here,
+            here,
+            flags,
+        )
+    });
     if !matches!(result, Err(libc::EOPNOTSUPP | libc::ENOSYS)) {
         return result;
     }
