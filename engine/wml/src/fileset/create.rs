@@ -48,7 +48,8 @@ struct Maker<'a> {
     workers: usize,
     /// An existing tree is mended.
     reuse: bool,
-    /// On a file system in memory the order of creation leaves no trace.
+    /// The file system has no disk, over which files should be spread by the order of creation:
+    /// threads take neighbours, and are not in each other's way.
     in_memory: bool,
 }
 
@@ -102,8 +103,7 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
 }
 
 impl Maker<'_> {
-    /// Create the directories, in the order of the layout, or, where that leaves no trace, those
-    /// of each level at the same time.
+    /// Create the directories: in the order of the layout on a disk, level by level in memory.
     fn directories(&self) -> Result<(), Failure> {
         let layout = &self.files.layout;
         let mut waves: Vec<Vec<usize>> = Vec::new();
@@ -117,7 +117,7 @@ impl Maker<'_> {
             waves[wave].push(nth);
         }
         for wave in &waves {
-            self.in_order("directories", wave, |directory, path| {
+            self.make_all("directories", wave, |directory, path| {
                 layout.directory_path_into(directory, path);
                 let path = as_path(path);
                 self.make_directory(path)?;
@@ -133,7 +133,7 @@ impl Maker<'_> {
     fn leafdirs(&self) -> Result<(), Failure> {
         let layout = &self.files.layout;
         let all: Vec<usize> = (0..layout.leafdirs.len()).collect();
-        self.in_order("leaf directories", &all, |leafdir, path| {
+        self.make_all("leaf directories", &all, |leafdir, path| {
             layout.leafdir_path_into(leafdir, path);
             let path = as_path(path);
             let wanted = layout.leafdirs[leafdir].preallocated;
@@ -148,9 +148,9 @@ impl Maker<'_> {
         })
     }
 
-    /// Do `make` for each, with a buffer for its path: by several threads if the order leaves no
-    /// trace.
-    fn in_order(
+    /// Do `make` for each, with a buffer for its path: on a disk in this order, so that the same
+    /// seed makes the same directories there.
+    fn make_all(
         &self,
         what: &str,
         places: &[usize],

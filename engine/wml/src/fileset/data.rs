@@ -21,3 +21,40 @@ pub fn fill_data(buffer: &mut [u8], compress_percent: f64, stream: &mut Stream) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::io::Write;
+
+    fn compressed(data: &[u8]) -> usize {
+        let mut encoder =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap().len()
+    }
+
+    #[test]
+    fn data_compress_by_the_percentage_asked_for_as_a_whole_and_in_every_page() {
+        for percent in [0.0, 10.0, 25.0, 50.0, 80.0, 100.0] {
+            let mut data = vec![0; 1 << 18];
+            fill_data(&mut data, percent, &mut Stream::new(1, &["data"]));
+            let saved = |data: &[u8]| 100.0 * (1.0 - compressed(data) as f64 / data.len() as f64);
+            assert!(
+                (saved(&data) - percent).abs() < 2.0,
+                "{percent}: {}",
+                saved(&data)
+            );
+            for page in data.chunks(4096).step_by(16) {
+                assert!(
+                    (saved(page) - percent).abs() < 3.0,
+                    "{percent}: {}",
+                    saved(page)
+                );
+            }
+            let pages: HashSet<&[u8]> = data.chunks(4096).collect();
+            assert_eq!(pages.len(), 64, "pages must differ");
+        }
+    }
+}

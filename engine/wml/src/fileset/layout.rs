@@ -12,14 +12,13 @@ use std::path::Path;
 
 use super::device::is_device;
 use super::generator::{Generator, Tree};
+use super::name::{self, MAX_NUMBER, Name};
 use crate::failure::Failure;
 use crate::model::Fileset;
 use crate::random::Stream;
 
-/// As many as eight digits can name.
-const MAX_ENTRIES: u64 = 99_999_999;
 /// Bytes of a name with its slash.
-const NAME_B: usize = 9;
+const STEP_B: usize = size_of::<Name>() + 1;
 
 /// A file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +52,7 @@ pub enum Content {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Directory {
     /// In its parent; the root has another.
-    name: [u8; 8],
+    name: Name,
     /// Itself, for the root.
     pub parent: u32,
     /// Directories above it.
@@ -65,7 +64,7 @@ pub struct Directory {
 impl Directory {
     pub(super) fn new(parent: u32, number: u32, level: u32, content: Content) -> Self {
         Self {
-            name: digits(number),
+            name: name::of(number),
             parent,
             level,
             content,
@@ -89,9 +88,9 @@ impl Layout {
     /// for their names, directories too deep for a path, or a device in the place of many files.
     pub fn new(fileset: &Fileset, seed: u64) -> Result<Self, Failure> {
         let count = fileset.entries.saturating_add(fileset.leafdirs);
-        if count > MAX_ENTRIES {
+        if count > u64::from(MAX_NUMBER) {
             let message = format!("fileset {} has {count} entries", fileset.name);
-            return Err(Failure::new(message).next(format!("choose at most {MAX_ENTRIES}")));
+            return Err(Failure::new(message).next(format!("choose at most {MAX_NUMBER}")));
         }
         let root = format!("{}/{}", fileset.path, fileset.name);
         let tree = if is_device(Path::new(&root)) {
@@ -141,36 +140,36 @@ impl Layout {
     }
 
     /// The name of a file in its directory; a device has none.
-    pub fn file_name(&self, entry: usize) -> Option<[u8; 8]> {
+    pub fn file_name(&self, entry: usize) -> Option<Name> {
         match self.directories[self.entries[entry].directory as usize].content {
-            Content::Files(first) => Some(digits(entry as u32 - first + 1)),
+            Content::Files(first) => Some(name::of(entry as u32 - first + 1)),
             _ => None,
         }
     }
 
     /// The name of a leaf directory in its directory.
-    fn leafdir_name(&self, leafdir: usize) -> Option<[u8; 8]> {
+    fn leafdir_name(&self, leafdir: usize) -> Option<Name> {
         match self.directories[self.leafdirs[leafdir].directory as usize].content {
-            Content::Leafdirs(first) => Some(digits(leafdir as u32 - first + 1)),
+            Content::Leafdirs(first) => Some(name::of(leafdir as u32 - first + 1)),
             _ => None,
         }
     }
 
-    fn write_path(&self, directory: u32, last: Option<[u8; 8]>, path: &mut Vec<u8>) {
+    fn write_path(&self, directory: u32, last: Option<Name>, path: &mut Vec<u8>) {
         let mut at = &self.directories[directory as usize];
-        let (root_b, names_b) = (self.root.len(), at.level as usize * NAME_B);
-        let last_b = if last.is_some() { NAME_B } else { 0 };
+        let (root_b, names_b) = (self.root.len(), at.level as usize * STEP_B);
+        let last_b = if last.is_some() { STEP_B } else { 0 };
         path.resize(root_b + names_b + last_b + 1, 0);
         let (root, rest) = path.split_at_mut(root_b);
         let (names, end) = rest.split_at_mut(names_b);
         root.copy_from_slice(self.root.as_bytes());
         // Backwards, as every directory knows its parent.
-        for name in names.rchunks_exact_mut(NAME_B) {
-            write_name(name, &at.name);
+        for name in names.rchunks_exact_mut(STEP_B) {
+            write_step(name, &at.name);
             at = &self.directories[at.parent as usize];
         }
         if let Some(last) = last {
-            write_name(end, &last);
+            write_step(end, &last);
         }
         end[last_b] = 0;
     }
@@ -200,7 +199,7 @@ impl Layout {
 /// Draw a tree.
 fn directories(fileset: &Fileset, root: &str, seed: u64) -> Result<Tree, Failure> {
     // A path has its own last name and a zero byte behind the directories.
-    let levels = (libc::PATH_MAX as usize).saturating_sub(root.len() + 1) / NAME_B;
+    let levels = (libc::PATH_MAX as usize).saturating_sub(root.len() + 1) / STEP_B;
     let stream = Stream::new(seed, &["fileset", &fileset.name, "layout"]);
     Generator::new(fileset, stream, levels.saturating_sub(1) as u32).tree()
 }
@@ -228,22 +227,9 @@ pub fn as_path(path: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(&path[..path.len() - 1]))
 }
 
-fn write_name(place: &mut [u8], name: &[u8; 8]) {
+fn write_step(place: &mut [u8], name: &Name) {
     place[0] = b'/';
-    place[1..NAME_B].copy_from_slice(name);
-}
-
-/// A number as eight decimal digits, all of them at once: first the two halves of the number in
-/// the halves of a word, then pairs of digits, then digits.
-fn digits(number: u32) -> [u8; 8] {
-    let number = u64::from(number);
-    let halves = (number / 10_000) | ((number % 10_000) << 32);
-    // Multiply and shift is division by 100, by 10.
-    let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
-    let pairs = hundreds | ((halves - 100 * hundreds) << 16);
-    let tens = ((pairs * 103) >> 10) & 0x0f_000f_000f_000f;
-    let digits = tens | ((pairs - 10 * tens) << 8);
-    (digits + u64::from_ne_bytes([b'0'; 8])).to_le_bytes()
+    place[1..STEP_B].copy_from_slice(name);
 }
 
 #[cfg(test)]
@@ -269,16 +255,6 @@ mod tests {
         write(&mut path);
         assert_eq!(path.pop(), Some(0));
         String::from_utf8(path).unwrap()
-    }
-
-    #[test]
-    fn numbers_become_eight_digits() {
-        for number in (0..20_000)
-            .chain((0..100_000_000).step_by(9973))
-            .chain([99_999_999])
-        {
-            assert_eq!(digits(number), *format!("{number:08}").as_bytes());
-        }
     }
 
     #[test]

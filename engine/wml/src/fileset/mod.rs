@@ -22,6 +22,7 @@
 //! - [`prepare`], [`verify`] and [`sync`]: the tree on the disk. [`fill_data`] makes what is
 //!   written into files.
 
+mod census;
 mod create;
 mod crew;
 mod data;
@@ -29,6 +30,7 @@ mod device;
 mod files;
 mod generator;
 mod layout;
+mod name;
 mod population;
 mod progress;
 mod select;

@@ -1,12 +1,11 @@
 //! Which entries of a set exist and who uses them.
 //!
-//! Every entry has a state in shared memory that changes by one compare-and-swap. Counters of
-//! those that are not absent, for each block of entries and each region of blocks, let a search
-//! pass over whatever cannot hold what it looks for. There is no lock.
+//! Every entry has a state in shared memory that changes by one compare-and-swap, and a census of
+//! those that are not absent guides the search for one. There is no lock.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
+use super::census::{Census, Wanted};
 use crate::failure::Failure;
 use crate::random::{scale, split_mix};
 use crate::shared::{self, Shared};
@@ -16,11 +15,6 @@ const ABSENT: u32 = 0;
 /// One thread creates or deletes it.
 const CLAIMED: u32 = 1;
 const EXISTS: u32 = 2;
-
-/// Entries of a block.
-const BLOCK: usize = 128;
-/// Entries of a region.
-const REGION: usize = 128 * BLOCK;
 
 /// How often a uniform pick tries an entry at random before it counts those that fit.
 const TRIES: usize = 8;
@@ -46,6 +40,13 @@ pub enum Aim {
 }
 
 impl Aim {
+    fn wanted(self) -> Wanted {
+        match self {
+            Aim::Use | Aim::Delete => Wanted::Present,
+            Aim::Create => Wanted::Absent,
+        }
+    }
+
     fn fits(self, state: u32) -> bool {
         match self {
             Aim::Use => state >= EXISTS,
@@ -80,9 +81,8 @@ unsafe impl Shared for Common {}
 
 pub struct Population {
     states: &'static [AtomicU32],
-    /// Entries that are not absent.
-    blocks: &'static [AtomicU32],
-    regions: &'static [AtomicU32],
+    /// Those that are not absent are present in it.
+    census: Census,
     common: &'static Common,
 }
 
@@ -92,15 +92,13 @@ impl Population {
         let length = exists.len();
         let population = Self {
             states: shared::slice(length)?,
-            blocks: shared::slice(length.div_ceil(BLOCK))?,
-            regions: shared::slice(length.div_ceil(REGION))?,
+            census: Census::new(length)?,
             common: shared::one()?,
         };
         let mut existing = 0;
         for (entry, _) in exists.enumerate().filter(|(_, exists)| *exists) {
             population.states[entry].store(EXISTS, Relaxed);
-            population.blocks[entry / BLOCK].fetch_add(1, Relaxed);
-            population.regions[entry / REGION].fetch_add(1, Relaxed);
+            population.census.add(entry);
             existing += 1;
         }
         let totals = &population.common.totals;
@@ -186,75 +184,20 @@ impl Population {
                 return Some(entry);
             }
         }
-        let count = |region| self.candidates(self.regions, REGION, region, aim);
-        let total = (0..self.regions.len()).map(count).sum();
-        let nth = scale(split_mix(&mut random), total);
-        self.take_from(self.nth_candidate(nth, aim), aim)
-    }
-
-    /// The entry that has so many candidates before it; 0 if there are not as many.
-    fn nth_candidate(&self, mut nth: u64, aim: Aim) -> usize {
-        let mut descend = |counters, size, mut range: Range<usize>| {
-            range.find(|&place| {
-                let count = self.candidates(counters, size, place, aim);
-                let here = nth < count;
-                nth -= if here { 0 } else { count };
-                here
-            })
-        };
-        let blocks = |region: usize| {
-            let first = region * (REGION / BLOCK);
-            first..(first + REGION / BLOCK).min(self.blocks.len())
-        };
-        let block = descend(self.regions, REGION, 0..self.regions.len())
-            .and_then(|region| descend(self.blocks, BLOCK, blocks(region)));
-        let Some(block) = block else {
-            return 0;
-        };
-        let first = block * BLOCK;
-        (first..(first + BLOCK).min(self.len()))
-            .filter(|&entry| self.fits(entry, aim))
-            .nth(nth as usize)
-            .unwrap_or(first)
-    }
-
-    /// How many entries of a block or region may fit.
-    fn candidates(&self, counters: &[AtomicU32], size: usize, place: usize, aim: Aim) -> u64 {
-        let present = u64::from(counters[place].load(Relaxed));
-        match aim {
-            Aim::Use | Aim::Delete => present,
-            Aim::Create => (size.min(self.len() - place * size) as u64).saturating_sub(present),
-        }
+        let wanted = aim.wanted();
+        let nth = scale(split_mix(&mut random), self.census.total(wanted));
+        let (block, nth) = self.census.nth(nth, wanted)?;
+        let first = block.start;
+        let entry = block.filter(|&entry| self.fits(entry, aim)).nth(nth);
+        self.take_from(entry.unwrap_or(first), aim)
     }
 
     /// The first entry from `first` on, round the set, that `accept` accepts.
     fn find_from(&self, first: usize, aim: Aim, accept: impl Fn(usize) -> bool) -> Option<usize> {
-        self.find_in(first..self.len(), aim, &accept)
-            .or_else(|| self.find_in(0..first, aim, &accept))
-    }
-
-    fn find_in(
-        &self,
-        range: Range<usize>,
-        aim: Aim,
-        accept: &impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        let mut entry = range.start;
-        while entry < range.end {
-            let (region, block) = (entry / REGION, entry / BLOCK);
-            if self.candidates(self.regions, REGION, region, aim) == 0 {
-                entry = (region + 1) * REGION;
-                continue;
-            }
-            let end = ((block + 1) * BLOCK).min(range.end);
-            if self.candidates(self.blocks, BLOCK, block, aim) > 0 {
-                if let Some(found) = (entry..end).find(|&entry| accept(entry)) {
-                    return Some(found);
-                }
-            }
-            entry = end;
-        }
-        None
+        let (census, wanted) = (&self.census, aim.wanted());
+        census
+            .find(first..self.len(), wanted, &accept)
+            .or_else(|| census.find(0..first, wanted, &accept))
     }
 
     fn fits(&self, entry: usize, aim: Aim) -> bool {
@@ -276,8 +219,7 @@ impl Population {
             Aim::Create => {
                 let claimed = self.claim(entry, ABSENT, &totals.absent);
                 if claimed {
-                    self.blocks[entry / BLOCK].fetch_add(1, Relaxed);
-                    self.regions[entry / REGION].fetch_add(1, Relaxed);
+                    self.census.add(entry);
                 }
                 claimed
             }
@@ -315,8 +257,7 @@ impl Population {
     /// A claimed entry is absent now.
     pub fn settle_absent(&self, entry: usize) {
         self.states[entry].store(ABSENT, Release);
-        self.blocks[entry / BLOCK].fetch_sub(1, Relaxed);
-        self.regions[entry / REGION].fetch_sub(1, Relaxed);
+        self.census.remove(entry);
         self.common.totals.absent.fetch_add(1, AcqRel);
     }
 }

@@ -1,13 +1,12 @@
 //! Trees of ours on the disk: looking at them and removing them.
 
-use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::crew;
+use super::name;
 use super::space::Held;
 use crate::failure::Failure;
 
@@ -15,16 +14,6 @@ use crate::failure::Failure;
 pub struct Tree {
     /// Parents before children; the first is the root.
     directories: Vec<PathBuf>,
-}
-
-/// The number that a name of ours stands for.
-pub fn number_of(name: &OsStr) -> Option<u32> {
-    let name = name.as_bytes();
-    let ours = name.len() == 8 && name.iter().all(u8::is_ascii_digit);
-    ours.then(|| {
-        name.iter()
-            .fold(0, |number, digit| 10 * number + u32::from(digit - b'0'))
-    })
 }
 
 impl Tree {
@@ -103,7 +92,7 @@ pub fn remove_any(path: &Path) -> Result<(), Failure> {
 /// Remove what a directory holds beyond its first `count` names.
 pub fn remove_surplus(directory: &Path, count: u32) -> Result<(), Failure> {
     let surplus = look(directory, |path, _| {
-        let number = path.file_name().and_then(number_of);
+        let number = path.file_name().and_then(name::number);
         let belongs = number.is_some_and(|number| (1..=count).contains(&number));
         Ok((!belongs).then(|| path.to_owned()))
     })?;
@@ -126,7 +115,7 @@ fn look<T>(
             .file_type()
             .map_err(|error| unreadable(&path, &error))?;
         let known = kind.is_file() || kind.is_dir() || kind.is_symlink();
-        if !known || number_of(&item.file_name()).is_none() {
+        if !known || name::number(&item.file_name()).is_none() {
             return Err(foreign(&path));
         }
         found.push(at(&path, kind)?);
@@ -136,7 +125,7 @@ fn look<T>(
 
 fn foreign(path: &Path) -> Failure {
     let message = format!(
-        "{} was not made by this program, so nothing was removed",
+        "{} was not made by this program, so nothing was changed",
         path.display()
     );
     Failure::new(message).next("choose another directory")
@@ -148,4 +137,29 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 
 fn irremovable(path: &Path, error: &io::Error) -> Failure {
     Failure::io(format!("cannot remove {}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_a_tree_holds_is_counted_by_its_blocks_and_names() {
+        let root = std::env::temp_dir().join(format!("wml-held-{}", std::process::id()));
+        let inner = root.join("00000001");
+        fs::create_dir_all(&inner).unwrap();
+        let file = inner.join("00000001");
+        fs::write(&file, [7; 10_000]).unwrap();
+        symlink("nowhere", inner.join("00000002")).unwrap();
+        fs::File::open(&file).unwrap().sync_all().unwrap();
+        let link = fs::symlink_metadata(inner.join("00000002")).unwrap();
+        let blocks = fs::metadata(&file).unwrap().blocks() + link.blocks();
+        let tree = Tree::find(&root).unwrap().unwrap();
+        let held = tree.held().unwrap();
+        assert_eq!((held.bytes, held.inodes), (512 * blocks, 4));
+        assert!(held.bytes >= 10_000);
+        tree.remove().unwrap();
+        assert!(Tree::find(&root).unwrap().is_none());
+    }
 }

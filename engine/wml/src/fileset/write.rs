@@ -36,25 +36,26 @@ impl Writer<'_> {
         let layout = &self.files.layout;
         let directory = |entry: u32| layout.entries[entry as usize].directory;
         for group in entries.chunk_by(|a, b| directory(*a) == directory(*b)) {
-            let opened = if group.len() > 1 {
-                layout.directory_path_into(directory(group[0]) as usize, &mut self.path);
-                let flags = libc::O_PATH | libc::O_DIRECTORY;
-                Some(
-                    open_at(libc::AT_FDCWD, c_str(&self.path), flags).map_err(|error| {
-                        Failure::io(
-                            format!("cannot open {}", as_path(&self.path).display()),
-                            &error,
-                        )
-                    })?,
-                )
-            } else {
-                None
+            let opened = match group {
+                [first, _, ..] => Some(self.open_directory(directory(*first))?),
+                _ => None,
             };
             for &entry in group {
                 self.write_one(opened.as_ref(), entry as usize)?;
             }
         }
         Ok(())
+    }
+
+    fn open_directory(&mut self, directory: u32) -> Result<OwnedFd, Failure> {
+        self.files
+            .layout
+            .directory_path_into(directory as usize, &mut self.path);
+        let flags = libc::O_PATH | libc::O_DIRECTORY;
+        open_at(libc::AT_FDCWD, c_str(&self.path), flags).map_err(|error| {
+            let what = format!("cannot open {}", as_path(&self.path).display());
+            Failure::io(what, &error)
+        })
     }
 
     fn write_one(&mut self, directory: Option<&OwnedFd>, entry: usize) -> Result<(), Failure> {
@@ -89,10 +90,8 @@ impl Writer<'_> {
 
     fn create(&self, at: RawFd, name: &CStr, entry: usize) -> io::Result<()> {
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
-        self.fill(
-            open_at(at, name, flags)?,
-            self.files.layout.entries[entry].size_b,
-        )
+        let file = open_at(at, name, flags)?;
+        self.fill(file, self.files.layout.entries[entry].size_b)
     }
 
     /// Make of what is there what should be there.

@@ -1,11 +1,11 @@
-//! Numbers that are drawn at each use.
+//! Random variables (`randvar`).
 
 use serde::Serialize;
 
+use super::Stream;
 use super::variate::Variate;
-use super::{Custom, Stream};
 
-/// The form of a random variable (`randvar`).
+/// The form of a random variable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
@@ -132,54 +132,6 @@ fn table_mean(table: &[Segment], of_segment: impl Fn(&Segment) -> f64) -> f64 {
         .map(|segment| segment.percent * of_segment(segment))
         .sum();
     sum / percent
-}
-
-/// A number, or a random variable that is drawn at each use.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Amount {
-    Fixed(f64),
-    Random(Distribution),
-    Custom(Custom),
-}
-
-impl Default for Amount {
-    fn default() -> Self {
-        Amount::Fixed(0.0)
-    }
-}
-
-impl Amount {
-    /// The next value.
-    pub fn draw_exact(&self, stream: &mut Stream) -> f64 {
-        match self {
-            Amount::Fixed(value) => *value,
-            Amount::Random(distribution) => distribution.sample(stream),
-            Amount::Custom(custom) => custom.sample(stream),
-        }
-    }
-
-    /// The next value, as a whole number.
-    pub fn draw(&self, stream: &mut Stream) -> u64 {
-        self.draw_exact(stream).round() as u64
-    }
-
-    pub fn mean(&self) -> f64 {
-        match self {
-            Amount::Fixed(value) => *value,
-            Amount::Random(distribution) => distribution.expectation(),
-            Amount::Custom(custom) => custom.mean(),
-        }
-    }
-
-    /// A bound that draws may exceed only where the distribution has none.
-    pub fn usual_maximum(&self) -> f64 {
-        match self {
-            Amount::Fixed(value) => *value,
-            Amount::Random(distribution) => distribution.usual_maximum(),
-            Amount::Custom(custom) => custom.usual_maximum(),
-        }
-    }
 }
 
 #[cfg(test)]

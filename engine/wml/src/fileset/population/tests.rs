@@ -1,4 +1,3 @@
-use std::cell::Cell;
 use std::thread;
 
 use super::*;
@@ -17,12 +16,14 @@ fn visit(population: &Population, pick: Pick) -> Option<usize> {
 /// What the counters must be when nobody has a claim.
 fn assert_counted(population: &Population) {
     let exists = |entry: &usize| population.states[*entry].load(Relaxed) >= EXISTS;
-    for (counters, size) in [(population.blocks, BLOCK), (population.regions, REGION)] {
-        for (place, counter) in counters.iter().enumerate() {
-            let range = place * size..((place + 1) * size).min(population.len());
-            assert_eq!(counter.load(Relaxed) as usize, range.filter(exists).count());
-        }
+    for entry in 0..population.len() {
+        let next = population
+            .census
+            .find(entry..entry + 1, Wanted::Present, |_| true);
+        assert!(next.is_some() || !exists(&entry), "{entry} is not counted");
     }
+    let present = population.census.total(Wanted::Present);
+    assert_eq!(present, population.existing());
     let existing = (0..population.len()).filter(exists).count() as u64;
     assert_eq!(population.existing(), existing);
     let absent = population.common.totals.absent.load(Relaxed);
@@ -148,31 +149,26 @@ fn uniform_creation_is_uniform_too() {
 }
 
 #[test]
-fn the_only_one_that_fits_among_a_million_is_found_without_looking_at_the_others() {
-    let length = 1_000_000;
-    for only in [0, 127, 128, 16_384, 333_333, length - 1] {
-        let full = population(length, |entry| entry != only);
-        let empty = population(length, |entry| entry == only);
-        for (population, aim) in [
-            (full, Aim::Create),
-            (empty, Aim::Use),
-            (empty_again(only), Aim::Delete),
-        ] {
-            for first in [0, only, (only + 1) % length, length / 2, length - 1] {
-                let looks = Cell::new(0);
-                let found = population.find_from(first, aim, |entry| {
-                    looks.set(looks.get() + 1);
-                    population.fits(entry, aim)
-                });
-                assert_eq!(found, Some(only));
-                assert!(looks.get() <= 2 * BLOCK, "{} states looked at", looks.get());
+fn the_only_one_that_fits_among_a_million_is_found_by_every_pick() {
+    for only in [0, 333_333, 999_999] {
+        let full = population(1_000_000, |entry| entry != only);
+        let empty = population(1_000_000, |entry| entry == only);
+        for (population, aim) in [(full, Aim::Create), (empty, Aim::Delete)] {
+            let mut own = 7;
+            for pick in [
+                Pick::Rotor,
+                Pick::Own(&mut own),
+                Pick::At(12),
+                Pick::Uniform(5),
+            ] {
+                assert_eq!(population.take(pick, aim), Some(only));
+                assert_eq!(population.take(Pick::Rotor, aim), None);
+                match aim {
+                    Aim::Create => population.settle_absent(only),
+                    _ => population.settle_existing(only, 0),
+                }
             }
-            assert_eq!(population.take(Pick::Uniform(5), aim), Some(only));
         }
-    }
-
-    fn empty_again(only: usize) -> Population {
-        population(1_000_000, |entry| entry == only)
     }
 }
 
