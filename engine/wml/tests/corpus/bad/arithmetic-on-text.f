@@ -1,0 +1,4 @@
+# Arithmetic needs numbers.
+
+set $dir="/tmp"
+set $size=$dir*2

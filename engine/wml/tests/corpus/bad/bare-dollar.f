@@ -1,0 +1,3 @@
+# A dollar sign is a variable, unless it is escaped.
+
+echo "it costs $ 5"

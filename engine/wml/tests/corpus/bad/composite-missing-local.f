@@ -1,0 +1,19 @@
+# A local variable without any value.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define flowop name=look, $slot
+{
+  flowop openfile name=open, filesetname=files, fd=$slot
+  flowop closefile name=close, fd=$slot
+}
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop look name=first
+  }
+}
+
+run 1

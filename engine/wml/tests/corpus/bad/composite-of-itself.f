@@ -1,0 +1,20 @@
+# A composite uses those above it, not itself.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define flowop name=look, $slot=1
+{
+  flowop openfile name=open, filesetname=files, fd=$slot
+  flowop look name=again
+  flowop closefile name=close, fd=$slot
+}
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop look name=first
+  }
+}
+
+run 1

@@ -1,0 +1,19 @@
+# A use takes iters and local variables.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define flowop name=look, $slot=1
+{
+  flowop openfile name=open, filesetname=files, fd=$slot
+  flowop closefile name=close, fd=$slot
+}
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop look name=first, fd=3
+  }
+}
+
+run 1

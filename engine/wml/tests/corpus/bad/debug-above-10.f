@@ -1,0 +1,14 @@
+# Debug levels end at 10.
+
+debug 11
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

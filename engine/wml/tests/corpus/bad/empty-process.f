@@ -1,0 +1,6 @@
+# A process without a thread.
+
+define process name=p
+{
+}
+run 1

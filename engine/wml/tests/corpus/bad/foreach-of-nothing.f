@@ -1,0 +1,6 @@
+# What to repeat for?
+
+foreach $n in
+{
+  echo "$n"
+}

@@ -1,0 +1,13 @@
+# Priorities end at 8.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t, ioprio=9
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,14 @@
+# A maximum lies above the mean.
+
+set $size=randvar(type=uniform, mean=4k, min=1k, max=3k)
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,14 @@
+# A mean lies above its minimum.
+
+set $size=randvar(type=uniform, mean=1k, min=2k)
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

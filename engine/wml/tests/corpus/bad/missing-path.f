@@ -1,0 +1,13 @@
+# A fileset lies somewhere.
+
+define fileset name=files, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

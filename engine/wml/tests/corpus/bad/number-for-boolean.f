@@ -1,0 +1,13 @@
+# true or false is wanted, and this is a number.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop read name=read, filesetname=files, iosize=4k, random=1
+  }
+}
+
+run 1

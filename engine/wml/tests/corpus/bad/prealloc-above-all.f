@@ -1,0 +1,13 @@
+# No more than all files exist.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc=120
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

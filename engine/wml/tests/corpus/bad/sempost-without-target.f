@@ -1,0 +1,14 @@
+# A post to whom?
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+    flowop sempost name=post, value=1
+  }
+}
+
+run 1

@@ -1,0 +1,3 @@
+# A variable begins with a dollar sign.
+
+set size=4k

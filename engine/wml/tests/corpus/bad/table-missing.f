@@ -1,0 +1,14 @@
+# A tabular variable needs its table.
+
+set $size=randvar(type=tabular, mean=8k)
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,16 @@
+# Names of threads are unique in their process.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+run 1

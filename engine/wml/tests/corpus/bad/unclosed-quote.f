@@ -1,0 +1,4 @@
+# A string ends on its line.
+
+set $what="the files
+echo $what

@@ -1,0 +1,3 @@
+# A brace that does not close.
+
+echo "${what"

@@ -1,0 +1,13 @@
+# A misspelt kind of schedule.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t, rate=10, arrivals=poison
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,3 @@
+# A misspelt kind of definition.
+
+define filset name=files, path=$dir, entries=20, dirwidth=5

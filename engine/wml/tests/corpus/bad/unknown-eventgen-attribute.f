@@ -1,0 +1,14 @@
+# A misspelt attribute of the event generator.
+
+eventgen rat=10
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,3 @@
+# There are three modes to quit.
+
+set mode quit never

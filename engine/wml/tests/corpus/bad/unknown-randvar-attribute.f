@@ -1,0 +1,14 @@
+# A misspelt attribute of a random variable.
+
+set $size=randvar(type=gamma, maen=8k)
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,13 @@
+# A misspelt way of picking.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files, select=zip
+  }
+}
+
+run 1

@@ -1,0 +1,14 @@
+# Nothing to wait for.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+    flowop uringwait name=wait
+  }
+}
+
+run 1

@@ -1,0 +1,3 @@
+# A character that the language does not have.
+
+set $size=10; set $entries=5

@@ -1,0 +1,16 @@
+# Drops the caches before the run; root only, else it is noted.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+create files
+sync
+dropcaches
+run 1

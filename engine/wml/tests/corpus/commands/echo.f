@@ -1,0 +1,16 @@
+# Says something, with variables in it.
+
+set $what=files
+echo "the $what are in ${dir}"
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,14 @@
+# Runs a shell command with variables in it.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+system "ls $dir > /dev/null"
+run 1

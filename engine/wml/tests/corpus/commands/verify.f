@@ -1,0 +1,15 @@
+# Looks whether the trees are as they were created.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+create files
+verify
+run 1

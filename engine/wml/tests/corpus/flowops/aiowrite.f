@@ -1,0 +1,14 @@
+# Writes asynchronously at random places.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop aiowrite name=write, filesetname=files, iosize=4k, random, iters=4
+    flowop aiowait name=wait
+  }
+}
+
+run 1

@@ -1,0 +1,17 @@
+# Copies the whole file of srcfd to that of fd, in pieces of iosize.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop openfile name=open-source, filesetname=files, fd=2
+    flowop openfile name=open, filesetname=files, fd=1
+    flowop copyfilerange name=copy, srcfd=2, fd=1, iosize=4k
+    flowop closefile name=close, fd=1
+    flowop closefile name=close-source, fd=2
+  }
+}
+
+run 1

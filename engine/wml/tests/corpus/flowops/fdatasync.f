@@ -1,0 +1,16 @@
+# Makes the data of a slot's file durable.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop openfile name=open, filesetname=files, fd=1
+    flowop write name=write, fd=1, iosize=4k
+    flowop fdatasync name=fdatasync, fd=1
+    flowop closefile name=close, fd=1
+  }
+}
+
+run 1

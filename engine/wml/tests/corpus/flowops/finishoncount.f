@@ -1,0 +1,16 @@
+# Ends the thread once it, or its target, has done so many operations.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop openfile name=open, filesetname=files, fd=1
+    flowop closefile name=close, fd=1
+    flowop finishoncount name=enough, value=100
+    flowop finishoncount name=enough-opens, value=40, target=open
+  }
+}
+
+run 1

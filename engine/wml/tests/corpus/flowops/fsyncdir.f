@@ -1,0 +1,16 @@
+# Makes a directory durable.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc=50
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop createfile name=create, filesetname=files, fd=1
+    flowop closefile name=close, fd=1
+    flowop fsyncdir name=fsync-directory, filesetname=files
+    flowop deletefile name=delete, filesetname=files
+  }
+}
+
+run 1

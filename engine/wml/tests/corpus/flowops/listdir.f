@@ -1,0 +1,13 @@
+# Lists the next directory.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop listdir name=list, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,14 @@
+# Makes the next leaf directory that does not exist.
+
+define fileset name=files, path=$dir, entries=20, leafdirs=20, dirwidth=5, prealloc=50
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop makedir name=make, filesetname=files
+    flowop removedir name=remove, filesetname=files
+  }
+}
+
+run 1

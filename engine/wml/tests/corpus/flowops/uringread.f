@@ -1,0 +1,14 @@
+# Reads through io_uring, with `value` reads in flight.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop uringread name=read, filesetname=files, iosize=4k, random, value=4
+    flowop uringwait name=wait
+  }
+}
+
+run 1

@@ -1,0 +1,19 @@
+# How far a blocking sempost may run ahead of its semblock.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=writer
+  {
+    flowop semblock name=wait, value=10, highwater=100
+    flowop write name=write, filesetname=files, iosize=4k, random
+  }
+  thread name=reader
+  {
+    flowop read name=read, filesetname=files, iosize=4k, random
+    flowop sempost name=post, value=1, target=wait, blocking=true
+  }
+}
+
+run 1

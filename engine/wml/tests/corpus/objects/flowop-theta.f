@@ -1,0 +1,13 @@
+# How steep the popularity of files is.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files, select=zipf, theta=1.2
+  }
+}
+
+run 1

@@ -1,0 +1,13 @@
+# So many processes with the same threads.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
+
+define process name=p, instances=4
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,15 @@
+# Erlang.
+
+set $size=cvar(type=cvar-erlang, parameters="shape:3;rate:0.001", min=1, max=1m)
+
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,15 @@
+# Lognormal.
+
+set $size=cvar(type=cvar-lognormal, parameters="shape:1;scale:8", min=1, max=1m)
+
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

@@ -1,0 +1,15 @@
+# Weibull.
+
+set $size=cvar(type=cvar-weibull, parameters="shape:1.5;scale:8192", min=1, max=1m)
+
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1

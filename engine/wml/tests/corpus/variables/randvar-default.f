@@ -1,0 +1,15 @@
+# Gamma with a shape of 1.5 unless said otherwise.
+
+set $size=randvar(mean=8k)
+
+define fileset name=files, path=$dir, entries=20, size=$size, dirwidth=5, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1
