@@ -1,19 +1,37 @@
 """The workloads by name and scale."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
 from fsgreen import paths, workloads
 from fsgreen.errors import FsgreenError
 
+ROOT = Path(__file__).parents[2]
+TEXTS = ROOT / "fsgreen" / "workloads" / "personalities"
+FULLY_STATED = {"varmail", "webserver", "webserver-readonly"}
 
-def test_the_four_servers_of_fast10_are_there() -> None:
-    assert workloads.names() == ["fileserver", "oltp", "varmail", "webserver"]
+
+def test_every_workload_is_documented_and_every_documented_one_is_there() -> None:
+    page = (ROOT / "docs" / "workloads.md").read_text()
+    table = re.findall(r"^\| `([a-z0-9-]+)` \| [^|]+ \| \w+, (?:table|section) ", page, re.M)
+    assert sorted(table) == workloads.names()
+
+
+@pytest.mark.parametrize("name", workloads.names())
+def test_every_text_names_its_study_and_what_that_leaves_open(name: str) -> None:
+    """A number without a source could not be checked."""
+    head = (TEXTS / f"{name}.f").read_text().partition("\n\n")[0]
+    assert re.search(r"# (fast10|nfstricks03|greenfs08|sun14), (table|section) \d", head)
+    assert "Not stated there" in head or name in FULLY_STATED
+    for variable in ("scale", "load"):
+        assert f"\n# {variable}: " in head
 
 
 def test_a_misspelt_workload_names_the_nearest_and_all() -> None:
-    with pytest.raises(FsgreenError, match=r"varmial.*varmail.*Known: fileserver, oltp"):
+    with pytest.raises(FsgreenError, match=r"varmial.*varmail.*Known: compile, create-append"):
         workloads.load_workload("varmial", 1)
 
 
@@ -43,6 +61,14 @@ def test_without_the_engine_the_error_says_how_to_build_it(
         ("fileserver", 50_000 * 256 * 2**10),
         ("varmail", 50_000 * 16 * 2**10),
         ("oltp", 10 * 512 * 2**20),
+        ("webserver-sun14", 1_000 * 16 * 2**10),
+        ("fileserver-sun14", 10_000 * 128 * 2**10),
+        ("varmail-sun14", 1_000 * 16 * 2**10),
+        ("webserver-readonly", 20_000 * 32 * 2**10),
+        ("shared-append", 0),
+        ("open-close", 50_000 * 256 * 2**10),
+        ("create-append-fsync", 50_000 * 16 * 2**10),
+        ("sequential-readers", 256 * 2**20),
     ],
 )
 def test_the_size_is_the_published_one_and_follows_the_scale(name: str, published_b: int) -> None:

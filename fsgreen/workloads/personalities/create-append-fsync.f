@@ -1,0 +1,46 @@
+# Durable appends: 100 threads create a file, append to it, fsync it, open one, append, fsync.
+#
+# fast10, section 5.4: create, append, fsync, open, append, fsync in the tree of the mail server
+# (table 1: 50,000 files in one flat directory, appends of up to 16 KiB, 100 threads); and the same
+# without the fsyncs, which is --set fsyncs=0.
+# Not stated there: what the tree holds at the start (nothing), which file is opened (the next one
+# of all, in turn), and what ends it (that all files exist: each thread creates its share). Measure
+# it without warm-up.
+#
+# scale: share of the published number of files.
+# load: counted operations a second over all threads; 0 is as fast as it goes.
+
+set $scale=1
+set $load=0
+set $nfiles=50000*$scale
+set $nthreads=100
+set $appendsize=16k
+set $fsyncs=1
+
+set mode quit alldone
+
+# Nothing exists at the start; in the end each file has had two appends of 8 KiB in the mean.
+define fileset name=mail, path=$dir, size=$appendsize, entries=$nfiles, dirwidth=1000000, dirgamma=0
+
+eventgen rate=$load
+
+define process name=mailserver, instances=1
+{
+  thread name=worker, instances=$nthreads
+  {
+    flowop createfile name=create, filesetname=mail, fd=1
+    flowop appendfilerand name=append-new, fd=1, iosize=$appendsize
+    flowop fsync name=fsync-new, fd=1, iters=$fsyncs
+    flowop closefile name=close-new, fd=1
+
+    flowop openfile name=open-old, filesetname=mail, fd=1
+    flowop appendfilerand name=append-old, fd=1, iosize=$appendsize
+    flowop fsync name=fsync-old, fd=1, iters=$fsyncs
+    flowop closefile name=close-old, fd=1
+
+    flowop opslimit name=load
+    flowop finishoncount name=done, target=create, value=$nfiles/$nthreads
+  }
+}
+
+run

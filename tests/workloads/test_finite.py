@@ -1,0 +1,64 @@
+"""Workloads that are a fixed amount of work."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fsgreen import workloads
+from fsgreen.workloads import Outcome
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+SEED = 7
+LIMIT_S = 60.0
+MIB = 2**20
+
+
+def done(name: str, scale: float, directory: Path) -> Outcome:
+    """Prepare and run a workload to its end."""
+    workload = workloads.load_workload(name, scale)
+    workload.check()
+    workload.prepare(directory, SEED)
+    outcome = workload.run(directory, SEED, 0.0, LIMIT_S)
+    assert outcome.summary["errors"] == {}
+    assert outcome.summary["partial"] is False
+    assert outcome.summary["duration_s"] < LIMIT_S
+    return outcome
+
+
+def operations(outcome: Outcome, flowop: str) -> int:
+    latency: pd.DataFrame = outcome.latency
+    return int(latency.loc[latency["flowop"] == flowop, "work_ops"].sum())
+
+
+def test_durable_appends_end_when_every_file_exists(tmp_path: Path) -> None:
+    outcome = done("create-append-fsync", 0.01, tmp_path)
+    assert operations(outcome, "create") == 500
+    assert operations(outcome, "fsync-new") == 500
+    assert sum(path.is_file() for path in tmp_path.rglob("*")) == 500
+
+
+def test_each_sequential_reader_reads_its_own_file_once(tmp_path: Path) -> None:
+    """Throughput is the bytes over the time of the last reader: nfstricks03, section 4.3."""
+    outcome = done("sequential-readers", 1 / 64, tmp_path)
+    assert operations(outcome, "read") == 8
+    assert outcome.summary["read_b"] == 4 * MIB
+    assert outcome.summary["write_b"] == 0
+
+
+def test_a_compilation_writes_every_object_and_links_them_all(tmp_path: Path) -> None:
+    outcome = done("compile", 0.01, tmp_path)
+    assert operations(outcome, "close-object") == operations(outcome, "object.read") == 2
+    assert operations(outcome, "header.read") == 2 * 40
+    assert operations(outcome, "close-program") == 1
+    (program,) = (path for path in (tmp_path / "program").rglob("*") if path.is_file())
+    assert program.stat().st_size == 2 * 24 * 1024
+
+
+def test_a_start_reads_each_file_once_and_writes_nothing(tmp_path: Path) -> None:
+    outcome = done("startup", 0.01, tmp_path)
+    assert operations(outcome, "file.read") == 4
+    assert operations(outcome, "page-in") == 500
+    assert operations(outcome, "list") == 40
+    assert outcome.summary["write_b"] == 0
