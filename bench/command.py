@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.processes import adopt_orphans
 from fsgreen.errors import FsgreenError
 
 MEMORY = Path("/dev/shm")
@@ -33,6 +34,7 @@ def parser(description: str | None, *, example: str, rounds: int) -> argparse.Ar
 
 def run(main: Callable[[], None]) -> None:
     """Call `main`; an error that a user can mend ends the program with its words alone."""
+    adopt_orphans()
     try:
         main()
     except FsgreenError as error:

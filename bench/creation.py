@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench import command, programs, texts
-from bench.programs import Used
+from bench.processes import Used, run
 from bench.rounds import Spread, interleaved, met, print_row
 
 ENGINE, SINGLE = "fsgreen-wml prepare", "loop, 1 thread"
@@ -40,17 +40,17 @@ def seconds_by_way(asked: argparse.Namespace, cores: int) -> dict[str, list[floa
         tempfile.TemporaryDirectory(dir=asked.directory) as place,
     ):
         text = Path(programs_place) / "tree.f"
-        text.write_text(texts.tree(Path(place), asked.files, "4k", "prealloc,paralloc"))
+        text.write_text(texts.many_files(Path(place), asked.files, "4k"))
         loop = programs.build_loop("creation", Path(programs_place))
 
         def timed(create: Callable[[], Used]) -> float:
             wall_s = create().wall_s
-            programs.run(["find", place, "-mindepth", "1", "-delete"])
+            run(["find", place, "-mindepth", "1", "-delete"])
             return wall_s
 
         def by_loop(how: str, workers: int) -> Callable[[], float]:
             line = [loop, how, str(workers), place, str(asked.files)]
-            return lambda: timed(lambda: programs.run(line))
+            return lambda: timed(lambda: run(line))
 
         ways = {
             SINGLE: by_loop("threads", 1),

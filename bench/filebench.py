@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench import programs
+from bench.processes import Used, run
 from bench.programs import Work
 from fsgreen.errors import FsgreenError
 
@@ -53,7 +53,7 @@ def by_filebench(text: str, file: Path, seconds: int) -> Work | None:
     return work(used, created)
 
 
-def work(used: programs.Used, created: programs.Used) -> Work | None:
+def work(used: Used, created: Used) -> Work | None:
     """Return what a run did without the creation of its trees; None if it printed no summary."""
     found = SUMMARY.search(used.output)
     if found is None:
@@ -67,12 +67,12 @@ def work(used: programs.Used, created: programs.Used) -> Work | None:
     )
 
 
-def _run(text: str, file: Path, seconds: int) -> programs.Used:
+def _run(text: str, file: Path, seconds: int) -> Used:
     """Run a text with fixed addresses: its processes exchange function pointers."""
     file.write_text(text)
     limit = ["timeout", "--kill-after=5", str(seconds + PATIENCE_S)]
     with _no_pools_left():
-        return programs.run([*limit, "setarch", "-R", "filebench", "-f", str(file)])
+        return run([*limit, "setarch", "-R", "filebench", "-f", str(file)])
 
 
 @contextmanager

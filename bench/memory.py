@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import command, personalities, programs, texts
+from bench.processes import run
 from bench.rounds import Spread, interleaved, met, print_row
-from fsgreen.workloads import engine
 
 ENTRIES = (100_000, 600_000)
 ENTRY_TARGET_B = 64
@@ -63,16 +63,13 @@ def peak_b(text: str, file: Path) -> int:
     """Run a text and return the greatest high-water mark of its processes in bytes."""
     file.write_text(f"{text}run {SECONDS}\n")
     seen = [0]
-    programs.run(
-        [engine.require(), "run", str(file)], watch=lambda pid: seen.append(high_water_b(pid))
-    )
+    run([programs.program(), "run", str(file)], watch=lambda pid: seen.append(high_water_b(pid)))
     return max(seen)
 
 
 def entry_text(folder: Path, entries: int) -> str:
     """Return a text with so many files."""
-    one = texts.process("bench", 1, "worker", 1, texts.OPERATIONS["stat"].flowops)
-    return texts.tree(folder, entries, "1k", "prealloc,paralloc") + one
+    return texts.many_files(folder, entries, "1k")
 
 
 def thread_text(folder: Path, threads: int) -> str:

@@ -1,33 +1,19 @@
-"""Running what is compared: the engine and the loops in C, with what each used."""
+"""What is compared: the engine and the loops in C."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import subprocess
-import tempfile
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.processes import Used, run
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import engine
 
 SOURCES = Path(__file__).parent / "loop"
-POLL_S = 0.02
-
-
-@dataclass(frozen=True)
-class Used:
-    """What a program printed and used, all processes that it waited for included."""
-
-    output: str
-    wall_s: float
-    user_s: float
-    system_s: float
 
 
 @dataclass(frozen=True)
@@ -55,49 +41,6 @@ class Work:
         return (self.user_s + self.system_s) / self.work_ops * 1e6
 
 
-def run(command: Sequence[str], watch: Callable[[int], None] | None = None) -> Used:
-    """Run a program to its end.
-
-    The kernel knows the sum of user and system time to the nanosecond; how it divides into the two
-    is sampled at each clock tick, unless the kernel accounts at every entry (getrusage(2)).
-
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments.
-    watch : callable, optional
-        Called with the number of the process every `POLL_S` seconds while it runs.
-
-    Raises
-    ------
-    FsgreenError
-        If it ends with a status other than 0.
-    """
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        start_s = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
-        try:
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG if watch else 0)
-            while watch and pid == 0:
-                watch(process.pid)
-                time.sleep(POLL_S)
-                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-        wall_s = time.perf_counter() - start_s
-        process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        errors.seek(0)
-        if process.returncode != 0:
-            raise FsgreenError(
-                f"{command[0]} ended with status {process.returncode}: {errors.read().strip()}",
-                where=" ".join(command),
-            )
-        return Used(output.read(), wall_s, usage.ru_utime, usage.ru_stime)
-
-
 def first_run(report: dict[str, Any]) -> dict[str, Any]:
     """Return the first run of a report; each text here has one.
 
@@ -112,20 +55,32 @@ def first_run(report: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+def program() -> str:
+    """Return the path of the engine: the one on PATH, so that any build can be measured."""
+    return shutil.which(engine.PROGRAM) or engine.require()
+
+
 def prepare(text: Path) -> Used:
     """Make the trees of a text."""
-    return run([engine.require(), "prepare", str(text)])
+    return run([program(), "prepare", str(text)])
 
 
-def by_engine(text: Path) -> Work:
-    """Make the trees of a text anew, then run it; the times are those of the run alone.
+def by_engine(text: Path) -> tuple[Work, Used]:
+    """Make the trees of a text anew, then run it.
 
-    They include the start and the end of the program.
+    Returns
+    -------
+    Work
+        The measured interval, with the processor time that the engine reports for it.
+    Used
+        The whole program, its start and end included, as the kernel accounts for it.
     """
     prepare(text)
-    used = run([engine.require(), "run", str(text), "--prepared"])
-    measure = first_run(json.loads(used.output))["measure"]
-    return Work(measure["work_ops"], measure["duration_s"], used.user_s, used.system_s)
+    used = run([program(), "run", str(text), "--prepared"])
+    first = first_run(json.loads(used.output))
+    measure, cost = first["measure"], first["cost"]
+    work = Work(measure["work_ops"], measure["duration_s"], cost["user_s"], cost["system_s"])
+    return work, used
 
 
 def build_loop(name: str, folder: Path) -> str:
@@ -141,6 +96,6 @@ def build_loop(name: str, folder: Path) -> str:
 
 def by_loop(loop: str, kind: str, tree: Path, threads: int, seconds: float) -> Work:
     """Run the loop `operations` over the files of a tree."""
-    used = run([loop, kind, str(tree), str(threads), str(seconds)])
-    operations, duration_s = used.output.split()
-    return Work(int(operations), float(duration_s), used.user_s, used.system_s)
+    output = run([loop, kind, str(tree), str(threads), str(seconds)]).output
+    operations, duration_s, user_s, system_s = output.split()
+    return Work(int(operations), float(duration_s), float(user_s), float(system_s))

@@ -50,6 +50,11 @@ def engine_text(folder: Path, threads: int, seconds: int) -> Path:
     return file
 
 
+def by_engine(file: Path) -> Work:
+    """Return the work of a text."""
+    return programs.by_engine(file)[0]
+
+
 def main() -> None:
     """Print a row for the engine and one for the loop."""
     asked = arguments()
@@ -61,7 +66,7 @@ def main() -> None:
         tree = folder / texts.TREE
         ways: dict[str, Callable[[], Work]] = {}
         for threads, file in files.items():
-            ways[f"engine {threads}"] = partial(programs.by_engine, file)
+            ways[f"engine {threads}"] = partial(by_engine, file)
             ways[f"loop {threads}"] = partial(
                 programs.by_loop, loop, "stat", tree, threads, asked.seconds
             )

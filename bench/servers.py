@@ -85,7 +85,7 @@ def measured(
     def by_engine() -> Work:
         file = folder / "engine.f"
         file.write_text(f"{define(fresh(), asked.scale)}run {asked.seconds}\n")
-        return programs.by_engine(file)
+        return programs.by_engine(file)[0]
 
     def by_filebench() -> Work | None:
         text = define(fresh(), asked.scale)

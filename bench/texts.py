@@ -69,6 +69,12 @@ def tree(directory: Path, entries: int, size: str, creation: str = "prealloc") -
     )
 
 
+def many_files(directory: Path, entries: int, size: str) -> str:
+    """Return the definitions of a large tree, made by several threads, and of one that uses it."""
+    files = tree(directory, entries, size, "prealloc,paralloc")
+    return files + process("bench", 1, "worker", 1, OPERATIONS["stat"].flowops)
+
+
 def process(name: str, instances: int, thread: str, threads: int, flowops: Iterable[str]) -> str:
     """Return the definition of a process with one kind of thread."""
     lines = "".join(f"    flowop {flowop}\n" for flowop in flowops)

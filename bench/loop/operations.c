@@ -2,8 +2,12 @@
  *
  *   operations KIND TREE THREADS SECONDS
  *
- * Each thread passes over all files below TREE, from a place of its own on. Prints the number of
- * operations, counted as the workload language counts them, and the seconds that they took.
+ * Each thread passes over all files below TREE, from a place of its own on. "create" leaves them
+ * alone: of twice as many names, each thread has its share, of which half exist at any time; it
+ * creates the next and deletes the oldest.
+ *
+ * Prints the number of operations, counted as the workload language counts them, and the seconds
+ * of wall, user and system time that they took.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -17,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +32,8 @@ struct worker {
     alignas(APART_B) uint64_t operations;
     uint64_t random;
     char **paths;
-    size_t first;
+    size_t path_count;
+    size_t next, oldest;
     int fd; /* the file that it reads and writes pieces of */
     uint64_t pieces;
     char buffer[BUFFER_B];
@@ -117,10 +123,12 @@ static unsigned read_whole(struct worker *worker, const char *path)
 
 static unsigned create_delete(struct worker *worker, const char *path)
 {
-    (void)worker;
     closed(opened(path, O_RDWR | O_CREAT));
+    path = worker->paths[worker->oldest];
     if (unlink(path) != 0)
         err(1, "cannot delete %s", path);
+    if (++worker->oldest == worker->path_count)
+        worker->oldest = 0;
     return 3;
 }
 
@@ -145,24 +153,39 @@ static int add_file(const char *path, const struct stat *found, int type, struct
     return files[file_count++] == NULL;
 }
 
-/* Names beside the files that only one worker creates. */
-static char **own_paths(size_t number)
+/* Give a worker its share of the names, and create half of them. */
+static void make_own_files(struct worker *worker, size_t number, size_t threads)
 {
-    char **paths = calloc(file_count, sizeof *paths);
-    if (paths == NULL)
-        err(1, "no memory for the paths");
-    for (size_t file = 0; file < file_count; file++)
-        if (asprintf(&paths[file], "%s.%zu", files[file], number) < 0)
+    worker->path_count = 2 * file_count / threads;
+    worker->paths = calloc(worker->path_count, sizeof *worker->paths);
+    if (worker->paths == NULL || worker->path_count < 2)
+        errx(1, "too few files for so many threads, or no memory");
+    for (size_t nth = 0; nth < worker->path_count; nth++) {
+        size_t name = nth * threads + number;
+        if (asprintf(&worker->paths[nth], "%s.%zu", files[name / 2], name % 2) < 0)
             errx(1, "no memory for the paths");
-    return paths;
+    }
+    for (worker->next = 0; worker->next < worker->path_count / 2; worker->next++)
+        closed(opened(worker->paths[worker->next], O_RDWR | O_CREAT));
+}
+
+static void delete_own_files(struct worker *worker)
+{
+    for (size_t nth = 0; nth < worker->path_count; nth++)
+        unlink(worker->paths[nth]);
 }
 
 static void make_ready(struct worker *worker, size_t number, size_t threads)
 {
     worker->random = 0x9E3779B97F4A7C15u * (number + 1);
-    worker->first = number * file_count / threads;
-    worker->paths = kind->needs == CREATES ? own_paths(number) : files;
     memset(worker->buffer, 'x', BUFFER_B);
+    if (kind->needs == CREATES) {
+        make_own_files(worker, number, threads);
+        return;
+    }
+    worker->paths = files;
+    worker->path_count = file_count;
+    worker->next = number * file_count / threads;
     if (kind->needs == KEEPS_OPEN) {
         struct stat found;
         worker->fd = opened(files[number % file_count], O_RDWR);
@@ -177,21 +200,30 @@ static void make_ready(struct worker *worker, size_t number, size_t threads)
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    size_t at = worker->first;
     pthread_barrier_wait(&ready);
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
-        worker->operations += kind->once(worker, worker->paths[at]);
-        if (++at == file_count)
-            at = 0;
+        worker->operations += kind->once(worker, worker->paths[worker->next]);
+        if (++worker->next == worker->path_count)
+            worker->next = 0;
     }
     return NULL;
 }
 
-static double now_s(void)
+struct times {
+    double wall_s, user_s, system_s;
+};
+
+static struct times times_now(void)
 {
     struct timespec now;
+    struct rusage used;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    getrusage(RUSAGE_SELF, &used);
+    return (struct times){
+        (double)now.tv_sec + (double)now.tv_nsec * 1e-9,
+        (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec * 1e-6,
+        (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec * 1e-6,
+    };
 }
 
 int main(int count, char **arguments)
@@ -219,7 +251,7 @@ int main(int count, char **arguments)
             errx(1, "cannot start a thread");
     }
     pthread_barrier_wait(&ready);
-    double start_s = now_s();
+    struct times start = times_now();
     struct timespec pause = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
     nanosleep(&pause, NULL);
     atomic_store(&over, true);
@@ -228,6 +260,10 @@ int main(int count, char **arguments)
         pthread_join(workers[nth].thread, NULL);
         operations += workers[nth].operations;
     }
-    printf("%llu %.6f\n", (unsigned long long)operations, now_s() - start_s);
+    struct times end = times_now();
+    printf("%llu %.6f %.6f %.6f\n", (unsigned long long)operations, end.wall_s - start.wall_s,
+           end.user_s - start.user_s, end.system_s - start.system_s);
+    for (size_t nth = 0; kind->needs == CREATES && nth < threads; nth++)
+        delete_own_files(&workers[nth]);
     return 0;
 }

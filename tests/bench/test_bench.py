@@ -10,7 +10,8 @@ import pytest
 
 from bench import filebench, operation_cost, programs, texts
 from bench.personalities import PERSONALITIES
-from bench.programs import Used, Work
+from bench.processes import Used, run
+from bench.programs import Work
 from bench.rounds import Spread, interleaved
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
@@ -85,13 +86,13 @@ def test_a_run_that_was_cut_short_is_not_compared() -> None:
 
 def test_a_program_that_fails_says_why() -> None:
     with pytest.raises(FsgreenError, match="status 3: no such thing"):
-        programs.run(["sh", "-c", "echo no such thing >&2; exit 3"])
+        run(["sh", "-c", "echo no such thing >&2; exit 3"])
 
 
 def test_a_program_is_charged_for_its_children() -> None:
     burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
-    alone = programs.run(["sh", "-c", burn])
-    with_child = programs.run(["sh", "-c", f"({burn}); {burn}"])
+    alone = run(["sh", "-c", burn])
+    with_child = run(["sh", "-c", f"({burn}); {burn}"])
     assert 0 < alone.user_s < with_child.user_s
 
 
@@ -109,7 +110,7 @@ def test_filebench_understands_the_texts(name: str) -> None:
 def test_the_engine_understands_the_texts(name: str, tmp_path: Path) -> None:
     file = tmp_path / "text.f"
     file.write_text(TEXTS[name] + "run 1\n")
-    programs.run([str(paths.program("fsgreen-wml")), "check", str(file)])
+    run([str(paths.program("fsgreen-wml")), "check", str(file)])
 
 
 @pytest.mark.parametrize("name", ["webserver", "fileserver", "varmail", "oltp"])
@@ -145,7 +146,7 @@ def test_the_loop_creates_as_many_files_as_the_engine_is_asked_for(
     loop = programs.build_loop("creation", tmp_path)
     place = tmp_path / "place"
     place.mkdir()
-    programs.run([loop, how, "2", str(place), "90"])
+    run([loop, how, "2", str(place), "90"])
     files = [file for file in place.rglob("*") if file.is_file()]
     assert len(files) == 90 and all(file.stat().st_size == 4096 for file in files)
 
