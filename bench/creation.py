@@ -22,8 +22,8 @@ SPEED_TARGET_X = 3.0
 LIMIT_SHARE = 0.95
 """The share of the file system's own limit that counts as reaching it."""
 
-HEAD = ("way", "seconds", "files/s", "of 1 thread")
-WIDTHS = (21, 25, 9, 22)
+HEAD = ("way", "seconds", "user s", "system s", "files/s", "of 1 thread")
+WIDTHS = (21, 22, 7, 9, 9, 22)
 
 
 def arguments() -> argparse.Namespace:
@@ -33,30 +33,30 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def seconds_by_way(asked: argparse.Namespace, cores: int) -> dict[str, list[float]]:
-    """Return how long each way took in each round."""
+def used_by_way(asked: argparse.Namespace, cores: int) -> dict[str, list[Used]]:
+    """Return what each way used in each round."""
     with (
         tempfile.TemporaryDirectory() as programs_place,
         tempfile.TemporaryDirectory(dir=asked.directory) as place,
     ):
         text = Path(programs_place) / "tree.f"
-        text.write_text(texts.many_files(Path(place), asked.files, "4k"))
+        text.write_text(texts.many_files(Path(place), asked.files, "4k") + "create files\n")
         loop = programs.build_loop("creation", Path(programs_place))
 
-        def timed(create: Callable[[], Used]) -> float:
-            wall_s = create().wall_s
+        def alone(create: Callable[[], Used]) -> Used:
+            used = create()
             run(["find", place, "-mindepth", "1", "-delete"])
-            return wall_s
+            return used
 
-        def by_loop(how: str, workers: int) -> Callable[[], float]:
+        def by_loop(how: str, workers: int) -> Callable[[], Used]:
             line = [loop, how, str(workers), place, str(asked.files)]
-            return lambda: timed(lambda: run(line))
+            return lambda: alone(lambda: run(line))
 
         ways = {
             SINGLE: by_loop("threads", 1),
             f"loop, {cores} threads": by_loop("threads", cores),
             f"loop, {cores} processes": by_loop("processes", cores),
-            ENGINE: lambda: timed(lambda: programs.prepare(text)),
+            ENGINE: lambda: alone(lambda: programs.prepare(text)),
         }
         return interleaved(ways, asked.rounds)
 
@@ -64,15 +64,22 @@ def seconds_by_way(asked: argparse.Namespace, cores: int) -> dict[str, list[floa
 def main() -> None:
     """Print a row for each way, and whether the target is met."""
     asked = arguments()
-    seconds = seconds_by_way(asked, len(os.sched_getaffinity(0)))
+    rounds = used_by_way(asked, len(os.sched_getaffinity(0)))
     print_row(HEAD, WIDTHS)
     speeds_x = {
-        way: Spread.of(a / b for a, b in zip(seconds[SINGLE], took_s, strict=True))
-        for way, took_s in seconds.items()
+        way: Spread.of(a.wall_s / b.wall_s for a, b in zip(rounds[SINGLE], used, strict=True))
+        for way, used in rounds.items()
     }
     for way, speed_x in speeds_x.items():
-        took_s = Spread.of(seconds[way])
-        cells = (way, f"{took_s:.2f}", f"{asked.files / took_s.median:.0f}", f"{speed_x:.2f}")
+        took_s = Spread.of(used.wall_s for used in rounds[way])
+        cells = (
+            way,
+            f"{took_s:.2f}",
+            f"{Spread.of(used.user_s for used in rounds[way]).median:.2f}",
+            f"{Spread.of(used.system_s for used in rounds[way]).median:.2f}",
+            f"{asked.files / took_s.median:.0f}",
+            f"{speed_x:.2f}",
+        )
         print_row(cells, WIDTHS)
     limit_x = max(speed_x.median for way, speed_x in speeds_x.items() if way != ENGINE)
     target_x = min(SPEED_TARGET_X, LIMIT_SHARE * limit_x)
