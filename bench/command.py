@@ -27,9 +27,17 @@ def parser(description: str | None, *, example: str, rounds: int) -> argparse.Ar
         help="where a folder for the files is made, and removed (default: %(default)s)",
     )
     made.add_argument(
-        "--rounds", type=int, default=rounds, help="rounds of all ways (default: %(default)s)"
+        "--rounds", type=positive, default=rounds, help="rounds of all ways (default: %(default)s)"
     )
     return made
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not above 0")
+    return number
 
 
 def run(main: Callable[[], None]) -> None:

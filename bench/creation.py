@@ -29,7 +29,9 @@ WIDTHS = (21, 22, 7, 9, 9, 22)
 def arguments() -> argparse.Namespace:
     """Return what was asked for."""
     parser = command.parser(__doc__, example="python -m bench.creation --files 100000", rounds=5)
-    parser.add_argument("--files", type=int, default=500_000, help="(default: %(default)s)")
+    parser.add_argument(
+        "--files", type=command.positive, default=500_000, help="(default: %(default)s)"
+    )
     return parser.parse_args()
 
 

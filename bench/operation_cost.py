@@ -35,9 +35,15 @@ def arguments() -> argparse.Namespace:
         "operations", nargs="*", metavar="OPERATION", help=f"all, or: {', '.join(texts.OPERATIONS)}"
     )
     parser.add_argument(
-        "--threads", type=int, nargs="+", default=sorted(TARGETS_US), help="(default: 1 100)"
+        "--threads",
+        type=command.positive,
+        nargs="+",
+        default=sorted(TARGETS_US),
+        help="(default: 1 100)",
     )
-    parser.add_argument("--seconds", type=int, default=2, help="of each run (default: 2)")
+    parser.add_argument(
+        "--seconds", type=command.positive, default=2, help="of each run (default: 2)"
+    )
     asked = parser.parse_args()
     unknown = set(asked.operations) - set(texts.OPERATIONS)
     if unknown:

@@ -28,7 +28,9 @@ WIDTHS = (7, 12, 12, 22, 14)
 def arguments() -> argparse.Namespace:
     """Return what was asked for."""
     parser = command.parser(__doc__, example="python -m bench.scaling --rounds 9", rounds=7)
-    parser.add_argument("--seconds", type=int, default=3, help="of each run (default: 3)")
+    parser.add_argument(
+        "--seconds", type=command.positive, default=3, help="of each run (default: 3)"
+    )
     return parser.parse_args()
 
 
