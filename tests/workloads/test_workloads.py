@@ -1,6 +1,7 @@
 """The workloads by name and scale."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -28,6 +29,17 @@ def test_every_text_names_its_study_and_what_that_leaves_open(name: str) -> None
     assert "Not stated there" in head or name in FULLY_STATED
     for variable in ("scale", "load"):
         assert f"\n# {variable}: " in head
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("name", workloads.names())
+def test_every_text_is_checked_without_a_warning(name: str) -> None:
+    """A warning in what is shipped would teach people to pass over warnings."""
+    program = paths.program("fsgreen-wml")
+    assert program is not None
+    command = [program, "check", str(TEXTS / f"{name}.f"), "--set", "dir=/mnt/test"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_misspelt_workload_names_the_nearest_and_all() -> None:

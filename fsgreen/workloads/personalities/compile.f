@@ -6,7 +6,7 @@
 # and the computing are ours; this is work of that kind, not that compilation. Compare file systems
 # and media with one another, not seconds with the study. Measure it without warm-up.
 #
-# jobs: compilers at once.
+# jobs: compilers at once, a divisor of the number of sources.
 # compute: stores to memory for each source, some 0.3 ns each.
 # scale: share of the number of sources and headers (their sizes stay).
 # load: counted operations a second over all processes; 0 is as fast as it goes.

@@ -19,7 +19,7 @@ set $fsyncs=1
 
 set mode quit alldone
 
-# Nothing exists at the start; in the end each file has had two appends of 8 KiB in the mean.
+# Nothing exists at the start; in the end there are two appends of 8 KiB in the mean for each file.
 define fileset name=mail, path=$dir, size=$appendsize, entries=$nfiles, dirwidth=1000000, dirgamma=0
 
 eventgen rate=$load

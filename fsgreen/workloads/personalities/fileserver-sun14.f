@@ -5,7 +5,8 @@
 # read for 2 writes.
 # Not stated there: how file sizes vary, how deep the directories are, which share of the files
 # exists at the start; these are as in the file server of fast10. The 16 KiB are taken as the bound
-# of the appends, not as their mean: so an operation moves the 24.5 KiB that table 3 implies.
+# of the appends, not as their mean: so an operation moves the 24.5 KiB that table 3 implies if its
+# MB are Filebench's, of 2^20 bytes.
 #
 # scale: share of the published number of files (their sizes stay).
 # load: counted operations a second over all threads; 0 is as fast as it goes.
