@@ -56,10 +56,14 @@ impl Parser<'_> {
         word: &str,
         item: impl Fn(&mut Self, Span) -> Parsed<T>,
     ) -> Parsed<Vec<T>> {
+        let opening = self.peek().span;
         self.expect_symbol('{')?;
         let mut items = Vec::new();
         while !self.take_symbol('}') {
             let Spanned { node, span } = self.peek().clone();
+            if node == Token::End {
+                return Err(Diagnostic::error(opening, "this '{' has no '}'"));
+            }
             if !self.take_word(word) {
                 let attribute =
                     matches!(node, Token::Word(word) if vocabulary::is_attribute(&word));

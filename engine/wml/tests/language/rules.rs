@@ -258,7 +258,7 @@ fn targets_are_gates_of_any_thread_and_flowops_of_the_same() {
         ("flowop hog name=q, target=s", "hog takes no target"),
         (
             "flowop opslimit name=q, target=x",
-            "there is no flowop of this thread 'x'",
+            "this thread has no flowop 'x'",
         ),
         (
             "flowop block name=gate flowop wakeup name=q, target=gat",

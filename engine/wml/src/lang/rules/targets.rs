@@ -103,11 +103,11 @@ fn targets(
             .filter(|(_, of_name)| of_name.iter().any(|(place, kind)| fits(place, *kind)))
             .map(|(name, _)| name.as_str());
         let near = suggestion(&target.node, candidates);
-        let kind = match wanted {
-            Wanted::Gate(gate) => gate.name(),
-            Wanted::Neighbour => "flowop of this thread",
+        let lack = match wanted {
+            Wanted::Gate(gate) => format!("there is no {}", gate.name()),
+            Wanted::Neighbour => "this thread has no flowop".to_owned(),
         };
-        return Err(format!("there is no {kind} '{}'{near}", target.node));
+        return Err(format!("{lack} '{}'{near}", target.node));
     }
     Ok(found)
 }
