@@ -14,6 +14,8 @@ import os
 import re
 import secrets
 import shutil
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,13 +53,17 @@ class WorkFolder:
     lock_fd: int
 
     def release(self) -> None:
-        """Unmount, detach and delete everything in the folder, then forget it. Idempotent."""
+        """Unmount, detach and delete everything in the folder, then forget it. Idempotent.
+
+        Ctrl-C has its effect afterwards.
+        """
         if self.lock_fd < 0:
             return
-        _dismantle(self.path, self.lock_fd)
-        self.entry.unlink(missing_ok=True)
-        os.close(self.lock_fd)
-        self.lock_fd = -1
+        with _uninterrupted():
+            _dismantle(self.path, self.lock_fd)
+            self.entry.unlink(missing_ok=True)
+            os.close(self.lock_fd)
+            self.lock_fd = -1
 
 
 def claim(parent: Path, kind: str) -> WorkFolder:
@@ -214,6 +220,26 @@ def _start_ticks(pid: int) -> str | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     return None if after_name[0] in "ZX" else after_name[19]
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off what SIGINT and SIGTERM do; only the main thread, which they meet, needs it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    met: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: met.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if met:
+            signal.raise_signal(met[0])
 
 
 @contextlib.contextmanager

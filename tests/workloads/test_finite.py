@@ -47,6 +47,13 @@ def test_each_sequential_reader_reads_its_own_file_once(tmp_path: Path) -> None:
     assert outcome.summary["write_b"] == 0
 
 
+def test_a_stride_reader_reads_its_file_once(tmp_path: Path) -> None:
+    """nfstricks03, section 7: the streams together read what one would."""
+    outcome = done("stride-reader", 1 / 64, tmp_path)
+    assert operations(outcome, "read") == 4 * MIB / 8192
+    assert outcome.summary["read_b"] == 4 * MIB
+
+
 def test_a_compilation_writes_every_object_and_links_them_all(tmp_path: Path) -> None:
     outcome = done("compile", 0.01, tmp_path)
     assert operations(outcome, "close-object") == operations(outcome, "object.read") == 2

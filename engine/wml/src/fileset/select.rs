@@ -137,6 +137,7 @@ mod tests {
             dsync: false,
             directio: false,
             noreadahead: false,
+            streams: 1,
             opennext: false,
             select: Select::Rotor,
             indexed: None,

@@ -20,6 +20,8 @@ const USUAL_THETA: f64 = 0.99;
 /// Bytes of an extended attribute.
 const XATTR_B: f64 = 16.0;
 
+const MAX_STREAMS: u64 = 1 << 20;
+
 const MAX_HIGHWATER: u64 = (u32::MAX >> 1) as u64;
 
 /// The composites that a flowop stands in.
@@ -251,6 +253,7 @@ impl<'a> Resolver<'a> {
             dsync: read.flag("dsync"),
             directio: read.flag("directio"),
             noreadahead: read.flag("noreadahead"),
+            streams: read.count("streams", 1, 1..=MAX_STREAMS),
             opennext,
             select,
             indexed: read.optional_amount("indexed"),

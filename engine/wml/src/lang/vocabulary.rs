@@ -123,6 +123,7 @@ pub const FLOWOP: Attributes = Attributes {
         "dsync",
         "directio",
         "noreadahead",
+        "streams",
         "opennext",
         "indexed",
         "select",

@@ -156,6 +156,8 @@ pub struct Flowop {
     pub dsync: bool,
     pub directio: bool,
     pub noreadahead: bool,
+    /// Equally spaced places of the file that sequential reads go on from in turn.
+    pub streams: u64,
     /// Rotate over the descriptor slots.
     pub opennext: bool,
     pub select: Select,

@@ -33,8 +33,13 @@ impl<'a> Worker<'a> {
     pub(super) fn read(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let file = self.file(nth, flowop)?;
         let iosize = flowop.iosize.draw(&mut self.env.stream);
-        if flowop.random {
-            let offset = self.random_offset(flowop, iosize, file.size_b);
+        let offset = if flowop.random {
+            Some(self.random_offset(flowop, iosize, file.size_b))
+        } else {
+            let turn = self.progress[nth].io_ops;
+            (flowop.streams > 1).then(|| stream_offset(turn, flowop.streams, iosize, file.size_b))
+        };
+        if let Some(offset) = offset {
             let buffer = self.buffer.bytes_mut();
             return timed(|| {
                 read_pieces(buffer, iosize, |piece, done| {
@@ -126,6 +131,14 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// Where read number `turn` stands: the streams begin at equal parts of the file, take turns, and
+/// begin anew at the end of their parts.
+fn stream_offset(turn: u64, streams: u64, iosize: u64, size_b: u64) -> u64 {
+    let part_b = size_b / streams;
+    let pieces = (part_b / iosize.max(1)).max(1);
+    turn % streams * part_b + turn / streams % pieces * iosize
+}
+
 /// Read `length` bytes, or up to the end of the file, in pieces of at most the buffer's size.
 fn read_pieces(
     buffer: &mut [u8],
@@ -181,6 +194,13 @@ mod tests {
             assert_eq!(read, Ok(length.min(file as u64)));
             assert_eq!(calls, expected);
         }
+    }
+
+    #[test]
+    fn streams_take_turns_and_each_reads_its_part_in_order() {
+        let offsets: Vec<u64> = (0..8).map(|turn| stream_offset(turn, 2, 8, 48)).collect();
+        assert_eq!(offsets, [0, 24, 8, 32, 16, 40, 0, 24]);
+        assert_eq!(stream_offset(5, 2, 100, 48), 24);
     }
 
     #[test]

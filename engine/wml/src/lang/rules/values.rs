@@ -48,6 +48,9 @@ pub fn check(flowop: &Flowop, outstanding: &Outstanding) -> Option<String> {
         {
             Some(format!("{name} needs an iosize"))
         }
+        _ if flowop.streams > 1 && (flowop.operation != O::Read || flowop.random) => {
+            Some("'streams' belongs to a sequential read".to_owned())
+        }
         O::AioWrite if !flowop.random => {
             Some("aiowrite is random only: add the attribute 'random'".to_owned())
         }
