@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 
 from fsgreen.errors import FsgreenError
 
@@ -37,6 +40,29 @@ def remedy(tool: str) -> str:
     return f"apt-get install {PACKAGES.get(tool, tool)}"
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put off what SIGINT and SIGTERM do to the main thread, so that nothing is left half done.
+
+    A tool that a dying harness had just started could mount or attach something afterwards.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    met: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: met.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if met:
+            signal.raise_signal(met[0])
+
+
 def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | None = None) -> str:
     """Run a tool to its end and return what it printed.
 
@@ -62,28 +88,22 @@ def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | 
             where=" ".join(command),
             next_step=remedy(command[0]),
         )
-    with subprocess.Popen(
-        [path, *command[1:]],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env={**os.environ, "LC_ALL": "C"},
-        pass_fds=() if lock_fd is None else (lock_fd,),
-    ) as process:
-        try:
-            output, errors = process.communicate()
-        except BaseException:
-            # Whoever dismantles a testbed now must find what the tool has mounted or attached.
-            process.kill()
-            process.communicate()
-            raise
-    if process.returncode != 0:
-        said = (errors.strip() or output.strip()).split("\n")[0]
+    with uninterrupted():
+        done = subprocess.run(
+            [path, *command[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env={**os.environ, "LC_ALL": "C"},
+            pass_fds=() if lock_fd is None else (lock_fd,),
+            check=False,
+        )
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).split("\n")[0]
         raise FsgreenError(
-            f"{command[0]} ended with status {process.returncode}: {said}",
+            f"{command[0]} ended with status {done.returncode}: {said}",
             where=" ".join(command),
             next_step=next_step,
         )
-    return output
+    return done.stdout

@@ -14,8 +14,6 @@ import os
 import re
 import secrets
 import shutil
-import signal
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -59,7 +57,7 @@ class WorkFolder:
         """
         if self.lock_fd < 0:
             return
-        with _uninterrupted():
+        with commands.uninterrupted():
             _dismantle(self.path, self.lock_fd)
             self.entry.unlink(missing_ok=True)
             os.close(self.lock_fd)
@@ -220,26 +218,6 @@ def _start_ticks(pid: int) -> str | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     return None if after_name[0] in "ZX" else after_name[19]
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put off what SIGINT and SIGTERM do; only the main thread, which they meet, needs it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    met: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _: met.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if met:
-            signal.raise_signal(met[0])
 
 
 @contextlib.contextmanager
