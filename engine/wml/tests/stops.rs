@@ -35,7 +35,7 @@ fn a_signal_leaves_partial_results_and_no_process() {
 /// Whatever it does, a signal ends it soon: with a report, or before it had begun.
 fn stop_at(nth: u64, delay: Duration) {
     let place = Place::new(&format!("moment{nth}"));
-    let sleeper = format!("71828{nth:02}");
+    let sleeper = format!("{}{nth:02}", 71_828_000_000 + u64::from(std::process::id()));
     let text = format!(
         "define fileset name=files, path=$dir, entries=2000, size=1k, dirwidth=100, prealloc
          create files
