@@ -45,6 +45,11 @@ impl Files {
         })
     }
 
+    /// Before the threads of a run start; `are_claimed` says whether its flowops claim files.
+    pub fn begin_run(&mut self, are_claimed: bool) {
+        self.files.begin_run(are_claimed);
+    }
+
     /// How many files exist now; those that are created or deleted at the moment are not counted.
     pub fn existing(&self) -> u64 {
         self.files.existing()
@@ -102,7 +107,7 @@ impl Files {
     pub fn directory(&self, pick: Pick) -> usize {
         let count = self.layout.directories.len() as u64;
         let number = match pick {
-            Pick::Rotor => self.next_directory.fetch_add(1, Relaxed),
+            Pick::Rotor | Pick::Turns(_) => self.next_directory.fetch_add(1, Relaxed),
             Pick::Own(own) => {
                 *own += 1;
                 *own - 1

@@ -3,6 +3,7 @@
 //! Every entry has a state in shared memory that changes by one compare-and-swap, and a census of
 //! those that are not absent guides the search for one. There is no lock.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 use super::census::{Census, Wanted};
@@ -23,6 +24,8 @@ const TRIES: usize = 8;
 pub enum Pick<'a> {
     /// The next one that fits, by the rotor that all threads share.
     Rotor,
+    /// The same, by positions of that rotor that one thread has taken before.
+    Turns(&'a mut Turns),
     /// The next one that fits, by a rotor of one thread.
     Own(&'a mut u64),
     /// This number, or the next higher one that fits, or the lowest.
@@ -30,6 +33,14 @@ pub enum Pick<'a> {
     /// Any one that fits, all with the same probability; the number is random.
     Uniform(u64),
 }
+
+/// Positions of the shared rotor that one thread has taken and not used yet. Were they taken one
+/// by one, threads on different processors would wait for each other in every operation.
+#[derive(Default)]
+pub struct Turns(Range<u64>);
+
+/// How many are taken at once.
+const TURNS: u64 = 8;
 
 /// What an entry is looked for to do with.
 #[derive(Clone, Copy, PartialEq)]
@@ -84,6 +95,8 @@ pub struct Population {
     /// Those that are not absent are present in it.
     census: Census,
     common: &'static Common,
+    /// Off where nothing asks for them: counting costs two writes to memory that threads share.
+    counts_users: bool,
 }
 
 impl Population {
@@ -94,6 +107,7 @@ impl Population {
             states: shared::slice(length)?,
             census: Census::new(length)?,
             common: shared::one()?,
+            counts_users: true,
         };
         let mut existing = 0;
         for (entry, _) in exists.enumerate().filter(|(_, exists)| *exists) {
@@ -109,6 +123,17 @@ impl Population {
 
     fn len(&self) -> usize {
         self.states.len()
+    }
+
+    /// Before the threads of a run start: nobody uses an entry, whatever a killed thread held, and
+    /// users are counted from now on if `are_claimed` says that entries will be claimed.
+    pub fn begin_run(&mut self, are_claimed: bool) {
+        self.counts_users = are_claimed;
+        for state in self.states {
+            if state.load(Relaxed) > EXISTS {
+                state.store(EXISTS, Relaxed);
+            }
+        }
     }
 
     /// How many exist; those that are created or deleted at the moment are not among them.
@@ -133,7 +158,17 @@ impl Population {
             return None;
         }
         match pick {
-            Pick::Rotor => self.take_by_rotor(aim),
+            Pick::Rotor => {
+                let position = self.rotor(aim).fetch_add(1, Relaxed);
+                self.take_by_rotor(position, aim)
+            }
+            Pick::Turns(Turns(taken)) => {
+                if taken.is_empty() {
+                    let first = self.rotor(aim).fetch_add(TURNS, Relaxed);
+                    *taken = first..first + TURNS;
+                }
+                self.take_by_rotor(taken.next()?, aim)
+            }
             Pick::Own(own) => {
                 let entry = self.take_from((*own % length) as usize, aim)?;
                 *own = entry as u64 + 1;
@@ -144,18 +179,22 @@ impl Population {
         }
     }
 
-    /// Every position of the rotor is given to one caller only, so that each entry that fits has
-    /// its turn once in every round.
-    fn take_by_rotor(&self, aim: Aim) -> Option<usize> {
-        let length = self.len() as u64;
-        let rotor = match aim {
+    fn rotor(&self, aim: Aim) -> &AtomicU64 {
+        match aim {
             Aim::Create => &self.common.next_absent.0,
             Aim::Use | Aim::Delete => &self.common.next_existing.0,
-        };
-        let entry = (rotor.fetch_add(1, Relaxed) % length) as usize;
+        }
+    }
+
+    /// Every position of the rotor is given to one caller only, so that each entry that fits has
+    /// its turn once in every round.
+    fn take_by_rotor(&self, position: u64, aim: Aim) -> Option<usize> {
+        let length = self.len() as u64;
+        let entry = (position % length) as usize;
         if self.try_take(entry, aim) {
             return Some(entry);
         }
+        let rotor = self.rotor(aim);
         loop {
             let position = rotor.load(Relaxed);
             let first = (position % length) as usize;
@@ -210,6 +249,7 @@ impl Population {
         }
         let totals = &self.common.totals;
         match aim {
+            Aim::Use if !self.counts_users => true,
             Aim::Use => {
                 let more = |state| aim.fits(state).then_some(state + 1);
                 self.states[entry]
@@ -245,7 +285,9 @@ impl Population {
 
     /// The caller uses the entry no more.
     pub fn release(&self, entry: usize) {
-        self.states[entry].fetch_sub(1, AcqRel);
+        if self.counts_users {
+            self.states[entry].fetch_sub(1, AcqRel);
+        }
     }
 
     /// A claimed entry exists now, with so many users.

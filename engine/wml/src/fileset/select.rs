@@ -1,7 +1,7 @@
 //! Which file or directory a flowop picks: its attributes `select`, `opennext` and `indexed`.
 
 use super::files::Files;
-use super::population::Pick;
+use super::population::{Pick, Turns};
 use crate::model::{Flowop, Operation, Select};
 use crate::random::{Amount, Stream, Zipf};
 
@@ -15,9 +15,10 @@ pub struct Selector {
 
 enum Method {
     Rotor,
+    Turns,
     Sequential,
     Uniform,
-    Zipf(Zipf),
+    Zipf(Zipf, Scatter),
     Indexed(Amount),
 }
 
@@ -44,9 +45,14 @@ impl Set {
     }
 }
 
-/// The rotors of one thread in one fileset, for `select=sequential` and `opennext`.
+/// What one thread keeps of its way through one fileset.
 #[derive(Default)]
-pub struct OwnRotors([u64; 5]);
+pub struct OwnRotors {
+    /// Of each set, for `select=sequential` and `opennext`.
+    next: [u64; 5],
+    /// Of the shared rotor of the existing files.
+    turns: Turns,
+}
 
 impl Selector {
     /// How a flowop picks from its fileset.
@@ -59,13 +65,17 @@ impl Selector {
         };
         let count = count.max(1) as u64;
         let opens_next = flowop.opennext && flowop.operation == Operation::OpenFile;
+        let uses = set == Set::Existing && !flowop.operation.claims_files();
         let method = match (&flowop.indexed, flowop.select) {
             (Some(number), _) => Method::Indexed(number.clone()),
             (None, Select::Rotor) if opens_next => Method::Sequential,
+            (None, Select::Rotor) if uses => Method::Turns,
             (None, Select::Rotor) => Method::Rotor,
             (None, Select::Sequential) => Method::Sequential,
             (None, Select::Uniform) => Method::Uniform,
-            (None, Select::Zipf(theta)) => Method::Zipf(Zipf::new(count, theta)),
+            (None, Select::Zipf(theta)) => {
+                Method::Zipf(Zipf::new(count, theta), Scatter::new(count))
+            }
         };
         Self { method, set, count }
     }
@@ -74,9 +84,10 @@ impl Selector {
     pub fn pick<'a>(&self, stream: &mut Stream, own: &'a mut OwnRotors) -> Pick<'a> {
         match &self.method {
             Method::Rotor => Pick::Rotor,
-            Method::Sequential => Pick::Own(&mut own.0[self.set as usize]),
+            Method::Turns => Pick::Turns(&mut own.turns),
+            Method::Sequential => Pick::Own(&mut own.next[self.set as usize]),
             Method::Uniform => Pick::Uniform(stream.next_u64()),
-            Method::Zipf(zipf) => Pick::At(scatter(zipf.sample(stream), self.count)),
+            Method::Zipf(zipf, scatter) => Pick::At(scatter.entry(zipf.sample(stream))),
             Method::Indexed(number) => Pick::At(self.indexed(number.draw_exact(stream))),
         }
     }
@@ -92,13 +103,27 @@ impl Selector {
     }
 }
 
-/// The entry of a popularity rank: a fixed bijection that puts ranks which follow each other far
+/// A fixed bijection from popularity ranks to entries that puts ranks which follow each other far
 /// apart, so that popular files do not share directories.
-fn scatter(rank: u64, count: u64) -> u64 {
-    // Steps of the golden section, as a number that has no divisor in common with the count.
-    let golden = (count as f64 * 0.618_033_988_749_894_8) as u64;
-    let step = (golden..=count).find(|&step| gcd(step, count) == 1);
-    rank % count * step.unwrap_or(1) % count
+struct Scatter {
+    count: u64,
+    step: u64,
+}
+
+impl Scatter {
+    fn new(count: u64) -> Self {
+        // Steps of the golden section, as a number that has no divisor in common with the count.
+        let golden = (count as f64 * 0.618_033_988_749_894_8) as u64;
+        let step = (golden..=count).find(|&step| gcd(step, count) == 1);
+        Self {
+            count,
+            step: step.unwrap_or(1),
+        }
+    }
+
+    fn entry(&self, rank: u64) -> u64 {
+        rank % self.count * self.step % self.count
+    }
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -168,7 +193,7 @@ mod tests {
     fn rotors_are_shared_and_sequential_threads_each_go_their_own_way() {
         let files = files(100, 0);
         let rotor = selector(Operation::OpenFile, &files, |_| ());
-        assert_eq!(by_turns(&files, &rotor, 6), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(by_turns(&files, &rotor, 6), [0, 8, 1, 9, 2, 10]);
         let sequential = selector(Operation::OpenFile, &files, |f| {
             f.select = Select::Sequential
         });
@@ -178,7 +203,7 @@ mod tests {
         let stat = selector(Operation::StatFile, &files, |f| f.opennext = true);
         assert_eq!(
             by_turns(&files, &stat, 3),
-            [6, 7, 8],
+            [16, 24, 17],
             "only openfile opens the next one"
         );
     }
@@ -228,16 +253,17 @@ mod tests {
         let mut counts = vec![0u32; 10_000];
         picked.iter().for_each(|&entry| counts[entry] += 1);
         let all: f64 = (1..=10_000).map(|k| f64::from(k).powf(-0.99)).sum();
+        let scatter = Scatter::new(10_000);
         for rank in 0..20u64 {
             let expected = 100_000.0 * (rank as f64 + 1.0).powf(-0.99) / all;
-            let count = f64::from(counts[scatter(rank, 10_000) as usize]);
+            let count = f64::from(counts[scatter.entry(rank) as usize]);
             let deviation = (count - expected) / expected.sqrt();
             assert!(
                 deviation.abs() < 5.0,
                 "{rank}: {count} instead of {expected}"
             );
         }
-        let apart = |rank| scatter(rank, 10_000).abs_diff(scatter(rank + 1, 10_000));
+        let apart = |rank| scatter.entry(rank).abs_diff(scatter.entry(rank + 1));
         assert!((0..1000).all(|rank| apart(rank) > 1000));
     }
 
@@ -245,7 +271,8 @@ mod tests {
     fn scattering_loses_no_file() {
         for count in (1..300).chain([4096, 46_368, 100_003, 1_000_000]) {
             let mut seen = vec![false; count as usize];
-            (0..count).for_each(|rank| seen[scatter(rank, count) as usize] = true);
+            let scatter = Scatter::new(count);
+            (0..count).for_each(|rank| seen[scatter.entry(rank) as usize] = true);
             assert!(seen.iter().all(|seen| *seen), "{count}");
         }
     }

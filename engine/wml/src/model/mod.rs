@@ -188,6 +188,12 @@ impl Model {
         })
     }
 
+    /// Whether it creates, deletes or renames files.
+    pub fn claims_files(&self) -> bool {
+        self.flowops()
+            .any(|(_, flowop)| flowop.operation.claims_files())
+    }
+
     pub fn process_count(&self) -> u64 {
         self.processes.iter().map(|p| p.instances).sum()
     }

@@ -96,6 +96,15 @@ impl Operation {
         matches!(self.class(), Class::Reads | Class::Writes)
     }
 
+    /// Takes a file, or the name of one, for itself alone.
+    pub fn claims_files(self) -> bool {
+        use Operation as O;
+        matches!(
+            self,
+            O::CreateFile | O::DeleteFile | O::RenameFile | O::LinkFile | O::SymlinkFile
+        )
+    }
+
     /// Blocks until another flowop targets it.
     pub fn is_gate(self) -> bool {
         matches!(self, Operation::Block | Operation::SemBlock)

@@ -147,6 +147,7 @@ impl<'a> Session<'a> {
     fn run(&mut self, run: &Run) -> Result<(), Halt> {
         let filesets = &run.model.filesets;
         self.trees.provide(filesets, self.options)?;
+        self.trees.begin_run(run.model.claims_files());
         let nth = self.runs.len() + 1;
         let name = format!("run {nth}");
         let timing = Timing::new(run, self.options);

@@ -39,6 +39,13 @@ impl Trees {
         Ok(())
     }
 
+    /// Before the threads of a run start; `are_claimed` says whether its flowops claim files.
+    pub fn begin_run(&mut self, are_claimed: bool) {
+        for files in &mut self.files {
+            files.begin_run(are_claimed);
+        }
+    }
+
     /// Check that all trees are as they were created.
     pub fn verify(&self) -> Result<(), Failure> {
         self.files.iter().try_for_each(verify)

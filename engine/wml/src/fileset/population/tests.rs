@@ -89,19 +89,24 @@ fn an_empty_set_is_full_and_empty_and_gives_nothing() {
 
 #[test]
 fn the_rotor_is_fair_to_the_file_between_threads_however_few_exist() {
-    for (every, rounds) in [(1, 40), (3, 100), (41, 1000), (1500, 5000)] {
+    for (every, rounds) in [(1, 40), (3, 96), (41, 960), (1500, 4800)] {
         let population = population(3000, |entry| entry % every == 0);
         let existing = population.existing() as usize;
         let counts: Vec<AtomicU32> = (0..3000).map(|_| AtomicU32::new(0)).collect();
-        let left = AtomicU64::new((existing * rounds) as u64);
+        // Two threads that take one position at a time, and two that use up all that they take.
+        let visits = existing * rounds / 4;
+        assert_eq!(visits as u64 % TURNS, 0);
         thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    while left
-                        .fetch_update(AcqRel, Relaxed, |left| left.checked_sub(1))
-                        .is_ok()
-                    {
-                        let entry = visit(&population, Pick::Rotor).unwrap();
+            for thread in 0..4 {
+                let (population, counts) = (&population, &counts);
+                scope.spawn(move || {
+                    let mut turns = Turns::default();
+                    for _ in 0..visits {
+                        let pick = match thread % 2 {
+                            0 => Pick::Rotor,
+                            _ => Pick::Turns(&mut turns),
+                        };
+                        let entry = visit(population, pick).unwrap();
                         counts[entry].fetch_add(1, Relaxed);
                     }
                 });
@@ -263,4 +268,19 @@ fn creates_and_deletes_of_many_threads_hold_the_population_for_ever() {
     });
     assert_eq!((skipped.into_inner(), population.existing()), (0, 800));
     assert_counted(&population);
+}
+
+#[test]
+fn a_run_that_claims_nothing_counts_no_users_and_the_next_one_starts_without_any() {
+    let mut population = population(3, |_| true);
+    let killed = population.take(Pick::At(1), Aim::Use);
+    assert_eq!(killed, Some(1), "its user never released it");
+    population.begin_run(false);
+    assert_eq!(visit(&population, Pick::At(1)), Some(1));
+    let open = population.take(Pick::At(2), Aim::Use);
+    assert_eq!(open, Some(2));
+    population.begin_run(true);
+    for entry in 0..3 {
+        assert_eq!(population.take(Pick::Rotor, Aim::Delete), Some(entry));
+    }
 }
