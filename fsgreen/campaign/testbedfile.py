@@ -24,7 +24,6 @@ from typing import Any
 from fsgreen.errors import FsgreenError, unknown
 
 KINDS = ("auto", "loop", "directory")
-METER_KEYS = ("name", "driver", "port", "boundary", "covers")
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,6 @@ def read(choice: str) -> TestbedFile:
     _check_keys("testbed key", table, ("kind", "folder", "in_memory"), file)
     if table.get("kind", "auto") not in KINDS:
         raise unknown("testbed", table["kind"], KINDS, where=file)
-    for meter in meters:
-        _check_keys("meter key", meter, METER_KEYS, file)
     return TestbedFile(
         kind=table.get("kind", "auto"),
         folder=Path(table["folder"]) if "folder" in table else None,

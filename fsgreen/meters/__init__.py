@@ -1,9 +1,10 @@
 """Meters: where power comes from, real or modelled, and how a trial records it."""
 
-from fsgreen.meters.base import Chunk, Meter, Parser, Reading
+from fsgreen.meters.base import Chunk, Meter, Parser
 from fsgreen.meters.capture import Capture, reparse
 from fsgreen.meters.drivers import open_meters
 from fsgreen.meters.host import HostSampler
+from fsgreen.meters.readings import Reading, Readings
 
 __all__ = [
     "Capture",
@@ -12,6 +13,7 @@ __all__ = [
     "Meter",
     "Parser",
     "Reading",
+    "Readings",
     "open_meters",
     "reparse",
 ]

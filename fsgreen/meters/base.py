@@ -1,18 +1,22 @@
 """What every meter driver is: a source of raw chunks, and a parser that turns them into readings.
 
-Three kinds of source fit: a stream (the meter sends), a counter (`read` polls it and returns the
-text it read) and an import (`read` hands out a file piece by piece). The raw bytes and their
-arrival times are stored before anything is parsed, so a better parser can run again later.
+A driver is live or reads files. Live ones are streams (the meter sends) or counters (the meter
+answers when asked; an answer is a chunk). The raw bytes and their arrival times are stored before
+anything is parsed, so a better parser can run again later.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
+from fsgreen.meters.readings import Reading, Readings
+from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
-NAN = float("nan")
+DeviceOf = Callable[[], str | None]
+"""Names the block device under test at this moment, None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +27,14 @@ class Chunk:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One reading; a value the meter did not give is NaN. `quality`: "ok", or flags by `|`."""
-
-    time_s: float
-    power_w: float
-    voltage_v: float = NAN
-    current_a: float = NAN
-    energy_wh: float = NAN
-    quality: str = "ok"
-
-
 class Parser(Protocol):
     """Turns the chunks of one capture into readings; holds what a cut chunk left over."""
 
-    def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the readings that this chunk completes; never raises on any bytes."""
+    def feed(self, chunk: Chunk) -> Sequence[Reading]:
+        """Return the readings that this chunk completes; never raises on any bytes.
+
+        A parser of more than some readings a second returns them as `Readings`.
+        """
         ...
 
 
@@ -68,3 +63,46 @@ class Meter(Protocol):
     def close(self) -> None:
         """Release the port; harmless when repeated."""
         ...
+
+
+@dataclass(frozen=True)
+class Driver:
+    """What a live driver offers to the table of drivers.
+
+    `open` gets the meter's settings and must call `Settings.finish`; it raises FsgreenError.
+    `parser` needs nothing but the meter's description, as it stands in a stored trace. `missing`
+    returns why the driver cannot work here and the command that mends it, or None. `find` returns
+    what is plugged in, each as the lines of a testbed file that choose it; it is quick, changes
+    nothing, sends nothing to a meter and never raises.
+    """
+
+    name: str
+    kind: Literal["stream", "counter"]
+    summary: str
+    open: Callable[[Settings, DeviceOf], Meter]
+    parser: Callable[[MeterInfo], Parser]
+    missing: Callable[[], str | None] = lambda: None
+    find: Callable[[], Sequence[str]] = tuple
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a file of readings holds.
+
+    The times of `readings` are of the meter's own clock: seconds since 1970 UTC where the file
+    says so, else since its first reading. `decisions` are sentences on what the reader had to
+    decide about the file, and what it left out.
+    """
+
+    info: MeterInfo
+    readings: Readings
+    decisions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Importer:
+    """What a driver for files offers; `read` raises FsgreenError on a file that it cannot trust."""
+
+    name: str
+    summary: str
+    read: Callable[[bytes, Settings], Imported]

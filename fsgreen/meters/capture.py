@@ -21,9 +21,10 @@ from typing import Self
 import pandas as pd
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import Chunk, Meter, Reading
-from fsgreen.meters.drivers import PARSERS
+from fsgreen.meters.base import Chunk, Meter
+from fsgreen.meters.drivers import parser_of
 from fsgreen.meters.host import COLUMNS, HostSampler
+from fsgreen.meters.readings import Reading
 from fsgreen.trace import MeterInfo
 
 POLL_S = 0.25
@@ -127,7 +128,7 @@ class Capture:
             raise
 
     def _listen(self, name: str, info: MeterInfo) -> None:
-        meter, parser = self._meters[name], PARSERS[info.driver](info)
+        meter, parser = self._meters[name], parser_of(info)
         limit_s = max(SILENCE_S, SILENT_INTERVALS / info.rate_hz)
         sound_s = heard_s = time.monotonic()
         while not self._stop.is_set():
@@ -197,8 +198,7 @@ def reparse(raw_path: Path) -> pd.DataFrame:
         with raw_path.open(encoding="ascii") as lines:
             head = json.loads(next(lines))["meters"]
             parsers = {
-                name: PARSERS[values["driver"]](MeterInfo.from_dict(values))
-                for name, values in head.items()
+                name: parser_of(MeterInfo.from_dict(values)) for name, values in head.items()
             }
             readings: dict[str, list[Reading]] = {name: [] for name in parsers}
             for line in map(json.loads, lines):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.meters.base import Meter, Parser
-from fsgreen.meters.emulator import EmulatedMeter
-from fsgreen.meters.model import ModelledPower, load_profile
-from fsgreen.meters.wattsup import WattsUp
-from fsgreen.meters.wattsup_packets import WattsUpParser
-from fsgreen.trace import Boundary, MeterInfo
+from fsgreen.meters import emulated, wattsup
+from fsgreen.meters.base import DeviceOf, Driver, Importer, Meter, Parser
+from fsgreen.meters.settings import Settings
+from fsgreen.trace import MeterInfo
 
-DeviceOf = Callable[[], str | None]
+_DRIVERS: tuple[Driver, ...] = (
+    wattsup.DRIVER,
+    emulated.DRIVER,
+)
+_IMPORTERS: tuple[Importer, ...] = ()
 
-PARSERS: Mapping[str, Callable[[MeterInfo], Parser]] = {"wattsup": WattsUpParser}
-"""By `MeterInfo.driver`."""
+DRIVERS: Mapping[str, Driver] = {driver.name: driver for driver in _DRIVERS}
+IMPORTERS: Mapping[str, Importer] = {importer.name: importer for importer in _IMPORTERS}
 
 EMULATED = (
     {"name": "system", "driver": "emulator", "profile": "fast10-system"},
@@ -30,22 +32,18 @@ def open_meters(
 ) -> dict[str, Meter]:
     """Open every configured meter; without a configuration, two emulated ones.
 
-    Each entry has `name`, `driver` ("wattsup" or "emulator") and the driver's own settings:
-    port, boundary, covers, baud, range_w for "wattsup"; profile for "emulator". `device_of`
-    names the disk whose activity drives a modelled disk. Raises FsgreenError, with every meter
-    closed again, where an entry is wrong or a meter cannot be opened.
+    Each entry is a table `[[meter]]` of a testbed file: `name`, `driver` and the driver's own
+    settings. `device_of` names the disk whose activity drives a modelled disk. Raises
+    FsgreenError, with every meter closed again, where an entry is wrong or a meter cannot be
+    opened.
     """
     meters: dict[str, Meter] = {}
     try:
         for entry in config or EMULATED:
-            settings = dict(entry)
-            name = _take(settings, "name", entry)
-            driver = _take(settings, "driver", entry)
-            if name in meters:
-                raise _misconfigured(f"two meters are named {name}", entry)
-            if driver not in _OPENERS:
-                raise unknown("meter driver", driver, _OPENERS, where=f"meter {name}")
-            meters[name] = _OPENERS[driver](name, settings, device_of)
+            settings = Settings(entry)
+            if settings.name in meters:
+                settings.refuse(f"two meters are named {settings.name}")
+            meters[settings.name] = _driver(settings).open(settings, device_of)
         _refuse_double_cover(meters)
     except BaseException:
         for meter in meters.values():
@@ -54,35 +52,22 @@ def open_meters(
     return meters
 
 
-def _open_wattsup(name: str, settings: dict[str, Any], _: DeviceOf) -> Meter:
-    port = _take(settings, "port", {"name": name})
-    allowed = {"boundary", "covers", "baud", "range_w"}
-    if odd := sorted(settings.keys() - allowed):
-        raise _misconfigured(f"unknown settings {', '.join(odd)}", {"name": name})
-    boundary = settings.get("boundary", "wall")
-    if boundary not in get_args(Boundary):
-        raise unknown("boundary", boundary, get_args(Boundary), where=f"meter {name}")
-    return WattsUp(port, **settings)
+def parser_of(info: MeterInfo) -> Parser:
+    """Return a parser for the raw bytes of a meter; raises FsgreenError for an unknown driver.
+
+    The raw bytes of an emulated meter are those of the driver that reads it.
+    """
+    if info.driver not in DRIVERS:
+        raise unknown("meter driver", info.driver, DRIVERS, where=info.model)
+    return DRIVERS[info.driver].parser(info)
 
 
-def _open_emulator(name: str, settings: dict[str, Any], device_of: DeviceOf) -> Meter:
-    profile_name = _take(settings, "profile", {"name": name})
-    if settings:
-        raise _misconfigured(f"unknown settings {', '.join(sorted(settings))}", {"name": name})
-    profile = load_profile(profile_name)
-    return EmulatedMeter(
-        ModelledPower(profile, device_of),
-        name=name,
-        covers=profile.covers,
-        source=f"power model {profile_name}, {profile.idle_w:g} to {profile.peak_w:g} W by "
-        f"{profile.driven_by} ({profile.source}), read as by a Watts Up? PRO",
-    )
-
-
-_OPENERS: Mapping[str, Callable[[str, dict[str, Any], DeviceOf], Meter]] = {
-    "wattsup": _open_wattsup,
-    "emulator": _open_emulator,
-}
+def _driver(settings: Settings) -> Driver:
+    if settings.driver in IMPORTERS:
+        settings.refuse(f"{settings.driver} reads files, which nothing can be measured with")
+    if settings.driver not in DRIVERS:
+        raise unknown("meter driver", settings.driver, DRIVERS, where=f"meter {settings.name}")
+    return DRIVERS[settings.driver]
 
 
 def _refuse_double_cover(meters: Mapping[str, Meter]) -> None:
@@ -90,23 +75,10 @@ def _refuse_double_cover(meters: Mapping[str, Meter]) -> None:
     for name, meter in meters.items():
         for part in meter.describe().covers:
             if part in owner:
-                raise _misconfigured(
+                raise FsgreenError(
                     f"the meters {owner[part]} and {name} both cover {part}: "
                     "its energy would count twice",
-                    {"name": name},
+                    where=f"meter {name}",
+                    next_step="see docs/meters.md for the settings of a meter",
                 )
             owner[part] = name
-
-
-def _take(settings: dict[str, Any], key: str, entry: Mapping[str, Any]) -> str:
-    if key not in settings:
-        raise _misconfigured(f"a meter lacks its {key}", entry)
-    return str(settings.pop(key))
-
-
-def _misconfigured(what: str, entry: Mapping[str, Any]) -> FsgreenError:
-    return FsgreenError(
-        what,
-        where=f"meter {entry.get('name', dict(entry))}",
-        next_step="see docs/meters.md for the settings of a meter",
-    )

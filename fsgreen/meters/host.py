@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import NAN
+from fsgreen.meters.readings import NAN
 
 STAT = Path("/proc/stat")
 DISKSTATS = Path("/proc/diskstats")

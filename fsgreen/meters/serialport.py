@@ -6,6 +6,7 @@ import errno
 import os
 import termios
 import time
+from pathlib import Path
 
 import serial
 from serial.tools import list_ports
@@ -91,3 +92,10 @@ def usb_serial(path: str) -> str | None:
     """Return the serial number of the USB adapter behind a port, None where there is none."""
     device = os.path.realpath(path)
     return next((p.serial_number for p in list_ports.comports() if p.device == device), None)
+
+
+def usb_ports() -> list[str]:
+    """Return the ports of USB serial adapters, by names that stay the same when cables move."""
+    folder = Path("/dev/serial/by-id")
+    named = sorted(map(str, folder.iterdir())) if folder.is_dir() else []
+    return named or sorted(port.device for port in list_ports.comports() if port.vid is not None)

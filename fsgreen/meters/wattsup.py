@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.serialport import PORTS, SerialPort, usb_serial
+from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.serialport import PORTS, SerialPort, usb_ports, usb_serial
+from fsgreen.meters.settings import Settings
 from fsgreen.meters.wattsup_packets import Packet, PacketReader, WattsUpParser
 from fsgreen.trace import Boundary, MeterInfo, identity_flaws
 
@@ -180,3 +181,22 @@ class WattsUp:
 
     def _error(self, what: str, next_step: str) -> FsgreenError:
         return FsgreenError(what, where=self.port, next_step=next_step)
+
+
+def open_wattsup(settings: Settings, _: DeviceOf) -> Meter:
+    """Open the meter on the setting `port`; `boundary`, `covers`, `baud`, `range_w` as above."""
+    port, boundary = settings.text("port"), settings.boundary("wall")
+    covers = settings.texts("covers", ("system",))
+    baud, range_w = settings.whole("baud", 115200), settings.number("range_w", 1800.0)
+    settings.finish()
+    return WattsUp(port, boundary=boundary, covers=covers, baud=baud, range_w=range_w)
+
+
+DRIVER = Driver(
+    name="wattsup",
+    kind="stream",
+    summary="Watts Up? PRO, PRO ES and .NET over USB serial, once a second",
+    open=open_wattsup,
+    parser=WattsUpParser,
+    find=lambda: [f'port = "{path}"' for path in usb_ports()],
+)

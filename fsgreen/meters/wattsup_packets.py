@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fsgreen.meters.base import NAN, Chunk, Reading
+from fsgreen.meters.base import Chunk
+from fsgreen.meters.readings import NAN, Reading
 from fsgreen.trace import MeterInfo
 
 IGNORED = b"\r\n\t\0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fsgreen.errors import FsgreenError
@@ -18,7 +18,9 @@ class MeterInfo:
     `gain_error` is a fraction of the value; `constant_error_w` an offset of every reading;
     `constant_error_j` a fixed error of each energy, whatever its duration (the 0.3 Wh that fast10
     states for its meters, section 3.1); `covers` the parts whose power is included;
-    `power_cycles` the meter's own counter of power losses when it was opened, if it has one.
+    `power_cycles` the meter's own counter of power losses when it was opened, if it has one;
+    `options` what else its parser must know (numbers, texts, truths and lists of them, as JSON
+    keeps them).
     """
 
     driver: str
@@ -34,6 +36,7 @@ class MeterInfo:
     source: str
     constant_error_j: float = 0.0
     power_cycles: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> MeterInfo:

@@ -6,8 +6,8 @@ from test_wattsup import OPENING
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import drivers, open_meters
-from fsgreen.meters.drivers import PARSERS
+from fsgreen.meters import emulated, open_meters
+from fsgreen.meters.drivers import DRIVERS
 from fsgreen.meters.emulator import EmulatedMeter
 
 EMULATED_DISK = {"name": "disk", "driver": "emulator", "profile": "fast10-disk"}
@@ -15,7 +15,7 @@ EMULATED_DISK = {"name": "disk", "driver": "emulator", "profile": "fast10-disk"}
 
 @pytest.fixture(autouse=True)
 def quick_emulators(monkeypatch):
-    monkeypatch.setattr(drivers, "EmulatedMeter", partial(EmulatedMeter, pace_s=0.05))
+    monkeypatch.setattr(emulated, "EmulatedMeter", partial(EmulatedMeter, pace_s=0.05))
 
 
 def opened(config):
@@ -33,7 +33,7 @@ def test_without_configuration_the_two_meters_of_fast10_are_emulated():
     }
     assert {info.boundary for info in infos.values()} == {"modelled"}
     assert infos["system"].serial != infos["disk"].serial
-    assert {info.driver for info in infos.values()} <= PARSERS.keys()
+    assert {info.driver for info in infos.values()} <= DRIVERS.keys()
 
 
 def test_configured_port_is_opened_with_its_boundary():
