@@ -38,12 +38,19 @@ class Stamps:
     def of(cls, cells: Sequence[str]) -> Stamps:
         """Read cells such as `01/31/10 02:00:00 PM`.
 
-        One that lacks seconds, or AM or PM, where most have them is cut and not read.
+        One that lacks seconds, or AM or PM, where most have them is cut and not read; nor is
+        one with fewer digits somewhere than all but a few have.
         """
         found = [STAMP.fullmatch(cell.strip()) for cell in cells]
         forms = Counter(_form(match) for match in found if match)
-        usual = max(forms, key=lambda form: forms[form], default=None)
-        seconds = [_second_of_day(m) if m and _form(m) == usual else NAN for m in found]
+        kinds = Counter(_form(match)[0] for match in found if match)
+        usual = kinds.most_common(1)[0][0] if kinds else None
+        read = {
+            form
+            for form, count in forms.items()
+            if form[0] == usual and (count > few(len(found)) or count == max(forms.values()))
+        }
+        seconds = [_second_of_day(m) if m and _form(m) in read else NAN for m in found]
         dates = [m["day"] if m and s == s else "" for m, s in zip(found, seconds, strict=True)]
         return cls(tuple(dates), np.array(seconds, dtype=float))
 
@@ -53,9 +60,10 @@ class Stamps:
         return np.array([days[text] for text in self.dates]) * DAY_S + self.second_s
 
 
-def _form(match: re.Match[str]) -> tuple[bool, bool]:
-    """Whether a stamp has seconds, and AM or PM."""
-    return bool(match["second"]), bool(match["half"])
+def _form(match: re.Match[str]) -> tuple[tuple[bool, bool], tuple[int, ...]]:
+    """Whether a stamp has seconds, and AM or PM; and how many digits its parts have."""
+    widths = (*map(len, re.split(r"[/.-]", match["day"])), len(match["hour"]))
+    return (bool(match["second"]), bool(match["half"])), widths
 
 
 def _second_of_day(match: re.Match[str]) -> float:
