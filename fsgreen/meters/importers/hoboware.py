@@ -24,7 +24,7 @@ from fsgreen.meters.importers.checks import (
     disagree,
     imported,
     interval_s,
-    mark_gaps,
+    mark_steps,
     refuse_disorder,
     timed_rows,
 )
@@ -108,7 +108,7 @@ def read(data: bytes, settings: Settings) -> Imported:
     _sound(columns, rows, kept, flags, report)
     columns = {name: column.scaled(header.scale[name]) for name, column in columns.items()}
     _check(columns, range_w, flags)
-    mark_gaps(time_s, usual_s, flags)
+    mark_steps(time_s, usual_s, flags)
     power = columns["power"]
     current_a = columns["current"].values if "current" in columns else None
     readings = Readings(
