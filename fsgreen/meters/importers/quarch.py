@@ -94,7 +94,8 @@ def read(data: bytes, settings: Settings) -> Imported:
     for fault in ("cut", "bad-count", "bad-number"):
         flags.mark(np.array([table.faults.get(n) == fault for n in range(len(ticks))]), fault)
     power_w, step_w = _power(header, rails, total, column, flags)
-    flags.mark(np.isnan(power_w) & ~_in(table.faults, len(ticks)), "missing")
+    blank = np.isnan(table.values).any(axis=1)
+    flags.mark(blank & ~_in(table.faults, len(ticks)), "missing")
     flags.mark(power_w < 0, "negative")
     if range_w:
         flags.mark(power_w > range_w, "over-range")

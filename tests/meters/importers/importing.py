@@ -60,17 +60,22 @@ def damaged(draw, sound, *, other=b'\0;,. \t"\n\rx-'):
 
 
 def silent_errors(read, data, sound, within_w=0.0):
-    """Unflagged readings of damaged bytes that are none of the sound file's; [] if refused."""
+    """Readings of damaged bytes that are none of the sound file's, and nothing says so.
+
+    What says so is a flag on the reading, or on the next: where two rows ran into one, the gap
+    after it does. [] if the file is refused.
+    """
     try:
-        result = read(data)
+        readings = list(read(data).readings)
     except FsgreenError as error:
         assert error.next_step
         return []
     true = {round(r.time_s, 6): r.power_w for r in sound.readings}
+    flagged = [bool(set(r.quality.split("|")) - REMARKS) for r in readings] + [False]
     return [
         reading
-        for reading in result.readings
-        if set(reading.quality.split("|")) <= REMARKS
+        for nth, reading in enumerate(readings)
+        if not (flagged[nth] or flagged[nth + 1])
         and not abs(true.get(round(reading.time_s, 6), math.nan) - reading.power_w) <= within_w
     ]
 
