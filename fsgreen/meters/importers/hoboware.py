@@ -48,8 +48,10 @@ RANGE_W = 1800.0
 MARGIN_W = 1.0
 """By how much small powers may disagree with volts times amperes."""
 
-LIMITS = {"voltage": 1000.0, "current": 100.0, "factor": 1.05, "apparent": 1e5, "power": 1e5}
-"""No plug load is beyond these: a style of numbers under which many are is not the file's."""
+LIMITS = {"voltage": 300.0, "current": 30.0, "factor": 1.05}
+POWER_RANGES = 2.0
+"""Values beyond these, and powers beyond twice the range, are no plug load's: a style of numbers
+under which most values are is not the file's."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def read(data: bytes, settings: Settings) -> Imported:
     model = _model(rows, gain, report)
     times_s = decide_times(Stamps.of(rows.stamps), order, report)
     shift_s = offset_s(_offsets(header, rows), offset, report)
-    style = decide_style(rows.cells, style, partial(_plausible, rows), report)
+    style = decide_style(rows.cells, style, partial(_plausible, rows, range_w), report)
     texts = list(zip(rows.faults, *rows.cells.values(), strict=True))
     kept = timed_rows(times_s, texts, rows.names, report)
     time_s = times_s[kept]
@@ -178,12 +180,11 @@ def _read(rows: Rows, kept: Sequence[int], style: str) -> dict[str, Column]:
     }
 
 
-def _plausible(rows: Rows, style: str) -> bool:
+def _plausible(rows: Rows, range_w: float, style: str) -> bool:
     """Whether most values are such as a plug load has, under a style of numbers."""
     columns = _read(rows, range(len(rows.stamps)), style)
-    strange = [
-        np.abs(columns[name].values) > limit for name, limit in LIMITS.items() if name in columns
-    ]
+    limits = LIMITS | dict.fromkeys(("power", "apparent"), POWER_RANGES * range_w)
+    strange = [np.abs(columns[name].values) > limits[name] for name in limits.keys() & columns]
     known = np.isfinite(columns["power"].values)
     return not any(
         (mask & known).sum() > known.sum() / 2 for mask in (*strange, _contradict(columns))
