@@ -92,7 +92,8 @@ def read(data: bytes, settings: Settings) -> Imported:
 
     flags = Flags()
     for fault in ("cut", "bad-count", "bad-number"):
-        flags.mark(np.array([table.faults.get(n) == fault for n in range(len(ticks))]), fault)
+        places = [place for place, name in table.faults.items() if name == fault]
+        flags.mark(_in(places, len(ticks)), fault)
     power_w, step_w = _power(header, rails, total, column, flags)
     blank = np.isnan(table.values).any(axis=1)
     flags.mark(blank & ~_in(table.faults, len(ticks)), "missing")
