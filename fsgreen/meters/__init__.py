@@ -1,9 +1,10 @@
 """Meters: where power comes from, real or modelled, and how a trial records it."""
 
 from fsgreen.meters.base import Chunk, Meter, Parser
-from fsgreen.meters.capture import Capture, reparse
+from fsgreen.meters.capture import Capture
 from fsgreen.meters.drivers import open_meters
 from fsgreen.meters.host import HostSampler
+from fsgreen.meters.rawtrace import reparse
 from fsgreen.meters.readings import Reading, Readings
 
 __all__ = [
