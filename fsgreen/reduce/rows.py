@@ -40,7 +40,8 @@ class Traces:
         """Read the tables of a trial."""
         ops, host, latency = (trial.table(name) for name in ("ops", "host", "latency"))
         infos = {
-            name: trace.MeterInfo.from_dict(info) for name, info in trial.record["meters"].items()
+            name: trace.MeterInfo.from_dict(info)
+            for name, info in sorted(trial.record["meters"].items())
         }
         phases = [trial.phase("measure"), *_idle_phases(trial)]
         spans = [(phase.start_s, phase.end_s) for phase in phases]
