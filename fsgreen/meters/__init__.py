@@ -2,12 +2,14 @@
 
 from fsgreen.meters.base import Chunk, Meter, Parser
 from fsgreen.meters.capture import Capture
-from fsgreen.meters.drivers import open_meters
+from fsgreen.meters.drivers import DRIVERS, IMPORTERS, open_meters
 from fsgreen.meters.host import HostSampler
 from fsgreen.meters.rawtrace import reparse
 from fsgreen.meters.readings import Reading, Readings
 
 __all__ = [
+    "DRIVERS",
+    "IMPORTERS",
     "Capture",
     "Chunk",
     "HostSampler",

@@ -79,7 +79,9 @@ def test_remark_is_no_flaw():
 
 
 def test_zero_watts_is_sound_where_nothing_may_run():
-    assert rules(sound().assign(power_w=0.0), under_load=False) == set()
+    asleep = sampled(lambda t: 0 * t, np.arange(0.0, 61.0))
+    assert rules(asleep, under_load=False) == set()
+    assert rules(asleep) == {14}
 
 
 def test_flaws_outside_the_phase_do_not_matter():
