@@ -1,7 +1,7 @@
 """Meters: where power comes from, real or modelled, and how a trial records it."""
 
-from fsgreen.meters.base import Chunk, Meter, Parser
-from fsgreen.meters.capture import Capture, reparse
+from fsgreen.meters.base import Chunk, Imported, Meter, Parser
+from fsgreen.meters.capture import Capture, power_table, reparse
 from fsgreen.meters.drivers import DRIVERS, IMPORTERS, open_meters
 from fsgreen.meters.host import HostSampler
 from fsgreen.meters.readings import Reading, Readings
@@ -12,10 +12,12 @@ __all__ = [
     "Capture",
     "Chunk",
     "HostSampler",
+    "Imported",
     "Meter",
     "Parser",
     "Reading",
     "Readings",
     "open_meters",
+    "power_table",
     "reparse",
 ]
