@@ -13,7 +13,7 @@ from pathlib import Path
 SCRIPT = """#!/bin/sh
 cd {folder} || exit 2
 printf '%s\\n' "$*" >> asked
-answer=$(printf '%s' "$*" | tr '/ ' '__')
+answer=./$(printf '%s' "$*" | tr '/ ' '__')
 if [ -e "$answer.slow" ]; then sleep "$(cat "$answer.slow")"; fi
 if [ -e "$answer.fails" ]; then cat "$answer.fails" >&2; exit 1; fi
 if [ -e "$answer.says" ]; then exec cat "$answer.says"; fi
