@@ -59,25 +59,27 @@ class HwmonParser:
         counts = {q: count for q, text in texts.items() if (count := whole(text)) is not None}
         flags = ["missing"] if None in texts.values() else []
         flags += ["bad-number"] if set(texts) - set(counts) and not flags else []
-        counted_w, energy_wh = NAN, NAN
+        power_w, energy_wh = self._power_w(counts), NAN
         if "energy_input" in counts:
             step = self._counter.advance(chunk.time_s, counts["energy_input"])
-            if step is None and self._source == ("energy_input",):
-                return []
-            counted_w, flag = step or (0.0, "ok")
+            counted_w, flag = step or (NAN, "ok")
             flags += [flag] if flag != "ok" else []
-            energy_wh = self._counter.total_uj / 3.6e9 if counted_w == counted_w else NAN
-        power_w = counted_w if self._source == ("energy_input",) else self._power_w(counts)
+            if flag in ("ok", "wrapped"):
+                energy_wh = self._counter.total_uj / 3.6e9
+            if self._source == ("energy_input",):
+                if step is None:
+                    return []
+                power_w = counted_w
         flags += ["negative"] if power_w < 0 else []
         flags += ["over-range"] if power_w > self._range_w else []
-        voltage_v, current_a = (
-            counts.get("in_input", NAN) / 1e3,
-            counts.get("curr_input", NAN) / 1e3,
-        )
+        voltage_v = counts.get("in_input", NAN) / 1e3
+        current_a = counts.get("curr_input", NAN) / 1e3
         return [Reading(chunk.time_s, power_w, voltage_v, current_a, energy_wh, quality(flags))]
 
     def _power_w(self, counts: Mapping[str, float]) -> float:
-        """Microwatts, or millivolts times milliamperes, in watts."""
+        """Return watts from microwatts, or from millivolts times milliamperes; else NaN."""
+        if self._source == ("energy_input",):
+            return NAN
         power_uw = 1.0
         for quantity in self._source:
             power_uw *= counts.get(quantity, NAN)

@@ -93,14 +93,14 @@ class Drive:
             page = self._nvme(*_page(MEASUREMENT, MEASUREMENT_B))
         except FsgreenError:
             page = b""
+        how = "estimated" if estimated(page) else "measured"
         percent = percent_error(page)
         stated = "not stated by the drive" if percent is None else f"{percent} % by the drive"
         return replace(
             info,
             boundary="modelled" if estimated(page) else info.boundary,
             gain_error=info.gain_error if percent is None else percent / 100,
-            source=f"interval power of the SMART log, {'estimated' * estimated(page) or 'measured'}"
-            f" by the drive; greatest error {stated}",
+            source=f"interval power of the SMART log, {how} by the drive; greatest error {stated}",
         )
 
     def _nvme(self, command: str, *options: str) -> bytes:

@@ -52,7 +52,7 @@ def percent_error(page: bytes) -> int | None:
 def states_max_w(controller: dict[str, Any]) -> list[float]:
     """Return the maximum of each power state from `nvme id-ctrl`; 0 where it is not stated.
 
-    nvme-cli before 2.8 gives the scale as the lowest bit of `flags`.
+    nvme-cli before 2.6 gives the scale as the lowest bit of `flags`.
     """
     states = controller.get("psds")
     found = []

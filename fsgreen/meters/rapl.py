@@ -1,54 +1,29 @@
 """RAPL, the energy counters of a processor, through the kernel's powercap sysfs.
 
-Zones and attributes: Linux, Documentation/power/powercap/powercap.rst. The counters are readable
-by root only since Linux 5.10 (CVE-2020-8694). A package leaves out the memory, and no counter
-ever sees a drive.
+They are readable by root only since Linux 5.10 (CVE-2020-8694). A package leaves out the memory,
+and no counter ever sees a drive.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from fsgreen.errors import FsgreenError, unknown
 from fsgreen.meters.answers import json_object, quality, whole
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.energycounter import EnergyCounter
 from fsgreen.meters.identified import Identified
+from fsgreen.meters.rapl_zones import COVERS, LOAD, check_domains, wrap_uj, zones
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.settings import Settings
 from fsgreen.meters.sysfs import attribute, gather
 from fsgreen.trace import MeterInfo
 
 ROOT = "/sys/class/powercap"
-LOAD = "sudo modprobe intel_rapl_msr"
 REMEDY = "measure as root, or give your group the right to read as docs/meters/rapl.md shows"
-
-COVERS = {"package": "cpu", "core": "cpu", "uncore": "cpu", "dram": "memory", "psys": "platform"}
-"""What each domain feeds."""
-INSIDE = {"core": {"package", "psys"}, "uncore": {"package", "psys"}}
-INSIDE |= {"package": {"psys"}, "dram": {"psys"}}
-"""The domains whose energy holds that of another: the two are never added."""
 
 ENERGY_UNIT_J = 2**-14  # Intel SDM volume 3B, 16.10.1: 61 uJ on most; 15.3 uJ on servers
 MIN_RATE_HZ, MAX_RATE_HZ = 1.0, 10.0
-
-
-def zones(root: Path) -> dict[str, str]:
-    """Return the domain of each zone that the kernel shows, such as intel-rapl:0 package.
-
-    The same package may be shown once more through memory-mapped registers: that is left out.
-    """
-    found = {}
-    for folder in sorted(root.glob("*:*")):
-        domain = re.match("package|core|uncore|dram|psys", attribute(folder / "name"))
-        if domain and (folder / "energy_uj").exists():
-            found[folder.name] = domain[0]
-    return {
-        zone: domain for zone, domain in found.items() if not zone.startswith("intel-rapl-mmio")
-    } or found
 
 
 class RaplParser:
@@ -106,7 +81,7 @@ def open_rapl(settings: Settings, _: DeviceOf) -> Meter:
         settings.refuse(f"rate_hz is {rate_hz:g}, not {MIN_RATE_HZ:g} to {MAX_RATE_HZ:g}")
     if not range_w > 0:
         settings.refuse(f"range_w is {range_w:g}, not a power")
-    _check_domains(settings, domains, zones(root))
+    check_domains(settings, domains, zones(root))
 
     def identify() -> MeterInfo:
         chosen = [zone for zone, domain in zones(root).items() if domain in domains]
@@ -125,7 +100,7 @@ def open_rapl(settings: Settings, _: DeviceOf) -> Meter:
             source=f"powercap; the maker states no accuracy, {gain_error:.3g} of the value assumed",
             options={
                 "zones": chosen,
-                "wraps_uj": [_wrap_uj(root / zone) for zone in chosen],
+                "wraps_uj": [wrap_uj(root / zone) for zone in chosen],
                 "zone_range_w": range_w,
             },
         )
@@ -152,29 +127,6 @@ def missing(root: Path = Path(ROOT)) -> str | None:
     except OSError as error:
         return f"the energy counters are not readable ({error.strerror}): {REMEDY}"
     return None
-
-
-def _check_domains(settings: Settings, domains: Sequence[str], shown: dict[str, str]) -> None:
-    if not shown:
-        settings.refuse(f"the kernel shows no energy counters (RAPL); try {LOAD}")
-    if not domains or len(set(domains)) < len(domains):
-        settings.refuse(f"domains is {list(domains)!r}, not one or several, each once")
-    for domain in domains:
-        if domain not in shown.values():
-            raise unknown("RAPL domain", domain, set(shown.values()), where=settings.name)
-        for outer in sorted(INSIDE.get(domain, set()) & set(domains)):
-            settings.refuse(f"{domain} is inside {outer}: its energy would count twice")
-
-
-def _wrap_uj(zone: Path) -> int:
-    wrap_uj = whole(attribute(zone / "max_energy_range_uj"))
-    if not wrap_uj or wrap_uj < 0:
-        raise FsgreenError(
-            "the kernel does not tell where this counter wraps",
-            where=zone / "max_energy_range_uj",
-            next_step="leave this domain out of the meter's domains",
-        )
-    return wrap_uj
 
 
 def _processor() -> str:

@@ -37,7 +37,7 @@ class Service:
         except ValueError as error:
             raise _error(f"this is no address: {error}", url) from error
         if "@" in parts.netloc or parts.path not in ("", "/") or parts.query:
-            raise _error("the address holds more than a host and a port", url)
+            raise _error("the address holds more than a host and a port", self._host)
         if parts.scheme != "https" and not (parts.scheme == "http" and self._host in LOOPBACK):
             raise _error("only https is spoken with another machine", url)
         self.url = url

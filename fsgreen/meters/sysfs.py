@@ -21,28 +21,33 @@ BUSY = {
 """What a sensor that sleeps or is not answering now gives; it may answer at the next question."""
 
 
-def attribute(path: Path, default: str = "") -> str:
-    """Return what an attribute holds, without blanks around it; `default` where it cannot be."""
+def attribute(path: Path) -> str:
+    """Return what an attribute holds, without blanks around it; empty where it cannot be read."""
     try:
         return path.read_text("latin-1").strip()
     except OSError:
-        return default
+        return ""
 
 
-def gather(paths: Mapping[str, Path], next_step: str) -> bytes:
+def gather(paths: Mapping[str, Path], remedy: str) -> bytes:
     """Return attributes as they are, by name, as one JSON object; null for one that is busy now.
 
-    Raises FsgreenError, with `next_step`, where one is gone or may not be read.
+    Raises FsgreenError where one is gone, or may not be read: `remedy` tells how to get the right.
     """
-    return json.dumps({name: _text(path, next_step) for name, path in paths.items()}).encode()
+    return json.dumps({name: _text(path, remedy) for name, path in paths.items()}).encode()
 
 
-def _text(path: Path, next_step: str) -> str | None:
+def _text(path: Path, remedy: str) -> str | None:
     try:
         return path.read_text("latin-1")
     except OSError as error:
         if error.errno in BUSY:
             return None
+        refused = isinstance(error, PermissionError)
         raise FsgreenError(
-            f"{path.name} is not readable: {error.strerror}", where=path, next_step=next_step
+            f"{path.name} is not readable: {error.strerror}",
+            where=path,
+            next_step=remedy
+            if refused
+            else f"see whether its part is still there: ls {path.parent}",
         ) from error
