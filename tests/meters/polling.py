@@ -57,6 +57,14 @@ def none_is_wrong(driver, info, texts):
             assert reading.quality != "ok"
 
 
+def none_passes_when_cut(driver, info, *before, whole):
+    """An answer that ends at any byte before its own end gives no power, and says so."""
+    for end in range(len(whole)):
+        reading = parsed(driver, info, *before, whole[:end])[-1]
+        assert reading.power_w != reading.power_w
+        assert reading.quality in ("cut", "missing")
+
+
 @st.composite
 def damaged(draw, sound):
     """An answer that was sound before something happened to it."""

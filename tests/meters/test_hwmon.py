@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from polling import answers, disturbed, flags, fuzzed, none_is_wrong, opened, parsed, power
+from polling import (
+    answers,
+    disturbed,
+    flags,
+    fuzzed,
+    none_is_wrong,
+    none_passes_when_cut,
+    opened,
+    parsed,
+    power,
+)
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
@@ -232,6 +242,10 @@ def test_suspect_answer_is_flagged(text, power_w, flag):
     (reading,) = parsed(DRIVER, INA226, text)
     assert reading.quality == flag
     assert reading.power_w == pytest.approx(power_w, nan_ok=True)
+
+
+def test_answer_that_is_cut_gives_no_power():
+    none_passes_when_cut(DRIVER, INA226, whole=answer(power1=5_000_000, in1=5000, curr1=1000))
 
 
 SOUND = answer(power1=5_000_000, in1=5000, curr1=1000, energy1=10_000_000)

@@ -5,7 +5,17 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from polling import answers, disturbed, flags, fuzzed, none_is_wrong, opened, parsed, power
+from polling import (
+    answers,
+    disturbed,
+    flags,
+    fuzzed,
+    none_is_wrong,
+    none_passes_when_cut,
+    opened,
+    parsed,
+    power,
+)
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
@@ -209,6 +219,11 @@ def test_power_state_is_read_from_every_version_of_nvme_cli(text, power_w, flag)
     (reading,) = parsed(DRIVER, STATES, text)
     assert reading.quality == flag
     assert reading.power_w == pytest.approx(power_w, nan_ok=True)
+
+
+def test_answer_that_is_cut_gives_no_power():
+    none_passes_when_cut(DRIVER, MEASURED, whole=smart_page(625, energy_wh=4))
+    none_passes_when_cut(DRIVER, STATES, whole=state("0x00000001"))
 
 
 @fuzzed

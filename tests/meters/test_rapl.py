@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from polling import answers, disturbed, flags, fuzzed, none_is_wrong, opened, parsed, power
+from polling import (
+    answers,
+    disturbed,
+    flags,
+    fuzzed,
+    none_is_wrong,
+    none_passes_when_cut,
+    opened,
+    parsed,
+    power,
+)
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
@@ -242,6 +252,36 @@ def test_energy_is_the_truth_wherever_the_counter_starts(start_uj, grown_uj):
     assert set(flags(readings)) <= {"ok", "wrapped"}
     assert readings[-1].energy_wh * 3.6e9 == pytest.approx(sum(grown_uj), abs=1)
     assert sum(power(readings)) * 1e6 == pytest.approx(sum(grown_uj), abs=1)
+
+
+EVENTS = st.sampled_from(["sound", "sound", "sound", "drop", "garbage", "twice", "reset"])
+
+
+@fuzzed
+@given(
+    st.integers(20_000_000_000, WRAP_UJ),
+    st.lists(st.tuples(st.floats(0.1, 20.0), st.integers(0, 900), EVENTS), max_size=25),
+)
+def test_energy_of_a_disturbed_count_is_the_truth_or_flagged(start_uj, course):
+    """A reset to 0 far from a wrap, answers that are lost, garbage, and answers that come twice."""
+    parser, time_s, true_uj, count_uj = DRIVER.parser(ONE), 0.0, 0, start_uj
+    readings = parser.feed(Chunk(time_s, counts(count_uj % WRAP_UJ)))
+    for step_s, watts, event in [*course, (1.0, 50, "sound")]:
+        time_s += step_s
+        count_uj += round(watts * step_s * 1e6)
+        true_uj += round(watts * step_s * 1e6)
+        if event == "reset" and 20_000_000_000 < count_uj % WRAP_UJ < WRAP_UJ - 20_000_000_000:
+            count_uj = WRAP_UJ
+        if event != "drop":
+            text = b"\0" if event == "garbage" else counts(count_uj % WRAP_UJ)
+            for _ in range(1 + (event == "twice")):
+                readings += parser.feed(Chunk(time_s, text))
+    if set(flags(readings)) <= {"ok", "wrapped"}:
+        assert readings[-1].energy_wh * 3.6e9 == pytest.approx(true_uj, abs=1)
+
+
+def test_answer_that_is_cut_gives_no_power():
+    none_passes_when_cut(DRIVER, BOTH, counts(1, 2), whole=counts(50_000_000, 60_000_000))
 
 
 @fuzzed

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from polling import answers, disturbed, flags, fuzzed, none_is_wrong, opened, parsed, power
+from polling import (
+    answers,
+    disturbed,
+    flags,
+    fuzzed,
+    none_is_wrong,
+    none_passes_when_cut,
+    opened,
+    parsed,
+    power,
+)
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
@@ -308,6 +318,19 @@ def test_supply_that_gives_nothing_leaves_no_sum_of_the_others():
     readings = parsed(DRIVER, info, json.dumps(both).encode(), json.dumps(one).encode())
     assert power(readings) == pytest.approx([100.0, math.nan], nan_ok=True)
     assert flags(readings) == ["ok", "missing"]
+
+
+def test_answer_that_is_cut_gives_no_power():
+    none_passes_when_cut(DRIVER, CHASSIS_INFO, whole=answer(231.5))
+
+
+def test_document_that_is_cut_gives_no_power():
+    (document,) = json.loads(answer(231.5)).values()
+    for end in range(len(document)):
+        (reading,) = parsed(
+            DRIVER, CHASSIS_INFO, json.dumps({ENVIRONMENT: document[:end]}).encode()
+        )
+        assert (reading.quality, math.isnan(reading.power_w)) == ("cut", True)
 
 
 @fuzzed
