@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 import numpy as np
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.powersensor3_packets import (
     RECORD,
@@ -21,6 +22,7 @@ from fsgreen.meters.powersensor3_packets import (
     Sensor,
     interval_us,
     samples_of,
+    values_of,
 )
 from fsgreen.meters.serialport import PORTS, SerialPort, usb_ports, usb_serial
 from fsgreen.meters.settings import Settings
@@ -34,20 +36,6 @@ TRIAL_S = 0.2  # of stream, to find the rate
 STOPPED = b"\xff\x3f\xff\x3f"
 EMULATED = "emulated"
 """A firmware version that ends so is no instrument's."""
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """Limits of error that someone has found, and who: the device states none.
-
-    `volts`: the rails' nominal voltage, which turns a step of current into one of power; None for
-    the highest that the sensors can show.
-    """
-
-    gain_error: float
-    constant_error_w: float
-    source: str
-    volts: float | None = None
 
 
 class PowerSensor3:
@@ -184,7 +172,7 @@ class PowerSensor3:
             if piece := self._line.read(REPLY_S):
                 data += piece.data
         self._silence()
-        interval = interval_us(samples_of(data)[0])
+        interval = interval_us(values_of(samples_of(data)[0], 0))
         if not interval > 0:
             raise self._error(
                 "the meter answers but sends no samples",
@@ -240,22 +228,9 @@ def open_powersensor3(settings: Settings, _: DeviceOf) -> Meter:
     """Open the meter on the setting `port`; its accuracy must be told (`Accuracy`)."""
     port = settings.text("port")
     boundary, covers = settings.boundary("dc-rail"), settings.texts("covers", ("disk",))
-    accuracy = accuracy_of(settings)
+    accuracy = Accuracy.of(settings)
     settings.finish()
     return PowerSensor3(port, accuracy, boundary=boundary, covers=covers)
-
-
-def accuracy_of(settings: Settings) -> Accuracy:
-    """Take the settings `gain_error`, `constant_error_w`, `source` and, where given, `volts`."""
-    volts = settings.number("volts", 0.0)
-    if volts < 0:
-        settings.refuse(f"volts is {volts:g}, below 0")
-    return Accuracy(
-        gain_error=settings.number("gain_error"),
-        constant_error_w=settings.number("constant_error_w"),
-        source=settings.text("source"),
-        volts=volts or None,
-    )
 
 
 def _found() -> list[str]:

@@ -103,19 +103,29 @@ def samples_of(data: bytes) -> tuple[Samples, bytes]:
     return found[((found & _FIXED) == _WANTED).all(axis=1)], rest
 
 
-def values_of(samples: Samples, place: int) -> NDArray[np.intp]:
+def values_of(samples: Samples, place: int) -> Numbers:
     """Return the ten-bit values at a place of each sample: 0 the stamp, then the sensors."""
-    upper = samples[:, 2 * place].astype(np.intp) & 0x0F
+    upper = samples[:, 2 * place].astype(np.int64) & 0x0F
     return upper << 6 | samples[:, 2 * place + 1] & 0x3F
 
 
-def interval_us(samples: Samples) -> float:
+def interval_us(stamps: Numbers) -> float:
     """Return the mean interval of samples by their stamps, without those that gaps part; or NaN."""
-    steps = np.diff(values_of(samples, 0)) % STAMP_US
-    if not len(steps):
+    steps_us = np.diff(stamps) % STAMP_US
+    if not len(steps_us):
         return math.nan
-    usual = float(np.median(steps))
-    return float(steps[abs(steps - usual) <= usual / 2].mean())
+    usual_us = float(np.median(steps_us))
+    return float(steps_us[abs(steps_us - usual_us) <= usual_us / 2].mean())
+
+
+def counts_of(stamps: Numbers, before: int, interval_us: float) -> Numbers:
+    """Return how many samples after its predecessor each comes, but for whole turns of the stamp.
+
+    `before`: the stamp before the first.
+    """
+    steps_us = np.diff(stamps, prepend=before) % STAMP_US
+    steps_us[steps_us < interval_us / 2] += STAMP_US
+    return np.rint(steps_us / interval_us).astype(np.int64)
 
 
 class PowerSensor3Parser:
@@ -180,14 +190,12 @@ class PowerSensor3Parser:
             ),
         )
 
-    def _counted(self, stamps: NDArray[np.intp], arrived_s: float) -> tuple[Numbers, Mask]:
+    def _counted(self, stamps: Numbers, arrived_s: float) -> tuple[Numbers, Mask]:
         """Return the numbers of samples, and which of them come after lost ones."""
         if self._stamp is None:
             self._stamp = int(stamps[0] - round(self._interval_us))
-        steps_us = np.diff(stamps, prepend=self._stamp) % STAMP_US
+        counts = counts_of(stamps, self._stamp, self._interval_us)
         self._stamp = int(stamps[-1])
-        steps_us[steps_us < self._interval_us / 2] += STAMP_US
-        counts = np.rint(steps_us / self._interval_us).astype(np.int64)
         numbers = self._number + np.cumsum(counts)
         lost = counts > 1
         place = int(lost.argmax())
