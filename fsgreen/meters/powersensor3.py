@@ -125,9 +125,7 @@ class PowerSensor3:
         sensors = [Sensor.of(record) for record in records]
         pairs = [
             (current, voltage)
-            for nth, (current, voltage) in enumerate(
-                zip(sensors[::2], sensors[1::2], strict=True)
-            )
+            for nth, (current, voltage) in enumerate(zip(sensors[::2], sensors[1::2], strict=True))
             if self._in_use(nth, current, voltage)
         ]
         if not pairs:

@@ -188,9 +188,7 @@ def _numbers(text: bytes, columns: list[str]) -> Floats:
         return words.apply(pd.to_numeric, errors="coerce").to_numpy(float)
 
 
-def _counted(
-    stamps: np.ndarray, host_s: Floats, step_us: float
-) -> tuple[np.ndarray, Mask, Mask]:
+def _counted(stamps: np.ndarray, host_s: Floats, step_us: float) -> tuple[np.ndarray, Mask, Mask]:
     """Return the samples' numbers, which follow a loss, and which the host's time contradicts."""
     counts = counts_of(stamps, int(stamps[0] - round(step_us)), step_us)
     lost = counts > 1
