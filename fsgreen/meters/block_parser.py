@@ -8,7 +8,7 @@ import numpy as np
 
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.block_format import Block, Channel, blocks_of
-from fsgreen.meters.columns import flags_of, joined
+from fsgreen.meters.columns import Mask, flags_of, joined
 from fsgreen.meters.readings import Floats, Readings
 from fsgreen.meters.sample_clock import SampleClock
 from fsgreen.trace import MeterInfo
@@ -192,7 +192,7 @@ class BlockParser:
 
     def _converted(self, block: Block, samples: np.ndarray, time_s: Floats) -> Readings:
         """Return volts, amperes and watts of samples, flagged."""
-        masks = {mark: np.zeros(len(samples), dtype=bool) for mark in FLAGS}
+        masks: dict[str, Mask] = {mark: np.zeros(len(samples), dtype=bool) for mark in FLAGS}
         for mark in self._marks:
             masks[mark][0] = True
         self._marks.clear()
@@ -202,7 +202,7 @@ class BlockParser:
             nothing = np.full(len(samples), np.nan)
             return Readings(time_s, nothing, nothing, nothing, flags=flags_of(masks))
         values = samples * self._gain + self._offset
-        masks["clipped"] = ((samples <= self._low) | (samples >= self._high)).any(axis=1)
+        masks["clipped"] = np.any((samples <= self._low) | (samples >= self._high), axis=1)
         power_w = values[:, self._watts].sum(axis=1)
         current_a = voltage_v = None
         for amperes, volts, nominal_v in self._pairs:

@@ -84,6 +84,7 @@ class BlockMeter:
     def _identified(self) -> MeterInfo:
         """Wait for the first whole block; all bytes stay to be read."""
         self._socket = self._dial()
+        self._socket.setblocking(False)
         self._unread = []
         data = b""
         deadline_s = time.monotonic() + WAIT_S
@@ -115,7 +116,7 @@ class BlockMeter:
             data = b""
             while len(data) < BUFFER_B:
                 try:
-                    piece = self._socket.recv(RECEIVED_B, socket.MSG_DONTWAIT)
+                    piece = self._socket.recv(RECEIVED_B)
                 except BlockingIOError:
                     break
                 if not piece and self._socket.type == socket.SOCK_STREAM:

@@ -93,10 +93,9 @@ def samples_of(data: bytes) -> tuple[Samples, bytes]:
     starts = np.flatnonzero((row[:-1] >= 0xF0) & ((row[1:] & 0xC0) == 0x40))
     under_way = starts[starts > len(row) - SAMPLE_B]
     starts = starts[: len(starts) - len(under_way)]
+    rest = data[-1:] if data[-1:] >= b"\xf0" else b""
     if len(under_way):
         rest = data[under_way[0] :]
-    else:
-        rest = data[-1:] if data[-1:] >= b"\xf0" else b""
     if not len(starts):
         return np.empty((0, SAMPLE_B), dtype=np.uint8), rest
     found = np.lib.stride_tricks.sliding_window_view(row, SAMPLE_B)[starts]

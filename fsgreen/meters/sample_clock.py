@@ -55,7 +55,7 @@ class SampleClock:
         if self._time_s is None:
             assert arrived_s is not None
             self._number, self._time_s = last, arrived_s
-        times_s = self._time_s + (numbers - self._number) * self._step_s
+        times_s = np.asarray(self._time_s + (numbers - self._number) * self._step_s, dtype=float)
         self._number, self._time_s = last, float(times_s[-1])
         if arrived_s is not None:
             self._learn(arrived_s - self._time_s, arrived_s)
