@@ -43,6 +43,10 @@ _WANTED = np.array(
 )
 """The bits of a sample that are always the same; the marker is free at sensor 0."""
 
+EARLIEST = 0.65
+"""Stamps are microseconds late at times; one nearer to the last is a turn of the stamp away, as
+after 20 lost samples of 50 us."""
+
 WINDOW_S = 1.0
 LATE_S = 1.5e-6 * STAMP_US
 """Samples that are later than this, and stay so, show that some were lost before them."""
@@ -123,7 +127,7 @@ def counts_of(stamps: Numbers, before: int, interval_us: float) -> Numbers:
     `before`: the stamp before the first.
     """
     steps_us = np.diff(stamps, prepend=before) % STAMP_US
-    steps_us[steps_us < interval_us / 2] += STAMP_US
+    steps_us[steps_us < EARLIEST * interval_us] += STAMP_US
     return np.rint(steps_us / interval_us).astype(np.int64)
 
 
