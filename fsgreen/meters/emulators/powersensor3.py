@@ -94,7 +94,7 @@ class Emulator:
         os.set_blocking(self._master, False)
         self._wake = os.eventfd(0)
         self.port = os.ttyname(self._slave)
-        self._began_s = time.monotonic()
+        self.began_s = time.monotonic()
         self._sent = 0
         self._streaming = False
         self._records: deque[bytes] = deque()
@@ -156,7 +156,7 @@ class Emulator:
 
     def _taken(self) -> int:
         """How many samples there have been."""
-        elapsed_s = time.monotonic() - self._began_s
+        elapsed_s = time.monotonic() - self.began_s
         return int(elapsed_s * self.rate_hz * (1 + self.drift_ppm * 1e-6))
 
     def _due(self) -> bytes:
