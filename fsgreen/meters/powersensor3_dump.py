@@ -39,6 +39,9 @@ MAX_LOST = 0.01
 NEAR = 2000
 """Samples before and after a gap whose earliest arrival tells how long it was."""
 
+STAY = 10
+"""Samples that are later for so many times `NEAR` are not delayed: others were lost before them."""
+
 DRIFT_S = 10.0
 """The drift of the clocks is fitted to files that are longer."""
 
@@ -65,7 +68,7 @@ def read_dump(data: bytes, settings: Settings) -> Imported:
 
     Flags: cut, bad-count, bad-number (the line cannot be read and has no value), lost (samples
     are missing before), negative (by more than the constant error), inconsistent (power is not
-    volts times amperes, or the host's time contradicts the stamps).
+    volts times amperes, or the total not the sum).
     """
     accuracy = Accuracy.of(settings)
     range_w, serial = settings.number("range_w"), settings.text("serial", "not stated")
@@ -78,12 +81,15 @@ def read_dump(data: bytes, settings: Settings) -> Imported:
     if len(stamps) < 2 or not step_us > 0:
         raise _refused("the dump has fewer than two samples with rising stamps")
     rate_hz = float(round(1e6 / step_us, -1))
-    numbers, lost, wrong = _counted(stamps, lines.column("time"), 1e6 / rate_hz)
+    numbers, lost = _counted(stamps, lines.column("time"), 1e6 / rate_hz)
     sound_s, drift = _timed(numbers, lines.column("time"), 1 / rate_hz)
     pairs = [name.removeprefix("power") for name in lines.columns if re.match(r"power\d", name)]
     power_w = lines.column("power_total")
-    wrong |= _contradicts(lines, pairs)
-    masks = {"lost": lost, "inconsistent": wrong, "negative": power_w < -accuracy.constant_error_w}
+    masks = {
+        "lost": lost,
+        "inconsistent": _contradicts(lines, pairs),
+        "negative": power_w < -accuracy.constant_error_w,
+    }
     resolution_w = resolution_w or _resolution_w(lines, pairs, accuracy.volts)
     info = MeterInfo(
         driver="powersensor3-dump",
@@ -188,32 +194,42 @@ def _numbers(text: bytes, columns: list[str]) -> Floats:
         return words.apply(pd.to_numeric, errors="coerce").to_numpy(float)
 
 
-def _counted(stamps: np.ndarray, host_s: Floats, step_us: float) -> tuple[np.ndarray, Mask, Mask]:
-    """Return the samples' numbers, which follow a loss, and which the host's time contradicts."""
+def _counted(stamps: np.ndarray, host_s: Floats, step_us: float) -> tuple[np.ndarray, Mask]:
+    """Return the samples' numbers, and which samples follow a loss.
+
+    The stamps tell a loss up to whole turns, the host's times how many turns: after it all samples
+    come later than before.
+    """
     counts = counts_of(stamps, int(stamps[0] - round(step_us)), step_us)
     lost = counts > 1
     gaps = np.flatnonzero(lost)
     if len(gaps) > MAX_LOST * len(stamps) + 1:
         raise _refused(f"{len(gaps)} of {len(stamps)} samples follow a gap: the stamps do not fit")
-    numbers = np.cumsum(counts)
-    late_s = host_s - numbers * step_us * 1e-6
     limit_s = LATE_S + 2 * _fineness_s(host_s)
-    for nth, gap in enumerate(gaps):
-        before = max(gaps[nth - 1] if nth else 0, gap - NEAR)
-        after = min(gaps[nth + 1] if nth + 1 < len(gaps) else len(stamps), gap + NEAR)
-        if gap == 0:
-            continue
-        longer_s = late_s[gap:after].min() - late_s[before:gap].min()
-        if longer_s > limit_s:
-            counts[gap] += round(round(1e6 * longer_s / STAMP_US) * STAMP_US / step_us)
-    numbers = np.cumsum(counts)
-    late_s = host_s - numbers * step_us * 1e-6
-    starts = _starts_of_seconds(numbers, step_us)
+    for places in (gaps, None):
+        late_s = host_s - np.cumsum(counts) * step_us * 1e-6
+        if places is None:
+            places = _steps(late_s, limit_s)
+        for nth, gap in enumerate(places):
+            before = max(places[nth - 1] if nth else 0, gap - NEAR)
+            after = min([*places[nth + 1 : nth + 2], len(stamps), gap + NEAR])
+            if gap == 0:
+                continue
+            longer_s = late_s[gap:after].min() - late_s[before:gap].min()
+            if longer_s > limit_s:
+                counts[gap] += round(round(1e6 * longer_s / STAMP_US) * STAMP_US / step_us)
+                lost[gap] = True
+    return np.cumsum(counts), lost
+
+
+def _steps(late_s: Floats, limit_s: float) -> np.ndarray:
+    """Return the places from which on all samples are later, by groups of `NEAR` samples."""
+    starts = np.arange(0, len(late_s), NEAR)
     least_s = np.minimum.reduceat(late_s, starts)
-    wrong = np.zeros(len(stamps), dtype=bool)
-    allowed_s = limit_s + 1e-6 * step_us * MAX_SLEW * np.diff(numbers[starts])
-    wrong[starts[1:]] = abs(np.diff(least_s)) > allowed_s
-    return numbers, lost, wrong
+    padded_s = np.pad(least_s, STAY, mode="edge")
+    window_s = np.lib.stride_tricks.sliding_window_view(padded_s, STAY).min(axis=1)
+    later = window_s[STAY : STAY + len(starts)] - window_s[: len(starts)] > limit_s
+    return starts[later & ~np.roll(later, 1)]
 
 
 def _timed(numbers: np.ndarray, host_s: Floats, step_s: float) -> tuple[Floats, float]:
