@@ -109,7 +109,9 @@ class Document:
         return str(value) if isinstance(value, (str, int)) else ""
 
 
-def plug_sheet(settings: Settings, driver: str, *, range_w: float, resolution_w: float) -> MeterInfo:
+def plug_sheet(
+    settings: Settings, driver: str, *, range_w: float, resolution_w: float
+) -> MeterInfo:
     """Take the settings that all plugs have; model and serial number are still to be asked.
 
     `interval_s`, `boundary`, `covers`, `range_w`, `resolution_w`, `gain_error` (a fraction) and

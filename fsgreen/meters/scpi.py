@@ -89,6 +89,7 @@ class Analyzer:
         """Stop counting, where we count."""
         if self._integrating and self._visa is not None:
             self._write(":INTEGRATE:STOP")
+            self._check_errors()
             self._integrating = False
 
     def ask(self) -> bytes:
@@ -227,7 +228,7 @@ def open_scpi(settings: Settings, _: DeviceOf) -> Meter:
         element=settings.choice("element", ("1", "2", "3", "SIGMA"), "1"),
         wiring=settings.choice("wiring", tuple(WIRINGS), ""),
         mode=settings.choice("mode", MODES, "RMS"),
-        crest_factor=settings.choice("crest_factor", CREST_FACTORS, "3"),
+        crest_factor=settings.whole("crest_factor", 3),
         line_filter=settings.switch("line_filter", False),
         frequency_filter=settings.switch("frequency_filter", False),
         integrate=settings.switch("integrate", True),
@@ -235,6 +236,8 @@ def open_scpi(settings: Settings, _: DeviceOf) -> Meter:
     )
     if min(setup.voltage_range_v, setup.current_range_a, setup.update_s) <= 0:
         settings.refuse("voltage_range_v, current_range_a and update_s are above 0")
+    if setup.crest_factor not in CREST_FACTORS:
+        settings.refuse(f"crest_factor is {setup.crest_factor}, not 3 or 6")
     if not 0 < setup.power_factor <= 1:
         settings.refuse(f"power_factor is {setup.power_factor:g}, not above 0 and up to 1")
     if setup.element == "SIGMA" and not setup.wiring:

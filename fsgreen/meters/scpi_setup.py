@@ -16,7 +16,7 @@ ITEMS = ("P", "U", "I", "WH", "URANGE", "IRANGE")
 WIRINGS = {"": 1, "P1W2": 1, "P1W3": 2, "P3W3": 2, "V3A3": 2, "P3W4": 3}
 """How many elements SIGMA adds, by wiring; "" leaves it as it is."""
 
-CREST_FACTORS = ("3", "6")
+CREST_FACTORS = (3, 6)
 MODES = ("RMS", "VMEAN", "DC")
 
 
@@ -30,7 +30,7 @@ class Setup:
     element: str
     wiring: str
     mode: str
-    crest_factor: str
+    crest_factor: int
     line_filter: bool
     frequency_filter: bool
     integrate: bool
@@ -67,7 +67,7 @@ class Setup:
             (":COMMUNICATE:HEADER", "0"),
             (":HOLD", "0"),
             *wiring,
-            (":INPUT:CFACTOR", self.crest_factor),
+            (":INPUT:CFACTOR", str(self.crest_factor)),
             (":INPUT:MODE", self.mode),
             (":INPUT:VOLTAGE:AUTO", "0"),
             (":INPUT:VOLTAGE:RANGE", f"{self.voltage_range_v:g}"),
@@ -93,7 +93,7 @@ class Setup:
         """
         reactive = facts["reactive_error"] * math.tan(math.acos(self.power_factor))
         gain = facts["gain_error"] + reactive + self.line_filter * facts["filter_error"]
-        return gain, facts["range_error"] * self.range_w * (2 if self.crest_factor == "6" else 1)
+        return gain, facts["range_error"] * self.range_w * (2 if self.crest_factor == 6 else 1)
 
     def _element_of(self, item: str) -> str:
         """The ranges of SIGMA are those of its elements, which share them."""

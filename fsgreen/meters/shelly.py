@@ -40,9 +40,7 @@ class ShellyLink:
             raise self._error("what answers is no Shelly")
         if about.at("auth_en" if modern else "auth") is True:
             raise locked(f"http://{self._host}")
-        self._path = (
-            f"/rpc/{self._component}.GetStatus?id={self._channel}" if modern else "/status"
-        )
+        self._path = f"/rpc/{self._component}.GetStatus?id={self._channel}" if modern else "/status"
         info = replace(
             self._sheet,
             model=f"Shelly {model}, generation {about.text('gen') or 1}, "

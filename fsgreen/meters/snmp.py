@@ -6,51 +6,32 @@ from the environment or from a file that only its owner may read, never from a t
 
 from __future__ import annotations
 
-import os
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from importlib import resources
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from fsgreen.errors import FsgreenError, unknown
+from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
 from fsgreen.meters.remote import Remote
 from fsgreen.meters.settings import Settings
 from fsgreen.meters.snmp_answers import (
     ABSENT,
     JOULES_PER_WH,
-    QUANTITIES,
     UPTIME,
     Found,
     SnmpParser,
     objects_in,
 )
-from fsgreen.meters.snmp_session import AUTH, PRIV, VERSIONS, Access, Session
+from fsgreen.meters.snmp_session import Access, Session
+from fsgreen.meters.snmp_settings import take_access, take_objects
 from fsgreen.trace import MeterInfo
 
 SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"
-OID = re.compile(r"\.?([0-9]+(\.[0-9]+)+)", re.ASCII)
-SECRETS = {
-    "community": "FSGREEN_SNMP_COMMUNITY",
-    "user": "FSGREEN_SNMP_USER",
-    "auth_key": "FSGREEN_SNMP_AUTH_KEY",
-    "priv_key": "FSGREEN_SNMP_PRIV_KEY",
-}
 ASSUMED_GAIN = 0.02
 ASSUMED_W = 1.0
 FINE_COUNTER_W = 1.0
 """A counter whose single count per question is worth less than this gives power itself."""
-
-
-@cache
-def presets() -> Mapping[str, Any]:
-    """Return the units of `pdus.toml`, by name."""
-    return tomllib.loads(resources.files("fsgreen.meters").joinpath("pdus.toml").read_text())
 
 
 class SnmpLink:
@@ -94,7 +75,7 @@ class SnmpLink:
         }
         count_j = objects["energy"][1] * JOULES_PER_WH if "energy" in objects else float("inf")
         if self._power_from == "auto" and count_j * self._sheet.rate_hz <= FINE_COUNTER_W:
-            del objects["power"]
+            objects.pop("power", None)
         _, named = found.get(SYS_NAME, ("", ""))
         _, described = found.get(SYS_DESCR, ("", ""))
         return replace(
@@ -143,16 +124,14 @@ class SnmpLink:
 def open_snmp(settings: Settings, _: DeviceOf) -> Meter:
     """Open what the settings `host` and `preset`, or objects of one's own, name."""
     host, port = settings.text("host"), settings.whole("port", 161)
-    access = _access(settings)
-    objects, facts = _objects(settings)
+    access = take_access(settings)
+    objects, facts = take_objects(settings)
     power_from = settings.choice("power_from", ("auto", "counter", "power"), "auto")
     if power_from == "counter" and "energy" in objects:
         objects.pop("power", None)
-    wanted = "energy" if power_from == "counter" or "power" not in objects else "power"
-    if wanted not in objects:
-        settings.refuse(f"there is no object for {wanted}: give {wanted}_oid and {wanted}_scale")
-    if "energy" not in objects or "power" not in objects:
-        power_from = "counter" if "power" not in objects else "power"
+    source = "energy" if power_from == "counter" else "power"
+    if source not in objects and not (power_from == "auto" and "energy" in objects):
+        settings.refuse(f"there is no object for {source}: give {source}_oid and {source}_scale")
     interval_s = settings.number("interval_s", 1.0)
     if interval_s <= 0:
         settings.refuse(f"interval_s is {interval_s:g}, not above 0")
@@ -176,61 +155,6 @@ def open_snmp(settings: Settings, _: DeviceOf) -> Meter:
     if fault := access.fault():
         settings.refuse(fault)
     return Remote(SnmpLink((host, port), access, objects, facts["serial"], power_from, sheet))
-
-
-def _objects(settings: Settings) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Take what to ask for: a preset, and objects of one's own over it."""
-    name = settings.text("preset", "")
-    facts: Mapping[str, Any] = {"source": "objects as set", "serial": "", "bits": 32}
-    objects: dict[str, Any] = {}
-    if name:
-        if name not in presets():
-            raise unknown("preset", name, presets(), where=f"meter {settings.name}")
-        facts = presets()[name]
-        index = settings.text("index", facts["index"])
-        if not OID.fullmatch(f"1.{index}"):
-            settings.refuse(f"index is {index!r}, not the number of an outlet such as 5 or 1.5")
-        for quantity in QUANTITIES:
-            if quantity in facts:
-                objects[quantity] = {
-                    key: value.format(index=index) if isinstance(value, str) else value
-                    for key, value in facts[quantity].items()
-                }
-    for quantity in QUANTITIES:
-        oid = settings.text(f"{quantity}_oid", "")
-        if oid:
-            match = OID.fullmatch(oid)
-            if match is None:
-                settings.refuse(f"{quantity}_oid is {oid!r}, not an OID in numbers")
-            objects[quantity] = {"oid": match[1], "scale": settings.number(f"{quantity}_scale")}
-    return objects, facts
-
-
-def _access(settings: Settings) -> Access:
-    """Take how the agent lets one in; what is secret comes from elsewhere."""
-    return Access(
-        version=settings.choice("version", tuple(VERSIONS), "2c"),
-        auth=settings.choice("auth", tuple(AUTH), "sha"),
-        priv=settings.choice("priv", tuple(PRIV), "aes"),
-        **_secrets(settings, settings.text("secrets", "")),
-    )
-
-
-def _secrets(settings: Settings, path: str) -> dict[str, str]:
-    """Read secrets from a file that only its owner may read, or else from the environment."""
-    if not path:
-        return {key: os.environ[name] for key, name in SECRETS.items() if name in os.environ}
-    file = Path(path).expanduser()
-    try:
-        if file.stat().st_mode & 0o077:
-            settings.refuse(f"others may read {file}: chmod 600 {file}")
-        values = tomllib.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        # The text of a file of secrets stays out of every message.
-        settings.refuse(f"{file} cannot be read as TOML: {type(error).__name__}")
-    if not values.keys() <= SECRETS.keys() or not all(isinstance(v, str) for v in values.values()):
-        settings.refuse(f"{file} may hold texts for {', '.join(SECRETS)}, and nothing else")
-    return values
 
 
 def _missing() -> str | None:

@@ -76,6 +76,7 @@ class LoopThread:
 
     def close(self) -> None:
         """End the loop and the thread."""
+        self.run(self._loop.shutdown_default_executor())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -88,6 +89,7 @@ class Session:
         self._address = (host, port)
         self._access = access
         self._engine: Any = None
+        self._target: Any = None
         self._thread = LoopThread(f"snmp {host}")
 
     def get(self, oids: Sequence[str]) -> bytes:
@@ -111,15 +113,15 @@ class Session:
         from pysnmp.hlapi.v3arch import asyncio as snmp
 
         if self._engine is None:
+            self._target = await snmp.UdpTransportTarget.create(
+                self._address, timeout=TIMEOUT_S, retries=RETRIES
+            )
             self._engine = snmp.SnmpEngine()
-        target = await snmp.UdpTransportTarget.create(
-            self._address, timeout=TIMEOUT_S, retries=RETRIES
-        )
         names = (snmp.ObjectType(snmp.ObjectIdentity(oid)) for oid in oids)
         question = snmp.get_cmd(
             self._engine,
             self._credentials(),
-            target,
+            self._target,
             snmp.ContextData(),
             *names,
             lookupMib=False,
@@ -130,8 +132,7 @@ class Session:
         if status:
             raise self._error(f"{status.prettyPrint()} for {oids[max(int(place), 1) - 1]}")
         return "".join(
-            f"{oid} = {type(value).__name__}: {escaped(value.prettyPrint())}\n"
-            for oid, value in answers
+            f"{oid} = {type(value).__name__}: {_text(value)}\n" for oid, value in answers
         ).encode("ascii")
 
     def _credentials(self) -> Any:
@@ -168,6 +169,8 @@ async def shut(engine: Any) -> None:
             await asyncio.sleep(0)
 
 
-def escaped(text: str) -> str:
-    """Return a text in one line of ASCII."""
+def _text(value: Any) -> str:
+    """Return a value in one line of ASCII, from which its bytes can be had again."""
+    octets = hasattr(value, "asOctets")
+    text: str = value.asOctets().decode("latin-1") if octets else value.prettyPrint()
     return text.encode("unicode_escape").decode("ascii")

@@ -45,8 +45,12 @@ class TasmotaLink:
             source=f"{self._sheet.source}; Status 8 and Power{self._relay}",
             options={"relay": self._relay},
         )
-        if Document(self._command("Status%208")).at(*ENERGY, "Power") is None:
+        status, _, switch = self.ask().partition(b"\n")
+        if Document(status).at(*ENERGY, "Power") is None:
             raise self._error("this plug has no power meter")
+        # A meter without any relay is always on.
+        if self._relay > 1 and Document(switch).at(f"POWER{self._relay}") is None:
+            raise self._error(f"this plug has no relay {self._relay}")
         return info
 
     def ask(self) -> bytes:

@@ -120,7 +120,7 @@ def _shelly2(plug: EmulatedPlug, path: str) -> dict[str, Any] | None:
     return None
 
 
-def _tasmota(plug: EmulatedPlug, path: str) -> dict[str, Any] | None:
+def _tasmota(plug: EmulatedPlug, path: str) -> dict[str, Any]:
     if plug.locked:
         return {"WARNING": "Need user=<username>&password=<password>"}
     match unquote(path):
@@ -140,7 +140,7 @@ def _tasmota(plug: EmulatedPlug, path: str) -> dict[str, Any] | None:
             return {"StatusSNS": {"Time": "2026-01-01T00:00:00", "ENERGY": energy}}
         case "/cm?cmnd=Power1":
             return {"POWER": "ON" if plug.on else "OFF"}
-    return None
+    return {"Command": "Unknown"}
 
 
 _PATHS = {"shelly1": _shelly1, "shelly2": _shelly2, "tasmota": _tasmota}

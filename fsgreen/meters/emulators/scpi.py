@@ -6,6 +6,7 @@ not know or cannot do, and counts watt-hours between INTEGRATE:START and STOP.
 
 from __future__ import annotations
 
+import socket
 import socketserver
 import threading
 import time
@@ -69,6 +70,8 @@ class EmulatedAnalyzer:
         class Talk(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 for line in self.rfile:
+                    # Else what follows a command without an answer waits for 40 ms.
+                    self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
                     answer = analyzer.obey(line.decode("latin-1").strip())
                     if answer is not None:
                         self.wfile.write(answer.encode("latin-1"))
@@ -156,10 +159,10 @@ class EmulatedAnalyzer:
         volts, amperes = (
             float(self.settings[f":INPUT:{which}:RANGE"]) for which in ("VOLTAGE", "CURRENT")
         )
-        over = MAINS_V > OVERLOAD * volts or current_a > OVERLOAD * amperes
+        over = OVERLOAD * volts < MAINS_V or current_a > OVERLOAD * amperes
         value = {
             "P": "INF" if over else f"{power_w:.4E}",
-            "U": "INF" if MAINS_V > OVERLOAD * volts else f"{MAINS_V:.4E}",
+            "U": "INF" if OVERLOAD * volts < MAINS_V else f"{MAINS_V:.4E}",
             "I": "INF" if current_a > OVERLOAD * amperes else f"{current_a:.4E}",
             "WH": f"{self.energy_wh:.5E}" if self.integrating or self.energy_wh else "NAN",
             "URANGE": f"{volts:.4E}",

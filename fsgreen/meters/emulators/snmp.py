@@ -21,6 +21,7 @@ class Agent:
     def __init__(self, objects: Objects, access: Access | None = None) -> None:
         self.objects = objects
         self.fault: Fault | None = None
+        self.received: list[tuple[str, ...]] = []
         self._access = access or Access()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
@@ -66,6 +67,7 @@ class Agent:
         from pysnmp.error import PySnmpError
         from pysnmp.proto import rfc1902, rfc1905
 
+        self.received.append(tuple(str(name) for name, _value in asked))
         if self.fault == "silent":
             # What pysnmp does not answer.
             raise PySnmpError("silent")
