@@ -18,6 +18,7 @@ from fsgreen.meters.settings import Settings
 from fsgreen.meters.snmp_answers import (
     ABSENT,
     JOULES_PER_WH,
+    UNSUPPORTED,
     UPTIME,
     Found,
     SnmpParser,
@@ -28,6 +29,9 @@ from fsgreen.meters.snmp_settings import take_access, take_objects
 from fsgreen.trace import MeterInfo
 
 SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"
+SOURCES = {"auto": ("power", "energy"), "counter": ("energy",), "power": ("power",)}
+"""What power can be taken from, by the setting `power_from`."""
+
 ASSUMED_GAIN = 0.02
 ASSUMED_W = 1.0
 FINE_COUNTER_W = 1.0
@@ -62,17 +66,19 @@ class SnmpLink:
 
     def identify(self) -> MeterInfo:
         """Ask what the unit is and in what its objects count."""
-        digits = {n: what["digits"] for n, what in self._objects.items() if "digits" in what}
         serial = [self._serial_oid] if self._serial_oid else []
-        found = objects_in(self._get((SYS_DESCR, SYS_NAME, *serial, *digits.values())))
-        there = objects_in(self.ask())
-        for name, what in self._objects.items():
-            for oid in filter(None, (what["oid"], digits.get(name))):
-                if (found | there).get(oid, ("Null", ""))[0] in ABSENT:
-                    raise self._error(f"the unit has no object {oid} for {name}")
+        digits = [what["digits"] for what in self._objects.values() if "digits" in what]
+        found = objects_in(self._get((SYS_DESCR, SYS_NAME, *serial, *digits)))
+        found |= objects_in(self.ask())
         objects = {
-            name: [what["oid"], self._worth(found, what)] for name, what in self._objects.items()
+            name: [what["oid"], self._worth(found, what)]
+            for name, what in self._objects.items()
+            if _has(found, what["oid"]) and _has(found, what.get("digits", what["oid"]))
         }
+        wanted = [name for name in SOURCES[self._power_from] if name in self._objects]
+        if not objects.keys() & set(wanted):
+            lacking = " and ".join(f"{self._objects[name]['oid']} ({name})" for name in wanted)
+            raise self._error(f"the unit does not measure {lacking}")
         count_j = objects["energy"][1] * JOULES_PER_WH if "energy" in objects else float("inf")
         if self._power_from == "auto" and count_j * self._sheet.rate_hz <= FINE_COUNTER_W:
             objects.pop("power", None)
@@ -81,7 +87,7 @@ class SnmpLink:
         return replace(
             self._sheet,
             model=described[:120] or "SNMP agent",
-            serial=found[self._serial_oid][1] if self._serial_oid in found else named,
+            serial=found[self._serial_oid][1] if _has(found, self._serial_oid) else named,
             resolution_w=objects["power"][1] if "power" in objects else 0.0,
             constant_error_j=0.0 if "power" in objects else count_j,
             options={**self._sheet.options, "objects": objects},
@@ -121,17 +127,23 @@ class SnmpLink:
         )
 
 
+def _has(found: Found, oid: str) -> bool:
+    """Whether a unit has an object, and measures it."""
+    kind, text = found.get(oid, ("Null", ""))
+    return kind not in ABSENT and text != UNSUPPORTED
+
+
 def open_snmp(settings: Settings, _: DeviceOf) -> Meter:
     """Open what the settings `host` and `preset`, or objects of one's own, name."""
     host, port = settings.text("host"), settings.whole("port", 161)
     access = take_access(settings)
     objects, facts = take_objects(settings)
-    power_from = settings.choice("power_from", ("auto", "counter", "power"), "auto")
-    if power_from == "counter" and "energy" in objects:
+    power_from = settings.choice("power_from", tuple(SOURCES), "auto")
+    if not objects.keys() & set(SOURCES[power_from]):
+        name = SOURCES[power_from][0]
+        settings.refuse(f"there is no object for {name}: give {name}_oid and {name}_scale")
+    if power_from == "counter":
         objects.pop("power", None)
-    source = "energy" if power_from == "counter" else "power"
-    if source not in objects and not (power_from == "auto" and "energy" in objects):
-        settings.refuse(f"there is no object for {source}: give {source}_oid and {source}_scale")
     interval_s = settings.number("interval_s", 1.0)
     if interval_s <= 0:
         settings.refuse(f"interval_s is {interval_s:g}, not above 0")

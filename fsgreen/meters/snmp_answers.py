@@ -18,7 +18,7 @@ from fsgreen.trace import MeterInfo
 LINE = re.compile(r"([0-9.]{1,300}) = ([A-Za-z0-9]+): ([^\n]*)\n")
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,9})?", re.ASCII)
 ABSENT = ("NoSuchObject", "NoSuchInstance", "EndOfMibView", "Null")
-UNSUPPORTED = -1.0
+UNSUPPORTED = "-1"
 """What units of APC and Server Technology answer for what they do not measure (their MIBs)."""
 
 UPTIME = "1.3.6.1.2.1.1.3.0"
@@ -105,7 +105,7 @@ class SnmpParser:
     def _count(self, name: str, found: Found, answer: Answer) -> float:
         kind, text = found.get(self._objects[name][0], ("Null", ""))
         if kind not in ABSENT and NUMBER.fullmatch(text):
-            if float(text) != UNSUPPORTED:
+            if text != UNSUPPORTED:
                 return float(text)
             answer.flags.append("missing")
         else:

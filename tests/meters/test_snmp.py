@@ -163,7 +163,7 @@ def test_community_in_the_testbed_file_is_refused(agent):
         ({"preset": "apc"}, "unknown preset 'apc'"),
         ({"index": ""}, "not the number of an outlet"),
         ({"index": "1.1.x"}, "not the number of an outlet"),
-        ({"index": "1.1.6"}, f"no object {SENTRY}.8.3.1.7.1.1.6 for power"),
+        ({"index": "1.1.6"}, f"does not measure {SENTRY}.8.3.1.7.1.1.6 (power)"),
         ({"power_oid": "enterprises.1"}, "not an OID in numbers"),
         ({"power_oid": "1.3.6.1"}, "lacks its power_scale"),
         ({"interval_s": 0}, "not above 0"),
@@ -172,6 +172,18 @@ def test_community_in_the_testbed_file_is_refused(agent):
 )
 def test_wrong_setting_is_named(agent, changed, what):
     assert what in refused(agent, **changed)
+
+
+def test_what_the_unit_does_not_measure_is_left_out(agent):
+    power, energy, voltage, _ = OUTLET
+    del agent.objects[voltage]
+    agent.objects[energy] = ("Integer32", lambda: -1)
+    with closing(meter_of(agent)) as meter:
+        (reading,) = trial(meter, DRIVER, 1)
+        assert meter.describe().options["objects"].keys() == {"power", "current"}
+    assert (reading.power_w, reading.quality) == (97.0, "ok")
+    agent.objects[power] = ("Integer32", lambda: -1)
+    assert "does not measure" in refused(agent)
 
 
 def test_meter_without_an_object_for_power_is_refused(agent):
