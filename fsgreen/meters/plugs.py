@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.readings import NAN
+from fsgreen.meters.answers import Answer, Checks
+from fsgreen.meters.base import Chunk
+from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -61,6 +64,37 @@ def locked(where: str) -> FsgreenError:
         next_step="switch the password of its web page off while it measures, on a network of "
         "its own: a password would travel in clear",
     )
+
+
+class PlugParser:
+    """Readings of a plug, whose answers `parse` reads without raising on any bytes.
+
+    Flags: cut, bad-number, switched-off (the relay is open: the plug's 0 W is no measurement),
+    underflow (0 W with the relay closed: below what the plug resolves), and those of `Checks`.
+    """
+
+    def __init__(self, info: MeterInfo, parse: Callable[[bytes, MeterInfo], Answer]) -> None:
+        self._info = info
+        self._parse = parse
+        self._checks = Checks(info.range_w, SLACK_VA)
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the reading of one answer."""
+        return [self._checks.reading(chunk.time_s, self._parse(chunk.data, self._info))]
+
+
+def judged(answer: Answer, *, on: bool, broken: bool = False) -> Answer:
+    """Return an answer without a power that nobody measured, and with the reason."""
+    if not on:
+        answer.flags.append("switched-off")
+    elif broken:
+        answer.flags.append("missing")
+    elif answer.power_w == 0:
+        answer.flags.append("underflow")
+    else:
+        return answer
+    answer.power_w = NAN
+    return answer
 
 
 class Document:

@@ -7,11 +7,9 @@ Source of the commands: Yokogawa IM WT310E-17EN and IM WT310-17EN, chapter 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
@@ -26,42 +24,38 @@ from fsgreen.meters.scpi_setup import (
 )
 from fsgreen.meters.scpi_values import ScpiParser
 from fsgreen.meters.settings import Settings
+from fsgreen.meters.visa import Visa
 from fsgreen.trace import MeterInfo
 
-TIMEOUT_MS = 3000
-MAX_ERRORS = 20
 VALUES = ":NUMERIC:NORMAL:VALUE?"
 
 
 class Analyzer:
-    """The way to the analyzer at the VISA `resource`, through the VISA `library`."""
+    """The way to the analyzer behind `visa`."""
 
-    def __init__(self, resource: str, library: str, setup: Setup, sheet: MeterInfo) -> None:
-        self._resource = resource
-        self._library = library
+    def __init__(self, visa: Visa, setup: Setup, sheet: MeterInfo) -> None:
+        self._visa = visa
         self._setup = setup
         self._sheet = sheet
-        self._visa: Any = None
         self._integrating = False
 
     def identify(self) -> MeterInfo:
         """Set the analyzer up, and return what it is and what it answers that it is set to."""
-        if self._visa is None:
-            self._connect()
-        self._write("*CLS")
+        self._visa.connect()
+        self._visa.write("*CLS")
         maker, model, serial, firmware = self._identity()
         facts = facts_of(model)
-        if self._setup.update_s not in facts["rates_s"]:
-            raise self._error(
-                f"a {model} has no update interval of {self._setup.update_s:g} s",
+        setup = self._setup
+        if setup.update_s not in facts["rates_s"]:
+            raise self._visa.error(
+                f"a {model} has no update interval of {setup.update_s:g} s",
                 f"set update_s to one of {', '.join(f'{s:g}' for s in facts['rates_s'])}",
             )
         self._end_integration()
-        answers = {header: self._set(header, value) for header, value in self._setup.commands()}
-        answers[":INPUT:WIRING"] = self._query(":INPUT:WIRING?")
-        self._check_errors()
-        gain_error, constant_error_w = self._setup.errors(facts)
-        setup = self._setup
+        answers = {header: self._set(header, value) for header, value in setup.commands()}
+        answers[":INPUT:WIRING"] = self._visa.query(":INPUT:WIRING?")
+        self._visa.check_errors()
+        gain_error, constant_error_w = setup.errors(facts)
         return replace(
             self._sheet,
             model=f"{maker} {model}, firmware {firmware}",
@@ -81,53 +75,30 @@ class Analyzer:
     def integrate(self) -> None:
         """Begin to count watt-hours."""
         if self._setup.integrate:
-            self._write(":INTEGRATE:START")
+            self._visa.write(":INTEGRATE:START")
             self._integrating = True
-            self._check_errors()
+            self._visa.check_errors()
 
     def halt(self) -> None:
         """Stop counting, where we count."""
-        if self._integrating and self._visa is not None:
-            self._write(":INTEGRATE:STOP")
-            self._check_errors()
+        if self._integrating and self._visa.connected:
+            self._visa.write(":INTEGRATE:STOP")
+            self._visa.check_errors()
             self._integrating = False
 
     def ask(self) -> bytes:
-        """Return the analyzer's answer, with its end of line."""
-        self._write(VALUES)
-        return self._read()
+        """Return the analyzer's values, with their end of line."""
+        return self._visa.ask(VALUES)
 
     def close(self) -> None:
         """Let the analyzer go, set as it is."""
-        if self._visa is not None:
-            # One that has vanished cannot be told.
-            with suppress(Exception):
-                self._visa.close()
-            self._visa = None
-
-    def _connect(self) -> None:
-        import pyvisa
-
-        try:
-            self._visa = pyvisa.ResourceManager(self._library).open_resource(
-                self._resource,
-                read_termination="\n",
-                write_termination="\n",
-                timeout=TIMEOUT_MS,
-                open_timeout=TIMEOUT_MS,
-            )
-        except Exception as error:  # PyVISA-py raises plain exceptions for what it cannot reach.
-            raise self._error(
-                f"the analyzer cannot be reached: {error}",
-                f"check its power, cable and the setting resource; python -m visa info tells "
-                f"what {self._library} can do here",
-            ) from error
+        self._visa.close()
 
     def _identity(self) -> tuple[str, ...]:
-        answer = self._query("*IDN?")
+        answer = self._visa.query("*IDN?")
         parts = tuple(part.strip() for part in answer.split(","))
         if len(parts) != 4:
-            raise self._error(
+            raise self._visa.error(
                 f"what answers is no SCPI instrument: *IDN? gives {answer!r}",
                 "check the setting resource",
             )
@@ -135,68 +106,26 @@ class Analyzer:
 
     def _end_integration(self) -> None:
         """Make way for the settings; an integration that is not ours is not ended."""
-        if self._query(":INTEGRATE:STATE?").upper().startswith("STAR"):
+        if self._visa.query(":INTEGRATE:STATE?").upper().startswith("STAR"):
             if not self._integrating:
-                raise self._error(
+                raise self._visa.error(
                     "the analyzer is integrating already: its watt-hours would be lost",
                     "note them down, stop and reset its integration, then try again",
                 )
             self.halt()
-        self._write(":INTEGRATE:RESET")
+        self._visa.write(":INTEGRATE:RESET")
 
     def _set(self, header: str, value: str) -> str:
         """Set, and return what the analyzer then answers that it is set to."""
-        self._write(f"{header} {value}")
-        answer = self._query(f"{header}?")
+        self._visa.write(f"{header} {value}")
+        answer = self._visa.query(f"{header}?")
         if not same_setting(value, answer):
-            self._check_errors()
-            raise self._error(
+            self._visa.check_errors()
+            raise self._visa.error(
                 f"{header} was set to {value}, and the analyzer answers {answer!r}",
                 "set what its manual allows (docs/meters/scpi.md)",
             )
         return answer
-
-    def _check_errors(self) -> None:
-        errors = []
-        for _ in range(MAX_ERRORS):
-            answer = self._query(":STATUS:ERROR?")
-            if answer.partition(",")[0].strip().lstrip("+-") == "0":
-                break
-            errors.append(answer)
-        if errors:
-            raise self._error(
-                f"the analyzer reports: {'; '.join(errors)}",
-                "set what its manual allows (docs/meters/scpi.md)",
-            )
-
-    def _query(self, question: str) -> str:
-        self._write(question)
-        return self._read().decode("latin-1").strip()
-
-    def _write(self, command: str) -> None:
-        with self._told():
-            self._visa.write(command)
-
-    def _read(self) -> bytes:
-        with self._told():
-            return bytes(self._visa.read_raw())
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say what failed; an answer that came late would be taken for that of the next."""
-        import pyvisa
-
-        try:
-            yield
-        except (pyvisa.errors.Error, OSError) as error:
-            self.close()
-            raise self._error(
-                f"the analyzer does not answer: {error}",
-                "check its power and cable; look at its display for an error",
-            ) from error
-
-    def _error(self, what: str, next_step: str) -> FsgreenError:
-        return FsgreenError(what, where=self._resource, next_step=next_step)
 
 
 class ScpiMeter(Remote):
@@ -220,7 +149,7 @@ class ScpiMeter(Remote):
 
 def open_scpi(settings: Settings, _: DeviceOf) -> Meter:
     """Open the analyzer at the setting `resource`, with the ranges and the rest of `Setup`."""
-    resource, library = settings.text("resource"), settings.text("visa", "@py")
+    visa = Visa(settings.text("resource"), settings.text("visa", "@py"))
     setup = Setup(
         voltage_range_v=settings.number("voltage_range_v"),
         current_range_a=settings.number("current_range_a"),
@@ -256,7 +185,7 @@ def open_scpi(settings: Settings, _: DeviceOf) -> Meter:
         source="",
     )
     settings.finish()
-    return ScpiMeter(Analyzer(resource, library, setup, sheet))
+    return ScpiMeter(Analyzer(visa, setup, sheet))
 
 
 def _missing() -> str | None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.answers import Answer, Checks
-from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.plugs import SLACK_VA, Document, get, locked, plug_sheet
-from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.answers import Answer
+from fsgreen.meters.base import DeviceOf, Driver, Meter
+from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
 from fsgreen.meters.remote import Remote
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
@@ -93,32 +92,7 @@ def parse_status(data: bytes, info: MeterInfo) -> Answer:
         errors = status.at("errors")
         broken = isinstance(errors, list) and "power_meter_failure" in errors
     answer.flags = status.flags
-    if on is False:
-        answer.flags.append("switched-off")
-    elif broken:
-        answer.flags.append("missing")
-    elif answer.power_w == 0:
-        answer.flags.append("underflow")
-    else:
-        return answer
-    answer.power_w = NAN
-    return answer
-
-
-class ShellyParser:
-    """Readings of a Shelly.
-
-    Flags: cut, bad-number, switched-off (the relay is open: the plug's 0 W is no measurement),
-    underflow (0 W with the relay closed: below what the plug resolves), and those of `Checks`.
-    """
-
-    def __init__(self, info: MeterInfo) -> None:
-        self._info = info
-        self._checks = Checks(info.range_w, SLACK_VA)
-
-    def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the reading of one answer."""
-        return [self._checks.reading(chunk.time_s, parse_status(chunk.data, self._info))]
+    return judged(answer, on=on is not False, broken=broken)
 
 
 def open_shelly(settings: Settings, _: DeviceOf) -> Meter:
@@ -136,5 +110,5 @@ DRIVER = Driver(
     kind="counter",
     summary="Shelly plugs over HTTP, all generations (indicative)",
     open=open_shelly,
-    parser=ShellyParser,
+    parser=lambda info: PlugParser(info, parse_status),
 )

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.answers import Answer, Checks
-from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.plugs import SLACK_VA, Document, get, locked, plug_sheet
-from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.answers import Answer
+from fsgreen.meters.base import DeviceOf, Driver, Meter
+from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.readings import NAN
 from fsgreen.meters.remote import Remote
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
@@ -95,30 +95,7 @@ def parse_status(data: bytes, info: MeterInfo) -> Answer:
     state: Any = switch.at(f"POWER{relay}")
     if state is None and relay == 1:
         state = switch.at("POWER")
-    if state == "OFF":
-        answer.flags.append("switched-off")
-    elif answer.power_w == 0:
-        answer.flags.append("underflow")
-    else:
-        return answer
-    answer.power_w = NAN
-    return answer
-
-
-class TasmotaParser:
-    """Readings of a plug with Tasmota.
-
-    Flags: cut, bad-number, switched-off (the relay is open: the plug's 0 W is no measurement),
-    underflow (0 W with the relay closed: below what the plug resolves), and those of `Checks`.
-    """
-
-    def __init__(self, info: MeterInfo) -> None:
-        self._info = info
-        self._checks = Checks(info.range_w, SLACK_VA)
-
-    def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the reading of one answer."""
-        return [self._checks.reading(chunk.time_s, parse_status(chunk.data, self._info))]
+    return judged(answer, on=state != "OFF")
 
 
 def open_tasmota(settings: Settings, _: DeviceOf) -> Meter:
@@ -134,5 +111,5 @@ DRIVER = Driver(
     kind="counter",
     summary="plugs with Tasmota over HTTP (indicative)",
     open=open_tasmota,
-    parser=TasmotaParser,
+    parser=lambda info: PlugParser(info, parse_status),
 )

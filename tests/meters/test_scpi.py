@@ -6,7 +6,7 @@ import pytest
 from asked import conversation, opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import scpi
+from fsgreen.meters import scpi, visa
 from fsgreen.meters.emulators.scpi import EmulatedAnalyzer
 from fsgreen.meters.scpi import DRIVER
 
@@ -240,7 +240,7 @@ def test_accuracy_follows_model_ranges_filter_and_power_factor(
 
 
 def test_silent_analyzer_is_a_fault_and_works_again_when_started_again(analyzer, monkeypatch):
-    monkeypatch.setattr(scpi, "TIMEOUT_MS", 200)
+    monkeypatch.setattr(visa, "TIMEOUT_MS", 200)
     with closing(meter_of(analyzer)) as meter:
         meter.start()
         analyzer.fault = "silent"
@@ -260,7 +260,7 @@ def test_another_analyzer_at_the_same_place_is_refused(analyzer):
 
 
 def test_place_where_nothing_listens_is_told_and_leaves_nothing_open(monkeypatch):
-    monkeypatch.setattr(scpi, "TIMEOUT_MS", 200)
+    monkeypatch.setattr(visa, "TIMEOUT_MS", 200)
     before = set(os.listdir("/proc/self/fd"))
     for resource in ("TCPIP::127.0.0.1::1::SOCKET", "no resource at all"):
         with pytest.raises(FsgreenError) as caught:
