@@ -1,9 +1,11 @@
 """Meters: where power comes from, real or modelled, and how a trial records it."""
 
 from fsgreen.meters.base import Chunk, Imported, Meter, Parser
-from fsgreen.meters.capture import Capture, power_table, reparse
+from fsgreen.meters.capture import Capture
 from fsgreen.meters.drivers import DRIVERS, IMPORTERS, open_meters
 from fsgreen.meters.host import HostSampler
+from fsgreen.meters.powertable import power_table
+from fsgreen.meters.rawtrace import reparse
 from fsgreen.meters.readings import Reading, Readings
 
 __all__ = [
