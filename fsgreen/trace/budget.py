@@ -10,7 +10,7 @@ import pandas as pd
 from fsgreen.trace.clock import ClockFit
 from fsgreen.trace.energy import energy_j, integral_j
 from fsgreen.trace.meter import MeterInfo
-from fsgreen.trace.table import columns, flags, flawed
+from fsgreen.trace.table import Array, columns, flags, flawed
 
 MAX_CONSTANT_EDGE_SHARE = 0.02
 
@@ -123,7 +123,8 @@ class _Edge:
 
 
 def _edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: float) -> float:
-    start, end = (_edge(readings, edge_s, interval_s) for edge_s in (start_s, end_s))
+    trace = columns(readings, "power_w")
+    start, end = (_edge(*trace, readings, edge_s, interval_s) for edge_s in (start_s, end_s))
     change_w = max(
         abs(one_w - other_w)
         for one_w in (start.before_w, start.after_w)
@@ -136,19 +137,22 @@ def _edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: f
     return max(start.lag_s, end.lag_s) * change_w + each_j
 
 
-def _edge(readings: pd.DataFrame, edge_s: float, interval_s: float) -> _Edge:
+def _edge(
+    all_s: Array, all_w: Array, readings: pd.DataFrame, edge_s: float, interval_s: float
+) -> _Edge:
     """The last reading wholly before an edge against the first wholly after it.
 
     The latter comes at least one interval later. A few per cent of slack absorb the jitter of
     arrival times.
     """
-    all_s, all_w = columns(readings, "power_w")
     place = int(np.searchsorted(all_s, edge_s, side="right"))
     near = slice(max(0, place - NEIGHBOURS), place + NEIGHBOURS)
     stale = [nth for nth, names in flags(readings[near]) if "stale" in names]
-    if len(all_s[near]) - len(stale) < 2:
-        raise flawed(f"the meter only repeats itself around {edge_s:.6g} s")
-    time_s, power_w = (np.delete(values[near], stale) for values in (all_s, all_w))
+    fresh = np.isfinite(all_w[near])
+    fresh[stale] = False
+    if fresh.sum() < 2:
+        raise flawed(f"the meter says nothing new around {edge_s:.6g} s")
+    time_s, power_w = all_s[near][fresh], all_w[near][fresh]
     last = len(time_s) - 1
     before = max(0, int(np.searchsorted(time_s, edge_s, side="right")) - 1)
     across_s = time_s[min(before + 1, last)] - time_s[before]

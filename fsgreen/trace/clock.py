@@ -120,7 +120,7 @@ def fit_clock(
                 f"the clock would drift by {fit.drift_ppm:.0f} ppm",
                 "look for a step of either clock between the pulses",
             )
-        if best is not None and fit.residual_s > (1 - LEAST_GAIN) * best.residual_s:
+        if best is not None and fit.residual_s >= (1 - LEAST_GAIN) * best.residual_s:
             return best
         best = fit
         expected_s = [fit.meter_s(host_s) for host_s in hosts_s]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from fsgreen.trace.table import Array, columns, flawed, times
+from fsgreen.trace.table import Array, check_units, columns, flawed, times
 
 JOULES_PER_WH = 3600.0
 MAX_UNCOVERED = 0.01
@@ -40,7 +40,7 @@ def counter_energy_j(readings: pd.DataFrame, start_s: float, end_s: float) -> fl
     To be reported beside `energy_j`, never instead: a Watts Up counts in steps of 0.1 Wh (360 J).
     Raises FsgreenError if the counter went back; `unwrap_counter` first, if it wraps.
     """
-    if "energy_wh" not in readings:
+    if "energy_wh" not in check_units(readings):
         return float("nan")
     time_s, energy_wh = columns(readings, "energy_wh")
     span = _reach(time_s, start_s, end_s)
