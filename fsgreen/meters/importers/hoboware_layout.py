@@ -47,9 +47,13 @@ FACTOR = re.compile(r"power factor", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Header:
-    """Where a header has its columns, and what its cells say besides."""
+    """Where a header has its columns, and what its cells say besides.
+
+    `width` counts blank cells at its end too, which a spreadsheet puts above the details.
+    """
 
     separator: str
+    width: int
     cells: tuple[str, ...]
     times: tuple[int, ...]
     series: Mapping[str, int]
@@ -82,13 +86,13 @@ def layout(text: str, separator: str, report: Report) -> tuple[Header, Rows]:
 
 
 def split(line: str, separator: str) -> list[str]:
-    """Return the cells of a line, whose quotes never span lines."""
+    """Return the cells of a line, whose quotes never span lines; none if they are astray."""
     if '"' not in line:
         return line.split(separator)
     try:
-        return next(csv.reader([line], delimiter=separator), [])
+        return next(csv.reader([line], delimiter=separator, strict=True), [])
     except csv.Error:
-        return line.split(separator)
+        return []
 
 
 def _header(lines: Sequence[str], separator: str, report: Report) -> tuple[int, Header]:
@@ -126,6 +130,7 @@ def _columns(cells: list[str], separator: str, report: Report) -> Header | None:
         if CONTINUED.fullmatch(cells[place]) and PROPERTIES.search(cells[place - 1]):
             cells[place - 1 : place + 1] = [",".join(cells[place - 1 : place + 1])]
     cells = [cell.strip() for cell in cells]
+    width = len(cells)
     if DETAILS in cells:
         cells = cells[: cells.index(DETAILS)]
     while cells and not cells[-1]:
@@ -160,6 +165,7 @@ def _columns(cells: list[str], separator: str, report: Report) -> Header | None:
     labels = {m[1].strip() for c in cells for m in [LABEL.search(c)] if m}
     return Header(
         separator,
+        width,
         tuple(cells),
         (*dates, clock),
         series,
@@ -199,7 +205,7 @@ def _rows(lines: Sequence[str], cut: bool, first: int, header: Header, report: R
     blank = misfits = 0
     split_rows = [split(line, SEPARATORS[header.separator]) for line in lines[first:]]
     detailed = any(len(cells) > width and cells[width] == DETAILS for cells in split_rows)
-    others = _others(header)
+    event_places = [place for place in _others(header) if not _unit(header.cells[place])]
     for number, cells in enumerate(split_rows, first + 1):
         last = cut and number == len(lines)
         stamp = " ".join(cells[p].strip() for p in header.times if p < len(cells)).strip()
@@ -209,9 +215,12 @@ def _rows(lines: Sequence[str], cut: bool, first: int, header: Header, report: R
         if not stamp and not any(data.values()):
             blank += 1
             continue
-        fault = _fault(cells, width, bool(extra) and not detailed, last)
+        wide = len(cells) > width and not detailed and (extra or len(cells) != header.width)
+        strange = any(cells[p].strip() not in ("", LOGGED) for p in event_places if p < len(cells))
+        fits = len(cells) >= width and not wide and not strange
+        fault = "cut" if last else "" if fits else "bad-count"
         if not fault and not any(data.values()):
-            logged = [header.cells[p] for p in others if cells[p].strip() == LOGGED]
+            logged = [header.cells[p] for p in event_places if cells[p].strip()]
             if logged:
                 events.update(_head(name) for name in logged)
                 continue
@@ -228,12 +237,6 @@ def _rows(lines: Sequence[str], cut: bool, first: int, header: Header, report: R
         )
     _tell(header, events, blank, detailed, report)
     return rows
-
-
-def _fault(cells: Sequence[str], width: int, crowded: bool, last: bool) -> str:
-    if last:
-        return "cut"
-    return "bad-count" if len(cells) < width or crowded else ""
 
 
 def _others(header: Header) -> list[int]:

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 
 import numpy as np
 from hypothesis import settings as hypothesis_settings
@@ -27,15 +28,20 @@ def reader(importer, **defaults):
 
 
 @st.composite
-def damaged(draw, sound, *, other=b'\0;,. \t"\n\rx-'):
+def damaged(draw, sound, *, whole_cells=False, other=b'\0;,. \t"\n\rx-'):
     """Sound bytes with a few faults of transport: cuts, doubled and moved parts, stray bytes.
 
-    No digit becomes another: that can be seen only where quantities depend on each other.
+    No digit becomes another, and with `whole_cells` none is lost or doubled: that can be seen
+    only where quantities depend on each other.
     """
     data = sound
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.integers(0, len(data) - 1))
         length = draw(st.integers(1, 60))
+        if whole_cells:
+            ends = [match.start() for match in re.finditer(rb"[,\n]", data)]
+            place = min(ends, key=lambda end: abs(end - place), default=0)
+            length = next((end - place for end in ends if end >= place + length), len(data))
         how = draw(st.integers(0, 5))
         if how == 0:
             data = data[:place] + data[place + length :]
