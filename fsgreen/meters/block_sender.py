@@ -29,6 +29,7 @@ from fsgreen.meters.block_format import (
     MAX_RATE_HZ,
     TCP_BLOCK_B,
     UDP_BLOCK_B,
+    UNITS,
     Block,
     Channel,
     Samples,
@@ -202,15 +203,17 @@ def converted(values: np.ndarray, channel: Channel) -> Samples:
 def channel_of(text: str) -> Channel:
     """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
     words = text.split()
-    at = next((nth for nth, word in enumerate(words) if nth and word in ("V", "A", "W")), 0)
-    numbers = words[at + 1 :]
-    if not at or len(numbers) not in (2, 4):
+    for count in (4, 2):
+        name, unit, numbers = words[: -count - 1], words[-count - 1 : -count], words[-count:]
+        if name and unit and unit[0] in UNITS:
+            break
+    else:
         raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
+    gain, offset = map(float, numbers[:2])
     ends = [int(number) for number in numbers[2:]] or [-32768, 32767]
-    name = " ".join(words[:at])
-    channel = Channel(name, words[at], float(numbers[0]), float(numbers[1]), *ends)
+    channel = Channel(" ".join(name), unit[0], gain, offset, *ends)
     inside = -32768 <= min(ends) <= max(ends) <= 32767
-    if not channel.sound or not inside or len(name.encode()) > 16:
+    if not channel.sound or not inside or len(channel.name.encode()) > 16:
         raise ValueError(f"{text!r}: a name of 16 bytes, a gain that is not 0, ends of int16")
     return channel
 
