@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import secrets
 import socket
 import sys
@@ -29,7 +30,6 @@ from fsgreen.meters.block_format import (
     MAX_RATE_HZ,
     TCP_BLOCK_B,
     UDP_BLOCK_B,
-    UNITS,
     Block,
     Channel,
     Samples,
@@ -40,6 +40,8 @@ STUCK_S = 1.0
 """A receiver that takes nothing for so long is hung up on."""
 
 SYNTHETIC = "synthetic"
+
+_CHANNEL = re.compile(r"(.+) ([VAW]) (\S+) (\S+)(?: (-?\d+) (-?\d+))?")
 
 Timed = tuple[int, Samples]
 """The time of the first of some samples in ns, and the samples."""
@@ -202,18 +204,14 @@ def converted(values: np.ndarray, channel: Channel) -> Samples:
 
 def channel_of(text: str) -> Channel:
     """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
-    words = text.split()
-    for count in (4, 2):
-        name, unit, numbers = words[: -count - 1], words[-count - 1 : -count], words[-count:]
-        if name and unit and unit[0] in UNITS:
-            break
-    else:
+    found = _CHANNEL.fullmatch(" ".join(text.split()))
+    if found is None:
         raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
-    gain, offset = map(float, numbers[:2])
-    ends = [int(number) for number in numbers[2:]] or [-32768, 32767]
-    channel = Channel(" ".join(name), unit[0], gain, offset, *ends)
+    name, unit, gain, offset, *given = found.groups()
+    ends = [int(end) for end in given if end is not None] or [-32768, 32767]
+    channel = Channel(name, unit, float(gain), float(offset), *ends)
     inside = -32768 <= min(ends) <= max(ends) <= 32767
-    if not channel.sound or not inside or len(channel.name.encode()) > 16:
+    if not channel.sound or not inside or len(name.encode()) > 16:
         raise ValueError(f"{text!r}: a name of 16 bytes, a gain that is not 0, ends of int16")
     return channel
 
