@@ -9,7 +9,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fsgreen.trace.checks import REMARKS
+from fsgreen.trace import REMARKS
 
 NAN = float("nan")
 

@@ -13,8 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fsgreen.trace.budget import ErrorBudget, error_budget
-from fsgreen.trace.checks import Flaw, check_trace
+from fsgreen.trace.checks import check_trace
 from fsgreen.trace.energy import energy_j
+from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Floats, PowerFile
 from fsgreen.trace.stream import Streamed
@@ -76,7 +77,7 @@ class Held:
 
     def flaws(self, nth: int = 0) -> list[Flaw]:
         """Return what makes the trace unfit for a span."""
-        return check_trace(self._readings, *self._spans[nth], self._info.rate_hz)
+        return check_trace(self._readings, *self._spans[nth], self._info.rate_hz, info=self._info)
 
     def series_w(self) -> Floats:
         """Return power at the end of each interval: a reading is the mean of what led up to it."""

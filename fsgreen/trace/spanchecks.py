@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fsgreen.trace.checks import (
-    IDENTITY_FLAGS,
-    MAX_GAP_INTERVALS,
-    MIN_COVERAGE,
-    P95_TOLERANCE,
-    REMARKS,
-    Flaw,
-)
+from fsgreen.trace.flaw import REMARKS, Flaw, rule_of
 from fsgreen.trace.powerfile import Floats, Piece
+from fsgreen.trace.timing import MAX_GAP_INTERVALS, MIN_COVERAGE, P95_TOLERANCE
+
+VALUE_FLAWS = {
+    "no-value": "without a finite value",
+    "sentinel": "below 0 W",
+    "zero": "of 0 W under load",
+}
 
 KEY_SHIFT = 40
 """Bits of a float64 that a counted interval does without: it is known to 1 part in 4096."""
@@ -24,8 +24,10 @@ KEY_SHIFT = 40
 class SpanChecks:
     """`check_trace` for one span, a piece at a time.
 
-    The flaws are those of the whole trace. Only where the 95th percentile of the intervals is
-    beyond its tolerance is it given as accurately as `KEY_SHIFT` says.
+    The flaws are those of the whole trace that can be found in passing: all but clock-step,
+    interval-doubling, stuck, underflow and what contradicts the meter's counter. Only where the
+    95th percentile of the intervals is beyond its tolerance is it given as accurately as
+    `KEY_SHIFT` says.
     """
 
     def __init__(self, start_s: float, end_s: float, rate_hz: float, under_load: bool) -> None:
@@ -39,7 +41,7 @@ class SpanChecks:
         self._rising = True
         self._intervals = _Intervals(self._interval_s)
         self._covered_s = 0.0
-        self._values = {"without a finite value": 0, "below 0 W": 0, "of 0 W under load": 0}
+        self._values = dict.fromkeys(VALUE_FLAWS, 0)
         self._flags: dict[str, int] = {}
         self._went_back = False
 
@@ -59,12 +61,13 @@ class SpanChecks:
     def flaws(self) -> list[Flaw]:
         """Return what was found, as `check_trace` lists it."""
         found = self._timing_flaws()
-        found += [Flaw(14, f"{n} readings {what}") for what, n in self._values.items() if n]
+        for name, count in self._values.items():
+            if count:
+                found.append(Flaw(14, name, f"{count} readings {VALUE_FLAWS[name]}"))
         for flag, count in sorted(self._flags.items()):
-            rule = 21 if flag in IDENTITY_FLAGS else 14
-            found.append(Flaw(rule, f"{count} readings marked {flag}"))
+            found.append(Flaw(rule_of(flag), flag, f"{count} readings marked {flag}"))
         if self._went_back:
-            found.append(Flaw(21, "the meter's energy counter went back"))
+            found.append(Flaw(21, "reset", "the meter's energy counter went back"))
         return found
 
     def _near(self, time_s: Floats, rising: bool) -> slice | NDArray[np.bool_]:
@@ -117,19 +120,22 @@ class SpanChecks:
 
     def _timing_flaws(self) -> list[Flaw]:
         if self._count < 2:
-            return [Flaw(13, f"{self._count} readings in the phase")]
+            return [Flaw(13, "too-few", f"{self._count} readings in the phase")]
         if not self._rising:
-            return [Flaw(13, "times are not unique and rising")]
+            return [Flaw(13, "out-of-order", "times are not unique and rising")]
         flaws = []
         nominal_s, longest_s = self._interval_s, self._intervals.longest_s
         p95_s = self._intervals.percentile_95_s()
         if p95_s is not None:
-            flaws.append(Flaw(13, f"p95 interval {p95_s:.3g} s, nominal {nominal_s:.3g} s"))
+            flaws.append(
+                Flaw(13, "jitter", f"p95 interval {p95_s:.3g} s, nominal {nominal_s:.3g} s")
+            )
         if longest_s > self._reach_s:
-            flaws.append(Flaw(13, f"gap of {longest_s:.3g} s, nominal {nominal_s:.3g} s"))
+            flaws.append(Flaw(13, "gap", f"gap of {longest_s:.3g} s, nominal {nominal_s:.3g} s"))
         coverage = self._covered_s / (self._end_s - self._start_s)
         if coverage < MIN_COVERAGE:
-            flaws.append(Flaw(13, f"readings cover {100 * coverage:.3g} % of the phase"))
+            detail = f"readings cover {100 * coverage:.3g} % of the phase"
+            flaws.append(Flaw(13, "coverage", detail))
         return flaws
 
 

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trace.budget import ErrorBudget, error_budget
-from fsgreen.trace.checks import Flaw
 from fsgreen.trace.energy import JOULES_PER_WH, MAX_UNCOVERED
 from fsgreen.trace.excerpt import Excerpt
+from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Floats, Piece
 from fsgreen.trace.spanchecks import SpanChecks
