@@ -338,3 +338,11 @@ def test_description_survives_json():
     kept = json.loads(json.dumps(dict(INFO.options)))
     assert kept == dict(INFO.options)
     assert kept["channels"] == [list(astuple(channel)) for channel in RAIL_5V]
+
+
+def test_count_that_leaps_ahead_of_the_time_moves_no_later_time():
+    ahead = [replace(one, first=one.first + (1 << 50), stream=7) for one in stream(60)[30:]]
+    readings = read(arriving(stream(30) + ahead))
+    assert set(readings.flags[3000].split("|")) == {"lost", "inconsistent"}
+    assert len(readings.flags) == 1
+    assert np.diff(readings.time_s) == pytest.approx(1 / RATE_HZ)
