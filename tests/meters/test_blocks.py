@@ -15,7 +15,8 @@ from fsgreen.meters import blocks
 from fsgreen.meters.block_address import address_of
 from fsgreen.meters.block_format import Channel, blocks_of
 from fsgreen.meters.block_parser import BlockParser
-from fsgreen.meters.block_sender import Link, Sender, channel_of, main, paced, synthetic
+from fsgreen.meters.block_sender import Link, Sender, channel_of, main
+from fsgreen.meters.block_sources import paced, synthetic
 from fsgreen.meters.blocks import open_blocks
 from fsgreen.meters.columns import joined
 from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
