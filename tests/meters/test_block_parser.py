@@ -330,6 +330,8 @@ def test_description_refuses_what_it_cannot_make_power_of():
     amperes, volts = RAIL_5V
     with pytest.raises(FsgreenError, match="neither amperes nor watts"):
         info_of(replace(block(), channels=(volts,)))
+    with pytest.raises(FsgreenError, match="two channels of one name"):
+        info_of(replace(block(), channels=(amperes, volts, volts)))
     with pytest.raises(FsgreenError, match="without its voltage"):
         info_of(replace(block(), channels=(amperes, replace(volts, name="12V"))))
 

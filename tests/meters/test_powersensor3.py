@@ -215,9 +215,10 @@ def test_faults_of_the_line_are_flagged(fault):
     with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
         parser = PowerSensor3Parser(meter.describe())
         meter.start()
-        listen(meter, parser, 0.3)
+        before = listen(meter, parser, 0.3)
         setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
-        readings = listen(meter, parser, 0.6)
+        readings = joined([before, listen(meter, parser, 0.6)])
+    assert not before.flags
     assert "lost" in readings.flags.values()
     assert np.diff(readings.time_s).min() > 0
     if fault == "stall_s":
