@@ -29,10 +29,8 @@ READING = {
 }
 """The question, by program."""
 
-NEXT_STEP = (
-    "apt install ipmitool; sudo modprobe -a ipmi_si ipmi_devintf; measure as root, or give the "
-    "host and user of the controller (docs/meters/ipmi.md)"
-)
+HERE = "apt install ipmitool; sudo modprobe -a ipmi_si ipmi_devintf; measure as root"
+THERE = "check host, user and password; let the controller allow IPMI over LAN"
 DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")
 MAX_RATE_HZ = 5.0
 
@@ -110,7 +108,7 @@ class Controller:
         return programs.answer(
             [self.program, *self.login, *command],
             timeout_s=self.timeout_s,
-            next_step=NEXT_STEP,
+            next_step=THERE if self.login else HERE,
             environment=self.environment,
         )
 

@@ -25,10 +25,26 @@ def test_answer_is_what_the_program_printed_byte_for_byte(tool):
     assert tool.asked() == ["read /dev/x"]
 
 
-def test_complaint_of_a_program_is_passed_on(tool):
-    tool.fails("read", "no such thing\nand more")
-    with pytest.raises(FsgreenError, match=r"status 1: no such thing\n") as caught:
+@pytest.mark.parametrize(
+    ("complaint", "passed_on"),
+    [
+        (
+            "/dev/nvme0: No such file\n\x1b[1mUsage: nvme\nand its help\n",
+            "/dev/nvme0: No such file",
+        ),
+        (
+            "PEN registry open failed\n\nCould not open device\n",
+            "PEN registry open failed; Could not open device",
+        ),
+        ("\n".join("abcdef"), "a; b; c"),
+        ("", ""),
+    ],
+)
+def test_complaint_of_a_program_is_passed_on_without_its_help(tool, complaint, passed_on):
+    tool.fails("read", complaint)
+    with pytest.raises(FsgreenError) as caught:
         ask("read")
+    assert caught.value.what == f"tool ended with status 1: {passed_on}"
     assert (caught.value.where, caught.value.next_step) == ("tool read", "mend it")
 
 
