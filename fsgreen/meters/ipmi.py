@@ -17,7 +17,7 @@ from fsgreen.meters import programs
 from fsgreen.meters.answers import quality
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.credentials import secret
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.refresh import Repeats
 from fsgreen.meters.settings import Settings
@@ -69,7 +69,7 @@ class IpmiParser:
 
 
 @dataclass(frozen=True)
-class Controller:
+class Controller(Unconnected):
     """One management controller; `sheet` holds what the settings say."""
 
     program: str
@@ -147,8 +147,7 @@ def open_ipmi(settings: Settings, _: DeviceOf) -> Meter:
         settings.refuse(f"{program} takes its host from /etc/freeipmi/freeipmi.conf, not from here")
     login = ("-I", "lanplus", "-H", host, "-U", user, "-E") if host else ()
     environment = {"IPMITOOL_PASSWORD": password, "IPMI_PASSWORD": password} if host else {}
-    controller = Controller(program, login, environment, timeout_s, sheet)
-    return Identified(controller.identify, controller.ask, IpmiParser)
+    return Proven(Controller(program, login, environment, timeout_s, sheet), IpmiParser)
 
 
 DRIVER = Driver(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fsgreen.meters.answers import json_object, number, quality
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.credentials import secret
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.redfish_http import Service
 from fsgreen.meters.redfish_trees import TREES, find_chassis, find_sources, path_of, value_of
@@ -97,6 +97,10 @@ class Chassis:
         bodies = {path: self.service.get(path).decode("latin-1") for path in self.paths}
         return json.dumps(bodies).encode("ascii")
 
+    def close(self) -> None:
+        """End the connection."""
+        self.service.close()
+
 
 def open_redfish(settings: Settings, _: DeviceOf) -> Meter:
     """Open the chassis `chassis` of the service at `url`.
@@ -132,8 +136,7 @@ def open_redfish(settings: Settings, _: DeviceOf) -> Meter:
     if user:
         headers["Authorization"] = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
     service = Service(url, headers, ca_file, timeout_s)
-    found = Chassis(service, chassis, tree, control, sheet)
-    return Identified(found.identify, found.ask, RedfishParser, service.close)
+    return Proven(Chassis(service, chassis, tree, control, sheet), RedfishParser)
 
 
 DRIVER = Driver(
