@@ -19,7 +19,6 @@ from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.credentials import secret
 from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.readings import NAN, Reading
-from fsgreen.meters.refresh import Repeats
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -53,7 +52,7 @@ class IpmiParser:
 
     def __init__(self, info: MeterInfo) -> None:
         self._range_w = info.range_w
-        self._repeats = Repeats()
+        self._last: tuple[bytes, ...] = ()
 
     def feed(self, chunk: Chunk) -> list[Reading]:
         """Return the reading of one answer."""
@@ -64,7 +63,9 @@ class IpmiParser:
             return [Reading(chunk.time_s, NAN, quality="missing")]
         power_w = float(powers[0])
         flags = ["over-range"] if power_w > self._range_w else []
-        flags += ["stale"] if self._repeats.stale((*powers, *OTHERS.findall(chunk.data))) else []
+        numbers = (*powers, *OTHERS.findall(chunk.data))
+        flags += ["stale"] if numbers == self._last else []
+        self._last = numbers
         return [Reading(chunk.time_s, power_w, quality=quality(flags))]
 
 
