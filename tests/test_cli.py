@@ -11,7 +11,16 @@ import pytest
 
 from fsgreen import cli
 
-COMMANDS = ("doctor", "plan", "measure", "status", "latency", "notebook", "reproduce")
+COMMANDS = (
+    "doctor",
+    "plan",
+    "measure",
+    "status",
+    "latency",
+    "notebook",
+    "reproduce",
+    "meters",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

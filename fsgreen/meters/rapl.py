@@ -1,0 +1,147 @@
+"""RAPL, the energy counters of a processor, through the kernel's powercap sysfs.
+
+They are readable by root only since Linux 5.10 (CVE-2020-8694). A package leaves out the memory,
+and no counter ever sees a drive.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from fsgreen.meters.answers import json_object, quality, whole
+from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.energycounter import EnergyCounter
+from fsgreen.meters.identified import Identified
+from fsgreen.meters.rapl_zones import COVERS, LOAD, check_domains, wrap_uj, zones
+from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.settings import Settings
+from fsgreen.meters.sysfs import attribute, gather
+from fsgreen.trace import MeterInfo
+
+ROOT = "/sys/class/powercap"
+REMEDY = "measure as root, or give your group the right to read as docs/meters/rapl.md shows"
+
+ENERGY_UNIT_J = 2**-14  # Intel SDM volume 3B, 16.10.1: 61 uJ on most; 15.3 uJ on servers
+MIN_RATE_HZ, MAX_RATE_HZ = 1.0, 10.0
+
+
+class RaplParser:
+    """Watts and watt-hours from the counters of one answer, all zones added.
+
+    Flags: cut, missing, bad-number, and those of `EnergyCounter`. A zone that cannot be read
+    leaves the whole answer out of the count; the next reading then spans both intervals.
+    """
+
+    def __init__(self, info: MeterInfo) -> None:
+        range_w = info.options["zone_range_w"]
+        wraps_uj = zip(info.options["zones"], info.options["wraps_uj"], strict=True)
+        self._counters = {zone: EnergyCounter(range_w, wrap_uj) for zone, wrap_uj in wraps_uj}
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the reading of an answer; the first gives none."""
+        answer = json_object(chunk.data)
+        if answer is None:
+            return [Reading(chunk.time_s, NAN, quality="cut")]
+        texts = [answer.get(zone) for zone in self._counters]
+        if None in texts:
+            return [Reading(chunk.time_s, NAN, quality="missing")]
+        counts = [count for text in texts if (count := whole(text)) is not None and count >= 0]
+        if len(counts) < len(texts):
+            return [Reading(chunk.time_s, NAN, quality="bad-number")]
+        steps = [
+            counter.advance(chunk.time_s, count)
+            for counter, count in zip(self._counters.values(), counts, strict=True)
+        ]
+        known = [step for step in steps if step is not None]
+        if not known:
+            return []
+        power_w = sum(zone_w for zone_w, _ in known)
+        counted_wh = sum(counter.total_uj for counter in self._counters.values()) / 3.6e9
+        energy_wh = counted_wh if power_w == power_w else NAN
+        flags = quality(flag for _, flag in known if flag != "ok")
+        return [Reading(chunk.time_s, power_w, energy_wh=energy_wh, quality=flags)]
+
+
+def open_rapl(settings: Settings, _: DeviceOf) -> Meter:
+    """Open the counters of the setting `domains`, added over all packages.
+
+    `rate_hz` 1 to 10; `range_w`: more than one zone can never draw; `root`: where the zones are
+    (other than the kernel's own: `modelled` unless told); `gain_error`: Intel states none.
+    """
+    domains, root = settings.texts("domains", ("package",)), Path(settings.text("root", ROOT))
+    boundary = settings.boundary("cpu" if root == Path(ROOT) else "modelled")
+    covers = settings.texts("covers", tuple(dict.fromkeys(COVERS.get(d, d) for d in domains)))
+    rate_hz, range_w = settings.number("rate_hz", 1.0), settings.number("range_w", 1000.0)
+    gain_error = settings.number("gain_error", 0.05)
+    settings.finish()
+    if boundary not in ("cpu", "modelled"):
+        settings.refuse(f"the boundary of RAPL is cpu, never {boundary}")
+    if not MIN_RATE_HZ <= rate_hz <= MAX_RATE_HZ:
+        settings.refuse(f"rate_hz is {rate_hz:g}, not {MIN_RATE_HZ:g} to {MAX_RATE_HZ:g}")
+    if not range_w > 0:
+        settings.refuse(f"range_w is {range_w:g}, not a power")
+    check_domains(settings, domains, zones(root))
+
+    def identify() -> MeterInfo:
+        chosen = [zone for zone, domain in zones(root).items() if domain in domains]
+        names = [attribute(root / zone / "name") for zone in chosen]
+        return MeterInfo(
+            driver="rapl",
+            model=f"RAPL {' + '.join(names)}, {_processor()}",
+            serial=" ".join(chosen),
+            boundary=boundary,
+            covers=covers,
+            rate_hz=rate_hz,
+            range_w=range_w * len(chosen),
+            resolution_w=ENERGY_UNIT_J * rate_hz,
+            gain_error=gain_error,
+            constant_error_w=0.0,
+            source=f"powercap; the maker states no accuracy, {gain_error:.3g} of the value assumed",
+            options={
+                "zones": chosen,
+                "wraps_uj": [wrap_uj(root / zone) for zone in chosen],
+                "zone_range_w": range_w,
+            },
+        )
+
+    options = identify().options
+    wrap_s = min(options["wraps_uj"]) / 1e6 / range_w
+    if 1 / rate_hz >= wrap_s / 2:
+        settings.refuse(
+            f"at {range_w:g} W a counter wraps in {wrap_s:.3g} s; asked every {1 / rate_hz:.3g} s "
+            "a wrap could pass unseen: ask more often, or give range_w as it is"
+        )
+    paths = {zone: root / zone / "energy_uj" for zone in options["zones"]}
+    return Identified(identify, partial(gather, paths, REMEDY), RaplParser)
+
+
+def missing(root: Path = Path(ROOT)) -> str | None:
+    """Return why there is nothing to read, or None."""
+    found = zones(root)
+    if not found:
+        return f"the kernel shows no energy counters, as in most virtual machines: {LOAD}"
+    try:
+        for zone in found:
+            (root / zone / "energy_uj").read_text()
+    except OSError as error:
+        return f"the energy counters are not readable ({error.strerror}): {REMEDY}"
+    return None
+
+
+def _processor() -> str:
+    """Return the name of the processor, which stands for the serial number that RAPL lacks."""
+    lines = attribute(Path("/proc/cpuinfo")).splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "unknown processor"
+
+
+DRIVER = Driver(
+    name="rapl",
+    kind="counter",
+    summary="the processor's own energy counters (RAPL), 1 to 10 times a second; sees no drive",
+    open=open_rapl,
+    parser=RaplParser,
+    missing=missing,
+    find=lambda: [f'domains = ["{d}"]' for d in sorted(set(zones(Path(ROOT)).values()))],
+)
