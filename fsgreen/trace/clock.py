@@ -143,7 +143,8 @@ def _look(
     last = min(search_s, time_s[-1] - model[-1])
     if last < first:
         raise _refused(
-            f"the trace does not hold the pulses at {host_s[0]:.6g} s and a chip on either side",
+            f"the trace begins after or ends before the pulses at {host_s[0]:.6g} s, with a chip "
+            "on either side",
             "import the readings of the whole campaign, or give the clocks' rough difference",
         )
     lags_count = 1 + int((last - first) / step_s)

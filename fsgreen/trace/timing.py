@@ -62,7 +62,7 @@ def _disorder(time_s: Array) -> Iterator[Flaw]:
         yield Flaw(13, "duplicate", f"{same} readings at the time of the one before")
     back = np.flatnonzero(steps_s < 0)
     overtaken = [
-        bool((time_s[place + 1 : place + 2 + LATE_READINGS] > time_s[place]).any())
+        int((time_s[place + 1 : place + 2 + LATE_READINGS] <= time_s[place]).sum()) <= LATE_READINGS
         for place in back
     ]
     for name, which in (("out-of-order", True), ("clock-step", False)):

@@ -69,9 +69,15 @@ def test_pulses_of_a_busy_machine_are_refused(monkeypatch):
         pulses.make_pulses(RUNS)
 
 
-@pytest.mark.parametrize("runs", ["[60]", "[0.1, 60, 0.1]"], ids=["mid-pulse", "pause"])
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_end_of_the_harness_leaves_no_burner(mark, runs, end):
+@pytest.mark.parametrize(
+    ("end", "runs"),
+    [
+        pytest.param(signal.SIGINT, "[60]", id="Ctrl-C in mid-pulse"),
+        pytest.param(signal.SIGKILL, "[60]", id="kill in mid-pulse"),
+        pytest.param(signal.SIGKILL, "[0.1, 60, 0.1]", id="kill in a pause"),
+    ],
+)
+def test_end_of_the_harness_leaves_no_burner(mark, end, runs):
     code = f"from fsgreen.campaign.pulses import make_pulses; make_pulses({runs})"
     harness = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
     assert until(lambda: len(burners(mark)) == len(os.sched_getaffinity(0)))
