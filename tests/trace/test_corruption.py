@@ -17,8 +17,8 @@ from traces import INFO
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
+from fsgreen.meters import power_table
 from fsgreen.meters.base import Chunk
-from fsgreen.meters.capture import power_table
 from fsgreen.meters.wattsup_packets import parse
 
 METER = replace(INFO, power_cycles=3)
