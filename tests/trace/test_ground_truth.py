@@ -223,3 +223,10 @@ def test_edges_of_a_meter_that_repeats_itself_are_as_wide_as_its_own_interval():
     error_j = trace.energy_j(readings, 22.3, 62.3) - 180 * 40
     assert abs(error_j) > (1 / 2 + 4 / 27) * 80
     assert abs(error_j) <= budget.edges_j + budget.quantisation_j
+
+
+def test_one_answer_that_came_twice_elsewhere_leaves_the_edges_as_they_are():
+    readings = metered(burst(100.0, 80.0, 22.3, 40.0))
+    before = trace.error_budget(readings, 22.3, 62.3, IDEAL)
+    readings.loc[40, "quality"] = "stale"
+    assert trace.error_budget(readings, 22.3, 62.3, IDEAL) == before
