@@ -28,6 +28,9 @@ what two crystals differ by."""
 LATE_S = 0.05
 """Arrivals that stray this far, and stay so, contradict the rate that the sender states."""
 
+EARLY_S = 1.0
+"""Samples that came so long before their count says they are taken are counted wrong."""
+
 MAX_AGE_S = 60.0
 """A block that its sender kept longer has a wrong time."""
 
@@ -108,6 +111,10 @@ class BlockParser:
         self._due = block.sequence
         self._next = block.first
         self._missed.clear()
+        self._begin_times(block)
+
+    def _begin_times(self, block: Block) -> None:
+        """Tie the count of samples to the host's clock anew, from this block on."""
         self._clock = SampleClock(1 / self._rate_hz, WINDOW_S)
         self._fresh = True
         self._extra = 0
@@ -117,7 +124,7 @@ class BlockParser:
         """Take the blocks that waited for the one just taken."""
         parts = []
         while (block := self._waiting.pop(self._due, None)) is not None:
-            parts.append(self._taken(block, None))
+            parts.append(self._taken(block, time_s, waited=True))
         self._waited_since_s = time_s
         return parts
 
@@ -133,8 +140,8 @@ class BlockParser:
             parts += self._following(time_s)
         return parts
 
-    def _taken(self, block: Block, arrived_s: float | None) -> Readings:
-        """Return the readings of the next block."""
+    def _taken(self, block: Block, now_s: float, *, waited: bool = False) -> Readings:
+        """Return the readings of the next block; one that waited for others tells no time."""
         self._due = (block.sequence + 1) % SEQUENCES
         samples = block.samples
         if block.first < self._next:
@@ -146,11 +153,16 @@ class BlockParser:
         if not len(samples):
             return joined([])
         self._next = first + len(samples)
-        if arrived_s is not None:
-            arrived_s = self._taken_s(block, arrived_s)
-            if self._fresh:  # times rise, whatever a stream before has reached
-                arrived_s = max(arrived_s, self._last_s + len(samples) / self._rate_hz)
-                self._fresh = False
+        if self._clock.lateness_s(self._next - 1 + self._extra, now_s) < -EARLY_S:
+            self._marks.add("inconsistent")
+            self._begin_times(block)
+        arrived_s = None
+        if self._fresh:  # times rise, whatever a stream before has reached
+            length_s = len(samples) / self._rate_hz
+            arrived_s = max(self._taken_s(block, now_s), self._last_s + length_s)
+            self._fresh = False
+        elif not waited:
+            arrived_s = self._taken_s(block, now_s)
             self._compare_times(block, arrived_s)
         numbers = np.arange(first, self._next) + self._extra
         time_s = self._clock.times_s(numbers, arrived_s)

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import secrets
+import select
 import socket
 import sys
 import time
@@ -19,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import numpy as np
 
@@ -33,6 +35,7 @@ from fsgreen.meters.block_format import (
     Channel,
     Samples,
 )
+from fsgreen.meters.block_sources import Timed, arriving, paced, samples_of, synthetic
 
 RETRY_S = 1.0
 STUCK_S = 1.0
@@ -40,8 +43,7 @@ STUCK_S = 1.0
 
 SYNTHETIC = "synthetic"
 
-Timed = tuple[int, Samples]
-"""The time of the first of some samples in ns, and the samples."""
+_CHANNEL = re.compile(r"(.+) ([VAW]) (\S+) (\S+)(?: (-?\d+) (-?\d+))?")
 
 
 class Link:
@@ -59,16 +61,16 @@ class Link:
             self.port = int(self._server.getsockname()[1])
 
     def put(self, pieces: Sequence[bytes]) -> None:
-        """Send all, or what is left once the receiver is there again."""
+        """Send all to the receiver, if there is one."""
         try:
-            if self._line is None and not self._open():
+            line = self._opened()
+            if line is None:
                 return
-            assert self._line is not None
             for piece in pieces:
                 if self.datagrams:
-                    self._line.sendto(piece, self._address)
+                    line.sendto(piece, self._address)
                 else:
-                    self._line.sendall(piece)
+                    line.sendall(piece)
         except OSError:
             self.hang_up()
 
@@ -84,18 +86,32 @@ class Link:
         if self._server is not None:
             self._server.close()
 
-    def _open(self) -> bool:
-        if self._server is not None:
+    def _opened(self) -> socket.socket | None:
+        """Return the line to the receiver, who may have hung up, or called anew."""
+        talking = [] if self._line is None or self.datagrams else [self._line]
+        if select.select(talking, [], [], 0)[0]:  # a receiver says nothing but its end
+            self.hang_up()
+        if self._line is None and self._server is not None:
             with suppress(BlockingIOError):
                 self._line = self._server.accept()[0]
                 self._line.settimeout(STUCK_S)
-        elif time.monotonic() - self._tried_s > RETRY_S:
+        elif self._line is None and time.monotonic() - self._tried_s > RETRY_S:
             self._tried_s = time.monotonic()
             if self.datagrams:
                 self._line = socket.socket(family_of(self._address), socket.SOCK_DGRAM)
             else:
                 self._line = socket.create_connection(self._address, STUCK_S)
-        return self._line is not None
+        return self._line
+
+
+class Way(Protocol):
+    """What blocks are put on."""
+
+    datagrams: bool
+
+    def put(self, pieces: Sequence[bytes]) -> None:
+        """Send all to the receiver, if there is one."""
+        ...
 
 
 class Sender:
@@ -106,7 +122,7 @@ class Sender:
 
     def __init__(
         self,
-        link: Link,
+        link: Way,
         channels: Sequence[Channel],
         rate_hz: float,
         serial: str,
@@ -136,79 +152,22 @@ class Sender:
         batch = replace(self._next, t0_ns=t0_ns, samples=samples)
         blocks = batch.split(self._block_b)
         sent_ns = max(self._clock_ns(), blocks[-1].t0_ns)
-        self._link.put(self.tampered([replace(b, sent_ns=sent_ns).packed() for b in blocks]))
+        self._link.put([replace(b, sent_ns=sent_ns).packed() for b in blocks])
         self._next = replace(
             self._next,
             sequence=(self._next.sequence + len(blocks)) % (1 << 32),
             first=self._next.first + len(samples),
         )
 
-    def tampered(self, pieces: list[bytes]) -> list[bytes]:
-        """Return what goes on the line instead; an emulator's faults have their place here."""
-        return pieces
-
-
-def paced(
-    take: Callable[[int, int], Samples],
-    rate_hz: float,
-    every_s: float,
-    clock_ns: Callable[[], int] = time.monotonic_ns,
-) -> Iterator[Timed]:
-    """Yield the samples that `take(first, count)` has, when a converter would have them.
-
-    Ends where `take` has no more.
-    """
-    began_ns = clock_ns()
-    count = max(1, round(rate_hz * every_s))
-    first = 0
-    while len(samples := take(first, count)):
-        due_ns = began_ns + round((first + len(samples)) * 1e9 / rate_hz)
-        time.sleep(max(0, due_ns - clock_ns()) * 1e-9)
-        yield began_ns + round(first * 1e9 / rate_hz), samples
-        first += len(samples)
-
-
-def arriving(source: BinaryIO, channels: int, rate_hz: float, every_s: float) -> Iterator[Timed]:
-    """Yield samples as a program delivers them; the last of a batch was taken when it came."""
-    count = max(1, round(rate_hz * every_s))
-    while len(data := source.read(2 * channels * count)) >= 2 * channels:
-        samples = _samples(data, channels)
-        yield time.monotonic_ns() - round((len(samples) - 1) * 1e9 / rate_hz), samples
-
-
-def _samples(data: bytes, channels: int) -> Samples:
-    whole = len(data) - len(data) % (2 * channels)
-    return np.frombuffer(data[:whole], dtype="<i2").reshape(-1, channels)
-
-
-def synthetic(channels: Sequence[Channel], rate_hz: float) -> Callable[[int, int], Samples]:
-    """Return a made-up load to `take` from: 0.2 A, and 1.2 A every other second, at 5 V."""
-
-    def take(first: int, count: int) -> Samples:
-        time_s = (first + np.arange(count)) / rate_hz
-        current_a = 0.2 + (time_s % 2 >= 1)
-        values = {"A": current_a, "V": np.full(count, 5.0), "W": 5.0 * current_a}
-        return np.column_stack([converted(values[c.unit], c) for c in channels])
-
-    return take
-
-
-def converted(values: np.ndarray, channel: Channel) -> Samples:
-    """Return what a channel's converter makes of values; beyond its ends it clips."""
-    steps = np.rint((values - channel.offset) / channel.gain)
-    return np.clip(steps, channel.low, channel.high).astype(np.int16)
-
 
 def channel_of(text: str) -> Channel:
     """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
-    words = text.split()
-    at = next((nth for nth, word in enumerate(words) if nth and word in ("V", "A", "W")), 0)
-    numbers = words[at + 1 :]
-    if not at or len(numbers) not in (2, 4):
+    found = _CHANNEL.fullmatch(" ".join(text.split()))
+    if found is None:
         raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
-    ends = [int(number) for number in numbers[2:]] or [-32768, 32767]
-    name = " ".join(words[:at])
-    channel = Channel(name, words[at], float(numbers[0]), float(numbers[1]), *ends)
+    name, unit, gain, offset, *given = found.groups()
+    ends = [int(end) for end in given if end is not None] or [-32768, 32767]
+    channel = Channel(name, unit, float(gain), float(offset), *ends)
     inside = -32768 <= min(ends) <= max(ends) <= 32767
     if not channel.sound or not inside or len(name.encode()) > 16:
         raise ValueError(f"{text!r}: a name of 16 bytes, a gain that is not 0, ends of int16")
@@ -219,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Send until the source ends, or until Ctrl-C."""
     options = _options(arguments)
     try:
-        source = sys.stdin.buffer if options.source == "-" else _opened(options.source)
+        source = sys.stdin.buffer if options.source == "-" else _source(options.source)
         link = Link(options.to or options.listen, options.protocol, listen=not options.to)
     except OSError as error:
         raise SystemExit(f"block_sender: {error}") from error
@@ -230,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sender.send(t0_ns, samples)
 
 
-def _opened(source: str) -> BinaryIO:
+def _source(source: str) -> BinaryIO:
     return io.BytesIO() if source == SYNTHETIC else Path(source).open("rb")
 
 
@@ -242,7 +201,7 @@ def _batches(options: argparse.Namespace, source: BinaryIO) -> Iterator[Timed]:
         return paced(synthetic(channels, rate_hz), rate_hz, every_s)
 
     def take(_: int, count: int) -> Samples:
-        return _samples(source.read(2 * len(channels) * count), len(channels))
+        return samples_of(source.read(2 * len(channels) * count), len(channels))
 
     return paced(take, rate_hz, every_s)
 

@@ -77,6 +77,7 @@ class BlockMeter:
 
     def close(self) -> None:
         """Hang up; harmless when repeated."""
+        self._unread = []
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -85,7 +86,6 @@ class BlockMeter:
         """Wait for the first whole block; all bytes stay to be read."""
         self._socket = self._dial()
         self._socket.setblocking(False)
-        self._unread = []
         data = b""
         deadline_s = time.monotonic() + WAIT_S
         while (left_s := deadline_s - time.monotonic()) > 0:

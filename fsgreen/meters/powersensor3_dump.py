@@ -8,25 +8,20 @@ host/src/PowerSensor.cc 1.6.1, github.com/nlesc-recruit/PowerSensor3.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.base import Imported, Importer
 from fsgreen.meters.columns import Mask, flags_of
 from fsgreen.meters.powersensor3_packets import LATE_S, STAMP_US, counts_of, interval_us
+from fsgreen.meters.powersensor3_text import Lines, lines_of, refused
 from fsgreen.meters.readings import Floats, Readings
 from fsgreen.meters.sample_clock import MAX_SLEW
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
-HEAD = ["marker", "time", "dt_micro", "device_timestamp"]
 DIGITS = 6
 """Significant digits of a number, as C++ prints them; decimals, once times are absolute."""
 
@@ -45,41 +40,24 @@ STAY = 10
 DRIFT_S = 10.0
 """The drift of the clocks is fitted to files that are longer."""
 
-_ALLOWED = np.zeros(256, dtype=bool)
-_ALLOWED[list(b"0123456789+-.e ")] = True
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """Numbers of the sound lines, and why the others are not."""
-
-    columns: list[str]
-    values: Floats
-    sound: Mask
-    flaws: dict[str, Mask]
-    markers: list[tuple[int, str]]
-
-    def column(self, name: str) -> Floats:
-        return self.values[:, self.columns.index(name) - 1]
-
 
 def read_dump(data: bytes, settings: Settings) -> Imported:
     """Read a dump; raises FsgreenError where it is none, or its times contradict each other.
 
     Flags: cut, bad-count, bad-number (the line cannot be read and has no value), lost (samples
     are missing before), negative (by more than the constant error), inconsistent (power is not
-    volts times amperes, or the total not the sum).
+    volts times amperes, the total not the sum, or the time not that before and the step).
     """
     accuracy = Accuracy.of(settings)
     range_w, serial = settings.number("range_w"), settings.text("serial", "not stated")
     resolution_w = settings.number("resolution_w", 0.0)
     boundary, covers = settings.boundary("dc-rail"), settings.texts("covers", ("disk",))
     settings.finish()
-    lines = _lines(data)
+    lines = lines_of(data)
     stamps = lines.column("device_timestamp").astype(np.int64)
     step_us = interval_us(stamps)
     if len(stamps) < 2 or not step_us > 0:
-        raise _refused("the dump has fewer than two samples with rising stamps")
+        raise refused("the dump has fewer than two samples with rising stamps")
     rate_hz = float(round(1e6 / step_us, -1))
     numbers, lost = _counted(stamps, lines.column("time"), 1e6 / rate_hz)
     sound_s, drift = _timed(numbers, lines.column("time"), 1 / rate_hz)
@@ -129,71 +107,6 @@ def read_dump(data: bytes, settings: Settings) -> Imported:
     return Imported(info, readings, tuple(decisions))
 
 
-def _lines(data: bytes) -> _Lines:
-    data = data.replace(b"\r\n", b"\n")
-    head, _, body = data.partition(b"\n")
-    columns = head.decode("latin-1").split(" ")
-    inner = columns[len(HEAD) : -1]
-    named = [f"{what}{n[7:]}" for n in inner[::3] for what in ("current", "voltage", "power")]
-    if columns[: len(HEAD)] != HEAD or columns[-1] != "power_total" or not inner or inner != named:
-        raise _refused(
-            "the first line is not the header of a PowerSensor3 dump: "
-            "marker time dt_micro device_timestamp current0 voltage0 power0 ... power_total"
-        )
-    text = body if body.endswith(b"\n") or not body else body + b"\n"
-    row = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero(row == ord("\n"))
-    if not len(ends):
-        raise _refused("the dump has a header and no samples")
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    strange = ~_ALLOWED[row]
-    strange[ends] = False
-    strange[starts] = False  # the marker, which may be any character
-    bad_count = np.add.reduceat((row == ord(" ")).astype(np.int64), starts) != len(columns) - 1
-    bad_number = np.add.reduceat(strange.astype(np.int64), starts) > 0
-    cut = np.zeros(len(starts), dtype=bool)
-    cut[-1] = len(text) != len(body)
-    bad_count[cut] = bad_number[cut] = False
-    bad_number &= ~bad_count
-    sound = ~(bad_count | bad_number | cut)
-    if sound.all():
-        chosen = text
-    else:
-        chosen = row[np.repeat(sound, np.diff(np.append(starts, len(row))))].tobytes()
-    values = _numbers(chosen, columns)
-    stamps = values[:, HEAD.index("device_timestamp") - 1]
-    fit = np.isfinite(values).all(axis=1) & (stamps >= 0) & (stamps < STAMP_US)
-    fit &= stamps == np.floor(stamps)
-    bad_number[np.flatnonzero(sound)[~fit]] = True
-    sound &= ~bad_number
-    marks = np.flatnonzero(sound & (row[starts] != ord("S")))
-    markers = [(int(nth), chr(row[starts[nth]])) for nth in marks]
-    flaws = {"cut": cut, "bad-count": bad_count, "bad-number": bad_number}
-    return _Lines(columns, values[fit], sound, flaws, markers)
-
-
-def _numbers(text: bytes, columns: list[str]) -> Floats:
-    """Return the numbers of lines that have as many fields as `columns`; NaN where one is none."""
-    import pandas as pd
-
-    form: dict[str, Any] = {
-        "sep": " ",
-        "header": None,
-        "names": columns,
-        "usecols": columns[1:],
-        "quoting": csv.QUOTE_NONE,
-        "keep_default_na": False,
-        "encoding": "latin-1",
-    }
-    if not text:
-        return np.empty((0, len(columns) - 1))
-    try:
-        return pd.read_csv(io.BytesIO(text), dtype=float, **form).to_numpy(float)
-    except ValueError:
-        words = pd.read_csv(io.BytesIO(text), dtype=str, **form)
-        return words.apply(pd.to_numeric, errors="coerce").to_numpy(float)
-
-
 def _counted(stamps: np.ndarray, host_s: Floats, step_us: float) -> tuple[np.ndarray, Mask]:
     """Return the samples' numbers, and which samples follow a loss.
 
@@ -204,7 +117,7 @@ def _counted(stamps: np.ndarray, host_s: Floats, step_us: float) -> tuple[np.nda
     lost = counts > 1
     gaps = np.flatnonzero(lost)
     if len(gaps) > MAX_LOST * len(stamps) + 1:
-        raise _refused(f"{len(gaps)} of {len(stamps)} samples follow a gap: the stamps do not fit")
+        raise refused(f"{len(gaps)} of {len(stamps)} samples follow a gap: the stamps do not fit")
     limit_s = LATE_S + 2 * _fineness_s(host_s)
     for places in (gaps, None):
         late_s = host_s - np.cumsum(counts) * step_us * 1e-6
@@ -241,7 +154,7 @@ def _timed(numbers: np.ndarray, host_s: Floats, step_s: float) -> tuple[Floats, 
         least_s = np.minimum.reduceat(late_s, starts)[:-1]
         drift = float(np.polyfit(numbers[starts][:-1] * step_s, least_s, 1)[0])
         if abs(drift) > MAX_SLEW:
-            raise _refused(f"the host's times and the stamps drift apart by {1e6 * drift:.0f} ppm")
+            raise refused(f"the host's times and the stamps drift apart by {1e6 * drift:.0f} ppm")
     even_s = numbers * step_s * (1 + drift)
     return even_s + float(np.median(np.minimum.reduceat(host_s - even_s, starts))), drift
 
@@ -259,8 +172,11 @@ def _fineness_s(host_s: Floats) -> float:
     return float(10.0 ** (np.floor(np.log10(max(top_s, 1.0))) + 1 - DIGITS))
 
 
-def _contradicts(lines: _Lines, pairs: list[str]) -> Mask:
-    """Return where a pair's power is not volts times amperes, or the total not their sum."""
+def _contradicts(lines: Lines, pairs: list[str]) -> Mask:
+    """Return where a line contradicts itself.
+
+    A pair's power is volts times amperes, the total their sum, and the time rises by `dt_micro`.
+    """
     wrong = np.zeros(len(lines.values), dtype=bool)
     total_w = np.zeros(len(lines.values))
     for pair in pairs:
@@ -271,10 +187,15 @@ def _contradicts(lines: _Lines, pairs: list[str]) -> Mask:
         wrong |= abs(current_a * voltage_v - power_w) > rounding_w
         total_w += power_w
     slack_w = 1e-6 * (1 + len(pairs)) + 3e-5 * abs(total_w)
-    return np.asarray(wrong | (abs(total_w - lines.column("power_total")) > slack_w))
+    wrong |= abs(total_w - lines.column("power_total")) > slack_w
+    host_s = lines.column("time")
+    strayed_s = np.diff(host_s) - 1e-6 * lines.column("dt_micro")[1:]
+    adjacent = np.diff(np.flatnonzero(lines.sound)) == 1
+    wrong[1:] |= adjacent & (abs(strayed_s) > 2 * _fineness_s(host_s) + 2e-6)
+    return wrong
 
 
-def _resolution_w(lines: _Lines, pairs: list[str], volts: float | None) -> float:
+def _resolution_w(lines: Lines, pairs: list[str], volts: float | None) -> float:
     """Return the step of power: the smallest of each current, at the rails' voltages."""
     total_w = 0.0
     for pair in pairs:
@@ -282,7 +203,7 @@ def _resolution_w(lines: _Lines, pairs: list[str], volts: float | None) -> float
         steps_a = np.diff(levels_a)
         steps_a = steps_a[steps_a > 1e-5 * abs(levels_a[1:])]
         if not len(steps_a):
-            raise _refused(f"current{pair} never changes, so the file does not tell its step")
+            raise refused(f"current{pair} never changes, so the file does not tell its step")
         total_w += float(steps_a.min()) * (volts or float(lines.column(f"voltage{pair}").mean()))
     return total_w
 
@@ -309,14 +230,6 @@ def _filled(time_s: Floats, sound: Mask, step_s: float) -> Floats:
     filled[:first] = time_s[0] - step_s * (first - rows[:first])
     filled[last + 1 :] = time_s[-1] + step_s * (rows[last + 1 :] - last)
     return filled
-
-
-def _refused(what: str) -> FsgreenError:
-    return FsgreenError(
-        what,
-        where="PowerSensor3 dump",
-        next_step="see docs/meters/powersensor3.md for what a dump must hold",
-    )
 
 
 IMPORTER = Importer(

@@ -119,6 +119,7 @@ def line_of(data, nth):
         (lambda line: b"", "bad-count"),
         (lambda line: line.replace(b"12 ", b"13 ", 1), "inconsistent"),
         (lambda line: line.rsplit(b" ", 1)[0] + b" 6", "inconsistent"),
+        (lambda line: line.replace(b"S 0", b"S 1", 1), "inconsistent"),
     ],
 )
 def test_broken_line_is_flagged_and_costs_no_other(change, flag):
