@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import threading
 from contextlib import closing
 
@@ -168,3 +170,17 @@ def test_closed_meter_and_plug_leave_no_thread_and_no_descriptor(kind):
         trial(meter, DRIVERS[kind], 1)
     assert threading.active_count() == threads
     assert set(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_naming_the_drivers_loads_no_protocol():
+    """What is only listed must cost nothing: pandas brings some of these by itself."""
+    code = """
+import sys, fsgreen.meters
+before = set(sys.modules)
+import fsgreen.meters.scpi, fsgreen.meters.shelly, fsgreen.meters.snmp, fsgreen.meters.tasmota
+print(*(set(sys.modules) - before))
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert loaded.returncode == 0, loaded.stderr
+    roots = {name.partition(".")[0] for name in loaded.stdout.split()}
+    assert not roots & {"asyncio", "http", "urllib", "pyvisa", "pysnmp", "pyasn1", "socketserver"}
