@@ -39,7 +39,7 @@ def get(host: str, path: str) -> bytes:
                 body = cut.partial
         finally:
             connection.close()
-    except (OSError, HTTPException, ValueError) as error:
+    except (OSError, HTTPException, ValueError, OverflowError) as error:
         raise FsgreenError(
             f"the plug does not answer: {error or type(error).__name__}",
             where=where,

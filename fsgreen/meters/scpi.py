@@ -185,13 +185,15 @@ def open_scpi(settings: Settings, _: DeviceOf) -> Meter:
         source="",
     )
     settings.finish()
+    if fault := _missing():
+        settings.refuse(fault)
     return ScpiMeter(Analyzer(visa, setup, sheet))
 
 
 def _missing() -> str | None:
-    """What to install, or None."""
+    """Why nothing can be asked here, and what to install, or None."""
     present = find_spec("pyvisa") and find_spec("pyvisa_py")
-    return None if present else 'pip install "fsgreen[scpi]"'
+    return None if present else 'PyVISA or PyVISA-py is missing: pip install "fsgreen[scpi]"'
 
 
 DRIVER = Driver(

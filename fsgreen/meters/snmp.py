@@ -164,14 +164,16 @@ def open_snmp(settings: Settings, _: DeviceOf) -> Meter:
         options={"bits": settings.whole("counter_bits", facts["bits"])},
     )
     settings.finish()
-    if fault := access.fault():
+    if not 0 < port < 65536:
+        settings.refuse(f"port is {port}, not from 1 to 65535")
+    if fault := _missing() or access.fault():
         settings.refuse(fault)
     return Remote(SnmpLink((host, port), access, objects, facts["serial"], power_from, sheet))
 
 
 def _missing() -> str | None:
-    """What to install, or None."""
-    return None if find_spec("pysnmp") else 'pip install "fsgreen[snmp]"'
+    """Why nothing can be asked here, and what to install, or None."""
+    return None if find_spec("pysnmp") else 'pysnmp is missing: pip install "fsgreen[snmp]"'
 
 
 DRIVER = Driver(

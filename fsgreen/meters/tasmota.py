@@ -103,6 +103,8 @@ def open_tasmota(settings: Settings, _: DeviceOf) -> Meter:
     host, relay = settings.text("host"), settings.whole("relay", 1)
     sheet = plug_sheet(settings, "tasmota", range_w=3680.0, resolution_w=1.0)
     settings.finish()
+    if relay < 1:
+        settings.refuse(f"relay is {relay}; relays count from 1")
     return Remote(TasmotaLink(host, relay, sheet))
 
 

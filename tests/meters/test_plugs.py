@@ -134,6 +134,7 @@ def test_what_is_no_plug_of_this_kind_is_refused(plug):
         ("shelly1", {"channel": 1}, "channel 1 of this Shelly has no power meter"),
         ("shelly2", {"component": "PM1"}, "HTTP status 404"),
         ("tasmota", {"relay": 2}, "no relay 2"),
+        ("tasmota", {"relay": 0}, "count from 1"),
     ],
 )
 def test_channel_without_a_meter_is_refused(kind, changed, what):
@@ -141,7 +142,9 @@ def test_channel_without_a_meter_is_refused(kind, changed, what):
         meter_of(plug, **changed)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:1", "no such host", "http://127.0.0.1", "", "a" * 300])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:1", "127.0.0.1:99999", "no such host", "http://127.0.0.1", "", "a" * 300]
+)
 @pytest.mark.parametrize("driver", [shelly.DRIVER, tasmota.DRIVER], ids=lambda driver: driver.name)
 def test_address_where_nobody_answers_is_told(driver, host):
     with pytest.raises(FsgreenError, match="does not answer") as caught:

@@ -274,6 +274,7 @@ def test_place_where_nothing_listens_is_told_and_leaves_nothing_open(monkeypatch
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-def test_missing_package_is_named(monkeypatch):
+def test_missing_package_is_named(analyzer, monkeypatch):
     monkeypatch.setattr(scpi, "find_spec", lambda name: None)
-    assert DRIVER.missing() == 'pip install "fsgreen[scpi]"'
+    assert 'pip install "fsgreen[scpi]"' in DRIVER.missing()
+    assert 'pip install "fsgreen[scpi]"' in refused(analyzer)

@@ -10,7 +10,7 @@ from asked import opened, read, trial
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import snmp, snmp_session, snmp_settings
-from fsgreen.meters.emulators.snmp import Agent
+from fsgreen.meters.emulators.snmp import Agent, sentry_outlet
 from fsgreen.meters.snmp import DRIVER
 from fsgreen.meters.snmp_answers import UPTIME
 from fsgreen.meters.snmp_session import Access
@@ -54,8 +54,13 @@ def no_secrets_around(monkeypatch):
 
 
 def meter_of(agent, **changed):
-    table = {"preset": "servertech-outlet", "index": "1.1.5", "interval_s": 0.05} | changed
-    return opened(DRIVER, host="127.0.0.1", port=agent.port, **table)
+    table = {
+        "port": agent.port,
+        "preset": "servertech-outlet",
+        "index": "1.1.5",
+        "interval_s": 0.05,
+    } | changed
+    return opened(DRIVER, host="127.0.0.1", **table)
 
 
 def refused(agent, **changed):
@@ -72,6 +77,16 @@ def test_only_the_objects_of_the_outlet_are_asked_for(agent):
     question = (UPTIME, *OUTLET)
     assert agent.received == [identity, question, question]
     assert (reading.power_w, reading.quality) == (97.0, "ok")
+
+
+def test_emulated_outlet_gives_the_power_of_its_load():
+    with (
+        Agent(sentry_outlet(lambda: 97.3, "1.1.5")) as agent,
+        closing(meter_of(agent, boundary="modelled")) as meter,
+    ):
+        (reading,) = trial(meter, DRIVER, 1)
+        assert meter.describe().boundary == "modelled"
+    assert (reading.power_w, reading.energy_wh, reading.quality) == (97.0, 0.0, "ok")
 
 
 def test_description_names_the_unit_and_its_mib(agent):
@@ -168,6 +183,7 @@ def test_community_in_the_testbed_file_is_refused(agent):
         ({"power_oid": "enterprises.1"}, "not an OID in numbers"),
         ({"power_oid": "1.3.6.1"}, "lacks its power_scale"),
         ({"interval_s": 0}, "not above 0"),
+        ({"port": 99999}, "not from 1 to 65535"),
         ({"version": "2"}, "unknown version"),
     ],
 )
@@ -294,6 +310,7 @@ def test_every_preset_names_power_energy_and_its_source():
             assert facts.get(quantity, {"scale": 1}).keys() & {"scale", "digits"}
 
 
-def test_missing_package_is_named(monkeypatch):
+def test_missing_package_is_named(agent, monkeypatch):
     monkeypatch.setattr(snmp, "find_spec", lambda name: None)
-    assert DRIVER.missing() == 'pip install "fsgreen[snmp]"'
+    assert 'pip install "fsgreen[snmp]"' in DRIVER.missing()
+    assert 'pip install "fsgreen[snmp]"' in refused(agent)
