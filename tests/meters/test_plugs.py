@@ -13,10 +13,10 @@ from fsgreen.meters.emulators.plugs import EmulatedPlug
 
 DRIVERS = {"shelly1": shelly.DRIVER, "shelly2": shelly.DRIVER, "tasmota": tasmota.DRIVER}
 QUESTIONS = {
-    "shelly1": (["/shelly", "/status"], ["/status"]),
-    "shelly2": (["/shelly", "/rpc/Switch.GetStatus?id=0"], ["/rpc/Switch.GetStatus?id=0"]),
+    "shelly1": (["/shelly"], ["/status"]),
+    "shelly2": (["/shelly"], ["/rpc/Switch.GetStatus?id=0"]),
     "tasmota": (
-        [*(f"/cm?cmnd=Status%20{n}" for n in (2, 5, 8)), "/cm?cmnd=Power1"],
+        ["/cm?cmnd=Status%202", "/cm?cmnd=Status%205"],
         ["/cm?cmnd=Status%208", "/cm?cmnd=Power1"],
     ),
 }
@@ -42,7 +42,7 @@ def test_plug_is_asked_who_it_is_at_every_start_and_never_switched(plug):
     identity, question = QUESTIONS[plug.kind]
     with closing(meter_of(plug)) as meter:
         trial(meter, DRIVERS[plug.kind], 2)
-    assert plug.received == [*identity, *identity, *question, *question]
+    assert plug.received == [*identity, *question, *identity, *question, *question]
 
 
 def test_description_says_that_the_plug_is_indicative(plug):
@@ -89,6 +89,12 @@ def test_plug_switched_off_in_a_trial_is_flagged_not_zero(plug):
     assert reading.power_w != reading.power_w
 
 
+def test_plug_that_is_off_is_refused_before_the_trial(plug):
+    plug.on = False
+    with pytest.raises(FsgreenError, match="gives no power: switched-off"):
+        meter_of(plug)
+
+
 @pytest.mark.parametrize(
     ("fault", "what"), [("error", "HTTP status 500"), ("silent", "does not answer")]
 )
@@ -131,7 +137,7 @@ def test_what_is_no_plug_of_this_kind_is_refused(plug):
 @pytest.mark.parametrize(
     ("kind", "changed", "what"),
     [
-        ("shelly1", {"channel": 1}, "channel 1 of this Shelly has no power meter"),
+        ("shelly1", {"channel": 1}, "gives no power: missing"),
         ("shelly2", {"component": "PM1"}, "HTTP status 404"),
         ("tasmota", {"relay": 2}, "no relay 2"),
         ("tasmota", {"relay": 0}, "count from 1"),

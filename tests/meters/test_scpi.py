@@ -69,7 +69,8 @@ def refused(analyzer, **changed):
 def test_every_setting_is_read_back_and_nothing_else_is_sent():
     begin = ((":INTEGRATE:START", ""), NO_ERROR)
     end = ((":INTEGRATE:STOP", ""), NO_ERROR)
-    script = (*SETUP, *SETUP, *begin, (scpi.VALUES, VALUES), *end)
+    seen = (scpi.VALUES, VALUES.replace("12.345E-03", "NAN"))
+    script = (*SETUP, seen, *SETUP, *begin, (scpi.VALUES, VALUES), *end)
     with conversation(*script) as port:
         resource = f"TCPIP::127.0.0.1::{port}::SOCKET"
         with closing(opened(DRIVER, resource=resource, **RANGES)) as meter:
@@ -134,10 +135,12 @@ def test_answer_without_values_is_flagged(analyzer, fault, flag):
 
 
 def test_load_above_the_fixed_range_is_over_range_not_a_number(analyzer):
-    with closing(meter_of(analyzer, current_range_a=0.2)) as meter:
+    with closing(meter_of(analyzer)) as meter:
+        analyzer.power_w = lambda: 970.0
         (reading,) = trial(meter, DRIVER, 1)
     assert "over-range" in reading.quality
     assert reading.power_w != reading.power_w
+    assert "gives no power: over-range" in refused(analyzer)
 
 
 def test_range_changed_on_the_panel_is_inconsistent(analyzer):

@@ -17,7 +17,7 @@ from fsgreen.meters.snmp_session import Access
 
 SENTRY, RARITAN = "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.13742.6"
 OUTLET = tuple(f"{SENTRY}.8.3.1.{n}.1.1.5" for n in (7, 14, 6, 3))
-KEYS = {"user": "green", "auth_key": "a-green-key", "priv_key": "a-quiet-key"}
+KEYS = {"auth_key": "a-green-key", "priv_key": "a-quiet-key"}
 
 
 def units():
@@ -47,12 +47,6 @@ def agent():
         yield emulated
 
 
-@pytest.fixture(autouse=True)
-def no_secrets_around(monkeypatch):
-    for name in snmp_settings.SECRETS.values():
-        monkeypatch.delenv(name, raising=False)
-
-
 def meter_of(agent, **changed):
     table = {
         "port": agent.port,
@@ -71,11 +65,10 @@ def refused(agent, **changed):
 
 def test_only_the_objects_of_the_outlet_are_asked_for(agent):
     with closing(meter_of(agent)) as meter:
-        agent.received.clear()
         (reading,) = trial(meter, DRIVER, 1)
     identity = (snmp.SYS_DESCR, snmp.SYS_NAME, f"{SENTRY}.2.2.1.4.1")
     question = (UPTIME, *OUTLET)
-    assert agent.received == [identity, question, question]
+    assert agent.received == [identity, question, question, identity, question, question]
     assert (reading.power_w, reading.quality) == (97.0, "ok")
 
 
@@ -111,24 +104,28 @@ def test_raritans_decimal_digits_are_asked_for(agent):
 
 
 @pytest.mark.parametrize("version", ["1", "2c"])
-def test_old_versions_need_the_community_from_outside(monkeypatch, version):
+def test_old_versions_take_the_community_from_outside(monkeypatch, version):
+    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(snmp_session, "RETRIES", 0)
+    monkeypatch.setenv("PDU", "a-quiet-word")
     with Agent(units(), Access(community="a-quiet-word")) as agent:
-        monkeypatch.setattr(snmp_session, "TIMEOUT_S", 0.2)
-        monkeypatch.setattr(snmp_session, "RETRIES", 0)
         assert "does not answer" in refused(agent, version=version)
-        monkeypatch.setenv("FSGREEN_SNMP_COMMUNITY", "a-quiet-word")
-        with closing(meter_of(agent, version=version)) as meter:
+        with closing(meter_of(agent, version=version, community_env="PDU")) as meter:
             assert meter.describe().serial == "AAAA0001234"
 
 
+def version_3(folder, **keys):
+    """The settings of SNMP 3, and the files that they name."""
+    for key, value in keys.items():
+        (folder / key).write_text(f"{value}\n")
+    files = {f"{key}_file": str(folder / key) for key in keys}
+    return {"version": "3", "user": "green", **files}
+
+
 @pytest.mark.parametrize(("auth", "priv"), [("sha", "aes"), ("sha256", "aes256"), ("md5", "des")])
-def test_version_3_takes_its_keys_from_a_file_for_its_owner(tmp_path, auth, priv):
-    secrets = tmp_path / "snmp.toml"
-    secrets.write_text("".join(f'{key} = "{value}"\n' for key, value in KEYS.items()))
-    secrets.chmod(0o600)
-    access = Access(version="3", auth=auth, priv=priv, **KEYS)
-    with Agent(units(), access) as agent:
-        settings = {"version": "3", "auth": auth, "priv": priv, "secrets": str(secrets)}
+def test_version_3_takes_its_keys_from_outside(tmp_path, auth, priv):
+    with Agent(units(), Access(version="3", user="green", auth=auth, priv=priv, **KEYS)) as agent:
+        settings = version_3(tmp_path, **KEYS) | {"auth": auth, "priv": priv}
         with closing(meter_of(agent, **settings)) as meter:
             (reading,) = trial(meter, DRIVER, 1)
             described = repr(meter.describe())
@@ -136,41 +133,36 @@ def test_version_3_takes_its_keys_from_a_file_for_its_owner(tmp_path, auth, priv
     assert not any(secret in described for secret in KEYS.values())
 
 
-def test_wrong_key_is_told_without_the_key(monkeypatch):
-    for key, value in (KEYS | {"auth_key": "another-key"}).items():
-        monkeypatch.setenv(snmp_settings.SECRETS[key], value)
-    with Agent(units(), Access(version="3", **KEYS)) as agent:
-        message = refused(agent, version="3")
+def test_wrong_key_is_told_without_the_key(tmp_path):
+    settings = version_3(tmp_path, **(KEYS | {"auth_key": "another-key"}))
+    with Agent(units(), Access(version="3", user="green", **KEYS)) as agent:
+        message = refused(agent, **settings)
     assert "digest" in message.lower()
     assert "another-key" not in message
 
 
 @pytest.mark.parametrize(
-    ("text", "mode", "what"),
+    ("keys", "changed", "what"),
     [
-        ('user = "green"', 0o644, "others may read"),
-        ("user = green", 0o600, "cannot be read as TOML"),
-        ('password = "green"', 0o600, "and nothing else"),
-        ("user = 3", 0o600, "and nothing else"),
-        (None, 0, "cannot be read"),
-        ("", 0o600, "needs a user"),
-        ('user = "green"\npriv_key = "a-quiet-key"', 0o600, "without an authentication key"),
-        ('user = "green"\nauth_key = "short"', 0o600, "8 characters or more"),
+        ({}, {"user": ""}, "needs a user"),
+        ({"priv_key": "a-quiet-key"}, {}, "without an authentication key"),
+        ({"auth_key": "tiny"}, {}, "8 characters or more"),
     ],
 )
-def test_secrets_that_are_open_or_wrong_are_refused(agent, tmp_path, text, mode, what):
-    secrets = tmp_path / "snmp.toml"
-    if text is not None:
-        secrets.write_text(text)
-        secrets.chmod(mode)
-    message = refused(agent, version="3", secrets=str(secrets))
+def test_access_that_cannot_work_is_refused_without_a_question(
+    agent, tmp_path, keys, changed, what
+):
+    message = refused(agent, **(version_3(tmp_path, **keys) | changed))
     assert what in message
-    assert "short" not in message.replace(str(secrets), "")
+    assert "tiny" not in message
     assert not agent.received
 
 
-def test_community_in_the_testbed_file_is_refused(agent):
-    assert "unknown settings community" in refused(agent, community="public")
+@pytest.mark.parametrize("secret", ["community", "auth_key", "priv_key"])
+def test_secret_in_the_testbed_file_is_refused(agent, secret):
+    message = refused(agent, **{secret: "a-quiet-word"})
+    assert f"{secret} stands in the testbed file" in message
+    assert "a-quiet-word" not in message
 
 
 @pytest.mark.parametrize(
