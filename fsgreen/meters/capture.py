@@ -58,7 +58,7 @@ class Capture:
         """Processor time of the threads that have ended."""
 
     def __enter__(self) -> Self:
-        infos = {name: meter.describe() for name, meter in self._meters.items()}
+        infos = self.infos
         parsers = {name: parser_of(info) for name, info in infos.items()}
         self._raw = RawWriter(self._raw_path, infos)
         try:
@@ -86,6 +86,16 @@ class Capture:
         For a live view, from any thread: give the time of the last reading that was seen.
         """
         return self._recent[name].since(time_s)
+
+    @property
+    def infos(self) -> dict[str, MeterInfo]:
+        """What each meter is."""
+        return {name: meter.describe() for name, meter in self._meters.items()}
+
+    @property
+    def running(self) -> bool:
+        """Whether it records."""
+        return self._raw is not None
 
     def total_w(self, since_s: float = float("-inf")) -> float | None:
         """Return the sum of all meters' newest power, None while one has none since then."""

@@ -23,6 +23,9 @@ tolerance of rule 13."""
 OF_THE_WHOLE = frozenset({"too-few", "jitter", "coverage", "underflow"})
 """Flaws that a part of a trace cannot show; they are judged at the end."""
 
+DISORDER = frozenset({"no-time", "duplicate", "out-of-order"})
+"""Flaws that leave no intervals to judge."""
+
 
 class SpanChecks:
     """`check_trace` for one span, a piece at a time.
@@ -64,15 +67,15 @@ class SpanChecks:
 
     def flaws(self) -> list[Flaw]:
         """Return what was found: the first of each kind, and in how many more pieces it is."""
-        if self._count < 2:
-            return [Flaw(13, "too-few", f"{self._count} readings in the phase")]
         found = [
             Flaw(rule, name, details[0] + (f", and {len(details) - 1} more" * (len(details) > 1)))
             for (rule, name), details in self._found.items()
         ]
-        if not any(flaw.name in ("no-time", "duplicate", "out-of-order") for flaw in found):
+        if self._count < 2:
+            found.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
+        elif not DISORDER & {flaw.name for flaw in found}:
             found += self._timing_of_the_whole()
-        mean_w = self._sum_w / self._count
+        mean_w = self._sum_w / max(self._count, 1)
         if self._under_load and 0 < mean_w < self._info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
             step = f"steps of {self._info.resolution_w:g} W"
             found.append(

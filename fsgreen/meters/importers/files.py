@@ -31,7 +31,7 @@ def write_power(imported: Imported, name: str, path: Path) -> None:
 
     Raises FsgreenError where the file is there already or cannot be written.
     """
-    from fsgreen.meters.capture import power_table
+    from fsgreen.meters.powertable import power_table
 
     try:
         with path.open("xb") as file:
