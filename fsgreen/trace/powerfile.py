@@ -72,7 +72,7 @@ class PowerFile:
         self._path = path
         try:
             self._file = pq.ParquetFile(path, read_dictionary=["meter", "quality"])
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, KeyError) as error:
             raise self._foreign(str(error)) from error
         self._place = {name: nth for nth, name in enumerate(self._file.schema_arrow.names)}
         lacking = [name for name in COLUMNS if name not in self._place]

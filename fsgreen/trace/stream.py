@@ -51,7 +51,7 @@ class Streamed:
         self._spans = list(spans)
         self._edges_s = np.asarray(edges_s, dtype=float)
         # Everything is summed between knots: slot k lies between the knots k - 1 and k.
-        self._knots_s = np.unique(np.concatenate([np.ravel(self._spans), self._edges_s]))
+        self._knots_s = np.unique([*np.ravel(self._spans), *self._edges_s])
         slots = len(self._knots_s) + 1
         self._energy_j = np.zeros(slots)
         self._least_w, self._most_w = np.full(slots, np.inf), np.full(slots, -np.inf)
