@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from fsgreen.meters.answers import quality
 from fsgreen.meters.readings import NAN, Reading
-from fsgreen.meters.refresh import Repeats
 
 AGREEMENT = 0.10
 """How far V * I * power factor differs from W on sound meters."""
@@ -40,16 +39,17 @@ class Checks:
     def __init__(self, range_w: float, slack_va: float) -> None:
         self._range_w = range_w
         self._slack_va = slack_va
-        self._repeats = Repeats()
+        self._last: tuple[float | None, ...] | None = None
         self._counted_wh = NAN
 
     def reading(self, time_s: float, answer: Answer) -> Reading:
         """Return the reading of an answer that came at `time_s`."""
         values = (answer.power_w, answer.voltage_v, answer.current_a, answer.energy_wh)
         flags = [*answer.flags, *self._contradictions(answer)]
-        repeated = self._repeats.stale(tuple(None if v != v else v for v in values))
-        if repeated and answer.power_w == answer.power_w:
+        known = tuple(None if value != value else value for value in values)
+        if known == self._last and answer.power_w == answer.power_w:
             flags.append("stale")
+        self._last = known
         if answer.energy_wh == answer.energy_wh:
             self._counted_wh = answer.energy_wh
         return Reading(time_s, *values, quality=quality(flags))

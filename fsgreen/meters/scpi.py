@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven
 from fsgreen.meters.scpi_setup import (
     CREST_FACTORS,
     MODES,
@@ -128,11 +128,11 @@ class Analyzer:
         return answer
 
 
-class ScpiMeter(Identified):
+class ScpiMeter(Proven):
     """An analyzer whose integrator counts from start to stop."""
 
     def __init__(self, analyzer: Analyzer) -> None:
-        super().__init__(analyzer.identify, analyzer.ask, ScpiParser, analyzer.close)
+        super().__init__(analyzer, ScpiParser)
         self._analyzer = analyzer
 
     def start(self) -> None:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.answer_checks import Answer
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.identified import Identified
 from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -20,7 +20,7 @@ COMPONENTS = ("Switch", "PM1")
 WH_PER_WATT_MINUTE = 1 / 60
 
 
-class ShellyLink:
+class ShellyLink(Unconnected):
     """The way to one channel of a Shelly at `host`."""
 
     def __init__(self, host: str, component: str, channel: int, sheet: MeterInfo) -> None:
@@ -103,7 +103,7 @@ def open_shelly(settings: Settings, _: DeviceOf) -> Meter:
     sheet = plug_sheet(settings, "shelly", range_w=2500.0, resolution_w=0.1)
     settings.finish()
     link = ShellyLink(host, component, channel, sheet)
-    return Identified(link.identify, link.ask, ShellyParser)
+    return Proven(link, ShellyParser)
 
 
 DRIVER = Driver(

@@ -13,7 +13,7 @@ from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven
 from fsgreen.meters.settings import Settings
 from fsgreen.meters.snmp_answers import (
     ABSENT,
@@ -169,7 +169,7 @@ def open_snmp(settings: Settings, _: DeviceOf) -> Meter:
     if fault := _missing() or access.fault():
         settings.refuse(fault)
     link = SnmpLink((host, port), access, objects, facts["serial"], power_from, sheet)
-    return Identified(link.identify, link.ask, SnmpParser, link.close)
+    return Proven(link, SnmpParser)
 
 
 def _missing() -> str | None:

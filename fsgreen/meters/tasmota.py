@@ -12,8 +12,8 @@ from typing import Any
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.answer_checks import Answer
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.identified import Identified
 from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.readings import NAN
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
@@ -22,7 +22,7 @@ ENERGY = ("StatusSNS", "ENERGY")
 WH_PER_KWH = 1000.0
 
 
-class TasmotaLink:
+class TasmotaLink(Unconnected):
     """The way to one relay, counted from 1, of a plug at `host`."""
 
     def __init__(self, host: str, relay: int, sheet: MeterInfo) -> None:
@@ -108,7 +108,7 @@ def open_tasmota(settings: Settings, _: DeviceOf) -> Meter:
     if relay < 1:
         settings.refuse(f"relay is {relay}; relays count from 1")
     link = TasmotaLink(host, relay, sheet)
-    return Identified(link.identify, link.ask, TasmotaParser)
+    return Proven(link, TasmotaParser)
 
 
 DRIVER = Driver(
