@@ -42,6 +42,16 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     )
     status.add_argument("campaign")
 
+    reparse = command.add(
+        commands,
+        "reparse",
+        _reparse,
+        "parse the raw power traces of a campaign again, and say what changes",
+        "fsgreen reparse fast10",
+    )
+    reparse.add_argument("campaign")
+    reparse.add_argument("--into", type=Path, help="a folder for the new tables of power")
+
     latency = command.add(
         commands,
         "latency",
@@ -121,6 +131,20 @@ def _status(options: argparse.Namespace) -> None:
         print(f"  to do   {planned.trial}")
     for invalid in trial.list_invalid(found.folder):
         print(f"  invalid {invalid.folder.name}: {invalid.record['reason']}")
+
+
+def _reparse(options: argparse.Namespace) -> None:
+    from fsgreen.reduce.reparse import reparse_campaign
+
+    count = 0
+    for trial in reparse_campaign(options.campaign, options.into):
+        count += 1
+        if not trial.equal or trial.torn_b:
+            print(
+                f"{trial.trial}: {trial.different_count} of {trial.readings_count} readings "
+                f"differ, by {trial.largest_w:.6g} W at most; {trial.torn_b} bytes torn off"
+            )
+    print(f"{count} trials parsed again; those not named are as they were")
 
 
 def _latency(options: argparse.Namespace) -> None:

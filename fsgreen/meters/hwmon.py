@@ -26,7 +26,7 @@ from fsgreen.meters.hwmon_chips import (
     place_of,
     power_source,
 )
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.settings import Settings
 from fsgreen.meters.sysfs import gather
@@ -87,7 +87,7 @@ class HwmonParser:
 
 
 @dataclass
-class Sensor:
+class Sensor(Unconnected):
     """One channel of a chip, found again at every start; `sheet` holds what the settings say."""
 
     root: Path
@@ -162,7 +162,7 @@ def open_hwmon(settings: Settings, _: DeviceOf) -> Meter:
     settings.finish()
     if sheet.rate_hz < 0 or not sheet.range_w > 0:
         settings.refuse(f"rate_hz is {sheet.rate_hz:g} and range_w {sheet.range_w:g}")
-    return Identified(sensor.identify, sensor.ask, HwmonParser)
+    return Proven(sensor, HwmonParser)
 
 
 def missing(root: Path = ROOT) -> str | None:

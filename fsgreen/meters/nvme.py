@@ -19,7 +19,6 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import programs
 from fsgreen.meters.answers import json_object
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.identified import Identified
 from fsgreen.meters.nvme_pages import (
     MEASUREMENT,
     MEASUREMENT_B,
@@ -31,6 +30,7 @@ from fsgreen.meters.nvme_pages import (
     percent_error,
     states_max_w,
 )
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -43,7 +43,7 @@ BY_ID = Path("/dev/disk/by-id")
 
 
 @dataclass
-class Drive:
+class Drive(Unconnected):
     """One drive, identified again at every start; `sheet` holds what the settings say.
 
     `gives`: "measured", "state", or "auto" for the first of these that the drive has.
@@ -142,8 +142,7 @@ def open_nvme(settings: Settings, _: DeviceOf) -> Meter:
         source="",
     )
     settings.finish()
-    drive = Drive(device, gives, sheet)
-    meter = Identified(drive.identify, drive.ask, parser)
+    meter = Proven(Drive(device, gives, sheet), parser)
     if wanted == "dc-rail" and meter.describe().boundary != wanted:
         settings.refuse(f"the power of this drive is modelled: {meter.describe().source}")
     return meter

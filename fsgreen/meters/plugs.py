@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.answer_checks import Answer, Checks
+from fsgreen.meters.answers import json_object, number
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.settings import Settings
@@ -15,7 +15,6 @@ from fsgreen.trace import MeterInfo
 
 TIMEOUT_S = 2.0
 MAX_ANSWER_B = 65536
-MAX_VALUE = 1e12
 SLACK_VA = 5.0
 """Below this a plug's chip counts pulses of more than a second: V * I says nothing of W."""
 
@@ -39,7 +38,7 @@ def get(host: str, path: str) -> bytes:
                 body = cut.partial
         finally:
             connection.close()
-    except (OSError, HTTPException, ValueError) as error:
+    except (OSError, HTTPException, ValueError, OverflowError) as error:
         raise FsgreenError(
             f"the plug does not answer: {error or type(error).__name__}",
             where=where,
@@ -100,21 +99,17 @@ def judged(answer: Answer, *, on: bool, broken: bool = False) -> Answer:
 class Document:
     """A JSON answer that is read by path; `flags` keeps what could not be read.
 
-    cut: no whole JSON. bad-number: a value of another type, or not finite. A value that is not
+    cut: no whole JSON object. bad-number: a value of another type, or not finite. What is not
     there is NaN or None, without a flag.
     """
 
     def __init__(self, data: bytes) -> None:
-        self.flags: list[str] = []
-        self._tree: Any = None
-        try:
-            self._tree = json.loads(data)
-        except (ValueError, RecursionError):
-            self.flags.append("cut")
+        self._tree = json_object(data)
+        self.flags = ["cut"] if self._tree is None else []
 
     def at(self, *path: str | int) -> Any:
         """Return what stands at a path of keys and places, None where nothing does."""
-        here = self._tree
+        here: Any = self._tree
         for step in path:
             if isinstance(step, str) and isinstance(here, dict):
                 here = here.get(step)
@@ -126,16 +121,11 @@ class Document:
 
     def number(self, *path: str | int) -> float:
         """Return a finite number."""
-        value = self.at(*path)
-        if value is None:
-            return NAN
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        here = self.at(*path)
+        value = number(here)
+        if here is not None and value != value:
             self.flags.append("bad-number")
-            return NAN
-        if not abs(value) <= MAX_VALUE:
-            self.flags.append("bad-number")
-            return NAN
-        return float(value)
+        return value
 
     def text(self, *path: str | int) -> str:
         """Return a text or number as text, "" where there is none."""

@@ -6,13 +6,14 @@ and no counter ever sees a drive.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fsgreen.meters.answers import json_object, quality, whole
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.energycounter import EnergyCounter
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.rapl_zones import COVERS, LOAD, check_domains, wrap_uj, zones
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.settings import Settings
@@ -63,6 +64,40 @@ class RaplParser:
         return [Reading(chunk.time_s, power_w, energy_wh=energy_wh, quality=flags)]
 
 
+@dataclass
+class Counters(Unconnected):
+    """The counters of some domains, found again at every start.
+
+    `sheet` holds what the settings say; its range is that of one zone.
+    """
+
+    root: Path
+    domains: Sequence[str]
+    sheet: MeterInfo
+    paths: dict[str, Path] = field(default_factory=dict)
+
+    def identify(self) -> MeterInfo:
+        """Say which counters there are; raises FsgreenError where one does not tell its end."""
+        chosen = [zone for zone, domain in zones(self.root).items() if domain in self.domains]
+        names = [attribute(self.root / zone / "name") for zone in chosen]
+        self.paths = {zone: self.root / zone / "energy_uj" for zone in chosen}
+        return replace(
+            self.sheet,
+            model=f"RAPL {' + '.join(names)}, {_processor()}",
+            serial=" ".join(chosen),
+            range_w=self.sheet.range_w * len(chosen),
+            options={
+                "zones": chosen,
+                "wraps_uj": [wrap_uj(self.root / zone) for zone in chosen],
+                "zone_range_w": self.sheet.range_w,
+            },
+        )
+
+    def ask(self) -> bytes:
+        """Return the counts as they are, by zone."""
+        return gather(self.paths, REMEDY)
+
+
 def open_rapl(settings: Settings, _: DeviceOf) -> Meter:
     """Open the counters of the setting `domains`, added over all packages.
 
@@ -70,50 +105,36 @@ def open_rapl(settings: Settings, _: DeviceOf) -> Meter:
     (other than the kernel's own: `modelled` unless told); `gain_error`: Intel states none.
     """
     domains, root = settings.texts("domains", ("package",)), Path(settings.text("root", ROOT))
-    boundary = settings.boundary("cpu" if root == Path(ROOT) else "modelled")
-    covers = settings.texts("covers", tuple(dict.fromkeys(COVERS.get(d, d) for d in domains)))
-    rate_hz, range_w = settings.number("rate_hz", 1.0), settings.number("range_w", 1000.0)
-    gain_error = settings.number("gain_error", 0.05)
+    gain_error, rate_hz = settings.number("gain_error", 0.05), settings.number("rate_hz", 1.0)
+    sheet = MeterInfo(
+        driver="rapl",
+        model="",
+        serial="",
+        boundary=settings.boundary("cpu" if root == Path(ROOT) else "modelled"),
+        covers=settings.texts("covers", tuple(dict.fromkeys(COVERS.get(d, d) for d in domains))),
+        rate_hz=rate_hz,
+        range_w=settings.number("range_w", 1000.0),
+        resolution_w=ENERGY_UNIT_J * rate_hz,
+        gain_error=gain_error,
+        constant_error_w=0.0,
+        source=f"powercap; the maker states no accuracy, {gain_error:.3g} of the value assumed",
+    )
     settings.finish()
-    if boundary not in ("cpu", "modelled"):
-        settings.refuse(f"the boundary of RAPL is cpu, never {boundary}")
+    if sheet.boundary not in ("cpu", "modelled"):
+        settings.refuse(f"the boundary of RAPL is cpu, never {sheet.boundary}")
     if not MIN_RATE_HZ <= rate_hz <= MAX_RATE_HZ:
         settings.refuse(f"rate_hz is {rate_hz:g}, not {MIN_RATE_HZ:g} to {MAX_RATE_HZ:g}")
-    if not range_w > 0:
-        settings.refuse(f"range_w is {range_w:g}, not a power")
+    if not sheet.range_w > 0:
+        settings.refuse(f"range_w is {sheet.range_w:g}, not a power")
     check_domains(settings, domains, zones(root))
-
-    def identify() -> MeterInfo:
-        chosen = [zone for zone, domain in zones(root).items() if domain in domains]
-        names = [attribute(root / zone / "name") for zone in chosen]
-        return MeterInfo(
-            driver="rapl",
-            model=f"RAPL {' + '.join(names)}, {_processor()}",
-            serial=" ".join(chosen),
-            boundary=boundary,
-            covers=covers,
-            rate_hz=rate_hz,
-            range_w=range_w * len(chosen),
-            resolution_w=ENERGY_UNIT_J * rate_hz,
-            gain_error=gain_error,
-            constant_error_w=0.0,
-            source=f"powercap; the maker states no accuracy, {gain_error:.3g} of the value assumed",
-            options={
-                "zones": chosen,
-                "wraps_uj": [wrap_uj(root / zone) for zone in chosen],
-                "zone_range_w": range_w,
-            },
-        )
-
-    options = identify().options
-    wrap_s = min(options["wraps_uj"]) / 1e6 / range_w
+    meter = Proven(Counters(root, domains, sheet), RaplParser)
+    wrap_s = min(meter.describe().options["wraps_uj"]) / 1e6 / sheet.range_w
     if 1 / rate_hz >= wrap_s / 2:
         settings.refuse(
-            f"at {range_w:g} W a counter wraps in {wrap_s:.3g} s; asked every {1 / rate_hz:.3g} s "
-            "a wrap could pass unseen: ask more often, or give range_w as it is"
+            f"at {sheet.range_w:g} W a counter wraps in {wrap_s:.3g} s; asked every "
+            f"{1 / rate_hz:.3g} s a wrap could pass unseen: ask more often, or mend range_w"
         )
-    paths = {zone: root / zone / "energy_uj" for zone in options["zones"]}
-    return Identified(identify, partial(gather, paths, REMEDY), RaplParser)
+    return meter
 
 
 def missing(root: Path = Path(ROOT)) -> str | None:

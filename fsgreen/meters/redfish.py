@@ -9,14 +9,14 @@ import json
 from base64 import b64encode
 from dataclasses import dataclass, field, replace
 
-from fsgreen.meters.answers import json_object, number, quality
+from fsgreen.meters.answer_checks import Answer, Checks
+from fsgreen.meters.answers import json_object, number
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.credentials import secret
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.redfish_http import Service
 from fsgreen.meters.redfish_trees import TREES, find_chassis, find_sources, path_of, value_of
-from fsgreen.meters.refresh import Repeats
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -26,16 +26,13 @@ MAX_RATE_HZ = 5.0
 class RedfishParser:
     """Watts, and watt-hours where the service counts them, from the documents of one answer.
 
-    Flags: cut (no JSON), missing (no such value, or null), bad-number, negative, over-range,
-    reset (the energy went back), and the remark stale: all values are those of the answer before.
+    Flags: cut (no JSON), missing (no such value, or null), bad-number, and those of `Checks`.
     """
 
     def __init__(self, info: MeterInfo) -> None:
-        self._range_w = info.range_w
+        self._checks = Checks(info.range_w, slack_va=0.0)
         self._power = info.options["power"]
         self._energy_kwh = info.options["energy_kwh"]
-        self._last_wh = float("-inf")
-        self._repeats = Repeats()
 
     def feed(self, chunk: Chunk) -> list[Reading]:
         """Return the reading of one answer."""
@@ -55,16 +52,10 @@ class RedfishParser:
             name for name in names if values[name] is not None and numbers[name] != numbers[name]
         ]
         flags += ["bad-number"] if bad else []
-        power_w = sum(numbers[name] for name in self._power)
-        flags += ["negative"] if any(value < 0 for value in numbers.values()) else []
-        flags += ["over-range"] if power_w > self._range_w else []
         energy_wh = 1e3 * sum(numbers[n] for n in self._energy_kwh) if self._energy_kwh else NAN
-        if energy_wh < self._last_wh:
-            flags, energy_wh, self._last_wh = [*flags, "reset"], NAN, energy_wh
-        elif energy_wh == energy_wh:
-            self._last_wh = energy_wh
-        flags += ["stale"] if self._repeats.stale(tuple(numbers.values())) else []
-        return [Reading(chunk.time_s, power_w, energy_wh=energy_wh, quality=quality(flags))]
+        power_w = sum(numbers[name] for name in self._power)
+        found = Answer(power_w, energy_wh=energy_wh, flags=flags)
+        return [self._checks.reading(chunk.time_s, found)]
 
 
 @dataclass
@@ -96,6 +87,10 @@ class Chassis:
         """Return the documents as they are, by path."""
         bodies = {path: self.service.get(path).decode("latin-1") for path in self.paths}
         return json.dumps(bodies).encode("ascii")
+
+    def close(self) -> None:
+        """End the connection."""
+        self.service.close()
 
 
 def open_redfish(settings: Settings, _: DeviceOf) -> Meter:
@@ -132,8 +127,7 @@ def open_redfish(settings: Settings, _: DeviceOf) -> Meter:
     if user:
         headers["Authorization"] = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
     service = Service(url, headers, ca_file, timeout_s)
-    found = Chassis(service, chassis, tree, control, sheet)
-    return Identified(found.identify, found.ask, RedfishParser, service.close)
+    return Proven(Chassis(service, chassis, tree, control, sheet), RedfishParser)
 
 
 DRIVER = Driver(

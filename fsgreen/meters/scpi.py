@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.remote import Remote
+from fsgreen.meters.proven import Proven
 from fsgreen.meters.scpi_setup import (
     CREST_FACTORS,
     MODES,
@@ -128,11 +128,11 @@ class Analyzer:
         return answer
 
 
-class ScpiMeter(Remote):
+class ScpiMeter(Proven):
     """An analyzer whose integrator counts from start to stop."""
 
     def __init__(self, analyzer: Analyzer) -> None:
-        super().__init__(analyzer)
+        super().__init__(analyzer, ScpiParser)
         self._analyzer = analyzer
 
     def start(self) -> None:
@@ -185,13 +185,15 @@ def open_scpi(settings: Settings, _: DeviceOf) -> Meter:
         source="",
     )
     settings.finish()
+    if fault := _missing():
+        settings.refuse(fault)
     return ScpiMeter(Analyzer(visa, setup, sheet))
 
 
 def _missing() -> str | None:
-    """What to install, or None."""
+    """Why nothing can be asked here, and what to install, or None."""
     present = find_spec("pyvisa") and find_spec("pyvisa_py")
-    return None if present else 'pip install "fsgreen[scpi]"'
+    return None if present else 'PyVISA or PyVISA-py is missing: pip install "fsgreen[scpi]"'
 
 
 DRIVER = Driver(

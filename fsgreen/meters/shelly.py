@@ -12,7 +12,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.answer_checks import Answer
 from fsgreen.meters.base import DeviceOf, Driver, Meter
 from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
-from fsgreen.meters.remote import Remote
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -20,7 +20,7 @@ COMPONENTS = ("Switch", "PM1")
 WH_PER_WATT_MINUTE = 1 / 60
 
 
-class ShellyLink:
+class ShellyLink(Unconnected):
     """The way to one channel of a Shelly at `host`."""
 
     def __init__(self, host: str, component: str, channel: int, sheet: MeterInfo) -> None:
@@ -31,7 +31,7 @@ class ShellyLink:
         self._path = ""
 
     def identify(self) -> MeterInfo:
-        """Ask what the plug is, and whether it measures; FsgreenError where it does not."""
+        """Ask what the plug is; FsgreenError where it is none."""
         about = Document(get(self._host, "/shelly"))
         modern = about.at("gen") is not None
         model = about.text("model" if modern else "type")
@@ -40,7 +40,7 @@ class ShellyLink:
         if about.at("auth_en" if modern else "auth") is True:
             raise locked(f"http://{self._host}")
         self._path = f"/rpc/{self._component}.GetStatus?id={self._channel}" if modern else "/status"
-        info = replace(
+        return replace(
             self._sheet,
             model=f"Shelly {model}, generation {about.text('gen') or 1}, "
             f"firmware {about.text('ver' if modern else 'fw')}",
@@ -48,17 +48,10 @@ class ShellyLink:
             source=f"{self._sheet.source}; {self._path}",
             options={"generation": 2 if modern else 1, "channel": self._channel},
         )
-        answer = parse_status(self.ask(), info)
-        if answer.power_w != answer.power_w and not answer.flags:
-            raise self._error(f"channel {self._channel} of this Shelly has no power meter")
-        return info
 
     def ask(self) -> bytes:
         """Return the plug's answer."""
         return get(self._host, self._path)
-
-    def close(self) -> None:
-        """Every question has a connection of its own: there is nothing to let go."""
 
     def _error(self, what: str) -> FsgreenError:
         return FsgreenError(
@@ -95,6 +88,13 @@ def parse_status(data: bytes, info: MeterInfo) -> Answer:
     return judged(answer, on=on is not False, broken=broken)
 
 
+class ShellyParser(PlugParser):
+    """Readings of a Shelly; flags as `PlugParser`."""
+
+    def __init__(self, info: MeterInfo) -> None:
+        super().__init__(info, parse_status)
+
+
 def open_shelly(settings: Settings, _: DeviceOf) -> Meter:
     """Open the plug at the setting `host`; `channel`, `component` and those of `plug_sheet`."""
     host = settings.text("host")
@@ -102,7 +102,8 @@ def open_shelly(settings: Settings, _: DeviceOf) -> Meter:
     channel = settings.whole("channel", 0)
     sheet = plug_sheet(settings, "shelly", range_w=2500.0, resolution_w=0.1)
     settings.finish()
-    return Remote(ShellyLink(host, component, channel, sheet))
+    link = ShellyLink(host, component, channel, sheet)
+    return Proven(link, ShellyParser)
 
 
 DRIVER = Driver(
@@ -110,5 +111,5 @@ DRIVER = Driver(
     kind="counter",
     summary="Shelly plugs over HTTP, all generations (indicative)",
     open=open_shelly,
-    parser=lambda info: PlugParser(info, parse_status),
+    parser=ShellyParser,
 )

@@ -1,7 +1,7 @@
 """Power distribution units over SNMP 1, 2c and 3: energy counter, power, volts and amperes.
 
-What is asked for is configuration: a preset of `pdus.toml`, or OIDs of one's own. Credentials come
-from the environment or from a file that only its owner may read, never from a testbed file.
+What is asked for is configuration: a preset of `pdus.toml`, or OIDs of one's own. Secrets come from
+the environment or from files, never from a testbed file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.remote import Remote
+from fsgreen.meters.proven import Proven
 from fsgreen.meters.settings import Settings
 from fsgreen.meters.snmp_answers import (
     ABSENT,
@@ -164,14 +164,17 @@ def open_snmp(settings: Settings, _: DeviceOf) -> Meter:
         options={"bits": settings.whole("counter_bits", facts["bits"])},
     )
     settings.finish()
-    if fault := access.fault():
+    if not 0 < port < 65536:
+        settings.refuse(f"port is {port}, not from 1 to 65535")
+    if fault := _missing() or access.fault():
         settings.refuse(fault)
-    return Remote(SnmpLink((host, port), access, objects, facts["serial"], power_from, sheet))
+    link = SnmpLink((host, port), access, objects, facts["serial"], power_from, sheet)
+    return Proven(link, SnmpParser)
 
 
 def _missing() -> str | None:
-    """What to install, or None."""
-    return None if find_spec("pysnmp") else 'pip install "fsgreen[snmp]"'
+    """Why nothing can be asked here, and what to install, or None."""
+    return None if find_spec("pysnmp") else 'pysnmp is missing: pip install "fsgreen[snmp]"'
 
 
 DRIVER = Driver(

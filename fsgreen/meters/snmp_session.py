@@ -27,6 +27,7 @@ PRIV = {
     "aes256": "USM_PRIV_CFB256_AES",
 }
 VERSIONS = {"1": 0, "2c": 1, "3": 3}
+"""Message processing models, by version (RFC 3411, snmpMessageProcessingModels)."""
 
 Result = TypeVar("Result")
 

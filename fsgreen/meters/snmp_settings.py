@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import unknown
+from fsgreen.meters.credentials import secret
 from fsgreen.meters.settings import Settings
 from fsgreen.meters.snmp_answers import QUANTITIES
 from fsgreen.meters.snmp_session import AUTH, PRIV, VERSIONS, Access
 
 OID = re.compile(r"\.?([0-9]+(\.[0-9]+)+)", re.ASCII)
-SECRETS = {
-    "community": "FSGREEN_SNMP_COMMUNITY",
-    "user": "FSGREEN_SNMP_USER",
-    "auth_key": "FSGREEN_SNMP_AUTH_KEY",
-    "priv_key": "FSGREEN_SNMP_PRIV_KEY",
-}
 
 
 @cache
@@ -60,27 +53,13 @@ def take_objects(settings: Settings) -> tuple[dict[str, Any], Mapping[str, Any]]
 
 
 def take_access(settings: Settings) -> Access:
-    """Take how the agent lets one in; what is secret comes from elsewhere."""
+    """Take how the agent lets one in; what is secret comes from where the settings say."""
     return Access(
         version=settings.choice("version", tuple(VERSIONS), "2c"),
+        community=secret(settings, "community") or "public",
+        user=settings.text("user", ""),
         auth=settings.choice("auth", tuple(AUTH), "sha"),
+        auth_key=secret(settings, "auth_key"),
         priv=settings.choice("priv", tuple(PRIV), "aes"),
-        **_secrets(settings, settings.text("secrets", "")),
+        priv_key=secret(settings, "priv_key"),
     )
-
-
-def _secrets(settings: Settings, path: str) -> dict[str, str]:
-    """Read secrets from a file that only its owner may read, or else from the environment."""
-    if not path:
-        return {key: os.environ[name] for key, name in SECRETS.items() if name in os.environ}
-    file = Path(path).expanduser()
-    try:
-        if file.stat().st_mode & 0o077:
-            settings.refuse(f"others may read {file}: chmod 600 {file}")
-        values = tomllib.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        # The text of a file of secrets stays out of every message.
-        settings.refuse(f"{file} cannot be read as TOML: {type(error).__name__}")
-    if not values.keys() <= SECRETS.keys() or not all(isinstance(v, str) for v in values.values()):
-        settings.refuse(f"{file} may hold texts for {', '.join(SECRETS)}, and nothing else")
-    return values

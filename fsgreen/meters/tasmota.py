@@ -13,8 +13,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.answer_checks import Answer
 from fsgreen.meters.base import DeviceOf, Driver, Meter
 from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.readings import NAN
-from fsgreen.meters.remote import Remote
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -22,7 +22,7 @@ ENERGY = ("StatusSNS", "ENERGY")
 WH_PER_KWH = 1000.0
 
 
-class TasmotaLink:
+class TasmotaLink(Unconnected):
     """The way to one relay, counted from 1, of a plug at `host`."""
 
     def __init__(self, host: str, relay: int, sheet: MeterInfo) -> None:
@@ -31,34 +31,29 @@ class TasmotaLink:
         self._sheet = sheet
 
     def identify(self) -> MeterInfo:
-        """Ask what the plug is, and whether it measures; FsgreenError where it does not."""
+        """Ask what the plug is; FsgreenError where it is none."""
         firmware, network = (Document(self._command(f"Status%20{nth}")) for nth in (2, 5))
         if firmware.at("WARNING") is not None:
             raise locked(f"http://{self._host}")
         version, mac = firmware.text("StatusFWR", "Version"), network.text("StatusNET", "Mac")
         if not version or not mac:
             raise self._error("what answers is no Tasmota")
-        info = replace(
+        # A meter without any relay is always on.
+        if self._relay > 1:
+            state = Document(self._command(f"Power{self._relay}"))
+            if state.at(f"POWER{self._relay}") is None:
+                raise self._error(f"this plug has no relay {self._relay}")
+        return replace(
             self._sheet,
             model=f"Tasmota {version}, {network.text('StatusNET', 'Hostname')}",
             serial=mac,
             source=f"{self._sheet.source}; Status 8 and Power{self._relay}",
             options={"relay": self._relay},
         )
-        status, _, switch = self.ask().partition(b"\n")
-        if Document(status).at(*ENERGY, "Power") is None:
-            raise self._error("this plug has no power meter")
-        # A meter without any relay is always on.
-        if self._relay > 1 and Document(switch).at(f"POWER{self._relay}") is None:
-            raise self._error(f"this plug has no relay {self._relay}")
-        return info
 
     def ask(self) -> bytes:
         """Return the answer of the meter and that of the relay, a line each."""
         return self._command("Status%208") + b"\n" + self._command(f"Power{self._relay}")
-
-    def close(self) -> None:
-        """Every question has a connection of its own: there is nothing to let go."""
 
     def _command(self, command: str) -> bytes:
         return get(self._host, f"/cm?cmnd={command}")
@@ -98,12 +93,22 @@ def parse_status(data: bytes, info: MeterInfo) -> Answer:
     return judged(answer, on=state != "OFF")
 
 
+class TasmotaParser(PlugParser):
+    """Readings of a plug with Tasmota; flags as `PlugParser`."""
+
+    def __init__(self, info: MeterInfo) -> None:
+        super().__init__(info, parse_status)
+
+
 def open_tasmota(settings: Settings, _: DeviceOf) -> Meter:
     """Open the plug at the setting `host`; `relay` and those of `plug_sheet`."""
     host, relay = settings.text("host"), settings.whole("relay", 1)
     sheet = plug_sheet(settings, "tasmota", range_w=3680.0, resolution_w=1.0)
     settings.finish()
-    return Remote(TasmotaLink(host, relay, sheet))
+    if relay < 1:
+        settings.refuse(f"relay is {relay}; relays count from 1")
+    link = TasmotaLink(host, relay, sheet)
+    return Proven(link, TasmotaParser)
 
 
 DRIVER = Driver(
@@ -111,5 +116,5 @@ DRIVER = Driver(
     kind="counter",
     summary="plugs with Tasmota over HTTP (indicative)",
     open=open_tasmota,
-    parser=lambda info: PlugParser(info, parse_status),
+    parser=TasmotaParser,
 )

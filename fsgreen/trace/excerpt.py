@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fsgreen.trace.budget import NEIGHBOURS
 from fsgreen.trace.powerfile import Floats, Piece
 
 
 class Excerpt:
     """Taken while the readings of a trace pass by, in pieces with rising times.
 
-    Kept are, for each edge, the last reading before it and those after it up to the first that
-    lies wholly beyond it: what a step of power across it, or a value at it, is found from.
+    Kept are the readings on either side of each edge that an error budget looks at.
     """
 
-    def __init__(self, start_s: float, end_s: float, interval_s: float) -> None:
+    def __init__(self, start_s: float, end_s: float) -> None:
         self._start_s, self._end_s = start_s, end_s
-        self._edges = [_Edge(edge_s, edge_s + interval_s) for edge_s in (start_s, end_s)]
+        self._edges = [_Edge(edge_s) for edge_s in (start_s, end_s)]
         self._last: tuple[float, float] | None = None
         self.counter_missing = False
         self.counter_went_back = False
@@ -27,18 +27,15 @@ class Excerpt:
         energy_wh = piece.energy_wh
         if not self.counter_missing:
             self._watch_counter(piece.time_s, energy_wh)
-        if energy_wh is None:
-            energy_wh = np.broadcast_to(np.float64("nan"), piece.time_s.shape)
+        last_wh = float("nan") if energy_wh is None else float(energy_wh[-1])
+        self._last = (float(piece.time_s[-1]), last_wh)
         for edge in self._edges:
-            edge.feed(piece.time_s, piece.power_w, energy_wh)
-        self._last = (float(piece.time_s[-1]), float(energy_wh[-1]))
+            edge.feed(piece)
 
     def readings(self) -> pd.DataFrame:
-        """Return the readings around the edges: `time_s`, `power_w` and `energy_wh`."""
-        rows = np.hstack([edge.rows() for edge in self._edges])
-        _, places = np.unique(rows[0], return_index=True)
-        time_s, power_w, energy_wh = rows[:, places]
-        return pd.DataFrame({"time_s": time_s, "power_w": power_w, "energy_wh": energy_wh})
+        """Return the readings around the edges, with the columns that a piece has."""
+        rows = pd.concat([edge.readings() for edge in self._edges])
+        return rows.drop_duplicates("time_s").sort_values("time_s", ignore_index=True)
 
     def _watch_counter(self, time_s: Floats, energy_wh: Floats | None) -> None:
         """Look at the counter from the last reading before the span to the first after it."""
@@ -59,23 +56,25 @@ class Excerpt:
 
 
 class _Edge:
-    """The readings from the last one at or before `edge_s` to the first at or after `beyond_s`."""
+    """So many of the readings up to `edge_s`, the last ones, and the first ones after it."""
 
-    def __init__(self, edge_s: float, beyond_s: float) -> None:
-        self._edge_s, self._beyond_s = edge_s, beyond_s
-        self._kept: list[np.ndarray] = []
-        self._begun = self._done = False
+    def __init__(self, edge_s: float) -> None:
+        self._edge_s = edge_s
+        self._before: list[Piece] = []
+        self._after: list[Piece] = []
+        self._missing = NEIGHBOURS
 
-    def feed(self, *columns: Floats) -> None:
-        time_s = columns[0]
-        if self._done:
+    def feed(self, piece: Piece) -> None:
+        if self._missing == 0:
             return
-        after = int(np.searchsorted(time_s, self._edge_s, side="right"))
-        beyond = int(np.searchsorted(time_s, self._beyond_s, side="left"))
+        after = int(np.searchsorted(piece.time_s, self._edge_s, side="right"))
         if after > 0:
-            self._kept = []
-        self._kept.append(np.stack([column[max(0, after - 1) : beyond + 1] for column in columns]))
-        self._done = beyond < len(time_s)
+            self._before.append(piece.part(max(0, after - NEIGHBOURS), after))
+            while sum(len(part.time_s) for part in self._before[1:]) >= NEIGHBOURS:
+                self._before.pop(0)
+        taken = piece.part(after, after + self._missing)
+        self._missing -= len(taken.time_s)
+        self._after.append(taken)
 
-    def rows(self) -> np.ndarray:
-        return np.hstack(self._kept)
+    def readings(self) -> pd.DataFrame:
+        return pd.concat([part.frame() for part in (*self._before, *self._after)])

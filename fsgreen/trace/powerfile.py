@@ -36,6 +36,31 @@ class Piece:
     codes: NDArray[np.int32] | None = None
     qualities: Sequence[str] = ()
 
+    def part(self, begin: int, end: int) -> Piece:
+        """Return the readings from place `begin` up to `end`."""
+        return Piece(
+            self.time_s[begin:end],
+            self.power_w[begin:end],
+            None if self.energy_wh is None else self.energy_wh[begin:end],
+            None if self.codes is None else self.codes[begin:end],
+            self.qualities,
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the readings as a table."""
+        nothing = np.full(len(self.time_s), np.nan)
+        quality = np.full(len(self.time_s), OK, dtype=object)
+        if self.codes is not None:
+            quality = np.array(self.qualities, dtype=object)[self.codes]
+        return pd.DataFrame(
+            {
+                "time_s": self.time_s,
+                "power_w": self.power_w,
+                "energy_wh": nothing if self.energy_wh is None else self.energy_wh,
+                "quality": quality,
+            }
+        )
+
 
 class PowerFile:
     """An open `power.parquet`; of one thread only. A context manager.
@@ -47,7 +72,7 @@ class PowerFile:
         self._path = path
         try:
             self._file = pq.ParquetFile(path, read_dictionary=["meter", "quality"])
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, KeyError) as error:
             raise self._foreign(str(error)) from error
         self._place = {name: nth for nth, name in enumerate(self._file.schema_arrow.names)}
         lacking = [name for name in COLUMNS if name not in self._place]

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fsgreen.errors import FsgreenError
 from fsgreen.trace.budget import ErrorBudget, error_budget
 from fsgreen.trace.energy import JOULES_PER_WH, MAX_UNCOVERED
 from fsgreen.trace.excerpt import Excerpt
@@ -22,6 +21,7 @@ from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Floats, Piece
 from fsgreen.trace.spanchecks import SpanChecks
+from fsgreen.trace.table import flawed
 
 
 class Streamed:
@@ -51,12 +51,12 @@ class Streamed:
         self._spans = list(spans)
         self._edges_s = np.asarray(edges_s, dtype=float)
         # Everything is summed between knots: slot k lies between the knots k - 1 and k.
-        self._knots_s = np.unique(np.concatenate([np.ravel(self._spans), self._edges_s]))
+        self._knots_s = np.unique([*np.ravel(self._spans), *self._edges_s])
         slots = len(self._knots_s) + 1
         self._energy_j = np.zeros(slots)
         self._least_w, self._most_w = np.full(slots, np.inf), np.full(slots, -np.inf)
-        self._checks = [SpanChecks(*span, info.rate_hz, under_load) for span in self._spans]
-        self._excerpts = [Excerpt(*span, 1 / info.rate_hz) for span in self._spans]
+        self._checks = [SpanChecks(*span, info, under_load) for span in self._spans]
+        self._excerpts = [Excerpt(*span) for span in self._spans]
         self._rising = True
         self._count = 0
         self._first = self._last = (math.nan, math.nan)
@@ -99,7 +99,7 @@ class Streamed:
         begin, end = np.searchsorted(self._knots_s, (start_s, end_s)) + 1
         parts_j = self._energy_j[begin:end]
         if not np.isfinite(parts_j).all():
-            raise _flawed("the span holds a reading without a value")
+            raise flawed("the span holds a reading without a value")
         covered_s = min(end_s, self._last[0]) - max(start_s, self._first[0])
         return math.fsum(parts_j), max(0.0, covered_s)
 
@@ -110,7 +110,7 @@ class Streamed:
         if excerpt.counter_missing:
             return math.nan
         if excerpt.counter_went_back:
-            raise _flawed("the meter's energy counter went back (memory cleared or power lost)")
+            raise flawed("the meter's energy counter went back (memory cleared or power lost)")
         readings = excerpt.readings()
         first, last = np.interp(self._spans[nth], readings["time_s"], readings["energy_wh"])
         return float(last - first) * JOULES_PER_WH
@@ -122,7 +122,8 @@ class Streamed:
         the readings around the edges.
         """
         gain_j = self._info.gain_error * self.energy_j(nth)
-        edges = error_budget(self._excerpts[nth].readings(), *self._spans[nth], self._info)
+        around = self._excerpts[nth].readings()
+        edges = error_budget(around, *self._spans[nth], self._info)
         return replace(edges, gain_j=gain_j)
 
     def flaws(self, nth: int = 0) -> list[Flaw]:
@@ -196,17 +197,17 @@ class Streamed:
         """Return how much of a span lies before and after the trace; refuses more than 1 %."""
         start_s, end_s = self._spans[nth]
         if not end_s > start_s:
-            raise _flawed(f"the span from {start_s} s to {end_s} s has no length")
+            raise flawed(f"the span from {start_s} s to {end_s} s has no length")
         self._refuse_disorder()
         early_s, late_s = max(0.0, self._first[0] - start_s), max(0.0, end_s - self._last[0])
         outside_s = early_s + late_s
         if outside_s > MAX_UNCOVERED * (end_s - start_s):
-            raise _flawed(f"{outside_s:.3g} s of {end_s - start_s:.3g} s lie outside the trace")
+            raise flawed(f"{outside_s:.3g} s of {end_s - start_s:.3g} s lie outside the trace")
         return early_s, late_s
 
     def _refuse_disorder(self) -> None:
         if not self._rising or self._count < 2:
-            raise _flawed("the trace needs two readings or more with rising times")
+            raise flawed("the trace needs two readings or more with rising times")
 
 
 def _reduced(how: np.ufunc, values: Floats, begins: np.ndarray, nothing: float) -> Floats:
@@ -215,11 +216,3 @@ def _reduced(how: np.ufunc, values: Floats, begins: np.ndarray, nothing: float) 
     reduced: Floats = how.reduceat(values, places)
     reduced[:-1][np.diff(places) == 0] = nothing
     return reduced
-
-
-def _flawed(what: str) -> FsgreenError:
-    return FsgreenError(
-        what,
-        where="power trace",
-        next_step="see the trial's checks for the flaws of its trace, then measure again",
-    )

@@ -91,6 +91,16 @@ def test_exponent_of_the_clock_comes_back():
     assert any("clock is left out" in remark for remark in without.remarks)
 
 
+def test_machine_that_never_rests_is_refused():
+    """Without rest user and system time add up to all cores, and idle power takes their share."""
+    steps = {
+        name: {"cpu_user_x": 2 - system, "cpu_system_x": system, "cpu_busy_x": 1.0}
+        for name, system in {"idle": 0.0, "user": 0.1, "system": 0.6, "both": 0.3}.items()
+    }
+    with pytest.raises(FsgreenError, match="the cores never rested"):
+        fit(machine(steps=steps))
+
+
 def test_what_the_kernel_does_not_tell_or_nothing_exercised_is_left_out_in_words():
     remarks = " | ".join(fit(machine()).remarks)
     assert "cpu_shallow_idle_w is left out: it was not readable" in remarks

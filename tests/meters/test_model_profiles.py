@@ -57,6 +57,14 @@ def test_parameters_of_a_file_are_used_with_their_clock(tmp_path):
     assert node.power_w(AT_REST | {"disk_standby_x": 0.5}) == pytest.approx(59)
 
 
+def test_seeks_alone_still_leave_transfers_out_where_the_rate_is_known(tmp_path):
+    text = RICH.replace("disk_write_w = 4.0\n", "")
+    done = {"disk_busy_x": 0.8, "disk_read_b_s": 0.0, "disk_write_b_s": 5e7}
+    assert load(tmp_path, text).power_w(AT_REST | done) == pytest.approx(61.5 + 0.3 * 6)
+    unrated = text.replace("disk_rate_b_s = 1e8\n", "")
+    assert load(tmp_path, unrated).power_w(AT_REST | done) == pytest.approx(61.5 + 0.8 * 6)
+
+
 @pytest.mark.parametrize(
     ("read_b_s", "write_b_s", "above_idle_w"),
     [

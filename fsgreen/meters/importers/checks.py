@@ -16,6 +16,9 @@ from fsgreen.trace import MeterInfo
 GAP_INTERVALS = 1.5
 """A longer step has lost samples; as rule 13 of the checks on traces."""
 
+EARLY_INTERVALS = 0.5
+"""A shorter step is none of the meter's: the time of the reading is wrong."""
+
 REGULAR_SHARE = 0.9
 AGREEMENT = 0.10
 """Share of the apparent power by which power, volts, amperes and power factor may disagree."""
@@ -118,9 +121,11 @@ def interval_s(time_s: Floats, report: Report) -> float:
     return usual_s
 
 
-def mark_gaps(time_s: Floats, usual_s: float, flags: Flags) -> None:
-    """Mark `lost` on each reading before which samples are missing."""
-    flags.mark(np.diff(time_s, prepend=time_s[:1]) > GAP_INTERVALS * usual_s, "lost")
+def mark_steps(time_s: Floats, usual_s: float, flags: Flags) -> None:
+    """Mark `lost` on each reading before which samples are missing, `out-of-order` on one early."""
+    steps_s = np.diff(time_s, prepend=time_s[0] - usual_s)
+    flags.mark(steps_s > GAP_INTERVALS * usual_s, "lost")
+    flags.mark(steps_s < EARLY_INTERVALS * usual_s, "out-of-order")
 
 
 def disagree(

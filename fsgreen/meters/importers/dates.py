@@ -62,8 +62,8 @@ class Stamps:
 
 def _form(match: re.Match[str]) -> tuple[tuple[bool, bool], tuple[int, ...]]:
     """Whether a stamp has seconds, and AM or PM; and how many digits its parts have."""
-    widths = (*map(len, re.split(r"[/.-]", match["day"])), len(match["hour"]))
-    return (bool(match["second"]), bool(match["half"])), widths
+    parts = (*re.split(r"[/.-]", match["day"]), match["hour"], match["part"] or "")
+    return (bool(match["second"]), bool(match["half"])), tuple(map(len, parts))
 
 
 def _second_of_day(match: re.Match[str]) -> float:

@@ -25,7 +25,7 @@ from fsgreen.meters.importers.checks import (
     few,
     imported,
     interval_s,
-    mark_gaps,
+    mark_steps,
     refuse_disorder,
     timed_rows,
 )
@@ -104,7 +104,7 @@ def read(data: bytes, settings: Settings) -> Imported:
     wait_s = np.array([_number(rows.cells[n][0], WHOLE) for n in kept]) / 1000
     astray_s = np.abs(np.diff(time_s) - wait_s[:-1])
     flags.mark(np.concatenate(([False], ~(astray_s <= usual_s / 2))), "lost")
-    mark_gaps(time_s, usual_s, flags)
+    mark_steps(time_s, usual_s, flags)
     total: Floats = np.zeros(len(kept))
     counters = columns[0].endswith("(J)")
     for name in columns:
@@ -153,8 +153,8 @@ def _header(lines: Sequence[str], report: Report) -> tuple[str, list[str]]:
             f"{old[0]} is of an EnergiBridge before 0.0.5, whose energies are wrong",
             "measure again with EnergiBridge 0.0.7 or later",
         )
-    if len(set(header)) < len(header):
-        report.refuse("a column of the header stands there twice", "record it again")
+    if len(set(header)) < len(header) or not all(name.strip() for name in header):
+        report.refuse("a column of the header has no name, or stands there twice", "record again")
     return found[1], header
 
 
@@ -206,13 +206,14 @@ def _number(text: str, pattern: re.Pattern[str]) -> float:
 
 
 def _without_first(time_s: Floats, kept: list[int], report: Report) -> list[int]:
-    """The rows without the first where the second was taken at nearly the same time."""
-    if len(kept) > 2:
-        steps_s = np.diff(time_s[kept])
-        if 0 <= steps_s[0] < np.median(steps_s) / 2:
-            report.tell("The first row was left out: it was taken at the time of the second.")
-            return kept[1:]
-    return kept
+    """The rows without the first where the next was taken at nearly the same time."""
+    early = 0
+    steps_s = np.diff(time_s[kept])
+    while early < len(steps_s) - 1 and 0 <= steps_s[early] < np.median(steps_s) / 2:
+        early += 1
+    if early:
+        report.tell("The first row was left out: it was taken at the time of the second.")
+    return kept[early:]
 
 
 def _values(rows: Rows, kept: Sequence[int], place: int, flags: Flags) -> Floats:

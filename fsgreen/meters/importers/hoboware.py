@@ -11,28 +11,32 @@ of dates; events; details in a column of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsgreen.meters.base import Imported, Importer
 from fsgreen.meters.importers.checks import (
     Flags,
-    disagree,
     imported,
     interval_s,
-    mark_gaps,
+    mark_steps,
     refuse_disorder,
     timed_rows,
 )
 from fsgreen.meters.importers.dates import ORDERS, Stamps, decide_times, offset_s, on_utc
 from fsgreen.meters.importers.hoboware_layout import SEPARATORS, Header, Rows, layout
-from fsgreen.meters.importers.numbers import STYLES, UNREAD, decide_style, numbers, unusual
+from fsgreen.meters.importers.hoboware_values import (
+    Column,
+    contradict,
+    mark_unsound,
+    plausible,
+    read_columns,
+)
+from fsgreen.meters.importers.numbers import STYLES, decide_style
 from fsgreen.meters.importers.text import Report, decode, some
-from fsgreen.meters.readings import NAN, Floats, Readings
+from fsgreen.meters.readings import Floats, Readings
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -44,32 +48,6 @@ HIGH_A = 14.0
 
 RANGE_W = 1800.0
 """15 A at 120 V."""
-
-MARGIN_W = 1.0
-"""By how much small powers may disagree with volts times amperes."""
-
-LIMITS = {"voltage": 1000.0, "current": 100.0, "factor": 1.05, "apparent": 1e5, "power": 1e5}
-"""No plug load is beyond these: a style of numbers under which many are is not the file's."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """The numbers of one quantity and their decimals; `unit` is that of one step of the digits."""
-
-    values: Floats
-    decimals: NDArray[np.int64]
-    unit: float = 1.0
-
-    @property
-    def step(self) -> float:
-        """The step of the last digit that the column usually has."""
-        seen = self.decimals[self.decimals != UNREAD]
-        return self.unit * 10.0 ** -int(np.bincount(seen).argmax()) if len(seen) else self.unit
-
-    def scaled(self, unit: float) -> Column:
-        """Return the column in its basic unit."""
-        return self if unit == 1 else Column(self.values * unit, self.decimals, unit)
-
 
 PRODUCT = re.compile(r"Product: *(.*)")
 DETAIL_OFFSET = re.compile(r"GMT([+-]\d\d:\d\d)")
@@ -96,7 +74,7 @@ def read(data: bytes, settings: Settings) -> Imported:
     model = _model(rows, gain, report)
     times_s = decide_times(Stamps.of(rows.stamps), order, report)
     shift_s = offset_s(_offsets(header, rows), offset, report)
-    style = decide_style(rows.cells, style, partial(_plausible, rows), report)
+    style = decide_style(rows.cells, style, partial(plausible, header, rows, range_w), report)
     texts = list(zip(rows.faults, *rows.cells.values(), strict=True))
     kept = timed_rows(times_s, texts, rows.names, report)
     time_s = times_s[kept]
@@ -104,11 +82,10 @@ def read(data: bytes, settings: Settings) -> Imported:
     usual_s = interval_s(time_s, report)
 
     flags = Flags()
-    columns = _read(rows, kept, style)
-    _sound(columns, rows, kept, flags, report)
-    columns = {name: column.scaled(header.scale[name]) for name, column in columns.items()}
+    columns = read_columns(header, rows, kept, style)
+    mark_unsound(columns, rows, kept, flags, report)
     _check(columns, range_w, flags)
-    mark_gaps(time_s, usual_s, flags)
+    mark_steps(time_s, usual_s, flags)
     power = columns["power"]
     current_a = columns["current"].values if "current" in columns else None
     readings = Readings(
@@ -171,67 +148,12 @@ def _gain(gain: float, current_a: Floats | None, report: Report) -> float:
     return GAIN_ERROR
 
 
-def _read(rows: Rows, kept: Sequence[int], style: str) -> dict[str, Column]:
-    return {
-        name: Column(*numbers([cells[place] for place in kept], style))
-        for name, cells in rows.cells.items()
-    }
-
-
-def _plausible(rows: Rows, style: str) -> bool:
-    """Whether most values are such as a plug load has, under a style of numbers."""
-    columns = _read(rows, range(len(rows.stamps)), style)
-    strange = [
-        np.abs(columns[name].values) > limit for name, limit in LIMITS.items() if name in columns
-    ]
-    known = np.isfinite(columns["power"].values)
-    return not any(
-        (mask & known).sum() > known.sum() / 2 for mask in (*strange, _contradict(columns))
-    )
-
-
-def _contradict(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
-    """Where power, volts, amperes, apparent power and power factor contradict each other."""
-    power_w = columns["power"].values
-    wrong = np.zeros(len(power_w), dtype=bool)
-    margin = np.full(len(power_w), MARGIN_W)
-    product_va = None
-    if "voltage" in columns and "current" in columns:
-        volts, current = columns["voltage"].values, columns["current"]
-        product_va = volts * current.values
-        margin = margin + np.nan_to_num(volts) * current.step / 2
-    apparent_va = columns["apparent"].values if "apparent" in columns else product_va
-    if apparent_va is None:
-        return wrong
-    wrong |= disagree(np.fmax(power_w, apparent_va), apparent_va, apparent_va, margin)
-    if product_va is not None:
-        wrong |= disagree(apparent_va, product_va, product_va, margin)
-    if "factor" in columns:
-        wrong |= disagree(power_w, apparent_va * columns["factor"].values, apparent_va, margin)
-    return wrong
-
-
-def _sound(
-    columns: Mapping[str, Column], rows: Rows, kept: Sequence[int], flags: Flags, report: Report
-) -> None:
-    """Mark what cannot be read; such a value becomes NaN."""
-    for fault in ("cut", "bad-count"):
-        flags.mark(np.array([rows.faults[place] == fault for place in kept]), fault)
-    whole = np.array([not rows.faults[place] for place in kept])
-    for name, column in columns.items():
-        blank = np.array([not rows.cells[name][place] for place in kept])
-        bad = (column.decimals == UNREAD) & ~blank | unusual(column.decimals, name, report)
-        column.values[bad] = NAN
-        flags.mark(bad, "bad-number")
-        flags.mark(blank & whole & (name == "power"), "missing")
-
-
 def _check(columns: Mapping[str, Column], range_w: float, flags: Flags) -> None:
     for name in ("power", "voltage", "current"):
         if name in columns:
             flags.mark(columns[name].values < 0, "negative")
     flags.mark(columns["power"].values > range_w, "over-range")
-    flags.mark(_contradict(columns), "inconsistent")
+    flags.mark(contradict(columns), "inconsistent")
 
 
 def _energy(

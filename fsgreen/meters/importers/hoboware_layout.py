@@ -244,12 +244,12 @@ def _others(header: Header) -> list[int]:
 def _tell(header: Header, events: Counter[str], blank: int, detailed: bool, report: Report) -> None:
     used = ", ".join(f"{name} from '{_head(header.cells[p])}'" for name, p in header.series.items())
     report.tell(f"Columns are separated by a {header.separator}: {used}.")
-    left_out = [header.cells[p] for p in _others(header) if _kind(header.cells[p]) is not None]
+    left_out = [_head(header.cells[place]) for place in _others(header)]
     if left_out:
-        report.tell(f"Statistics left out: {some(left_out)}.")
+        report.tell(f"Left out: the columns {some(left_out)}.")
     for name, count in events.items():
         report.tell(f"Left out: {count} rows that hold only the event '{name}'.")
     if blank:
         report.tell(f"Left out: {blank} rows without time and data.")
     if detailed:
-        report.tell("The column of details was left out.")
+        report.tell("Left out: the column of details.")

@@ -122,9 +122,10 @@ def decide_style(
         left = [style for style in left if plausible(style)] or left
     if max((max(reads[style].values()) for style in left), default=0) <= 0 and not wanted:
         cell = max(example.values(), key=len)
+        digits = NO_DIGIT.sub("", cell).zfill(2)
         report.refuse(
-            f"no number has a decimal mark: {cell} may be {cell}, or a number whose mark was lost "
-            f"in the export, such as {cell[:-1]}.{cell[-1:]}",
+            f"no number has a decimal mark: {cell} may be {digits}, or {digits[:-1]}.{digits[-1]} "
+            "or another number whose mark was lost in the export",
             'export it with the number format 1,234.56, or set numbers = "1,234.56" if these are '
             "whole numbers",
         )

@@ -22,7 +22,7 @@ from fsgreen.meters.importers.checks import (
     disagree,
     imported,
     interval_s,
-    mark_gaps,
+    mark_steps,
     refuse_disorder,
     timed_rows,
 )
@@ -116,7 +116,7 @@ def read(data: bytes, settings: Settings) -> Imported:
     }
     columns = {name: values for name, (values, _) in read_columns.items()}
     _check(columns, [rows.parts[place] for place in kept], range_w, flags)
-    mark_gaps(time_s, usual_s, flags)
+    mark_steps(time_s, usual_s, flags)
     readings = Readings(
         time_s=on_utc(time_s, shift_s, report),
         power_w=columns["power"],

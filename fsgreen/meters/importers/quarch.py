@@ -24,7 +24,7 @@ from fsgreen.meters.importers.checks import (
     few,
     imported,
     interval_s,
-    mark_gaps,
+    mark_steps,
     refuse_disorder,
 )
 from fsgreen.meters.importers.quarch_table import Table, read_table
@@ -34,14 +34,21 @@ from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
 SEPARATORS = ",;\t"
-TIME = re.compile(r"Time ([num]?)s", re.IGNORECASE)
-CELL = re.compile(r"(?P<rail>\S+)(?: (?P<group>voltage|current|power))? (?P<unit>[num]?[VAW])")
-TOTAL = re.compile(r"Tot(?:al)?(?:_PAct)?")
+TIMES = ("Time uS", "Time us")
+TICK_S = 1e-6
+TOTAL = re.compile(r"(?:Tot|Total power|Tot_PAct power) ([num]?)W")
+CELL = re.compile(
+    r"(?P<rail>\S+) (?P<group>voltage|current|power) (?P<prefix>[num]?)(?P<unit>[VAW])"
+)
+OTHER = re.compile(r"\S+ (?:VA|VAR|PF%?|Freq) \S+")
+"""What an AC module measures besides."""
+
 AC_RAIL = re.compile(r"L[123](?:_\w+)?|Neutral(?:_\w+)?")
 ACTIVE = "_PAct"
 PREFIX = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
-GROUP = {"V": "voltage", "A": "current", "W": "power"}
-SUM_AGREEMENT = 0.01
+UNIT = {"voltage": "V", "current": "A", "power": "W"}
+PRODUCT_AGREEMENT = 0.05
+"""By how much products of mean volts and mean amperes may differ from the mean power."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,6 @@ class Header:
 
     separator: str
     width: int
-    tick_s: float
     rails: Mapping[str, Mapping[str, tuple[int, float]]]
     total: tuple[int, float] | None
     ac: bool
@@ -80,19 +86,21 @@ def read(data: bytes, settings: Settings) -> Imported:
     table = _kept(read_table(body, header.separator, header.width, places), report)
     ticks = table.values[:, 0]
     refuse_disorder(ticks, lambda n: f"{ticks[n]:.0f}", report)
-    time_s = (ticks - ticks[0] if len(ticks) else ticks) * header.tick_s
+    time_s = ticks * TICK_S
     usual_s = interval_s(time_s, report)
     column = {at: table.values[:, nth] for nth, at in enumerate(places)}
 
     flags = Flags()
     for fault in ("cut", "bad-count", "bad-number"):
-        flags.mark(np.array([table.faults.get(n) == fault for n in range(len(ticks))]), fault)
+        places = [place for place, name in table.faults.items() if name == fault]
+        flags.mark(_in(places, len(ticks)), fault)
     power_w, step_w = _power(header, rails, total, column, flags)
-    flags.mark(np.isnan(power_w) & ~_in(table.faults, len(ticks)), "missing")
+    blank = np.isnan(table.values).any(axis=1)
+    flags.mark(blank & ~_in(table.faults, len(ticks)), "missing")
     flags.mark(power_w < 0, "negative")
     if range_w:
         flags.mark(power_w > range_w, "over-range")
-    mark_gaps(time_s, usual_s, flags)
+    mark_steps(time_s, usual_s, flags)
     if table.overruns:
         report.tell("The stream overran: samples are missing where it did, and after its end.")
         flags.mark(_in([min(n, len(ticks) - 1) for n in table.overruns], len(ticks)), "lost")
@@ -103,7 +111,7 @@ def read(data: bytes, settings: Settings) -> Imported:
         voltage_v=_scaled(column, only["voltage"]) if "voltage" in only else None,
         current_a=_scaled(column, only["current"]) if "current" in only else None,
     )
-    report.tell("The file has no date: times count from its first row.")
+    report.tell("The file has no date: times count from the start of the stream.")
     info = MeterInfo(
         driver="quarch",
         model=model,
@@ -123,35 +131,35 @@ def read(data: bytes, settings: Settings) -> Imported:
 def _header(line: str, report: Report) -> Header:
     for separator in SEPARATORS:
         cells = [cell.strip().strip('"') for cell in line.split(separator)]
-        if len(cells) > 1 and (time := TIME.fullmatch(cells[0])):
+        if len(cells) > 1 and cells[0] in TIMES:
             break
     else:
         report.refuse(
-            "this is no Quarch CSV: it does not begin with a column such as Time uS",
+            f"this is no Quarch CSV: it does not begin with a column {TIMES[0]}",
             "export the stream from QIS or QPS as CSV",
         )
     rails: dict[str, dict[str, tuple[int, float]]] = {}
     totals = []
     for place, cell in enumerate(cells[1:], 1):
-        found = CELL.fullmatch(cell)
-        if not found:
-            continue
-        rail, unit = found["rail"], found["unit"]
-        group = GROUP[unit[-1]]
-        if found["group"] not in (None, group):
-            report.refuse(f"the column {cell} has the unit of a {group}", "export the file again")
-        entry = (place, PREFIX[unit[:-1]])
-        if TOTAL.fullmatch(rail) and group == "power":
-            totals.append(entry)
-        elif found["group"]:
-            if group in rails.setdefault(rail, {}):
-                report.refuse(f"the column {cell} stands there twice", "export the file again")
-            rails[rail][group] = entry
+        if total := TOTAL.fullmatch(cell):
+            totals.append((place, PREFIX[total[1]]))
+        elif found := CELL.fullmatch(cell):
+            groups = rails.setdefault(found["rail"], {})
+            if found["unit"] != UNIT[found["group"]] or found["group"] in groups:
+                report.refuse(
+                    f"the column {cell} is not in {UNIT[found['group']]}, or stands there twice",
+                    "export the file again",
+                )
+            groups[found["group"]] = (place, PREFIX[found["prefix"]])
+        elif not OTHER.fullmatch(cell):
+            report.refuse(
+                f"the column '{cell}' is not known: a rail, a group and a unit are expected",
+                "record only voltage, current and power",
+            )
     if len(totals) > 1:
         report.refuse("several columns are the total power", "name the rails: rails = [...]")
     ac = any(AC_RAIL.fullmatch(rail) for rail in rails)
-    total = totals[0] if totals else None
-    return Header(separator, len(cells), PREFIX[time[1].lower()], rails, total, ac)
+    return Header(separator, len(cells), rails, totals[0] if totals else None, ac)
 
 
 def _rails(header: Header, wanted: Sequence[str], report: Report) -> list[str]:
@@ -235,7 +243,8 @@ def _power(
         return sum_w, step_w
     total_w = _scaled(column, total)
     if rails:
-        margin_w = SUM_AGREEMENT * np.abs(total_w) + step_w + total[1]
+        products = any("power" not in header.rails[rail] for rail in rails)
+        margin_w = step_w + total[1] + products * PRODUCT_AGREEMENT * np.abs(total_w)
         flags.mark(np.abs(total_w - sum_w) > margin_w, "inconsistent")
     return total_w, total[1]
 

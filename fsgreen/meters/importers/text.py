@@ -36,8 +36,6 @@ def decode(data: bytes, report: Report) -> str:
     Blanks that do not break a line become plain ones. Raises FsgreenError on an empty file and on
     UTF-16, which no meter's program writes.
     """
-    if not data.strip(b"\0 \t\r\n"):
-        report.refuse("the file is empty", "export it again from the meter's program")
     if data.startswith(UTF16):
         report.refuse("the file is UTF-16 text", "save it as UTF-8, or export it again as CSV")
     marked = data.startswith(BOM)
@@ -52,6 +50,8 @@ def decode(data: bytes, report: Report) -> str:
     if "\0" in text:
         report.tell(f"{text.count(chr(0))} NUL bytes were left out.")
         text = text.replace("\0", "")
+    if not text.strip():
+        report.refuse("the file is empty", "export it again from the meter's program")
     return text.translate(BLANKS)
 
 

@@ -200,7 +200,8 @@ class _Table:
         if base_hz == 0:
             self._refuse("clock_base_hz is 0")
         splits = any(name in terms for name in TRANSFERS)
-        rate_b_s = self._number("disk_rate_b_s") if splits else NAN
+        rated = splits or "disk_rate_b_s" in self.values
+        rate_b_s = self._number("disk_rate_b_s") if rated else NAN
         if rate_b_s == 0:
             self._refuse("disk_rate_b_s is 0")
         return Components(

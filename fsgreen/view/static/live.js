@@ -1,9 +1,10 @@
-// The browser's half of the live view. It draws the newest frame once per repaint, and tells the
-// kernel which one that was. uPlot is in scope: its text stands before this one.
+// The browser's half of the live view. It draws the newest frame, at most once per repaint, and
+// tells the kernel now and then which one that was. uPlot is in scope: its text stands before this one.
 
 const HEIGHT_PX = { power: 240, work: 150 };
 const CHANNEL = "fsgreen.view";
 const GAP_INTERVALS = 1.5; // readings further apart than this leave a gap in the line
+const ANSWER_MS = 400; // the kernel hears this often, at most, what was drawn
 const SETTLE_MS = 250; // how long a new width must last before the kernel hears of it
 const SPANS_S = { "10 s": 10, "1 min": 60, "10 min": 600 };
 const LOWEST = 0, HIGHEST = 1, FLAGGED = 2; // the layers of a frame
@@ -199,6 +200,7 @@ class View {
     this.sizes.disconnect();
     this.themes.disconnect();
     clearTimeout(this.settling);
+    clearTimeout(this.answering);
     cancelAnimationFrame(this.repaint);
     this.charts.forEach((chart) => chart.destroy());
   }
@@ -226,14 +228,18 @@ class View {
       this.measure();
       this.charts.forEach((chart) => this.redraw(chart));
       const { frame } = this.frame.about;
-      if (frame !== this.told) {
-        this.told = frame;
-        this.say({ drawn: frame });
+      if (frame !== this.last) {
+        this.last = frame;
         this.root.dataset.frames = ++this.drawn;
-        this.root.dataset.frame = frame;
+        this.answering ??= setTimeout(() => this.answer(), ANSWER_MS);
       }
     }
     this.write();
+  }
+
+  answer() {
+    this.answering = null;
+    this.say({ drawn: this.last });
   }
 
   measure() {

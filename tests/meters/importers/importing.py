@@ -1,5 +1,6 @@
 """What the tests of all importers share: reading, damage, and what damage may do."""
 
+import math
 import os
 
 import numpy as np
@@ -58,24 +59,40 @@ def damaged(draw, sound, *, other=b'\0;,. \t"\n\rx-'):
     return data
 
 
-def silent_errors(read, data, sound):
-    """Unflagged readings of damaged bytes that are none of the sound file's; [] if refused."""
+def silent_errors(read, data, sound, within_w=0.0):
+    """Readings of damaged bytes that are none of the sound file's, and nothing says so.
+
+    What says so is a flag on the reading, or on the next: where two rows ran into one, the gap
+    after it does. [] if the file is refused.
+    """
     try:
-        result = read(data)
+        readings = list(read(data).readings)
     except FsgreenError as error:
         assert error.next_step
         return []
     true = {round(r.time_s, 6): r.power_w for r in sound.readings}
+    flagged = [bool(set(r.quality.split("|")) - REMARKS) for r in readings] + [False]
     return [
         reading
-        for reading in result.readings
-        if set(reading.quality.split("|")) <= REMARKS
-        and true.get(round(reading.time_s, 6)) != reading.power_w
+        for nth, reading in enumerate(readings)
+        if not (flagged[nth] or flagged[nth + 1])
+        and not abs(true.get(round(reading.time_s, 6), math.nan) - reading.power_w) <= within_w
     ]
 
 
-def gaps_are_flagged(readings, usual_s):
-    steps_s = np.diff([r.time_s for r in readings])
-    return all(
-        "lost" in readings[n + 1].quality for n in np.flatnonzero(steps_s > 1.5 * usual_s).tolist()
-    )
+def silent_energy_error(read, data, sound):
+    """The relative error of the energy of damaged bytes that bear no flag; 0 if refused."""
+    try:
+        result = read(data)
+    except FsgreenError as error:
+        assert error.next_step
+        return 0.0
+    if any(set(flag.split("|")) - REMARKS for flag in result.readings.flags.values()):
+        return 0.0
+    span = result.readings.time_s
+    true_s, true_w = sound.readings.time_s, sound.readings.power_w
+    assert set(span) <= set(true_s)
+    inside = (true_s > span[0]) & (true_s <= span[-1])
+    true_j = float((true_w * np.diff(true_s, prepend=np.nan))[inside].sum())
+    read_j = float((result.readings.power_w[1:] * np.diff(span)).sum())
+    return abs(read_j - true_j) / true_j

@@ -20,6 +20,12 @@ COMMANDS = (
     "notebook",
     "reproduce",
     "meters",
+    "import",
+    "attach",
+    "reparse",
+    "wattsup-memory",
+    "calibrate",
+    "model-error",
 )
 
 
