@@ -68,6 +68,7 @@ def over(way):
 @pytest.mark.parametrize("way", ["connect", "listen", "udp"])
 def test_sender_is_read_by_every_way(way):
     emulator, entry = over(way)
+    emulator.drift_ppm = 100.0
     with emulator, opened(**entry, covers=["drive"]) as meter:
         info = meter.describe()
         assert (info.boundary, info.covers, info.serial) == ("modelled", ("drive",), "emulated")

@@ -186,8 +186,9 @@ def listen(meter, parser, duration_s):
     return joined(parts)
 
 
-def test_emulated_meter_is_read_and_called_modelled():
-    with Emulator(lambda _: 1.5) as emulator, opened(emulator) as meter:
+@pytest.mark.parametrize("drift_ppm", [-100.0, 100.0])
+def test_emulated_meter_is_read_and_called_modelled(drift_ppm):
+    with Emulator(lambda _: 1.5, drift_ppm=drift_ppm) as emulator, opened(emulator) as meter:
         info = meter.describe()
         assert (info.boundary, info.covers) == ("modelled", ("drive",))
         meter.start()
