@@ -132,8 +132,8 @@ class ScpiMeter(Proven):
     """An analyzer whose integrator counts from start to stop."""
 
     def __init__(self, analyzer: Analyzer) -> None:
-        super().__init__(analyzer, ScpiParser)
         self._analyzer = analyzer
+        super().__init__(analyzer, ScpiParser)
 
     def start(self) -> None:
         """Set the analyzer up anew, begin to count, and ask at the next `read`."""
