@@ -1,4 +1,4 @@
-"""A campaign parsed again: what is the same, what a newer parser changes, and nothing overwritten."""
+"""A campaign parsed again: what is the same, what a newer parser changes, nothing overwritten."""
 
 import hashlib
 import json
@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 import synthetic
 from traces import INFO
-from wattsup_texts import HEADER
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk
+from fsgreen.meters.emulator import HEADER
 from fsgreen.meters.rawtrace import RawWriter, write_parsed
 from fsgreen.reduce.reparse import reparse_campaign
 
@@ -23,7 +23,7 @@ def record_raw(folder: Path) -> None:
     """Give a trial a raw trace of two meters and its table, as a campaign would have."""
     writer = RawWriter(folder / "power.raw", {"system": INFO, "disk": INFO})
     for meter in ("system", "disk"):
-        writer.store(meter, Chunk(9.5, HEADER.encode()))
+        writer.store(meter, Chunk(9.5, f"#h,-,18,{HEADER};".encode()))
         for nth in range(30):
             writer.store(meter, Chunk(10.0 + nth, RECORD.format(watts=1200 + nth).encode()))
     writer.close()
