@@ -102,8 +102,8 @@ def _draw_power(axes: Axes, source: Source, frame: Frame) -> None:
         markersize=4,
     )
     axes.set_ylabel("power (W)")
-    low_w, high_w = axes.get_ylim()
-    axes.set_ylim(low_w, high_w + HEADROOM * (high_w - low_w))
+    bottom_w, top_w = axes.get_ylim()
+    axes.set_ylim(bottom_w, top_w + HEADROOM * (top_w - bottom_w))
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(source.meters))
     modelled(axes, boundary_note(source.meters))
 
