@@ -21,6 +21,7 @@ from fsgreen.meters.wattsup import WattsUp
 from fsgreen.meters.wattsup_packets import Packet, PacketReader
 
 HEADER = "W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,VA"
+MEMORY_COUNT = 1023
 MAINS_V = 120.0
 POWER_FACTOR = 0.97
 
@@ -38,6 +39,8 @@ class Emulator:
         What the meter gives as its own stamp; stands for its serial number.
     pace_s : float
         Time between records. A real meter's is one second; tests shorten it.
+
+    `memory_w` is what its memory holds, one record every `memory_interval_s`.
     """
 
     def __init__(
@@ -54,6 +57,8 @@ class Emulator:
         self.power_cycles = 3
         self.misbehaviour: Misbehaviour | None = None
         self.received: list[str] = []
+        self.memory_w: list[float] = []
+        self.memory_interval_s = 1
         self._pulling = threading.Lock()
         self._wake: int | None = None
         self.plug_in()
@@ -129,6 +134,23 @@ class Emulator:
                 return True
             case "L", ():
                 return False
+            case "L", ("I", _, interval):
+                self.memory_w.clear()
+                self.memory_interval_s = int(interval)
+                self._send(f"#s,-,3,0,{interval},1;")
+            case "S", ():
+                self._send(f"#s,-,3,0,{self.memory_interval_s},1;")
+            case "N", ():
+                self._send(f"#n,-,1,{MEMORY_COUNT};")
+            case "O", (*mode,):
+                if mode:
+                    self.memory_w.clear()
+                self._send("#o,-,1,0;")
+            case "D", ():
+                self._send(f"#n,-,3,0,{self.memory_interval_s},{len(self.memory_w)};")
+                for power_w in self.memory_w:
+                    self._record(power_w, self.memory_interval_s)
+                self._send(f"#l,-,2,0,{self.memory_interval_s};")
             case _:
                 self._send(f"#v,-,8,1,0,5,0,7,8,{self._stamp},0;")
         return None

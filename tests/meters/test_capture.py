@@ -10,7 +10,7 @@ import pytest
 
 from fsgreen import trace, units
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import Capture, HostSampler, reparse, wattsup
+from fsgreen.meters import Capture, HostSampler, reparse, wattsup_line
 from fsgreen.meters import capture as capturing
 from fsgreen.meters.emulator import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
@@ -195,7 +195,7 @@ def test_meter_that_lost_power_in_mid_trial_is_a_fault(meters, tmp_path):
 def test_silent_meter_at_the_start_is_told_and_leaves_nothing_running(
     meters, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(wattsup, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
     meters["disk"].emulator.misbehaviour = "silent"
     before = threading.active_count()
     with pytest.raises(FsgreenError, match="silent"), Capture(meters, tmp_path / "power.raw"):

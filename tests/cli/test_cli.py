@@ -11,7 +11,22 @@ import pytest
 
 from fsgreen import cli
 
-COMMANDS = ("doctor", "plan", "measure", "status", "latency", "notebook", "reproduce")
+COMMANDS = (
+    "doctor",
+    "plan",
+    "measure",
+    "status",
+    "latency",
+    "notebook",
+    "reproduce",
+    "meters",
+    "import",
+    "attach",
+    "reparse",
+    "wattsup-memory",
+    "calibrate",
+    "model-error",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,0 +1,97 @@
+"""A source without a meter: power of a known course, for tests, benchmarks and demonstrations."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from fsgreen.meters import Readings
+from fsgreen.trace import MeterInfo
+from fsgreen.trial import Phase
+from fsgreen.view.source import Work
+
+PERIOD_S = 10.0
+"""One idle and one busy phase."""
+
+
+class Synthetic:
+    """A meter at `rate_hz` from now on, for `duration_s`: 214 W idle, 279 W busy (fast10's server).
+
+    A reading stands at each whole interval. `spike_w`, if given, is the power of a single reading
+    in the middle of each busy phase. Nothing is stored: readings are computed when asked for.
+    """
+
+    IDLE_W, BUSY_W, RIPPLE_W = 214.0, 279.0, 2.0
+    THROUGHPUT_OPS_S = 1200.0
+
+    def __init__(
+        self, rate_hz: float, *, duration_s: float = math.inf, spike_w: float | None = None
+    ) -> None:
+        self._rate_hz = rate_hz
+        self._spike_w = spike_w
+        self.start_s = time.monotonic()
+        self._end_s = self.start_s + duration_s
+        self.meters: Mapping[str, MeterInfo] = {
+            "system": MeterInfo(
+                driver="synthetic",
+                model=f"synthetic power at {rate_hz:g} Hz",
+                serial="none",
+                boundary="modelled",
+                covers=("server",),
+                rate_hz=rate_hz,
+                range_w=1000.0,
+                resolution_w=0.0,
+                gain_error=0.0,
+                constant_error_w=0.0,
+                source="a computed course of power",
+            )
+        }
+
+    def running(self) -> bool:
+        """Whether the duration is not over."""
+        return time.monotonic() < self._end_s
+
+    def now_s(self) -> float:
+        """Return the host's monotonic time, at most that of the end."""
+        return min(time.monotonic(), self._end_s)
+
+    def since(self, meter: str, time_s: float) -> Readings:
+        """Return the readings that are later than `time_s`."""
+        first = max(0, self._number(time_s)) + 1
+        numbers = np.arange(first, self._number(self.now_s()) + 1)
+        offset_s = numbers / self._rate_hz
+        power_w = np.where(offset_s % PERIOD_S < PERIOD_S / 2, self.IDLE_W, self.BUSY_W)
+        power_w += self.RIPPLE_W * np.sin(2 * np.pi * offset_s * 3.7)
+        if self._spike_w is not None:
+            period = round(PERIOD_S * self._rate_hz)
+            power_w[numbers % period == period * 3 // 4] = self._spike_w
+        return Readings(self.start_s + offset_s, power_w)
+
+    def work(self, time_s: float) -> Work:
+        """Return one rate a second, none in the idle phases."""
+        first = max(0, math.floor(time_s - self.start_s)) + 1
+        offset_s = np.arange(first, math.floor(self.now_s() - self.start_s) + 1, dtype=float)
+        idle = (offset_s - 1) % PERIOD_S < PERIOD_S / 2
+        return Work(self.start_s + offset_s, np.where(idle, 0.0, self.THROUGHPUT_OPS_S))
+
+    def phases(self) -> list[Phase]:
+        """Return idle and busy phases by turns."""
+        half_s = PERIOD_S / 2
+        halves = math.ceil((self.now_s() - self.start_s) / half_s)
+        return [
+            Phase(
+                "idle" if nth % 2 == 0 else "measure",
+                self.start_s + nth * half_s,
+                math.inf if nth == halves - 1 else self.start_s + (nth + 1) * half_s,
+            )
+            for nth in range(halves)
+        ]
+
+    def _number(self, time_s: float) -> int:
+        """Return the number of the last reading at or before a time."""
+        if time_s == -math.inf:
+            return 0
+        return math.floor((time_s - self.start_s) * self._rate_hz + 1e-6)

@@ -1,0 +1,80 @@
+"""A window of time in columns, each with its least and greatest value: no spike is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsgreen.meters.readings import Floats
+
+LOWEST, HIGHEST, FLAGGED = range(3)
+"""The layers of a window: least value, greatest value, number of flagged readings."""
+
+
+class Window:
+    """So many columns of `width_s` seconds for each of several series.
+
+    Column k holds the values of times from `start_s + k * width_s` to the next. A column without a
+    value is NaN. What it costs to add readings does not depend on the size of the window.
+    """
+
+    def __init__(self, series: int, columns: int, start_s: float, width_s: float) -> None:
+        self._origin_s = start_s
+        self.width_s = width_s
+        self.columns = columns
+        self._last = columns - 1
+        # A ring: column number k, counted from the origin, is at place k modulo the columns.
+        self._ring = np.empty((3, series, columns), dtype="<f4")
+        self._clear(slice(None))
+
+    @property
+    def start_s(self) -> float:
+        """Where the first column begins."""
+        return self._origin_s + (self._last + 1 - self.columns) * self.width_s
+
+    @property
+    def end_s(self) -> float:
+        """Where the last column ends."""
+        return self._origin_s + (self._last + 1) * self.width_s
+
+    def move(self, until_s: float) -> None:
+        """Let the window end with the column that holds `until_s`; it never goes back."""
+        last = int((until_s - self._origin_s) // self.width_s)
+        if last > self._last:
+            first = max(self._last + 1, last + 1 - self.columns)
+            self._clear(np.arange(first, last + 1) % self.columns)
+            self._last = last
+
+    def add(self, nth: int, time_s: Floats, values: Floats, flagged: Iterable[int] = ()) -> None:
+        """Add values of the series `nth`, and which of them are flagged; the rest is ignored.
+
+        A value outside the window, or without a finite time, leaves no trace in it.
+        """
+        column = np.floor((time_s - self._origin_s) / self.width_s)
+        inside = (column > self._last - self.columns) & (column <= self._last)
+        marked = np.fromiter(flagged, dtype=np.intp)
+        marked = marked[inside[marked]]
+        if marked.size:
+            places = column[marked].astype(np.int64) % self.columns
+            np.add.at(self._ring[FLAGGED, nth], places, 1)
+        if not inside.all():
+            column, values = column[inside], values[inside]
+        if not values.size:
+            return
+        numbers = column.astype(np.int64)
+        starts = np.concatenate(([0], np.flatnonzero(np.diff(numbers)) + 1))
+        places = numbers[starts] % self.columns
+        # A column can begin more than once where times do not rise.
+        for layer, extreme in ((LOWEST, np.fmin), (HIGHEST, np.fmax)):
+            extreme.at(self._ring[layer, nth], places, extreme.reduceat(values, starts))
+
+    def layers(self) -> NDArray[np.float32]:
+        """Return (3, series, columns) in order of time: lowest, highest, flagged."""
+        first = (self._last + 1) % self.columns
+        return np.concatenate((self._ring[:, :, first:], self._ring[:, :, :first]), axis=2)
+
+    def _clear(self, places: slice | NDArray[np.int64]) -> None:
+        self._ring[:FLAGGED, :, places] = np.nan
+        self._ring[FLAGGED, :, places] = 0

@@ -1,0 +1,64 @@
+"""A JupyterLab of its own, with nothing of the user's settings."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+
+from fsgreen import paths
+
+LIMIT_S = 60.0
+
+
+def write_notebook(file: Path, cells: Sequence[str]) -> None:
+    """Write a notebook of code cells."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(notebook, file)
+
+
+@contextmanager
+def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
+    """Serve `folder`; yields the address to which `/lab/tree/FILE` and the token are added."""
+    environment = os.environ | {
+        "HOME": str(home),
+        "PYTHONPATH": str(paths.root()),
+        **{
+            f"JUPYTER{name}_DIR": str(home / name.lower())
+            for name in ("_CONFIG", "_DATA", "_RUNTIME", "LAB_SETTINGS", "LAB_WORKSPACES")
+        },
+    }
+    no_news = home / "lab_settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    no_news.parent.mkdir(parents=True)
+    no_news.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"]
+    options = ["--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+    with (home / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [*command, *options, f"--ServerApp.root_dir={folder}"],
+            env=environment,
+            cwd=folder,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield _address(server, home)
+    finally:
+        server.terminate()
+        server.wait(LIMIT_S)
+
+
+def _address(server: "subprocess.Popen[bytes]", home: Path) -> str:
+    deadline_s = time.monotonic() + LIMIT_S
+    while not (found := list((home / "_runtime").glob("jpserver-*.json"))):
+        assert server.poll() is None, (home / "server.log").read_text()
+        assert time.monotonic() < deadline_s, (home / "server.log").read_text()
+        time.sleep(0.05)
+    serving = json.loads(found[0].read_text())
+    return f"{serving['url']}lab/tree/{{}}?token={serving['token']}"
