@@ -133,7 +133,7 @@ def _order(steps: Sequence[Step], passes: int, seed: int) -> list[Step]:
 
 def _run(order: Sequence[Step], plan: _Plan, capture: Capture) -> list[Span]:
     spans = []
-    total_s = len(order) * plan.step_s
+    total_s = ceil(len(order) * plan.step_s)
     with tqdm(total=total_s, desc="calibrate", bar_format=BAR_FORMAT) as progress:
         for step in order:
             progress.set_postfix_str(step.name)
@@ -154,8 +154,9 @@ def _wait(until_s: float, capture: Capture, exercise: Exercise, progress: tqdm |
             raise capture.fault
         exercise.check()
         if progress is not None:
-            progress.update(time.monotonic() - before_s)
-            before_s = time.monotonic()
+            now_s = min(time.monotonic(), until_s)
+            progress.update(now_s - before_s)
+            before_s = now_s
 
 
 def _idle_power_w(

@@ -24,6 +24,9 @@ VIF_LIMIT = 10.0
 """Variance inflation above which a term is collinear (Kutner et al., "Applied Linear Statistical
 Models", 5th edition, section 10.5)."""
 
+LEAST_RATE_B_S = 1e7
+"""Below this, no disk has shown its own rate: it did nothing but seek."""
+
 CLOCK_RANGE = 1.1
 """Least ratio of highest to lowest clock for which an exponent can be fitted."""
 
@@ -86,8 +89,9 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
         cores rest, power that does not change, or power that does not follow the activity: for
         workloads that it has not seen, the model is not clearly better than the mean of the others.
     """
-    _check(table, resolution_w)
+    _check(table)
     result = _fit(table, resolution_w)
+    _check_load(table, resolution_w)
     square = mean_square = 0.0
     for own, others in _without_each(table):
         unseen = _fit(others, resolution_w)
@@ -111,7 +115,7 @@ def predict_w(model: Profile, table: pd.DataFrame) -> Floats:
 def leave_one_out(table: pd.DataFrame, *, resolution_w: float = 0.0) -> pd.DataFrame:
     """Predict each workload by a fit to all the others; columns as `prediction_errors`.
 
-    Raises FsgreenError for fewer than two workloads or too few rows.
+    Raises FsgreenError for fewer than two workloads, too few rows, or power without a sound value.
     """
     if table["workload"].nunique() < 2:
         raise _refusal("leaving one workload out needs two workloads or more")
@@ -150,6 +154,8 @@ def _without_each(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFr
 
 def _fit(table: pd.DataFrame, resolution_w: float) -> Fit:
     power_w = table["power_w"].to_numpy(float)
+    if not np.isfinite(power_w).all() or (power_w <= 0).any():
+        raise _refusal("the table holds power that is not a number above 0 W")
     table, rate_b_s = _split_disk(table)
     exponent, base_hz, clock_remarks = _choose_exponent(table, power_w, resolution_w)
     terms, design, remarks = _choose_terms(table, base_hz, exponent)
@@ -189,7 +195,7 @@ def _split_disk(table: pd.DataFrame) -> tuple[pd.DataFrame, float]:
     busy = table["disk_busy_x"] >= BY_NAME["disk_seek_w"].least
     moved_b_s = (table["disk_read_b_s"] + table["disk_write_b_s"])[busy]
     rate_b_s = float((moved_b_s / table["disk_busy_x"][busy]).max())
-    if not rate_b_s > 0:
+    if not rate_b_s >= LEAST_RATE_B_S:
         rate_b_s = np.nan
     states = [disk_states(row, rate_b_s) for row in table.to_dict("records")]
     return table.assign(**pd.DataFrame(states, index=table.index)), rate_b_s
@@ -264,7 +270,10 @@ def _inflation(design: Floats, column: Floats) -> float:
 def _solve(design: Floats, power_w: Floats) -> Floats:
     """Non-negative least squares, the columns scaled alike (Lawson and Hanson, chapter 23)."""
     scale = np.linalg.norm(design, axis=0)
-    values, _ = optimize.nnls(design / scale, power_w)
+    try:
+        values, _ = optimize.nnls(design / scale, power_w)
+    except RuntimeError as error:
+        raise _refusal(f"the fit does not converge: {error}") from error
     return np.asarray(values / scale)
 
 
@@ -284,10 +293,7 @@ def _rounding(resolution_w: float) -> float:
     return resolution_w**2 / 12
 
 
-def _check(table: pd.DataFrame, resolution_w: float) -> None:
-    power_w = table["power_w"].to_numpy(float)
-    if not np.isfinite(power_w).all() or (power_w <= 0).any():
-        raise _refusal("the table holds power that is not a number above 0 W")
+def _check(table: pd.DataFrame) -> None:
     count = table["workload"].nunique()
     if count < 3:
         raise _refusal(f"{count} workloads are too few to fit a model: it needs three or more")
@@ -297,6 +303,9 @@ def _check(table: pd.DataFrame, resolution_w: float) -> None:
             f"the cores never rested: they worked for {100 * busy:.0f} % of the time at least "
             "(rule 10), so idle power cannot be told from theirs"
         )
+
+
+def _check_load(table: pd.DataFrame, resolution_w: float) -> None:
     by_workload = table.groupby("workload")["power_w"].mean()
     step_w = float(by_workload.max() - by_workload.min())
     if step_w <= resolution_w:

@@ -7,6 +7,7 @@ what each part adds for what it does.
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -220,7 +221,7 @@ class _Table:
 
     def _checked(self, key: str, value: Any) -> float:
         sound = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not sound or not isfinite(value) or value < 0:
+        if not sound or not 0 <= value <= sys.float_info.max:
             self._refuse(f"{key} is {value!r}, not a number from 0 up")
         return float(value)
 
