@@ -24,7 +24,7 @@ import numpy as np
 from bench import command
 from bench.rounds import met, print_row
 from fsgreen.meters import Capture, Meter, open_meters
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.rawtrace import RawTrace
 
 RATE_HZ = 10_000
@@ -83,7 +83,7 @@ def _spin(parent: int) -> None:
 
 def sensor(pipe: Connection) -> None:
     """Send blocks to who calls the port that `pipe` is told, until it is told something."""
-    from fsgreen.meters.block_sender import Link
+    from fsgreen.meters.blocks.sender import Link
     from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
 
     amperes = RAIL_5V[0]

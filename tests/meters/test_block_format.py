@@ -9,7 +9,7 @@ from fast_meters import FUZZ, block
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen.meters.block_format import (
+from fsgreen.meters.blocks.format import (
     MAX_CHANNELS,
     MAX_SAMPLES,
     TCP_BLOCK_B,

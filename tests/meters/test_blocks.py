@@ -12,12 +12,12 @@ from fast_meters import block
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import blocks
-from fsgreen.meters.block_address import address_of
-from fsgreen.meters.block_format import Channel, blocks_of
-from fsgreen.meters.block_parser import BlockParser
-from fsgreen.meters.block_sender import Link, Sender, channel_of, main
-from fsgreen.meters.block_sources import paced, synthetic
 from fsgreen.meters.blocks import open_blocks
+from fsgreen.meters.blocks.address import address_of
+from fsgreen.meters.blocks.format import Channel, blocks_of
+from fsgreen.meters.blocks.parser import BlockParser
+from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
+from fsgreen.meters.blocks.sources import paced, synthetic
 from fsgreen.meters.columns import joined
 from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
 from fsgreen.meters.settings import Settings
@@ -273,7 +273,7 @@ def check_sent(found):
 
 def test_program_sends_what_another_writes():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        command = [sys.executable, "-m", "fsgreen.meters.block_sender", *arguments_to(server)]
+        command = [sys.executable, "-m", "fsgreen.meters.blocks.sender", *arguments_to(server)]
         with subprocess.Popen(command, stdin=subprocess.PIPE) as program:
             program.stdin.write(SAMPLES.tobytes() + b"x")
             program.stdin.close()

@@ -10,10 +10,11 @@ import pytest
 
 from fsgreen import trace, units
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import Capture, HostSampler, reparse, wattsup_line
+from fsgreen.meters import Capture, HostSampler, reparse
 from fsgreen.meters import capture as capturing
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
+from fsgreen.meters.wattsup import line as wattsup_line
 
 PACE_S = 0.05
 

@@ -15,9 +15,9 @@ from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Chunk, open_meters, reparse
 from fsgreen.meters import capture as capturing
-from fsgreen.meters.block_sender import Link
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.blocks.sender import Link
 from fsgreen.meters.emulators.blocks import Emulator
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.rawtrace import write_parsed
 
 ACCURACY = {"gain_error": 0.01, "constant_error_w": 0.01, "source": "test"}

@@ -14,7 +14,7 @@ from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.columns import joined
 from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, OFF, Emulator, record_of
 from fsgreen.meters.powersensor3 import DRIVER, PowerSensor3, open_powersensor3
-from fsgreen.meters.powersensor3_packets import PowerSensor3Parser
+from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
 from fsgreen.meters.settings import Settings
 
 ACCURACY = Accuracy(0.01, 0.5, "a bench supply and a load", volts=12.0)

@@ -12,7 +12,7 @@ from traces import INFO
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk
-from fsgreen.meters.emulator import HEADER
+from fsgreen.meters.emulators.wattsup import HEADER
 from fsgreen.meters.rawtrace import RawWriter, write_parsed
 from fsgreen.reduce.reparse import reparse_campaign
 

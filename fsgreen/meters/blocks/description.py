@@ -6,8 +6,8 @@ from dataclasses import astuple
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
-from fsgreen.meters.block_calibration import Calibration, Correction
-from fsgreen.meters.block_format import Block, Channel
+from fsgreen.meters.blocks.calibration import Calibration, Correction
+from fsgreen.meters.blocks.format import Block, Channel
 from fsgreen.trace import Boundary, MeterInfo
 
 

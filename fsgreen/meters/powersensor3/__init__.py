@@ -15,7 +15,7 @@ import numpy as np
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.powersensor3_packets import (
+from fsgreen.meters.powersensor3.packets import (
     RECORD,
     SENSORS,
     PowerSensor3Parser,
