@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from fsgreen import trace
 from fsgreen.campaign import exercise, profile_file, schedule
+from fsgreen.campaign.model_error import profile_error
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import HostSampler, Meter, open_meters
+from fsgreen.meters.modelled import load_profile
 from fsgreen.trace import MeterInfo
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def calibrate(
     disk: Path | None = None,
     minutes: float | None = None,
     seed: int = 1,
+    campaign: str | None = None,
 ) -> list[Calibration]:
     """Fit a profile to each meter of a testbed file, write them, and print how good they are.
 
@@ -59,12 +62,16 @@ def calibrate(
         How long it may take; two passes over the steps by default.
     seed : int
         Of the order of the steps and of the seeks.
+    campaign : str, optional
+        One that was measured with the same meters: the fit's error for each of its workloads is
+        printed too.
 
     Raises
     ------
     FsgreenError
-        If no meter is named, a meter fails, the time is too short or a load stops; or if the power
-        does not follow the load: the tables are then kept, and no profile is written.
+        If no meter is named, a meter fails, the machine is busy, the time is too short or a load
+        stops; or if the power does not follow the load: the tables are then kept, and no profile
+        is written.
     """
     if not place.meters:
         raise FsgreenError(
@@ -90,6 +97,10 @@ def calibrate(
     profile_file.write(found, out)
     for calibration in found:
         print(profile_file.report(calibration))
+    if campaign is not None:
+        models = [load_profile(calibration.name, out) for calibration in found]
+        print(f"error for the workloads of {campaign}:")
+        print(profile_file.error_lines(profile_error(models, campaign)))
     return found
 
 
@@ -102,7 +113,7 @@ def step_table(
     power = recording.power[recording.power["meter"] == name]
     sound, remarks = [], []
     for workload, start_s, end_s in recording.spans:
-        flaws = trace.check_trace(power, start_s, end_s, info.rate_hz)
+        flaws = trace.check_trace(power, start_s, end_s, info.rate_hz, info=info)
         if flaws:
             why = "; ".join(f"rule {flaw.rule}: {flaw.detail}" for flaw in flaws)
             remarks.append(f"a step {workload} is left out: {why}")
@@ -138,6 +149,7 @@ def _record(
     return schedule.record(
         meters,
         HostSampler(lambda: device),
+        HostSampler(lambda: None),
         exercise.steps(os.cpu_count() or 1, target, seed),
         out.with_suffix(".power.raw"),
         minutes=minutes,

@@ -1,12 +1,14 @@
-"""How wrong the model is for a workload that it has not seen: leave one out, over a campaign."""
+"""How wrong the model is for workloads that it has not seen, over a measured campaign."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fsgreen import trial
 from fsgreen.campaign.state import Campaign
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.modelled import Profile
 from fsgreen.trace import MeterInfo
 
 if TYPE_CHECKING:
@@ -19,8 +21,8 @@ WINDOW_S = 5.0
 def model_error(name: str) -> pd.DataFrame:
     """Predict the power of each workload of a campaign by a model fitted to its other workloads.
 
-    Activity is from `host.parquet`, power the total of all meters. Columns as `leave_one_out`
-    gives them, and `boundary`: where that is `modelled`, the result tests the fit and no machine.
+    Activity is from `host.parquet`, power the total of all meters. Columns as `prediction_errors`,
+    and `boundary`: where that is `modelled`, the result tests the fit and no machine.
 
     Raises
     ------
@@ -29,17 +31,47 @@ def model_error(name: str) -> pd.DataFrame:
     """
     from fsgreen.meters.modelled.fit import leave_one_out
 
-    trials = trial.list_trials(Campaign(name).folder)
-    if not trials:
-        raise FsgreenError(
-            "the campaign has no trial to fit a power model to",
-            where=Campaign(name).folder,
-            next_step=f"fsgreen status {name}",
-        )
-    infos = [MeterInfo.from_dict(info) for info in trials[0].record["meters"].values()]
+    trials, infos = _trials(name)
     resolution_w = max(info.resolution_w for info in infos)
     errors = leave_one_out(campaign_table(trials), resolution_w=resolution_w)
     return errors.assign(boundary=infos[0].boundary)
+
+
+def profile_error(models: Sequence[Profile], name: str) -> pd.DataFrame:
+    """Predict the power of each workload of a campaign by profiles whose power adds up.
+
+    Columns as those of `model_error`. Raises FsgreenError if there is no such campaign, or if the
+    profiles do not cover the parts that its meters did.
+    """
+    import numpy as np
+
+    from fsgreen.meters.modelled.fit import predict_w, prediction_errors
+
+    trials, infos = _trials(name)
+    measured = {part for info in infos for part in info.covers}
+    covered = {part for model in models for part in model.covers}
+    if measured != covered:
+        raise FsgreenError(
+            f"the profiles cover {', '.join(sorted(covered))}, but the meters of the campaign "
+            f"covered {', '.join(sorted(measured))}",
+            where=Campaign(name).folder,
+            next_step="name a campaign that was measured with the meters of this testbed file",
+        )
+    table = campaign_table(trials)
+    predicted_w = np.sum([predict_w(model, table) for model in models], axis=0)
+    errors = prediction_errors(table, predicted_w)
+    return errors.assign(boundary=infos[0].boundary)
+
+
+def _trials(name: str) -> tuple[list[trial.Trial], list[MeterInfo]]:
+    trials = trial.list_trials(Campaign(name).folder)
+    if not trials:
+        raise FsgreenError(
+            "the campaign has no trial whose power could be predicted",
+            where=Campaign(name).folder,
+            next_step=f"fsgreen status {name}",
+        )
+    return trials, [MeterInfo.from_dict(info) for info in trials[0].record["meters"].values()]
 
 
 def campaign_table(trials: list[trial.Trial]) -> pd.DataFrame:

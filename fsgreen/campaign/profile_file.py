@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from fsgreen.meters.modelled import load_profile
 from fsgreen.meters.modelled.terms import BY_NAME
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fsgreen.campaign.calibration import Calibration
 
 HEAD = """\
@@ -46,10 +49,14 @@ def write(found: Sequence[Calibration], out: Path) -> None:
     today = datetime.now(UTC).date().isoformat()
     machine = audit.audit()
     partial = out.with_name(f".{out.name}.partial")
-    partial.write_text("\n".join([HEAD, *(_profile(one, today, machine) for one in found)]))
-    for one in found:
-        load_profile(one.name, partial)
-    partial.rename(out)
+    text = "\n".join([HEAD, *(_profile(one, today, machine) for one in found)])
+    try:
+        partial.write_text(text, "utf-8")
+        for one in found:
+            load_profile(one.name, partial)
+        partial.rename(out)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def report(one: Calibration) -> str:
@@ -68,12 +75,17 @@ def report(one: Calibration) -> str:
         )
     lines.append(f"  residual {fit.residual_w:.2f} W ({fit.residual_percent:.2f} %), rms")
     lines.append("  error for a step that the fit has not seen:")
-    lines += [
-        f"  {row.workload:22}{row.power_w:10.2f} W{row.error_w:+10.2f} W{row.error_percent:+9.2f} %"
-        for row in one.left_out.itertuples()
-    ]
+    lines.append(error_lines(one.left_out))
     lines += [f"  note: {remark}" for remark in (*one.remarks, *fit.remarks)]
     return "\n".join(lines)
+
+
+def error_lines(errors: pd.DataFrame) -> str:
+    """Return the columns of `prediction_errors` as text: measured power and error."""
+    return "\n".join(
+        f"  {row.workload:22}{row.power_w:10.2f} W{row.error_w:+10.2f} W{row.error_percent:+9.2f} %"
+        for row in errors.itertuples()
+    )
 
 
 def _source(one: Calibration, date: str) -> str:
@@ -91,7 +103,7 @@ def _profile(one: Calibration, date: str, machine: Mapping[str, Any]) -> str:
         "idle_w": fit.idle_w,
         "source": _source(one, date),
     }
-    if fit.disk_rate_b_s == fit.disk_rate_b_s:
+    if isfinite(fit.disk_rate_b_s):
         head["disk_rate_b_s"] = fit.disk_rate_b_s
     if fit.clock_exponent:
         head |= {"clock_exponent": fit.clock_exponent, "clock_base_hz": fit.clock_base_hz}

@@ -20,6 +20,7 @@ from fsgreen import trace
 from fsgreen.campaign.exercise import IDLE, Exercise, Step
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
+from fsgreen.meters.modelled.activity import activity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +38,7 @@ MEASURE_S = 10.0
 MIN_READINGS = 10
 """A step's mean is over both of these at least."""
 
+BUSY_PERCENT = 5.0
 POLL_S = 0.2
 BAR_FORMAT = "{desc}: {percentage:3.0f} %|{bar}| {elapsed}, {remaining} to go{postfix}"
 
@@ -54,6 +56,7 @@ class Recording:
 def record(
     meters: Mapping[str, Meter],
     host: HostSampler,
+    cores: HostSampler,
     steps: Sequence[Step],
     raw: Path,
     *,
@@ -62,13 +65,14 @@ def record(
 ) -> Recording:
     """Run the schedule and return what was recorded; the raw trace is at `raw`.
 
+    `host` is sampled throughout; `cores` before, to see that the machine rests.
     `minutes` holds as many passes as fit, `PASSES` without it; each pass has an order of its own,
     drawn from the seed. Raises FsgreenError, and leaves no raw trace, if a meter fails, a load
-    stops, or not one pass fits.
+    stops, the machine is busy from the start (rule 10), or not one pass fits.
     """
     try:
         with Capture(meters, raw, host) as capture:
-            idle_w = _idle_power_w(meters, capture)
+            idle_w = _idle_power_w(meters, cores, capture)
             plan = _Plan(meters, idle_w)
             order = _order(steps, plan.passes(len(steps), minutes), seed)
             spans = _run(order, plan, capture)
@@ -129,7 +133,7 @@ def _order(steps: Sequence[Step], passes: int, seed: int) -> list[Step]:
 
 def _run(order: Sequence[Step], plan: _Plan, capture: Capture) -> list[Span]:
     spans = []
-    total_s = len(order) * plan.step_s
+    total_s = ceil(len(order) * plan.step_s)
     with tqdm(total=total_s, desc="calibrate", bar_format=BAR_FORMAT) as progress:
         for step in order:
             progress.set_postfix_str(step.name)
@@ -150,13 +154,25 @@ def _wait(until_s: float, capture: Capture, exercise: Exercise, progress: tqdm |
             raise capture.fault
         exercise.check()
         if progress is not None:
-            progress.update(time.monotonic() - before_s)
-            before_s = time.monotonic()
+            now_s = min(time.monotonic(), until_s)
+            progress.update(now_s - before_s)
+            before_s = now_s
 
 
-def _idle_power_w(meters: Mapping[str, Meter], capture: Capture) -> dict[str, float]:
+def _idle_power_w(
+    meters: Mapping[str, Meter], cores: HostSampler, capture: Capture
+) -> dict[str, float]:
+    before = cores.sample()
     with Exercise(IDLE) as exercise:
         _wait(time.monotonic() + PROBE_S, capture, exercise, None)
+    busy_percent = 100 * activity(before, cores.sample())["cpu_busy_x"]
+    if busy_percent > BUSY_PERCENT:
+        raise FsgreenError(
+            f"the machine is busy: its cores work for {busy_percent:.0f} % of the time before any "
+            f"load has begun, more than {BUSY_PERCENT:g} % (rule 10)",
+            where="the schedule of the calibration",
+            next_step="stop what runs (top), then start the same command again",
+        )
     power_w = {name: capture.latest_w(name) for name in meters}
     silent = [name for name, power in power_w.items() if power is None]
     if silent:

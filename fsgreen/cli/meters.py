@@ -104,7 +104,7 @@ def _meters(options: argparse.Namespace) -> None:
         print(f"{driver.name:{width}}  {driver.kind:8}{driver.summary}")
         missing = driver.missing()
         for line in driver.find() if missing is None else [f"missing: {missing}"]:
-            print(f"{'':{width}}  {'':8}-> {line}")
+            print(f"{'':{width}}  {'':8}-> " + line.replace("\n", f"\n{'':{width + 13}}"))
     for importer in IMPORTERS.values():
         print(f"{importer.name:{width}}  {'file':8}{importer.summary}")
     print("\ndocs/meters.md tells how to wire, configure and check each.")
@@ -160,7 +160,7 @@ def _wattsup_memory(options: argparse.Namespace) -> None:
 
     from fsgreen.errors import FsgreenError
     from fsgreen.meters.rawtrace import RawWriter, reparse
-    from fsgreen.meters.wattsup_memory import WattsUpMemory
+    from fsgreen.meters.wattsup.memory import WattsUpMemory
 
     if options.download is not None and options.download.exists():
         raise FsgreenError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from fsgreen.meters.answers import quality
 from fsgreen.meters.readings import NAN, Reading
 
 AGREEMENT = 0.10
@@ -38,19 +39,20 @@ class Checks:
     def __init__(self, range_w: float, slack_va: float) -> None:
         self._range_w = range_w
         self._slack_va = slack_va
-        self._last: tuple[float, ...] = ()
+        self._last: tuple[float | None, ...] | None = None
         self._counted_wh = NAN
 
     def reading(self, time_s: float, answer: Answer) -> Reading:
         """Return the reading of an answer that came at `time_s`."""
         values = (answer.power_w, answer.voltage_v, answer.current_a, answer.energy_wh)
         flags = [*answer.flags, *self._contradictions(answer)]
-        if answer.power_w == answer.power_w and repr(values) == repr(self._last):
+        known = tuple(None if value != value else value for value in values)
+        if known == self._last and answer.power_w == answer.power_w:
             flags.append("stale")
-        self._last = values
+        self._last = known
         if answer.energy_wh == answer.energy_wh:
             self._counted_wh = answer.energy_wh
-        return Reading(time_s, *values, quality="|".join(dict.fromkeys(flags)) or "ok")
+        return Reading(time_s, *values, quality=quality(flags))
 
     def _contradictions(self, answer: Answer) -> Iterator[str]:
         power_w, product_va = answer.power_w, answer.voltage_v * answer.current_a

@@ -17,9 +17,8 @@ from fsgreen.meters import programs
 from fsgreen.meters.answers import quality
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.credentials import secret
-from fsgreen.meters.identified import Identified
+from fsgreen.meters.proven import Proven, Unconnected
 from fsgreen.meters.readings import NAN, Reading
-from fsgreen.meters.refresh import Repeats
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
@@ -29,10 +28,8 @@ READING = {
 }
 """The question, by program."""
 
-NEXT_STEP = (
-    "apt install ipmitool; sudo modprobe -a ipmi_si ipmi_devintf; measure as root, or give the "
-    "host and user of the controller (docs/meters/ipmi.md)"
-)
+HERE = "apt install ipmitool; sudo modprobe -a ipmi_si ipmi_devintf; measure as root"
+THERE = "check host, user and password; let the controller allow IPMI over LAN"
 DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")
 MAX_RATE_HZ = 5.0
 
@@ -55,7 +52,7 @@ class IpmiParser:
 
     def __init__(self, info: MeterInfo) -> None:
         self._range_w = info.range_w
-        self._repeats = Repeats()
+        self._last: tuple[bytes, ...] = ()
 
     def feed(self, chunk: Chunk) -> list[Reading]:
         """Return the reading of one answer."""
@@ -66,12 +63,14 @@ class IpmiParser:
             return [Reading(chunk.time_s, NAN, quality="missing")]
         power_w = float(powers[0])
         flags = ["over-range"] if power_w > self._range_w else []
-        flags += ["stale"] if self._repeats.stale((*powers, *OTHERS.findall(chunk.data))) else []
+        numbers = (*powers, *OTHERS.findall(chunk.data))
+        flags += ["stale"] if numbers == self._last else []
+        self._last = numbers
         return [Reading(chunk.time_s, power_w, quality=quality(flags))]
 
 
 @dataclass(frozen=True)
-class Controller:
+class Controller(Unconnected):
     """One management controller; `sheet` holds what the settings say."""
 
     program: str
@@ -110,7 +109,7 @@ class Controller:
         return programs.answer(
             [self.program, *self.login, *command],
             timeout_s=self.timeout_s,
-            next_step=NEXT_STEP,
+            next_step=THERE if self.login else HERE,
             environment=self.environment,
         )
 
@@ -149,8 +148,7 @@ def open_ipmi(settings: Settings, _: DeviceOf) -> Meter:
         settings.refuse(f"{program} takes its host from /etc/freeipmi/freeipmi.conf, not from here")
     login = ("-I", "lanplus", "-H", host, "-U", user, "-E") if host else ()
     environment = {"IPMITOOL_PASSWORD": password, "IPMI_PASSWORD": password} if host else {}
-    controller = Controller(program, login, environment, timeout_s, sheet)
-    return Identified(controller.identify, controller.ask, IpmiParser)
+    return Proven(Controller(program, login, environment, timeout_s, sheet), IpmiParser)
 
 
 DRIVER = Driver(

@@ -7,8 +7,13 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import islice, takewhile
 
 from fsgreen.errors import FsgreenError
+
+MAX_LINES = 3
+"""Of a complaint."""
 
 
 def find(program: str) -> str | None:
@@ -52,7 +57,8 @@ def answer(
             try:
                 printed, complaint = process.communicate(timeout=timeout_s)
             except subprocess.TimeoutExpired as error:
-                os.killpg(process.pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 raise FsgreenError(
                     f"{command[0]} gave no answer within {timeout_s:g} s",
                     where=where,
@@ -63,10 +69,20 @@ def answer(
             f"{command[0]} cannot be run: {error.strerror}", where=where, next_step=next_step
         ) from error
     if process.returncode != 0:
-        said = (complaint.strip() or printed.strip()).decode("utf-8", "replace").partition("\n")
         raise FsgreenError(
-            f"{command[0]} ended with status {process.returncode}: {said[0].strip()}",
+            f"{command[0]} ended with status {process.returncode}: "
+            f"{_complaint(complaint.strip() or printed)}",
             where=where,
             next_step=next_step,
         )
     return printed
+
+
+def _complaint(said: bytes) -> str:
+    """Return the first lines of a complaint, without the help that nvme prints in bold after it.
+
+    The first line alone can be beside the point: ipmitool begins with a list that it lacks.
+    """
+    lines = (line.strip() for line in said.decode("utf-8", "replace").splitlines())
+    plain = takewhile(lambda line: "\x1b" not in line, filter(None, lines))
+    return "; ".join(islice(plain, MAX_LINES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -13,18 +13,6 @@ LOW = 0.1
 """The quantile of the times between changes that is taken for one period: see `refresh_s`."""
 
 MIN_CHANGES = 4
-
-
-class Repeats:
-    """Whether an answer says the same as the one before it."""
-
-    def __init__(self) -> None:
-        self._last: Hashable = None
-
-    def stale(self, values: Hashable) -> bool:
-        """Whether these values are those of the answer before."""
-        last, self._last = self._last, values
-        return values == last
 
 
 def refresh_s(time_s: Sequence[float], values: Sequence[float]) -> float:

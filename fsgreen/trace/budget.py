@@ -11,6 +11,7 @@ from fsgreen.trace.clock import ClockFit
 from fsgreen.trace.energy import energy_j, integral_j
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.table import Array, columns, flags, flawed
+from fsgreen.trace.timing import MAX_GAP_INTERVALS
 
 MAX_CONSTANT_EDGE_SHARE = 0.02
 
@@ -72,10 +73,10 @@ def error_budget(
     load is rounded the same way every time. edges: half an interval times the difference of power
     between the two edges, a small part of the step at each, and all of a burst in the reading that
     straddles one, for which the readings do not say on which side it fell; this holds where power
-    changes at an edge in one step, or in a burst inside one interval. An interval is that of the
-    meter's rate, or between readings not marked stale. clock: what the phase would gain or
-    lose, were it shifted by the offset's error or stretched by the drift's; nothing for readings
-    that the host stamped as they came (`clock` is None).
+    changes at an edge in one step, or in a burst inside one interval. The interval is the meter's
+    own, or that between the readings around an edge that are not marked stale. clock: what the
+    phase would gain or lose, were it shifted by the offset's error or stretched by the drift's;
+    nothing for readings that the host stamped as they came (`clock` is None).
     """
     duration_s = end_s - start_s
     energy = energy_j(readings, start_s, end_s)
@@ -155,13 +156,14 @@ def _edge(
     time_s, power_w = all_s[near][fresh], all_w[near][fresh]
     last = len(time_s) - 1
     before = max(0, int(np.searchsorted(time_s, edge_s, side="right")) - 1)
-    across_s = time_s[min(before + 1, last)] - time_s[before]
-    interval_s = max(interval_s, float(across_s)) if stale else interval_s
+    across_s = float(time_s[min(before + 1, last)] - time_s[before])
+    held = across_s > MAX_GAP_INTERVALS * interval_s
+    interval_s = across_s if held else interval_s
     after = min(int(np.searchsorted(time_s, edge_s + 0.95 * interval_s, side="left")), last)
     level_w = power_w[[before, after]]
     straddling_w = power_w[before : after + 1]
     burst_w = max(straddling_w.max() - level_w.max(), level_w.min() - straddling_w.min())
-    lag_s = (HELD_LAG if stale else LAG) * interval_s
+    lag_s = (HELD_LAG if held else LAG) * interval_s
     return _Edge(float(level_w[0]), float(level_w[1]), float(burst_w), interval_s, lag_s)
 
 

@@ -32,6 +32,7 @@ FAR_OFF = 5.0
 """Edges so many median deviations off the line are another load's, and left out."""
 
 EXACT_S = 1e-9
+"""What arithmetic may be off."""
 
 COVERAGE = 2.0
 """Errors are given as two standard uncertainties, about 95 % (GUM 6.2.2 and G.6.6)."""
@@ -79,7 +80,7 @@ def fit_clock(
 
     Each pattern is first looked for by correlation, at offsets up to `search_s` either way. Then
     each of its edges is located in the trace by the energy around it, and a line laid through
-    them by least squares.
+    them by least squares. An edge with a gap or a reading without a value near it is left out.
 
     Parameters
     ----------
@@ -94,13 +95,16 @@ def fit_clock(
     ------
     FsgreenError
         With fewer than two patterns; where a pattern is not in the trace, or fits in two places
-        about as well; where the clock would run as no clock does; and as `energy_j` does.
+        about as well; where too few edges can be located, or the clock would run as no clock
+        does; and for a trace that no energy can be taken of.
     """
     if len(patterns) < 2:
         raise _refused("an offset and a drift need two patterns", "pulse at start and end")
     time_s, power_w = columns(readings, "power_w")
-    if not np.isfinite(power_w).all():
-        raise _refused("the trace holds a reading without a value", "cut it where it is sound")
+    known = np.isfinite(power_w)
+    time_s, power_w = time_s[known], power_w[known]
+    if len(time_s) < 2:
+        raise _refused("the trace has no power", "look at its flags")
     hosts_s = [_rising(pattern) for pattern in patterns]
     energy_j = np.concatenate(([0.0], np.cumsum(power_w[1:] * np.diff(time_s))))
     found = [_look(time_s, energy_j, host_s, search_s) for host_s in hosts_s]
@@ -139,7 +143,8 @@ def _look(
     last = min(search_s, time_s[-1] - model[-1])
     if last < first:
         raise _refused(
-            f"the trace ends before the pulses at {host_s[0]:.6g} s",
+            f"the trace begins after or ends before the pulses at {host_s[0]:.6g} s, with a chip "
+            "on either side",
             "import the readings of the whole campaign, or give the clocks' rough difference",
         )
     lags_count = 1 + int((last - first) / step_s)

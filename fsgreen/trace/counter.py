@@ -15,7 +15,7 @@ from fsgreen.trace.table import Array, columns, flags, flawed, join_flags, numbe
 AGREEMENT = 0.03
 AGREEMENT_W = 2.4
 """How far a sound meter's counter strays from its power: Watts Up logs show 3 % at 42 W and up to
-47 % (2.35 W) below 5 W. The counter is no oracle, but neither are both wrong by more."""
+47 % (2.35 W) below 5 W. Beyond both together, counter or power is wrong."""
 
 
 def unwrap_counter(readings: pd.DataFrame, range_wh: float) -> pd.DataFrame:

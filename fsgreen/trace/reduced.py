@@ -1,4 +1,4 @@
-"""The meters of a `power.parquet`, each reduced: slow ones in memory, fast ones in one pass."""
+"""The meters of a `power.parquet`, each reduced: in memory, or in one pass where it is large."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from fsgreen.trace.checks import check_trace
 from fsgreen.trace.energy import energy_j
 from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import MeterInfo
-from fsgreen.trace.powerfile import Floats, PowerFile
+from fsgreen.trace.powerfile import Floats, Piece, PowerFile
 from fsgreen.trace.stream import Streamed
+
+LARGE_COUNT = 1_000_000
+"""Readings beyond which a file is not held in memory: ten days of a reading a second."""
 
 FAST_HZ = 2.0
 """A meter of this rate or more has several readings in a second of a series: their mean counts."""
@@ -51,7 +54,7 @@ class Reduced(Protocol):
 
 
 class Held:
-    """A slow meter's trace in memory: a data frame with the columns of `power.parquet`."""
+    """One meter's trace in memory: a data frame with the columns of `power.parquet`."""
 
     def __init__(
         self, readings: pd.DataFrame, info: MeterInfo, spans: Spans, edges_s: ArrayLike = ()
@@ -81,7 +84,13 @@ class Held:
         return check_trace(self._readings, *self._spans[nth], info.rate_hz, info=info)
 
     def series_w(self) -> Floats:
-        """Return power at the end of each interval: a reading is the mean of what led up to it."""
+        """Return the mean of each interval; of a slow meter, whose readings are means, its end."""
+        if self._info.rate_hz >= FAST_HZ:
+            streamed = Streamed(self._info, (), self._edges_s)
+            streamed.feed(
+                Piece(*(self._readings[name].to_numpy(float) for name in ("time_s", "power_w")))
+            )
+            return streamed.series_w()
         return np.interp(self._edges_s[1:], self._readings["time_s"], self._readings["power_w"])
 
 
@@ -97,7 +106,7 @@ def reduce_power(
     def reduced(name: str) -> Reduced:
         info = infos[name]
         with PowerFile(file) as power:
-            if info.rate_hz < FAST_HZ:
+            if power.readings_count <= LARGE_COUNT:
                 return Held(power.frame(name), info, spans, edges_s)
             streamed = Streamed(info, spans, edges_s)
             for piece in power.pieces(name):

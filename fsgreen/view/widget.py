@@ -26,8 +26,8 @@ from fsgreen.view.look import boundary_note, series_of
 from fsgreen.view.source import Source
 
 MAX_FRAMES_HZ = 10.0
-IN_FLIGHT = 2
-"""How many frames may be under way to a browser; the next ones are skipped."""
+IN_FLIGHT = 10
+"""How many frames may be under way to a browser, which answers every fifth."""
 
 PATIENCE_S = 0.5
 """A browser that does not answer gets a frame in this time: it may wake, or be heard only later."""
@@ -69,7 +69,7 @@ class LiveView(anywidget.AnyWidget):
     """Watts, work and phase of a source, drawn in the browser from binary frames.
 
     A frame is a message with one buffer: `Frame.layers` as little-endian float32. The browser
-    answers each one that it has drawn, and says what a person chose. `start` begins to push frames
+    says which one it has drawn last, and what a person chose. `start` begins to push frames
     from a thread; that ends with the source, by `stop`, or with the kernel.
     """
 

@@ -15,7 +15,7 @@ from fsgreen.campaign import calibration, exercise, schedule, testbedfile
 from fsgreen.campaign.exercise import IDLE, Step
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import capture, emulated, open_meters, reparse
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, power
 from fsgreen.meters.modelled.fit import fit
@@ -52,6 +52,7 @@ class Machine:
         self.counters["disk_standby_s"] = self.counters["cpu_cycles_count"] = float("nan")
         self.counters["cpu_shallow_idle_s"] = float("nan")
         self.rates = {}
+        self.others = 0.0
         self.run(IDLE)
 
     def __call__(self, device_of):
@@ -70,7 +71,7 @@ class Machine:
         kinds = {kind: 0.0 for kind in ("user", "system", "seek", "sequential", "write")}
         for kind, share, *_ in step.loads:
             kinds[kind] += float(share)
-        user = kinds["user"] + self.chance.uniform(0, 0.02)
+        user = kinds["user"] + self.chance.uniform(0, 0.02) + self.others
         system = kinds["system"] + self.chance.uniform(0, 0.02)
         seek, deep, sequential = min(1.0, kinds["seek"]), kinds["seek"] > 1, kinds["sequential"]
         self.counters, self.since_s = counters, counters["time_s"]
@@ -260,6 +261,15 @@ def test_failing_load_stops_the_calibration_and_leaves_nothing(machine, tmp_path
     made, place = machine
     monkeypatch.setattr(made, "check", fail)
     with pytest.raises(FsgreenError, match="seek stopped"):
+        calibration.calibrate(place, tmp_path / "fitted.toml")
+    assert [file.name for file in tmp_path.iterdir()] == ["truth.toml"]
+
+
+def test_busy_machine_is_not_calibrated_at_all(machine, tmp_path):
+    made, place = machine
+    made.others = 0.5
+    made.run(IDLE)
+    with pytest.raises(FsgreenError, match=r"busy: its cores work for 1\d % of the time"):
         calibration.calibrate(place, tmp_path / "fitted.toml")
     assert [file.name for file in tmp_path.iterdir()] == ["truth.toml"]
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,6 +7,7 @@ import pytest
 from fsgreen import trial
 from fsgreen.campaign import model_error
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.modelled import Components
 
 IDLE_W, USER_W, DISK_W = 60.0, 10.0, 5.0
 LOADS = {
@@ -98,8 +101,22 @@ def test_workload_that_draws_what_the_model_does_not_know_shows(folder):
     assert errors.loc["db", "error_w"] < -10
 
 
+def test_profile_is_held_against_every_workload_of_a_campaign(folder):
+    for order, workload in enumerate(LOADS):
+        write(folder, f"t{order}", workload, order)
+    system = Components(("system",), IDLE_W, "test", {"cpu_user_w": USER_W})
+    disk = Components(("disk",), 2.0, "test", {"disk_seek_w": DISK_W})
+    errors = model_error.profile_error([system, disk], "c")
+    assert list(errors["workload"]) == list(LOADS)
+    assert errors["error_w"].abs().max() < 1e-6
+    dim = replace(system, idle_w=IDLE_W - 6)
+    assert list(model_error.profile_error([dim, disk], "c")["error_w"]) == pytest.approx([-6] * 5)
+    with pytest.raises(FsgreenError, match="the meters of the campaign covered disk, system"):
+        model_error.profile_error([system], "c")
+
+
 def test_campaign_without_trials_or_with_one_workload_is_refused(folder):
-    with pytest.raises(FsgreenError, match="no trial to fit"):
+    with pytest.raises(FsgreenError, match="no trial whose power"):
         model_error.model_error("c")
     write(folder, "t0", "web", 0)
     with pytest.raises(FsgreenError, match="two workloads or more"):

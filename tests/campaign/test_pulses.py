@@ -69,35 +69,22 @@ def test_pulses_of_a_busy_machine_are_refused(monkeypatch):
         pulses.make_pulses(RUNS)
 
 
-def test_ctrl_c_leaves_no_burner(mark):
-    interrupted = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from fsgreen.campaign.pulses import make_pulses; make_pulses([60])",
-        ],
-        stderr=subprocess.DEVNULL,
-    )
-    assert until(lambda: burners(mark))
-    interrupted.send_signal(signal.SIGINT)
-    assert interrupted.wait(10) != 0
+@pytest.mark.parametrize(
+    ("end", "runs"),
+    [
+        pytest.param(signal.SIGINT, "[60]", id="Ctrl-C in mid-pulse"),
+        pytest.param(signal.SIGKILL, "[60]", id="kill in mid-pulse"),
+        pytest.param(signal.SIGKILL, "[0.1, 60, 0.1]", id="kill in a pause"),
+    ],
+)
+def test_end_of_the_harness_leaves_no_burner(mark, end, runs):
+    code = f"from fsgreen.campaign.pulses import make_pulses; make_pulses({runs})"
+    harness = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+    assert until(lambda: len(burners(mark)) == len(os.sched_getaffinity(0)))
+    time.sleep(0.5)  # well into the run
+    harness.send_signal(end)
+    assert harness.wait(10) != 0
     assert until(lambda: not burners(mark))
-
-
-def test_kill_of_the_harness_leaves_no_burner_in_mid_pulse_or_pause(mark):
-    for runs in ("[60]", "[0.1, 60, 0.1]"):
-        killed = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                f"from fsgreen.campaign.pulses import make_pulses; make_pulses({runs})",
-            ]
-        )
-        assert until(lambda: len(burners(mark)) == len(os.sched_getaffinity(0)))
-        time.sleep(0.5)  # well into the run
-        killed.kill()
-        killed.wait()
-        assert until(lambda: not burners(mark))
 
 
 @pytest.mark.usefixtures("busy_machine")

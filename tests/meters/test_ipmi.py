@@ -80,6 +80,7 @@ def test_password_is_given_to_the_program(tmp_path, monkeypatch):
     with pytest.raises(FsgreenError) as caught:
         opened(DRIVER, host="bmc7", user="operator", password_env="BMC_PASSWORD")
     assert (tmp_path / "given").read_text() == "secret\n"
+    assert "check host" in caught.value.next_step
     assert "secret" not in str(caught.value)
 
 

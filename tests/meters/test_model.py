@@ -92,6 +92,14 @@ def test_components_add_up_and_a_changed_disk_leaves_the_processors(monkeypatch)
     )
 
 
+def test_counters_that_went_back_give_no_power_rather_than_a_negative_one(monkeypatch):
+    rows = [
+        {"disk_busy_s": 900.0, "disk_reads_count": 1e6},
+        {"time_s": 1.0, "cpu_user_s": 1.0, "cpu_idle_s": 3.0},
+    ]
+    assert modelled(monkeypatch, ATLAS, rows) == pytest.approx([100, 110])
+
+
 def test_model_that_needs_no_disk_never_asks_for_one(monkeypatch):
     def device_of():
         raise AssertionError("asked for a disk")

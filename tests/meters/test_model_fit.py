@@ -1,8 +1,12 @@
+import os
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled import Components
@@ -10,6 +14,7 @@ from fsgreen.meters.modelled.activity import RATES, RESTING, WORKING
 from fsgreen.meters.modelled.fit import fit, leave_one_out, predict_w
 from fsgreen.meters.modelled.table import activity_table
 
+FUZZ = max(1, int(os.environ.get("FSGREEN_FUZZ_S", "1")))
 TRUTH = Components(
     covers=("server", "disk"),
     idle_w=61.0,
@@ -91,6 +96,16 @@ def test_exponent_of_the_clock_comes_back():
     assert any("clock is left out" in remark for remark in without.remarks)
 
 
+def test_machine_that_never_rests_is_refused():
+    """Without rest user and system time add up to all cores, and idle power takes their share."""
+    steps = {
+        name: {"cpu_user_x": 2 - system, "cpu_system_x": system, "cpu_busy_x": 1.0}
+        for name, system in {"idle": 0.0, "user": 0.1, "system": 0.6, "both": 0.3}.items()
+    }
+    with pytest.raises(FsgreenError, match="the cores never rested"):
+        fit(machine(steps=steps))
+
+
 def test_what_the_kernel_does_not_tell_or_nothing_exercised_is_left_out_in_words():
     remarks = " | ".join(fit(machine()).remarks)
     assert "cpu_shallow_idle_w is left out: it was not readable" in remarks
@@ -121,6 +136,13 @@ def test_part_that_draws_nothing_is_said_to():
     assert result.terms["cpu_user_w"] == pytest.approx(11.0, abs=0.3)
 
 
+def test_disk_that_only_sought_has_shown_no_rate_of_its_own():
+    seeks = {name: done for name, done in STEPS.items() if name not in ("seek-large", "sequential")}
+    result = fit(machine(replace(TRUTH, disk_rate_b_s=np.nan), seeks))
+    assert np.isnan(result.disk_rate_b_s)
+    assert result.terms["disk_seek_w"] == pytest.approx(6.0, rel=1e-3)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_power_that_has_nothing_to_do_with_the_load_is_refused(seed):
     table = machine()
@@ -145,6 +167,33 @@ def test_power_that_has_nothing_to_do_with_the_load_is_refused(seed):
 def test_nonsense_is_refused(change, message):
     with pytest.raises(FsgreenError, match=message):
         fit(change(machine()))
+
+
+RATE = st.floats(1e-3, 1e9) | st.floats(1e-3, 2) | st.sampled_from([0.0, np.nan])
+NAMES = (*RATES, "disk_requests_hz", "cpu_busy_x", "cpu_clock_hz")
+
+
+@settings(max_examples=40 * FUZZ, deadline=None)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "workload": st.sampled_from("abcd"),
+                "power_w": st.floats(1e-3, 1e4) | st.sampled_from([-1.0, 0.0, np.nan]),
+            }
+            | {name: RATE for name in NAMES}
+        ),
+        min_size=1,
+        max_size=16,
+    )
+)
+def test_any_table_gives_a_finite_fit_or_is_refused(rows):
+    table = pd.DataFrame(rows)
+    with suppress(FsgreenError):
+        result = fit(table, resolution_w=0.1)
+        assert all(0 <= value < np.inf for value in (result.idle_w, *result.terms.values()))
+    with suppress(FsgreenError):
+        assert np.isfinite(leave_one_out(table, resolution_w=0.1)["predicted_w"]).all()
 
 
 def test_leaving_a_workload_out_shows_what_the_model_lacks():

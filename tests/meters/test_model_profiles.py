@@ -1,4 +1,9 @@
+import math
+import os
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled import Components, Linear, load_profile
@@ -29,6 +34,7 @@ idle_w = 60
 peak_w = 90
 source = "a data sheet"
 """
+FUZZ = max(1, int(os.environ.get("FSGREEN_FUZZ_S", "1")))
 AT_REST = dict.fromkeys([*RATES, "disk_requests_hz"], 0.0) | {"cpu_clock_hz": float("nan")}
 
 
@@ -55,6 +61,14 @@ def test_parameters_of_a_file_are_used_with_their_clock(tmp_path):
     assert node.power_w(busy) == pytest.approx(61.5 + (15 + 4) / 4)
     assert node.power_w(busy | {"cpu_clock_hz": float("nan")}) == pytest.approx(61.5 + 15 + 4)
     assert node.power_w(AT_REST | {"disk_standby_x": 0.5}) == pytest.approx(59)
+
+
+def test_seeks_alone_still_leave_transfers_out_where_the_rate_is_known(tmp_path):
+    text = RICH.replace("disk_write_w = 4.0\n", "")
+    done = {"disk_busy_x": 0.8, "disk_read_b_s": 0.0, "disk_write_b_s": 5e7}
+    assert load(tmp_path, text).power_w(AT_REST | done) == pytest.approx(61.5 + 0.3 * 6)
+    unrated = text.replace("disk_rate_b_s = 1e8\n", "")
+    assert load(tmp_path, unrated).power_w(AT_REST | done) == pytest.approx(61.5 + 0.8 * 6)
 
 
 @pytest.mark.parametrize(
@@ -113,6 +127,21 @@ def test_wrong_profile_is_named(tmp_path, old, new, message):
     assert old in RICH
     with pytest.raises(FsgreenError, match=message):
         load(tmp_path, RICH.replace(old, new))
+
+
+PIECES = [*RICH.splitlines(keepends=True), *PLAIN.splitlines(keepends=True)]
+
+
+@settings(max_examples=100 * FUZZ, deadline=None)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=12), max_size=12).map("".join))
+@example("[node]\nidle_w = " + "9" * 400 + '\ncovers = []\nsource = "x"\n')
+def test_any_text_is_a_sound_profile_or_refused(tmp_path_factory, text):
+    try:
+        profile = load(tmp_path_factory.getbasetemp(), text)
+    except FsgreenError:
+        return
+    assert profile.source.strip()
+    assert math.isfinite(profile.power_w(AT_REST))
 
 
 def test_linear_profile_of_something_else_is_refused(tmp_path):

@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import threading
 from contextlib import closing
 
@@ -6,15 +8,16 @@ import pytest
 from asked import opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import plugs, shelly, tasmota
+from fsgreen.meters import plugs
 from fsgreen.meters.emulators.plugs import EmulatedPlug
+from fsgreen.meters.plugs import shelly, tasmota
 
 DRIVERS = {"shelly1": shelly.DRIVER, "shelly2": shelly.DRIVER, "tasmota": tasmota.DRIVER}
 QUESTIONS = {
-    "shelly1": (["/shelly", "/status"], ["/status"]),
-    "shelly2": (["/shelly", "/rpc/Switch.GetStatus?id=0"], ["/rpc/Switch.GetStatus?id=0"]),
+    "shelly1": (["/shelly"], ["/status"]),
+    "shelly2": (["/shelly"], ["/rpc/Switch.GetStatus?id=0"]),
     "tasmota": (
-        [*(f"/cm?cmnd=Status%20{n}" for n in (2, 5, 8)), "/cm?cmnd=Power1"],
+        ["/cm?cmnd=Status%202", "/cm?cmnd=Status%205"],
         ["/cm?cmnd=Status%208", "/cm?cmnd=Power1"],
     ),
 }
@@ -40,7 +43,7 @@ def test_plug_is_asked_who_it_is_at_every_start_and_never_switched(plug):
     identity, question = QUESTIONS[plug.kind]
     with closing(meter_of(plug)) as meter:
         trial(meter, DRIVERS[plug.kind], 2)
-    assert plug.received == [*identity, *identity, *question, *question]
+    assert plug.received == [*identity, *question, *identity, *question, *question]
 
 
 def test_description_says_that_the_plug_is_indicative(plug):
@@ -87,6 +90,12 @@ def test_plug_switched_off_in_a_trial_is_flagged_not_zero(plug):
     assert reading.power_w != reading.power_w
 
 
+def test_plug_that_is_off_is_refused_before_the_trial(plug):
+    plug.on = False
+    with pytest.raises(FsgreenError, match="gives no power: switched-off"):
+        meter_of(plug)
+
+
 @pytest.mark.parametrize(
     ("fault", "what"), [("error", "HTTP status 500"), ("silent", "does not answer")]
 )
@@ -129,9 +138,10 @@ def test_what_is_no_plug_of_this_kind_is_refused(plug):
 @pytest.mark.parametrize(
     ("kind", "changed", "what"),
     [
-        ("shelly1", {"channel": 1}, "channel 1 of this Shelly has no power meter"),
+        ("shelly1", {"channel": 1}, "gives no power: missing"),
         ("shelly2", {"component": "PM1"}, "HTTP status 404"),
         ("tasmota", {"relay": 2}, "no relay 2"),
+        ("tasmota", {"relay": 0}, "count from 1"),
     ],
 )
 def test_channel_without_a_meter_is_refused(kind, changed, what):
@@ -139,7 +149,9 @@ def test_channel_without_a_meter_is_refused(kind, changed, what):
         meter_of(plug, **changed)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:1", "no such host", "http://127.0.0.1", "", "a" * 300])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:1", "127.0.0.1:99999", "no such host", "http://127.0.0.1", "", "a" * 300]
+)
 @pytest.mark.parametrize("driver", [shelly.DRIVER, tasmota.DRIVER], ids=lambda driver: driver.name)
 def test_address_where_nobody_answers_is_told(driver, host):
     with pytest.raises(FsgreenError, match="does not answer") as caught:
@@ -168,3 +180,17 @@ def test_closed_meter_and_plug_leave_no_thread_and_no_descriptor(kind):
         trial(meter, DRIVERS[kind], 1)
     assert threading.active_count() == threads
     assert set(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_naming_the_drivers_loads_no_protocol():
+    """What is only listed must cost nothing: pandas brings some of these by itself."""
+    code = """
+import sys, fsgreen.meters
+before = set(sys.modules)
+import fsgreen.meters.scpi, fsgreen.meters.plugs.shelly, fsgreen.meters.snmp, fsgreen.meters.plugs.tasmota
+print(*(set(sys.modules) - before))
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert loaded.returncode == 0, loaded.stderr
+    roots = {name.partition(".")[0] for name in loaded.stdout.split()}
+    assert not roots & {"asyncio", "http", "urllib", "pyvisa", "pysnmp", "pyasn1", "socketserver"}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.powersensor3_dump import read_dump
+from fsgreen.meters.powersensor3.dump import read_dump
 from fsgreen.meters.settings import Settings
 
 ENTRY = {
@@ -119,6 +119,7 @@ def line_of(data, nth):
         (lambda line: b"", "bad-count"),
         (lambda line: line.replace(b"12 ", b"13 ", 1), "inconsistent"),
         (lambda line: line.rsplit(b" ", 1)[0] + b" 6", "inconsistent"),
+        (lambda line: line.replace(b"S 0", b"S 1", 1), "inconsistent"),
     ],
 )
 def test_broken_line_is_flagged_and_costs_no_other(change, flag):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen.meters.refresh import Repeats, refresh_s
+from fsgreen.meters.refresh import refresh_s
 
 
 def watched(period_s, poll_s, values, offset_s=0.0, duration_s=None):
@@ -40,13 +40,3 @@ def test_meter_that_measures_faster_than_it_is_asked_shows_the_time_of_the_quest
 @pytest.mark.parametrize("values", [[], [5], [5] * 50, [5, 6, 7, 8]])
 def test_value_that_hardly_changes_tells_no_period(values):
     assert math.isnan(refresh_s(range(len(values)), values))
-
-
-def test_repeat_is_one_that_follows_its_equal():
-    repeats = Repeats()
-    assert [repeats.stale(value) for value in ((1, 2), (1, 2), (1, 3), (1, 2))] == [
-        False,
-        True,
-        False,
-        False,
-    ]

@@ -3,20 +3,23 @@ import socket
 import threading
 import time
 from contextlib import closing
+from itertools import count, pairwise
 
 import pytest
 from asked import opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import snmp, snmp_session, snmp_settings
-from fsgreen.meters.emulators.snmp import Agent
+from fsgreen.meters import snmp
+from fsgreen.meters.emulators.snmp import Agent, sentry_outlet
 from fsgreen.meters.snmp import DRIVER
-from fsgreen.meters.snmp_answers import UPTIME
-from fsgreen.meters.snmp_session import Access
+from fsgreen.meters.snmp import session as snmp_session
+from fsgreen.meters.snmp import settings as snmp_settings
+from fsgreen.meters.snmp.answers import UPTIME
+from fsgreen.meters.snmp.session import Access
 
 SENTRY, RARITAN = "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.13742.6"
 OUTLET = tuple(f"{SENTRY}.8.3.1.{n}.1.1.5" for n in (7, 14, 6, 3))
-KEYS = {"user": "green", "auth_key": "a-green-key", "priv_key": "a-quiet-key"}
+KEYS = {"auth_key": "a-green-key", "priv_key": "a-quiet-key"}
 
 
 def units():
@@ -46,15 +49,14 @@ def agent():
         yield emulated
 
 
-@pytest.fixture(autouse=True)
-def no_secrets_around(monkeypatch):
-    for name in snmp_settings.SECRETS.values():
-        monkeypatch.delenv(name, raising=False)
-
-
 def meter_of(agent, **changed):
-    table = {"preset": "servertech-outlet", "index": "1.1.5", "interval_s": 0.05} | changed
-    return opened(DRIVER, host="127.0.0.1", port=agent.port, **table)
+    table = {
+        "port": agent.port,
+        "preset": "servertech-outlet",
+        "index": "1.1.5",
+        "interval_s": 0.05,
+    } | changed
+    return opened(DRIVER, host="127.0.0.1", **table)
 
 
 def refused(agent, **changed):
@@ -65,12 +67,21 @@ def refused(agent, **changed):
 
 def test_only_the_objects_of_the_outlet_are_asked_for(agent):
     with closing(meter_of(agent)) as meter:
-        agent.received.clear()
         (reading,) = trial(meter, DRIVER, 1)
     identity = (snmp.SYS_DESCR, snmp.SYS_NAME, f"{SENTRY}.2.2.1.4.1")
     question = (UPTIME, *OUTLET)
-    assert agent.received == [identity, question, question]
+    assert agent.received == [identity, question, question, identity, question, question]
     assert (reading.power_w, reading.quality) == (97.0, "ok")
+
+
+def test_emulated_outlet_gives_the_power_of_its_load():
+    with (
+        Agent(sentry_outlet(lambda: 97.3, "1.1.5")) as agent,
+        closing(meter_of(agent, boundary="modelled")) as meter,
+    ):
+        (reading,) = trial(meter, DRIVER, 1)
+        assert meter.describe().boundary == "modelled"
+    assert (reading.power_w, reading.energy_wh, reading.quality) == (97.0, 0.0, "ok")
 
 
 def test_description_names_the_unit_and_its_mib(agent):
@@ -95,24 +106,28 @@ def test_raritans_decimal_digits_are_asked_for(agent):
 
 
 @pytest.mark.parametrize("version", ["1", "2c"])
-def test_old_versions_need_the_community_from_outside(monkeypatch, version):
+def test_old_versions_take_the_community_from_outside(monkeypatch, version):
+    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(snmp_session, "RETRIES", 0)
+    monkeypatch.setenv("PDU", "a-quiet-word")
     with Agent(units(), Access(community="a-quiet-word")) as agent:
-        monkeypatch.setattr(snmp_session, "TIMEOUT_S", 0.2)
-        monkeypatch.setattr(snmp_session, "RETRIES", 0)
         assert "does not answer" in refused(agent, version=version)
-        monkeypatch.setenv("FSGREEN_SNMP_COMMUNITY", "a-quiet-word")
-        with closing(meter_of(agent, version=version)) as meter:
+        with closing(meter_of(agent, version=version, community_env="PDU")) as meter:
             assert meter.describe().serial == "AAAA0001234"
 
 
+def version_3(folder, **keys):
+    """The settings of SNMP 3, and the files that they name."""
+    for key, value in keys.items():
+        (folder / key).write_text(f"{value}\n")
+    files = {f"{key}_file": str(folder / key) for key in keys}
+    return {"version": "3", "user": "green", **files}
+
+
 @pytest.mark.parametrize(("auth", "priv"), [("sha", "aes"), ("sha256", "aes256"), ("md5", "des")])
-def test_version_3_takes_its_keys_from_a_file_for_its_owner(tmp_path, auth, priv):
-    secrets = tmp_path / "snmp.toml"
-    secrets.write_text("".join(f'{key} = "{value}"\n' for key, value in KEYS.items()))
-    secrets.chmod(0o600)
-    access = Access(version="3", auth=auth, priv=priv, **KEYS)
-    with Agent(units(), access) as agent:
-        settings = {"version": "3", "auth": auth, "priv": priv, "secrets": str(secrets)}
+def test_version_3_takes_its_keys_from_outside(tmp_path, auth, priv):
+    with Agent(units(), Access(version="3", user="green", auth=auth, priv=priv, **KEYS)) as agent:
+        settings = version_3(tmp_path, **KEYS) | {"auth": auth, "priv": priv}
         with closing(meter_of(agent, **settings)) as meter:
             (reading,) = trial(meter, DRIVER, 1)
             described = repr(meter.describe())
@@ -120,41 +135,36 @@ def test_version_3_takes_its_keys_from_a_file_for_its_owner(tmp_path, auth, priv
     assert not any(secret in described for secret in KEYS.values())
 
 
-def test_wrong_key_is_told_without_the_key(monkeypatch):
-    for key, value in (KEYS | {"auth_key": "another-key"}).items():
-        monkeypatch.setenv(snmp_settings.SECRETS[key], value)
-    with Agent(units(), Access(version="3", **KEYS)) as agent:
-        message = refused(agent, version="3")
+def test_wrong_key_is_told_without_the_key(tmp_path):
+    settings = version_3(tmp_path, **(KEYS | {"auth_key": "another-key"}))
+    with Agent(units(), Access(version="3", user="green", **KEYS)) as agent:
+        message = refused(agent, **settings)
     assert "digest" in message.lower()
     assert "another-key" not in message
 
 
 @pytest.mark.parametrize(
-    ("text", "mode", "what"),
+    ("keys", "changed", "what"),
     [
-        ('user = "green"', 0o644, "others may read"),
-        ("user = green", 0o600, "cannot be read as TOML"),
-        ('password = "green"', 0o600, "and nothing else"),
-        ("user = 3", 0o600, "and nothing else"),
-        (None, 0, "cannot be read"),
-        ("", 0o600, "needs a user"),
-        ('user = "green"\npriv_key = "a-quiet-key"', 0o600, "without an authentication key"),
-        ('user = "green"\nauth_key = "short"', 0o600, "8 characters or more"),
+        ({}, {"user": ""}, "needs a user"),
+        ({"priv_key": "a-quiet-key"}, {}, "without an authentication key"),
+        ({"auth_key": "tiny"}, {}, "8 characters or more"),
     ],
 )
-def test_secrets_that_are_open_or_wrong_are_refused(agent, tmp_path, text, mode, what):
-    secrets = tmp_path / "snmp.toml"
-    if text is not None:
-        secrets.write_text(text)
-        secrets.chmod(mode)
-    message = refused(agent, version="3", secrets=str(secrets))
+def test_access_that_cannot_work_is_refused_without_a_question(
+    agent, tmp_path, keys, changed, what
+):
+    message = refused(agent, **(version_3(tmp_path, **keys) | changed))
     assert what in message
-    assert "short" not in message.replace(str(secrets), "")
+    assert "tiny" not in message
     assert not agent.received
 
 
-def test_community_in_the_testbed_file_is_refused(agent):
-    assert "unknown settings community" in refused(agent, community="public")
+@pytest.mark.parametrize("secret", ["community", "auth_key", "priv_key"])
+def test_secret_in_the_testbed_file_is_refused(agent, secret):
+    message = refused(agent, **{secret: "a-quiet-word"})
+    assert f"{secret} stands in the testbed file" in message
+    assert "a-quiet-word" not in message
 
 
 @pytest.mark.parametrize(
@@ -167,6 +177,7 @@ def test_community_in_the_testbed_file_is_refused(agent):
         ({"power_oid": "enterprises.1"}, "not an OID in numbers"),
         ({"power_oid": "1.3.6.1"}, "lacks its power_scale"),
         ({"interval_s": 0}, "not above 0"),
+        ({"port": 99999}, "not from 1 to 65535"),
         ({"version": "2"}, "unknown version"),
     ],
 )
@@ -200,19 +211,17 @@ def test_objects_of_ones_own_need_no_preset(agent):
 
 
 def test_fine_counter_gives_power_by_itself_and_its_count_is_the_constant_error(agent):
-    begin_s = time.monotonic()
-    agent.objects[OUTLET[1]] = (
-        "Counter64",
-        lambda: 41573 + round(97.3 / 3600 * 1e6 * (time.monotonic() - begin_s)),
-    )
+    """The counter of this agent moves by 2.7 mWh at every question, however late it comes."""
+    counts = count(41573, 2700)
+    agent.objects[OUTLET[1]] = ("Counter64", lambda: next(counts))
     counter = {"energy_oid": OUTLET[1], "energy_scale": 1e-6, "counter_bits": 64}
-    with closing(meter_of(agent, interval_s=0.1, **counter)) as meter:
+    with closing(meter_of(agent, interval_s=0.1, range_w=1e6, **counter)) as meter:
         readings = trial(meter, DRIVER, 3)
         info = meter.describe()
     assert "power" not in info.options["objects"]
     assert info.constant_error_j == pytest.approx(0.0036)
-    for reading in readings[1:]:
-        assert reading.power_w == pytest.approx(97.3, rel=0.1)
+    for before, now in pairwise(readings):
+        assert now.power_w * (now.time_s - before.time_s) == pytest.approx(2.7e-3 * 3600)
 
 
 def test_coarse_counter_leaves_power_to_its_own_object_unless_told(agent):
@@ -295,6 +304,7 @@ def test_every_preset_names_power_energy_and_its_source():
             assert facts.get(quantity, {"scale": 1}).keys() & {"scale", "digits"}
 
 
-def test_missing_package_is_named(monkeypatch):
+def test_missing_package_is_named(agent, monkeypatch):
     monkeypatch.setattr(snmp, "find_spec", lambda name: None)
-    assert DRIVER.missing() == 'pip install "fsgreen[snmp]"'
+    assert 'pip install "fsgreen[snmp]"' in DRIVER.missing()
+    assert 'pip install "fsgreen[snmp]"' in refused(agent)

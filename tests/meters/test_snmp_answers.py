@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from itertools import accumulate, count
 
 import pytest
 from asked import FUZZ, mutated, read
@@ -7,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import INFO
 
+from fsgreen.meters.base import Chunk
 from fsgreen.meters.snmp import DRIVER
-from fsgreen.meters.snmp_answers import UPTIME
+from fsgreen.meters.snmp.answers import UPTIME
 
 POWER, ENERGY, VOLTAGE, CURRENT = (f"1.3.6.1.4.1.1718.4.1.8.3.1.{n}.1.1.5" for n in (7, 14, 6, 3))
 OBJECTS = {
@@ -110,6 +112,27 @@ def test_counter_that_begins_anew_is_a_reset():
 def test_counter_that_goes_back_with_the_agents_clock_is_a_reset_even_at_its_end():
     _, second = read(DRIVER, INFO_SNMP, answer(energy=2**32 - 1), answer(energy=0, uptime=3))
     assert second.quality == "reset"
+
+
+@FUZZ
+@given(
+    st.lists(st.floats(0, 3670), min_size=2, max_size=40),
+    st.sampled_from([16, 31, 32]),
+    st.floats(0, 1),
+)
+def test_energy_of_any_load_within_the_range_survives_every_wrap(loads_w, bits, share):
+    """The counter begins anywhere on its round; a question comes every 100 s, a count is 3.6 W."""
+    info = replace(INFO_COUNTER, options={"objects": {"energy": [ENERGY, 0.1]}, "bits": bits})
+    true_wh = [share * 2**bits / 10, *(load_w * 100 / 3600 for load_w in loads_w)]
+    counts = [int(10 * energy_wh) % 2**bits for energy_wh in accumulate(true_wh)]
+    parser = DRIVER.parser(info)
+    answers = zip(count(0, 100), milliwatt_hours(*counts), strict=False)
+    readings = [r for time_s, data in answers for r in parser.feed(Chunk(float(time_s), data))]
+    assert not {flag for r in readings for flag in r.quality.split("|")} - {
+        *("ok", "stale", "wrapped", "underflow")
+    }
+    counted_wh = readings[-1].energy_wh - readings[0].energy_wh
+    assert abs(counted_wh - sum(true_wh[2:])) <= 0.1 + 1e-6
 
 
 def milliwatt_hours(*counts, uptime=500):

@@ -145,7 +145,7 @@ def test_step_of_the_clock_between_the_pulses_is_no_drift():
         (PATTERNS[:1], "two patterns"),
         ((PATTERNS[0], PATTERNS[1][:-1]), "pairs of rising"),
         ((PATTERNS[0], PATTERNS[1][::-1]), "pairs of rising"),
-        ((PATTERNS[0], tuple(np.array(PATTERNS[1]) + 1000)), "ends before"),
+        ((PATTERNS[0], tuple(np.array(PATTERNS[1]) + 1000)), "ends before the pulses"),
     ],
 )
 def test_pulses_that_cannot_be_are_refused(patterns, message):
@@ -154,11 +154,23 @@ def test_pulses_that_cannot_be_are_refused(patterns, message):
         trace.fit_clock(readings, patterns)
 
 
-def test_reading_without_a_value_is_refused():
+def test_edges_beside_readings_without_a_value_are_left_out():
     readings, patterns = campaign(1.0, 0.0, 0.0, chip_s=4.0, length_s=500.0)
-    readings.loc[100, "power_w"] = np.nan
-    with pytest.raises(FsgreenError, match="without a value"):
-        trace.fit_clock(readings, patterns)
+    whole = trace.fit_clock(readings, patterns)
+    beside = readings["time_s"].between(patterns[0][1] - 2, patterns[0][1] + 2)
+    readings.loc[beside | (readings["time_s"] > patterns[1][-1] + 20), "power_w"] = np.nan
+    fit = trace.fit_clock(readings, patterns)
+    assert fit.edges_count < whole.edges_count
+    assert abs(fit.offset_s) < 0.5
+    with pytest.raises(FsgreenError, match="no power"):
+        trace.fit_clock(readings.assign(power_w=np.nan), patterns)
+
+
+def test_noiseless_trace_is_fitted_exactly():
+    readings, patterns = campaign(10.0, 2.5, 40.0, chip_s=1.0, length_s=300.0, noise_w=0.0)
+    fit = trace.fit_clock(readings, patterns)
+    assert fit.offset_s == pytest.approx(2.5, abs=1e-6)
+    assert fit.drift_ppm == pytest.approx(40, abs=0.01)
 
 
 def test_too_few_readings_for_the_edges_are_refused():

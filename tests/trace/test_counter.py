@@ -32,7 +32,7 @@ def test_wrapped_counter_goes_on_and_says_so():
         trace.counter_energy_j(raw, 10, 50)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.integers(5, 55), st.floats(60.0, 400.0))
 def test_reset_is_never_taken_for_a_wrap_of_another_energy(nth, power_w):
     """Unless the wrap would stand for the energy that was used: then it makes no difference."""

@@ -77,21 +77,21 @@ def errs_within(energy_at, start_s, end_s, first_s):
     return error_j, budget
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(base, fraction, fraction, fraction)
 def test_constant(base_w, start, end, first):
     _, budget = errs_within(constant(base_w), 10 + start, 60 + end, first - 1)
     assert budget.edges_j == pytest.approx(0, abs=1e-9)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(base, st.floats(0.1, 5.0), fraction, fraction, fraction)
 def test_ramp(base_w, slope, start, end, first):
     """Readings lag by half an interval: over a ramp the error grows with its whole height."""
     errs_within(ramp(base_w, slope), 10 + start, 60 + end, first - 1)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(base, height, st.booleans(), fraction, fraction, fraction, fraction)
 def test_step_at_and_near_an_edge(base_w, height_w, at_start, start, end, first, off):
     start_s, end_s = 10 + start, 60 + end
@@ -99,33 +99,33 @@ def test_step_at_and_near_an_edge(base_w, height_w, at_start, start, end, first,
     errs_within(step(base_w, height_w, at_s), start_s, end_s, first - 1)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(base, height, fraction, fraction, st.floats(12.0, 58.0))
 def test_step_inside_a_phase_costs_what_its_lag_does(base_w, height_w, start, first, at_s):
     errs_within(step(base_w, height_w, at_s), 10 + start, 60, first - 1)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(base, height, fraction, fraction, fraction)
 def test_load_that_fills_the_phase(base_w, height_w, start, end, first):
     start_s, end_s = 10 + start, 60 + end
     errs_within(burst(base_w, height_w, start_s, end_s - start_s), start_s, end_s, first - 1)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(height, st.floats(20.0, 200.0), fraction, fraction, fraction)
 def test_sine(height_w, period_s, start, end, first):
     errs_within(sine(310.0, height_w, period_s), 10 + start, 60 + end, first - 1)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(base, height, st.floats(3.0, 60.0), fraction, fraction)
 def test_exponential_decay(base_w, height_w, half_life_s, start, first):
     start_s = 10 + start
     errs_within(decay(base_w, height_w, start_s, half_life_s), start_s, 60, first - 1)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(base, height, st.one_of(st.integers(8, 13), st.integers(58, 63)), st.data())
 def test_burst_inside_one_interval(base_w, height_w, nth, data):
     """The readings do not say where in its interval a burst was; at an edge that is all of it."""
@@ -223,3 +223,10 @@ def test_edges_of_a_meter_that_repeats_itself_are_as_wide_as_its_own_interval():
     error_j = trace.energy_j(readings, 22.3, 62.3) - 180 * 40
     assert abs(error_j) > (1 / 2 + 4 / 27) * 80
     assert abs(error_j) <= budget.edges_j + budget.quantisation_j
+
+
+def test_one_answer_that_came_twice_elsewhere_leaves_the_edges_as_they_are():
+    readings = metered(burst(100.0, 80.0, 22.3, 40.0))
+    before = trace.error_budget(readings, 22.3, 62.3, IDEAL)
+    readings.loc[40, "quality"] = "stale"
+    assert trace.error_budget(readings, 22.3, 62.3, IDEAL) == before

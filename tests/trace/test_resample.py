@@ -14,7 +14,7 @@ powers = hnp.arrays(float, st.integers(12, 40), elements=st.floats(0, 1000))
 share = st.floats(0.05, 0.95)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(powers, st.floats(0, 0.45), st.floats(0.55, 1.0), st.integers(2, 200))
 def test_energy_of_the_whole_is_kept_at_any_rate(power_w, first, last, points):
     time_s = np.arange(float(len(power_w)))
@@ -29,7 +29,7 @@ def test_energy_of_the_whole_is_kept_at_any_rate(power_w, first, last, points):
     assert new["power_w"].between(power_w.min() - 1e-9, power_w.max() + 1e-9).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(powers, st.lists(share, min_size=2, max_size=20, unique=True))
 def test_energy_of_the_whole_is_kept_on_uneven_times(power_w, places):
     readings = sampled(lambda _: power_w, np.arange(float(len(power_w))))

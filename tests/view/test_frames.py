@@ -17,7 +17,7 @@ def shown(frame, nth=0, layer=HIGHEST):
     values = frame.layers[layer, nth]
     start_s, width_s = frame.about["start_s"], frame.about["width_s"]
     return {
-        round(start_s + k * width_s, 6): float(values[k]) for k in np.flatnonzero(values == values)
+        round(start_s + k * width_s, 5): float(values[k]) for k in np.flatnonzero(values == values)
     }
 
 
@@ -62,7 +62,7 @@ def test_a_reading_that_is_newer_than_the_clock_is_not_lost(source):
     frames = Frames(source)
     frames.follow(10.0, 100)
     source.time_s = 1012.0
-    source.tell(1012.4, 999.0)
+    source.tell(1012.45, 999.0)
     assert shown(frames.next())[12.4] == 999.0
 
 
@@ -94,17 +94,15 @@ def test_a_range_stays_and_is_seen_in_finer_columns():
     source = Told()
     for nth in range(1000):
         source.tell(1000 + nth / 1000, float(nth))
-    source.time_s = 1060.0
+    source.time_s = 1059.0
     frames = Frames(source)
     frames.follow(60.0, 60)
     assert list(shown(frames.next()).values()) == [999.0]
-    frames.show(0.5, 0.6, 100)
+    frames.show(0.4995, 0.5995, 100)
     source.time_s = 1100.0
     frame = frames.next()
-    assert frame.about["start_s"] == pytest.approx(0.5)
-    values = list(shown(frame).values())
-    assert len(values) >= 99
-    assert 499 <= min(values) <= 501 and 598 <= max(values) <= 600
+    assert frame.about["start_s"] == pytest.approx(0.4995)
+    assert list(shown(frame).values()) == list(range(500, 600))
 
 
 def test_phases_of_the_window_are_named_and_one_goes_on(source):

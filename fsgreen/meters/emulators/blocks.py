@@ -11,8 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from fsgreen.meters.block_format import Channel, Samples
-from fsgreen.meters.block_sender import Link, Sender, converted
+from fsgreen.meters.blocks.format import Channel, Samples
+from fsgreen.meters.blocks.sender import Link, Sender
+from fsgreen.meters.blocks.sources import converted
 from fsgreen.meters.readings import Floats
 
 RAIL_5V = (
@@ -37,28 +38,29 @@ class Faults:
     stall: bool = False
 
 
-class FaultySender(Sender):
-    """A sender whose blocks are tampered with as `faults` says."""
+class FaultyLink:
+    """A link whose blocks are tampered with as `faults` says."""
 
-    faults = Faults()
+    def __init__(self, link: Link, faults: Faults) -> None:
+        self._link = link
+        self._faults = faults
+        self.datagrams = link.datagrams
 
-    def tampered(self, pieces: list[bytes]) -> list[bytes]:
-        """Return what goes on the line."""
-        faults = self.faults
+    def put(self, pieces: Sequence[bytes]) -> None:
+        """Send what the faults leave."""
+        faults = self._faults
         if faults.stall:
-            return []
-        pieces = pieces[: faults.duplicate] + pieces[faults.drop :]
+            return
+        left = [*pieces[: faults.duplicate], *pieces[faults.drop :]]
         faults.drop = faults.duplicate = 0
-        if faults.reorder and len(pieces) > 1:
-            random.Random(1).shuffle(pieces)
+        if faults.reorder and len(left) > 1:
+            random.Random(1).shuffle(left)
             faults.reorder = False
         if faults.corrupt:
-            middle = len(pieces[0]) // 2
-            pieces[0] = (
-                pieces[0][:middle] + bytes([pieces[0][middle] ^ 1]) + pieces[0][middle + 1 :]
-            )
+            middle = len(left[0]) // 2
+            left[0] = left[0][:middle] + bytes([left[0][middle] ^ 1]) + left[0][middle + 1 :]
             faults.corrupt = False
-        return pieces
+        self._link.put(left)
 
 
 @dataclass
@@ -97,16 +99,14 @@ class Emulator:
     def restart(self, serial: str | None = None) -> None:
         """Begin a new stream, as after a loss of power; with a `serial`, as another sensor."""
         self.serial = serial or self.serial
-        sender = FaultySender(
-            self.link,
+        self._sender = Sender(
+            FaultyLink(self.link, self.faults),
             self.channels,
             self.rate_hz,
             self.serial,
             modelled=self.modelled,
             clock_ns=self._clock_ns,
         )
-        sender.faults = self.faults
-        self._sender = sender
 
     def _clock_ns(self) -> int:
         elapsed_ns = time.monotonic_ns() - self._began_ns

@@ -61,7 +61,7 @@ class EmulatedAnalyzer:
             ":INTEGRATE:MODE": "NORM",
             ":INTEGRATE:TIMER": "1,0,0",
         }
-        self._power_w = power_w
+        self.power_w = power_w
         self._counted_s = 0.0
 
     def __enter__(self) -> Self:
@@ -149,12 +149,12 @@ class EmulatedAnalyzer:
     def _count(self) -> None:
         if self.integrating:
             now_s = time.monotonic()
-            self.energy_wh += self._power_w() * (now_s - self._counted_s) / 3600
+            self.energy_wh += self.power_w() * (now_s - self._counted_s) / 3600
             self._counted_s = now_s
 
     def _values(self) -> str:
         self._count()
-        power_w = self._power_w()
+        power_w = self.power_w()
         current_a = power_w / (MAINS_V * POWER_FACTOR)
         volts, amperes = (
             float(self.settings[f":INPUT:{which}:RANGE"]) for which in ("VOLTAGE", "CURRENT")

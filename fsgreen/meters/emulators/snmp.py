@@ -3,16 +3,49 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
-from fsgreen.meters.snmp_session import AUTH, PRIV, Access, LoopThread, shut
+from fsgreen.meters.snmp.session import AUTH, PRIV, Access, LoopThread, shut
 
 Fault = Literal["silent", "text", "gone"]
 """No answer; texts for numbers; no object where there was one."""
 
 Objects = dict[str, tuple[str, Callable[[], object]]]
 """Type (Integer32, Gauge32, Unsigned32, Counter64, TimeTicks, OctetString) and value, by OID."""
+
+
+MAINS_V = 230.0
+SENTRY = "1.3.6.1.4.1.1718.4.1"
+
+
+def sentry_outlet(power_w: Callable[[], float], index: str = "1.1.1") -> Objects:
+    """Return the objects of one outlet as preset `servertech-outlet` asks for them.
+
+    `power_w` is called when power or energy is asked for, and held since the call before.
+    """
+    begin_s = last_s = time.monotonic()
+    energy_wh = 0.0
+
+    def watt_hours() -> int:
+        nonlocal last_s, energy_wh
+        now_s = time.monotonic()
+        energy_wh += power_w() * (now_s - last_s) / 3600
+        last_s = now_s
+        return int(energy_wh)
+
+    outlet = f"{SENTRY}.8.3.1"
+    return {
+        "1.3.6.1.2.1.1.1.0": ("OctetString", lambda: "emulated PDU"),
+        "1.3.6.1.2.1.1.3.0": ("TimeTicks", lambda: int(100 * (time.monotonic() - begin_s))),
+        "1.3.6.1.2.1.1.5.0": ("OctetString", lambda: "pdu"),
+        f"{SENTRY}.2.2.1.4.1": ("OctetString", lambda: "EMULATED"),
+        f"{outlet}.3.{index}": ("Integer32", lambda: round(100 * power_w() / MAINS_V)),
+        f"{outlet}.6.{index}": ("Integer32", lambda: round(10 * MAINS_V)),
+        f"{outlet}.7.{index}": ("Integer32", lambda: round(power_w())),
+        f"{outlet}.14.{index}": ("Integer32", watt_hours),
+    }
 
 
 class Agent:

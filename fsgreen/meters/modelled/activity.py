@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 
 from fsgreen.meters.readings import NAN
 
@@ -26,7 +27,9 @@ RATES = {
 
 
 def activity(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
-    """Return the rates between two rows of `host.parquet`; NaN where a counter is not readable.
+    """Return the rates between two rows of `host.parquet`.
+
+    NaN where a counter is not readable, or went back: its device was exchanged.
 
     Those of `RATES` (cores at work, shares of the disk's time, per second), and
 
@@ -38,16 +41,19 @@ def activity(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str,
     working_s = sum(spent[name] for name in WORKING)
     whole_s = working_s + sum(spent[name] for name in RESTING)
     elapsed_s = spent["time_s"]
-    rates = {
-        rate: spent.get(counter, NAN) / elapsed_s if elapsed_s > 0 else 0.0
-        for rate, counter in RATES.items()
-    }
+    rates = {rate: _rate(spent.get(counter, NAN), elapsed_s) for rate, counter in RATES.items()}
     cycles = spent.get("cpu_cycles_count", NAN)
     return rates | {
         "cpu_busy_x": working_s / whole_s if whole_s > 0 else 0.0,
         "cpu_clock_hz": cycles / working_s if working_s > 0 else NAN,
         "disk_requests_hz": rates["disk_reads_hz"] + rates["disk_writes_hz"],
     }
+
+
+def _rate(spent: float, elapsed_s: float) -> float:
+    if spent < 0:
+        return NAN
+    return spent / elapsed_s if elapsed_s > 0 else 0.0
 
 
 def disk_states(activity: Mapping[str, float], rate_b_s: float) -> dict[str, float]:
@@ -58,7 +64,7 @@ def disk_states(activity: Mapping[str, float], rate_b_s: float) -> dict[str, flo
     """
     busy = activity["disk_busy_x"]
     read, write = (
-        activity[name] / rate_b_s if rate_b_s == rate_b_s else 0.0
+        activity[name] / rate_b_s if isfinite(rate_b_s) else 0.0
         for name in ("disk_read_b_s", "disk_write_b_s")
     )
     transfer = read + write

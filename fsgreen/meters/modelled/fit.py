@@ -17,15 +17,21 @@ from scipy import optimize, stats
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled.activity import disk_states
-from fsgreen.meters.modelled.profiles import MAX_EXPONENT, Components
+from fsgreen.meters.modelled.profiles import MAX_EXPONENT, Components, Profile
 from fsgreen.meters.modelled.terms import BY_NAME, TERMS, Term, amount, clock_factor
 
 VIF_LIMIT = 10.0
 """Variance inflation above which a term is collinear (Kutner et al., "Applied Linear Statistical
 Models", 5th edition, section 10.5)."""
 
+LEAST_RATE_B_S = 1e7
+"""Below this, no disk has shown its own rate: it did nothing but seek."""
+
 CLOCK_RANGE = 1.1
 """Least ratio of highest to lowest clock for which an exponent can be fitted."""
+
+REST = 0.05
+"""Share of the cores' time below which a machine rests (rule 10)."""
 
 SKILL = 0.5
 """Share of the variance between workloads that a model must predict of those it has not seen."""
@@ -79,12 +85,13 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
     Raises
     ------
     FsgreenError
-        If the table has no sound power, fewer than three workloads, too few rows, power that does
-        not change, or power that does not follow the activity: for workloads that it has not seen,
-        the model is not clearly better than the mean of the others.
+        If the table has no sound power, fewer than three workloads, too few rows, none in which the
+        cores rest, power that does not change, or power that does not follow the activity: for
+        workloads that it has not seen, the model is not clearly better than the mean of the others.
     """
-    _check(table, resolution_w)
+    _check(table)
     result = _fit(table, resolution_w)
+    _check_load(table, resolution_w)
     square = mean_square = 0.0
     for own, others in _without_each(table):
         unseen = _fit(others, resolution_w)
@@ -100,34 +107,42 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
     return result
 
 
-def predict_w(model: Components, table: pd.DataFrame) -> Floats:
+def predict_w(model: Profile, table: pd.DataFrame) -> Floats:
     """Return the power that a model gives for each row of a table."""
     return np.array([model.power_w(row) for row in table.to_dict("records")])
 
 
 def leave_one_out(table: pd.DataFrame, *, resolution_w: float = 0.0) -> pd.DataFrame:
-    """Predict each workload by a fit to all the others; a row per workload, in their order.
+    """Predict each workload by a fit to all the others; columns as `prediction_errors`.
 
-    Columns: workload, power_w (measured mean), predicted_w, error_w (predicted less measured),
-    error_percent. Raises FsgreenError for fewer than two workloads or too few rows.
+    Raises FsgreenError for fewer than two workloads, too few rows, or power without a sound value.
     """
     if table["workload"].nunique() < 2:
         raise _refusal("leaving one workload out needs two workloads or more")
-    rows = []
-    for own, others in _without_each(table):
-        model = _fit(others, resolution_w).profile((), "all others")
-        power_w = float(own["power_w"].mean())
-        predicted_w = float(predict_w(model, own).mean())
-        rows.append(
-            {
-                "workload": own["workload"].iloc[0],
-                "power_w": power_w,
-                "predicted_w": predicted_w,
-                "error_w": predicted_w - power_w,
-                "error_percent": 100 * (predicted_w / power_w - 1),
-            }
-        )
-    return pd.DataFrame(rows)
+    predicted_w = [
+        predict_w(_fit(others, resolution_w).profile((), "all others"), own)
+        for own, others in _without_each(table)
+    ]
+    return prediction_errors(
+        pd.concat([own for own, _ in _without_each(table)]), np.concatenate(predicted_w)
+    )
+
+
+def prediction_errors(table: pd.DataFrame, predicted_w: Floats) -> pd.DataFrame:
+    """Compare a prediction for each row with the table's power: a row per workload.
+
+    Columns: workload, power_w (measured mean), predicted_w, error_w (predicted less measured),
+    error_percent.
+    """
+    means = (
+        table[["workload", "power_w"]]
+        .assign(predicted_w=predicted_w)
+        .groupby("workload", sort=False)
+        .mean()
+        .reset_index()
+    )
+    error_w = means["predicted_w"] - means["power_w"]
+    return means.assign(error_w=error_w, error_percent=100 * error_w / means["power_w"])
 
 
 def _without_each(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
@@ -139,6 +154,8 @@ def _without_each(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFr
 
 def _fit(table: pd.DataFrame, resolution_w: float) -> Fit:
     power_w = table["power_w"].to_numpy(float)
+    if not np.isfinite(power_w).all() or (power_w <= 0).any():
+        raise _refusal("the table holds power that is not a number above 0 W")
     table, rate_b_s = _split_disk(table)
     exponent, base_hz, clock_remarks = _choose_exponent(table, power_w, resolution_w)
     terms, design, remarks = _choose_terms(table, base_hz, exponent)
@@ -178,7 +195,7 @@ def _split_disk(table: pd.DataFrame) -> tuple[pd.DataFrame, float]:
     busy = table["disk_busy_x"] >= BY_NAME["disk_seek_w"].least
     moved_b_s = (table["disk_read_b_s"] + table["disk_write_b_s"])[busy]
     rate_b_s = float((moved_b_s / table["disk_busy_x"][busy]).max())
-    if not rate_b_s > 0:
+    if not rate_b_s >= LEAST_RATE_B_S:
         rate_b_s = np.nan
     states = [disk_states(row, rate_b_s) for row in table.to_dict("records")]
     return table.assign(**pd.DataFrame(states, index=table.index)), rate_b_s
@@ -253,7 +270,10 @@ def _inflation(design: Floats, column: Floats) -> float:
 def _solve(design: Floats, power_w: Floats) -> Floats:
     """Non-negative least squares, the columns scaled alike (Lawson and Hanson, chapter 23)."""
     scale = np.linalg.norm(design, axis=0)
-    values, _ = optimize.nnls(design / scale, power_w)
+    try:
+        values, _ = optimize.nnls(design / scale, power_w)
+    except RuntimeError as error:
+        raise _refusal(f"the fit does not converge: {error}") from error
     return np.asarray(values / scale)
 
 
@@ -273,13 +293,19 @@ def _rounding(resolution_w: float) -> float:
     return resolution_w**2 / 12
 
 
-def _check(table: pd.DataFrame, resolution_w: float) -> None:
-    power_w = table["power_w"].to_numpy(float)
-    if not np.isfinite(power_w).all() or (power_w <= 0).any():
-        raise _refusal("the table holds power that is not a number above 0 W")
+def _check(table: pd.DataFrame) -> None:
     count = table["workload"].nunique()
     if count < 3:
         raise _refusal(f"{count} workloads are too few to fit a model: it needs three or more")
+    busy = float(table["cpu_busy_x"].min())
+    if busy > REST:
+        raise _refusal(
+            f"the cores never rested: they worked for {100 * busy:.0f} % of the time at least "
+            "(rule 10), so idle power cannot be told from theirs"
+        )
+
+
+def _check_load(table: pd.DataFrame, resolution_w: float) -> None:
     by_workload = table.groupby("workload")["power_w"].mean()
     step_w = float(by_workload.max() - by_workload.min())
     if step_w <= resolution_w:

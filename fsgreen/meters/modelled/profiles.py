@@ -7,6 +7,7 @@ what each part adds for what it does.
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -200,7 +201,8 @@ class _Table:
         if base_hz == 0:
             self._refuse("clock_base_hz is 0")
         splits = any(name in terms for name in TRANSFERS)
-        rate_b_s = self._number("disk_rate_b_s") if splits else NAN
+        rated = splits or "disk_rate_b_s" in self.values
+        rate_b_s = self._number("disk_rate_b_s") if rated else NAN
         if rate_b_s == 0:
             self._refuse("disk_rate_b_s is 0")
         return Components(
@@ -219,7 +221,7 @@ class _Table:
 
     def _checked(self, key: str, value: Any) -> float:
         sound = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not sound or not isfinite(value) or value < 0:
+        if not sound or not 0 <= value <= sys.float_info.max:
             self._refuse(f"{key} is {value!r}, not a number from 0 up")
         return float(value)
 
