@@ -72,6 +72,8 @@ class _Edge:
             self._before.append(piece.part(max(0, after - NEIGHBOURS), after))
             while sum(len(part.time_s) for part in self._before[1:]) >= NEIGHBOURS:
                 self._before.pop(0)
+        if after == len(piece.time_s):
+            return
         taken = piece.part(after, after + self._missing)
         self._missing -= len(taken.time_s)
         self._after.append(taken)

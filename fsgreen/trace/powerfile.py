@@ -37,12 +37,12 @@ class Piece:
     qualities: Sequence[str] = ()
 
     def part(self, begin: int, end: int) -> Piece:
-        """Return the readings from place `begin` up to `end`."""
+        """Return the readings from place `begin` up to `end`; they do not hold the others."""
         return Piece(
-            self.time_s[begin:end],
-            self.power_w[begin:end],
-            None if self.energy_wh is None else self.energy_wh[begin:end],
-            None if self.codes is None else self.codes[begin:end],
+            self.time_s[begin:end].copy(),
+            self.power_w[begin:end].copy(),
+            None if self.energy_wh is None else self.energy_wh[begin:end].copy(),
+            None if self.codes is None else self.codes[begin:end].copy(),
             self.qualities,
         )
 
