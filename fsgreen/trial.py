@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,6 +170,13 @@ class TrialWriter:
         """Write one table as Parquet; its columns must carry their units."""
         with _full_disk_explained(self.folder):
             units.check_columns(table).to_parquet(self.folder / f"{name}.parquet", index=False)
+
+    def write_parts(self, name: str, write: Callable[[Path], object]) -> Path:
+        """Have `write` write one table as Parquet, part by part, and return its file."""
+        file = self.folder / f"{name}.parquet"
+        with _full_disk_explained(self.folder):
+            write(file)
+        return file
 
     def write_json(self, name: str, value: Mapping[str, Any]) -> str:
         """Write a JSON file and return its SHA-256."""

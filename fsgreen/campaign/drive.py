@@ -9,8 +9,9 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from fsgreen import audit, trial
+from fsgreen import audit, trace, trial
 from fsgreen.campaign.onetrial import Bench, run_trial
+from fsgreen.campaign.pulses import make_pulses
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
@@ -20,6 +21,9 @@ from fsgreen.workloads import Workload, load_workload
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
+
+CHIP_S = 4.0
+"""Four readings of a meter that gives one a second: the edges can be located in them."""
 
 IDLE_S = 5.0
 """How long idle power is measured before the first trial (rule 18)."""
@@ -31,6 +35,7 @@ def run(
     *,
     testbed: Testbed,
     meters: Sequence[Mapping[str, Any]] | None = None,
+    pulses: bool = False,
 ) -> Campaign:
     """Measure the pending trials of a plan into the campaign `name`.
 
@@ -44,6 +49,8 @@ def run(
         Where it runs; closed by the caller.
     meters : sequence of mappings, optional
         The `[[meter]]` tables of a testbed file; without them the emulated pair is used.
+    pulses : bool, optional
+        Make load pulses before the first trial and after the last (rule 17).
 
     Raises
     ------
@@ -61,7 +68,11 @@ def run(
         opened = open_meters(meters, testbed.device_name)
         try:
             bench = _prepare_bench(campaign, plan, testbed, opened, workloads)
+            if pulses:
+                _pulse(campaign)
             refused = _measure(bench, campaign, plan, len(todo))
+            if pulses:
+                _pulse(campaign)
         finally:
             for meter in opened.values():
                 meter.close()
@@ -96,6 +107,14 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan, pending: int) -> list
                 refused.append(planned.trial)
             progress.update()
     return refused
+
+
+def _pulse(campaign: Campaign) -> None:
+    """Pulse the load by a pattern of its own, so that no two of a campaign are confused."""
+    runs = trace.pulse_runs(time.time_ns(), CHIP_S)
+    print(f"load pulses for meters with a clock of their own: {sum(runs):.0f} s")
+    ahead_s = time.time() - time.monotonic()
+    campaign.note_pulses([edge_s + ahead_s for edge_s in make_pulses(runs)])
 
 
 def _check_levels(plan: Plan, testbed: Testbed) -> dict[str, Workload]:

@@ -48,4 +48,10 @@ def measure(
             plan = design.make_plan(declared, profile, only=only)
             print(f"this testbed has one file system: {len(plan.cells)} cells on {only}")
         preflight.check_plan(plan, testbed)
-        return run(plan, name or f"{study}-{profile}", testbed=testbed, meters=place.meters)
+        return run(
+            plan,
+            name or f"{study}-{profile}",
+            testbed=testbed,
+            meters=place.meters,
+            pulses=place.pulses,
+        )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
+from fsgreen.meters.rawtrace import write_parsed
 from fsgreen.testbeds import Mount, Testbed
 from fsgreen.trace import MeterInfo
+from fsgreen.trace.reduced import reduce_power
 from fsgreen.trial import Phase, TrialWriter
 from fsgreen.workloads import Outcome, Workload
 
@@ -79,7 +82,8 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
     clock = {"monotonic_s": time.monotonic(), "unix_s": time.time()}
     host = HostSampler(bench.testbed.device_name)
     outcome: Outcome | None = None
-    with Capture(bench.meters, writer.folder / "power.raw", host) as capture:
+    raw = writer.folder / "power.raw"
+    with Capture(bench.meters, raw, host) as capture:
         mount = _prepare(bench, planned, log)
         _settle(bench, capture, log)
         cpu_s = 0.0
@@ -92,20 +96,23 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
                 subprocess.run(["sync", "--file-system", str(mount.directory)], check=True)
             _idle(bench, log)
         fault = capture.fault
-        power, host_table = capture.finish()
+        capture.stop()
+    host_table = capture.host_table()
     after = audit.audit()
+    power_file = writer.write_parts("power", partial(write_parsed, raw))
 
     reason = None if fault is None else fault.what
     harness_percent = 0.0
     if outcome is not None:
         measured = log.measured()
+        power = reduce_power(power_file, bench.infos, [(measured.start_s, measured.end_s)])
         working_s = outcome.phases[-1][2] - outcome.phases[0][1]
         harness_percent = 100 * cpu_s / working_s
         writer.write_table("ops", outcome.ops)
         writer.write_table("latency", outcome.latency)
         log.checks += [
             rules.check_audits(before, after),
-            *rules.check_power(power, bench.infos, measured),
+            *rules.check_power(power),
             rules.check_workload(outcome.summary),
             rules.check_others(
                 host_table,
@@ -119,10 +126,9 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         ]
         if all(check.ok for check in log.checks):
             limit_percent = bench.plan.bounds["budget_percent"]
-            log.checks.append(rules.check_budget(power, bench.infos, measured, limit_percent))
+            log.checks.append(rules.check_budget(power, limit_percent))
         broken = [f"rule {check.rule}: {check.detail}" for check in log.checks if not check.ok]
         reason = reason or "; ".join(broken) or None
-    writer.write_table("power", power)
     writer.write_table("host", host_table)
     audit_sha256 = writer.write_json("audit.json", {"start": before, "end": after})
     record = {

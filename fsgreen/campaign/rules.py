@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsgreen import audit, trace
+from fsgreen.trace.reduced import Reduced
 from fsgreen.trial import Phase
 
 if TYPE_CHECKING:
@@ -49,16 +50,12 @@ def check_settled(waited_s: float, power_w: float, band_w: float, settled: bool)
     return Check(11, settled, f"{power_w:.1f} W against {band_w:.1f} W after {waited_s:.1f} s")
 
 
-def check_power(
-    power: pd.DataFrame, meters: Mapping[str, trace.MeterInfo], measure: Phase
-) -> list[Check]:
+def check_power(power: Mapping[str, Reduced]) -> list[Check]:
     """Rules 13, 14 and 21: each meter's trace covers the measured interval without a flaw."""
     flaws = [
         (flaw.rule, f"{name}: {flaw.detail}")
-        for name, info in meters.items()
-        for flaw in trace.check_trace(
-            power[power["meter"] == name], measure.start_s, measure.end_s, info.rate_hz
-        )
+        for name, reduced in power.items()
+        for flaw in reduced.flaws()
     ]
     return [
         Check(rule, not found, "; ".join(found) or "sound")
@@ -67,19 +64,12 @@ def check_power(
     ]
 
 
-def check_budget(
-    power: pd.DataFrame,
-    meters: Mapping[str, trace.MeterInfo],
-    measure: Phase,
-    limit_percent: float,
-) -> Check:
+def check_budget(power: Mapping[str, Reduced], limit_percent: float) -> Check:
     """Rule 16: constant and edge terms stay below their share of the trial's whole energy."""
-    energy_j = 0.0
-    budget = trace.ErrorBudget(0, 0, 0, 0)
-    for name, info in meters.items():
-        readings = power[power["meter"] == name]
-        energy_j += trace.energy_j(readings, measure.start_s, measure.end_s)
-        budget += trace.error_budget(readings, measure.start_s, measure.end_s, info)
+    energy_j = sum(reduced.energy_j() for reduced in power.values())
+    budget = sum(
+        (reduced.error_budget() for reduced in power.values()), trace.ErrorBudget(0, 0, 0, 0)
+    )
     share_percent = 100 * trace.constant_edge_share(budget, energy_j)
     return Check(16, share_percent <= limit_percent, f"{share_percent:.2f} % of {energy_j:.0f} J")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from fsgreen.errors import FsgreenError
 
 IDENTITY = ("testbed", "meters", "boundary")
 """What must be the same on every day of a campaign."""
+
+PULSES = "pulses.jsonl"
+"""A line for each pattern of load pulses."""
 
 OF_THE_DAY = ("device", "why")
 """What a testbed says of itself that may differ from day to day."""
@@ -94,6 +97,32 @@ class Campaign:
                     where=self.folder,
                     next_step="go on with the first one, or begin another with --name",
                 )
+
+    def note_pulses(self, edges_unix_s: Sequence[float]) -> None:
+        """Keep when the load went on, off, ... and off, for meters with a clock of their own."""
+        with (self.folder / PULSES).open("a", encoding="ascii") as lines:
+            lines.write(json.dumps({"edges_unix_s": list(edges_unix_s)}) + "\n")
+
+    def pulses(self) -> list[list[float]]:
+        """Return the edges of all load pulses so far, in the host's seconds since 1970 UTC.
+
+        Raises
+        ------
+        FsgreenError
+            If there are none, or the file that keeps them is damaged.
+        """
+        file = self.folder / PULSES
+        try:
+            lines = file.read_text("ascii").splitlines()
+            return [[float(edge) for edge in json.loads(line)["edges_unix_s"]] for line in lines]
+        except FileNotFoundError:
+            raise FsgreenError(
+                f"no load pulses were made in the campaign '{self.name}'",
+                where=file,
+                next_step="set `pulses = true` in the testbed file before you measure",
+            ) from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise FsgreenError(f"not a record of pulses: {error!r}", where=file) from error
 
     def pending(self) -> list[PlannedTrial]:
         """Return the planned trials that are not yet on disk, in their order."""

@@ -4,6 +4,7 @@
 kind = "loop"                 # auto, loop or directory
 folder = "/var/tmp"           # for the image, or the directory itself
 in_memory = false
+pulses = false                # load pulses for meters with a clock of their own
 
 [[meter]]
 name = "system"
@@ -33,6 +34,7 @@ class TestbedFile:
     kind: str = "auto"
     folder: Path | None = None
     in_memory: bool = False
+    pulses: bool = False
     meters: tuple[Mapping[str, Any], ...] = field(default=())
 
     def over(self, *, folder: Path | None, in_memory: bool) -> TestbedFile:
@@ -66,13 +68,14 @@ def read(choice: str) -> TestbedFile:
             where=file,
             next_step="docs/measuring.md shows one",
         )
-    _check_keys("testbed key", table, ("kind", "folder", "in_memory"), file)
+    _check_keys("testbed key", table, ("kind", "folder", "in_memory", "pulses"), file)
     if table.get("kind", "auto") not in KINDS:
         raise unknown("testbed", table["kind"], KINDS, where=file)
     return TestbedFile(
         kind=table.get("kind", "auto"),
         folder=Path(table["folder"]) if "folder" in table else None,
         in_memory=table.get("in_memory", False),
+        pulses=table.get("pulses", False),
         meters=tuple(meters),
     )
 

@@ -6,16 +6,48 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.meters import emulated, wattsup
+from fsgreen.meters import (
+    blocks,
+    emulated,
+    hwmon,
+    ipmi,
+    nvme,
+    powersensor3,
+    rapl,
+    redfish,
+    scpi,
+    snmp,
+    wattsup,
+)
 from fsgreen.meters.base import DeviceOf, Driver, Importer, Meter, Parser
+from fsgreen.meters.importers import energibridge, hoboware, ptdaemon, quarch
+from fsgreen.meters.plugs import shelly, tasmota
+from fsgreen.meters.powersensor3 import dump as powersensor3_dump
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
 _DRIVERS: tuple[Driver, ...] = (
     wattsup.DRIVER,
+    scpi.DRIVER,
+    snmp.DRIVER,
+    shelly.DRIVER,
+    tasmota.DRIVER,
+    ipmi.DRIVER,
+    redfish.DRIVER,
+    powersensor3.DRIVER,
+    blocks.DRIVER,
+    hwmon.DRIVER,
+    rapl.DRIVER,
+    nvme.DRIVER,
     emulated.DRIVER,
 )
-_IMPORTERS: tuple[Importer, ...] = ()
+_IMPORTERS: tuple[Importer, ...] = (
+    hoboware.IMPORTER,
+    ptdaemon.IMPORTER,
+    quarch.IMPORTER,
+    energibridge.IMPORTER,
+    powersensor3_dump.IMPORTER,
+)
 
 DRIVERS: Mapping[str, Driver] = {driver.name: driver for driver in _DRIVERS}
 IMPORTERS: Mapping[str, Importer] = {importer.name: importer for importer in _IMPORTERS}

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.emulator import EmulatedMeter
-from fsgreen.meters.model import ModelledPower, load_profile
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
+from fsgreen.meters.modelled import ModelledPower, left_out, load_profile
 from fsgreen.meters.settings import Settings
-from fsgreen.meters.wattsup_packets import WattsUpParser
+from fsgreen.meters.wattsup.packets import WattsUpParser
 
 
 def open_emulator(settings: Settings, device_of: DeviceOf) -> Meter:
-    """Open the power model that the setting `profile` names."""
-    profile_name = settings.text("profile")
+    """Open the power model that the setting `profile` names, in `profile_file` if that is given."""
+    name, file = settings.text("profile"), settings.text("profile_file", "")
     settings.finish()
-    profile = load_profile(profile_name)
+    profile = load_profile(name, Path(file).expanduser() if file else None)
+    sentences = (
+        f"power model {name}, {profile.describe()}, read as by a Watts Up? PRO",
+        *left_out(profile),
+    )
     return EmulatedMeter(
         ModelledPower(profile, device_of),
         name=settings.name,
         covers=profile.covers,
-        source=f"power model {profile_name}, {profile.idle_w:g} to {profile.peak_w:g} W by "
-        f"{profile.driven_by} ({profile.source}), read as by a Watts Up? PRO",
+        source="; ".join(sentences),
     )
 
 
 DRIVER = Driver(
     name="emulator",
     kind="stream",
-    summary="no meter: a power model of fast10's server and disk (modelled)",
+    summary="no meter: a power model, by default of fast10's server and disk (modelled)",
     open=open_emulator,
     parser=WattsUpParser,
 )

@@ -1,4 +1,4 @@
-"""What the machine did: processor time and disk counters of the kernel, once a second."""
+"""What the machine did: the kernel's counters of processors and of the disk, once a second."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters import cores
 from fsgreen.meters.readings import NAN
 
 STAT = Path("/proc/stat")
 DISKSTATS = Path("/proc/diskstats")
+SYS_BLOCK = Path("/sys/class/block")
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
 
@@ -22,8 +24,10 @@ DISK_COLUMNS = (
     "disk_reads_count",
     "disk_writes_count",
     "disk_busy_s",
+    "disk_discards_count",
 )
-COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS)
+COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS, "disk_standby_s", *cores.COLUMNS)
+"""`time_s` is monotonic; every other column is cumulative, NaN where the kernel does not tell."""
 
 
 def parse_stat(text: str) -> dict[str, float]:
@@ -35,22 +39,30 @@ def parse_stat(text: str) -> dict[str, float]:
     for line in text.splitlines():
         fields = line.split()
         if fields[:1] == ["cpu"]:
-            try:
-                ticks = [int(field) for field in fields[1:9]]
-                user, nice, system, idle, iowait, irq, softirq, steal = ticks
-            except ValueError as error:
-                raise _unreadable(STAT, line) from error
-            shares = (user + nice, system + irq + softirq, iowait, idle, steal)
-            return {name: share * TICK_S for name, share in zip(CPU_COLUMNS, shares, strict=True)}
+            return dict(zip(CPU_COLUMNS, _shares_s(fields, line), strict=True))
     raise _unreadable(STAT, text[:80])
+
+
+def parse_cores(text: str) -> dict[str, float]:
+    """Cumulative working seconds (user and system) of each core, as `cpu3`, from `/proc/stat`.
+
+    Raises FsgreenError if the line of a core cannot be read.
+    """
+    busy_s = {}
+    for line in text.splitlines():
+        name, *_ = fields = line.split() or [""]
+        if name.startswith("cpu") and name[3:].isdecimal():
+            user_s, system_s, *_ = _shares_s(fields, line)
+            busy_s[name] = user_s + system_s
+    return busy_s
 
 
 def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
     """Cumulative counters of one device from `/proc/diskstats`; NaN where there is no device.
 
-    `disk_busy_s` is the time with a request in flight (io_ticks). Raises FsgreenError if the line
-    of the device cannot be read; a device that is not listed, because it is just being attached
-    or taken away, counts as none.
+    `disk_busy_s` is the time with a request in flight (io_ticks). Kernels before 4.18 count no
+    discards. Raises FsgreenError if the line of the device cannot be read; a device that is not
+    listed, because it is just being attached or taken away, counts as none.
     """
     for line in text.splitlines() if device is not None else ():
         fields = line.split()
@@ -59,6 +71,7 @@ def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
                 reads, _, read_sectors, _, writes, _, write_sectors, _, _, busy_ms = (
                     int(field) for field in fields[3:13]
                 )
+                discards = int(fields[14]) if len(fields) > 14 else NAN
             except ValueError as error:
                 raise _unreadable(DISKSTATS, line) from error
             values = (
@@ -67,9 +80,25 @@ def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
                 reads,
                 writes,
                 busy_ms / 1000,
+                discards,
             )
             return {name: float(v) for name, v in zip(DISK_COLUMNS, values, strict=True)}
     return dict.fromkeys(DISK_COLUMNS, NAN)
+
+
+def standby_s(device: str) -> float:
+    """Cumulative time for which the kernel has had a disk suspended (runtime power management).
+
+    NaN where the kernel does not manage the disk's power. A drive that spins down by a timer of
+    its own (`hdparm -S`) does not tell the kernel.
+    """
+    power = SYS_BLOCK / device / "device" / "power"
+    try:
+        if (power / "runtime_status").read_text().strip() == "unsupported":
+            return NAN
+        return int((power / "runtime_suspended_time").read_text()) / 1000
+    except (OSError, ValueError):
+        return NAN
 
 
 class HostSampler:
@@ -77,13 +106,32 @@ class HostSampler:
 
     def __init__(self, device_of: Callable[[], str | None]) -> None:
         self._device_of = device_of
+        self._cores = cores.Cores()
 
     def sample(self) -> dict[str, float]:
-        """Return one row of `host.parquet`: `time_s` and cumulative counters (`COLUMNS`)."""
+        """Return one row of `host.parquet`: `COLUMNS`."""
         device = self._device_of()
-        row = {"time_s": time.monotonic(), **parse_stat(STAT.read_text())}
+        now_s, stat = time.monotonic(), STAT.read_text()
         disks = "" if device is None else DISKSTATS.read_text()
-        return row | parse_diskstats(disks, device)
+        return {
+            "time_s": now_s,
+            **parse_stat(stat),
+            **parse_diskstats(disks, device),
+            "disk_standby_s": NAN if device is None else standby_s(device),
+            **self._cores.sample(parse_cores(stat)),
+        }
+
+
+def _shares_s(fields: list[str], line: str) -> tuple[float, ...]:
+    """The values of `CPU_COLUMNS` from a line of `/proc/stat`."""
+    try:
+        ticks = [int(field) for field in fields[1:9]]
+        user, nice, system, idle, iowait, irq, softirq, steal = ticks
+    except ValueError as error:
+        raise _unreadable(STAT, line) from error
+    return tuple(
+        share * TICK_S for share in (user + nice, system + irq + softirq, iowait, idle, steal)
+    )
 
 
 def _unreadable(path: Path, line: str) -> FsgreenError:

@@ -9,6 +9,8 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from fsgreen.trace import REMARKS
+
 NAN = float("nan")
 
 Floats = NDArray[np.float64]
@@ -29,12 +31,12 @@ class Reading:
 QUANTITIES = tuple(f.name for f in fields(Reading) if f.name != "quality")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Readings(Sequence[Reading]):
     """Readings in columns of one length, as fast meters need.
 
     A quantity that the meter does not give is None, which reads as NaN. `flags` holds the quality
-    of those readings that are not "ok", by their place.
+    of those readings that are not "ok", by their place. Two are equal if they are the same object.
     """
 
     time_s: Floats
@@ -55,6 +57,46 @@ class Readings(Sequence[Reading]):
         }
         flags = {nth: row.quality for nth, row in enumerate(rows) if row.quality != "ok"}
         return cls(**columns, flags=flags)
+
+    @classmethod
+    def joined(cls, several: Iterable[Readings]) -> Self:
+        """Return all of several readings, in their order."""
+        parts = list(several) or [Readings(np.empty(0), np.empty(0))]
+        columns: dict[str, Floats] = {}
+        for name in QUANTITIES:
+            given = [getattr(part, name) for part in parts]
+            if any(column is not None for column in given):
+                columns[name] = np.concatenate(
+                    [
+                        np.full(len(part), NAN) if column is None else column
+                        for part, column in zip(parts, given, strict=True)
+                    ]
+                )
+        flags: dict[int, str] = {}
+        begin = 0
+        for part in parts:
+            flags |= {begin + place: quality for place, quality in part.flags.items()}
+            begin += len(part)
+        return cls(**columns, flags=flags)
+
+    def part(self, begin: int, end: int | None = None) -> Readings:
+        """Return the readings from place `begin` up to `end`, in columns."""
+        first, last, _ = slice(begin, end).indices(len(self))
+        columns: dict[str, Any] = {}
+        for name in QUANTITIES:
+            column = getattr(self, name)
+            columns[name] = None if column is None else column[first:last]
+        return Readings(
+            **columns,
+            flags={p - first: quality for p, quality in self.flags.items() if first <= p < last},
+        )
+
+    def newest_sound(self) -> int | None:
+        """Return the place of the last reading whose power is valid, None if there is none."""
+        for place in range(len(self) - 1, -1, -1):
+            if place not in self.flags or set(self.flags[place].split("|")) <= REMARKS:
+                return place
+        return None
 
     def __len__(self) -> int:
         return len(self.time_s)

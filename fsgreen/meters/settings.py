@@ -10,6 +10,9 @@ from fsgreen.trace import Boundary
 
 REQUIRED: Any = object()
 
+SECRETS = ("password", "token")
+"""Settings that no message repeats."""
+
 
 class Settings:
     """A table `[[meter]]`; its `name` and `driver` are taken already.
@@ -80,5 +83,6 @@ class Settings:
         if value is REQUIRED:
             self.refuse(f"a meter lacks its {key}")
         if not isinstance(value, types) or (isinstance(value, bool) and types is not bool):
-            self.refuse(f"{key} is {value!r}, not {what}")
+            seen = "something else" if key in SECRETS else repr(value)
+            self.refuse(f"{key} is {seen}, not {what}")
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.stats import classify_series
+from fsgreen.trace.reduced import Reduced, reduce_power
 from fsgreen.trial import Phase, Trial
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
@@ -22,10 +23,14 @@ LATENCIES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
 
 @dataclass(frozen=True)
 class Traces:
-    """The tables of one trial, each read once; power by meter."""
+    """The tables of one trial, each read once.
+
+    Power is reduced, by meter, over the phase `measure` and then each phase `idle`; its series has
+    the seconds of `ops`.
+    """
 
     trial: Trial
-    power: Mapping[str, pd.DataFrame]
+    power: Mapping[str, Reduced]
     ops: pd.DataFrame
     host: pd.DataFrame
     latency: pd.DataFrame
@@ -33,8 +38,17 @@ class Traces:
     @classmethod
     def of(cls, trial: Trial) -> Traces:
         """Read the tables of a trial."""
-        power = {str(meter): table for meter, table in trial.table("power").groupby("meter")}
-        return cls(trial, power, *(trial.table(name) for name in ("ops", "host", "latency")))
+        ops, host, latency = (trial.table(name) for name in ("ops", "host", "latency"))
+        infos = {
+            name: trace.MeterInfo.from_dict(info)
+            for name, info in sorted(trial.record["meters"].items())
+        }
+        phases = [trial.phase("measure"), *_idle_phases(trial)]
+        spans = [(phase.start_s, phase.end_s) for phase in phases]
+        ends_s = ops["time_s"].to_numpy(dtype=float)
+        edges_s = [ends_s[0] - ops["duration_s"].iloc[0], *ends_s] if len(ops) else ()
+        power = reduce_power(trial.folder / "power.parquet", infos, spans, edges_s)
+        return cls(trial, power, ops, host, latency)
 
 
 def trial_row(traces: Traces) -> dict[str, Any]:
@@ -73,7 +87,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **{name: quantiles_s(traces.latency, [q])[0] for name, q in LATENCIES.items()},
         "flush_duration_s": trial.phase("flush").duration_s,
         "steady": classify_series(_rate(ops)),
-        **_errors(traces, measure),
+        **_errors(traces),
         "harness_cpu_percent": record["harness"]["cpu_percent"],
         "settle_s": record["settle_s"],
     }
@@ -82,15 +96,12 @@ def trial_row(traces: Traces) -> dict[str, Any]:
 def series_of(traces: Traces) -> pd.DataFrame:
     """Return throughput and power of each second of the phase `measure`.
 
-    `time_s` counts from the start of the phase; power is the sum of the meters and each of them,
-    interpolated to the end of the second.
+    `time_s` counts from the start of the phase; power is the sum of the meters and each of them:
+    the mean of the second, which is what a meter of one reading a second gives at its end.
     """
     ops = traces.ops
     time_s = ops["time_s"].to_numpy(dtype=float)
-    by_meter = {
-        f"power_{meter}_w": np.interp(time_s, readings["time_s"], readings["power_w"])
-        for meter, readings in traces.power.items()
-    }
+    by_meter = {f"power_{meter}_w": power.series_w() for meter, power in traces.power.items()}
     return pd.DataFrame(
         {
             "trial": traces.trial.name,
@@ -109,13 +120,10 @@ def _rate(ops: pd.DataFrame) -> np.ndarray:
 
 
 def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
-    joules = {
-        meter: trace.energy_j(readings, measure.start_s, measure.end_s)
-        for meter, readings in traces.power.items()
-    }
+    joules = {meter: power.energy_j() for meter, power in traces.power.items()}
     total_j, duration_s = sum(joules.values()), measure.duration_s
-    idle = [phase for phase in traces.trial.phases if phase.name == "idle"]
-    idle_w = sum(_idle_power_w(readings, idle) for readings in traces.power.values())
+    idles = range(1, 1 + len(_idle_phases(traces.trial)))
+    idle_w = sum(_idle_power_w(power, idles) for power in traces.power.values())
     parts = {name: joules.get(name, math.nan) for name in ("system", "disk")}
     return {
         "energy_j": total_j,
@@ -127,18 +135,19 @@ def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
     }
 
 
-def _idle_power_w(readings: pd.DataFrame, idle: Sequence[Phase]) -> float:
+def _idle_power_w(power: Reduced, idles: Iterable[int]) -> float:
     """Return mean power of one meter over the idle phases, as far as its trace reaches.
 
     A trace ends with the last whole reading, up to one interval before the trial does.
     """
-    first_s, last_s = readings["time_s"].iloc[0], readings["time_s"].iloc[-1]
-    spans = [(max(phase.start_s, first_s), min(phase.end_s, last_s)) for phase in idle]
-    covered = [(start_s, end_s) for start_s, end_s in spans if end_s > start_s]
-    if not covered:
-        return math.nan
-    idle_j = sum(trace.energy_j(readings, *span) for span in covered)
-    return idle_j / sum(end_s - start_s for start_s, end_s in covered)
+    covered = [power.covered_energy_j(nth) for nth in idles]
+    covered_s = sum(duration_s for _, duration_s in covered)
+    return sum(joules for joules, _ in covered) / covered_s if covered_s else math.nan
+
+
+def _idle_phases(trial: Trial) -> list[Phase]:
+    """Return the phases before and after the work in which nothing was done."""
+    return [phase for phase in trial.phases if phase.name == "idle"]
 
 
 def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:
@@ -154,12 +163,10 @@ def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:
     }
 
 
-def _errors(traces: Traces, measure: Phase) -> dict[str, float]:
-    total = trace.ErrorBudget(0.0, 0.0, 0.0, 0.0)
-    for meter, info in traces.trial.record["meters"].items():
-        total += trace.error_budget(
-            traces.power[meter], measure.start_s, measure.end_s, trace.MeterInfo.from_dict(info)
-        )
+def _errors(traces: Traces) -> dict[str, float]:
+    total = sum(
+        (power.error_budget() for power in traces.power.values()), trace.ErrorBudget(0, 0, 0, 0)
+    )
     return {
         "error_gain_j": total.gain_j,
         "error_constant_j": total.constant_j,

@@ -1,9 +1,10 @@
-"""Algebra on the power trace of one meter: energy, checks (rules 13, 14, 21), error budget.
+"""Algebra on the power trace of one meter: energy, checks (rules 13, 14, 21), error, clock.
 
 A trace is a data frame with the columns of `power.parquet` (``time_s`` on the host's monotonic
 clock, ``power_w``, ``energy_wh``, ``quality``), one row per reading, of one meter only. A reading
-stands at the end of the interval that the meter averaged. Nothing here repairs a trace: a flaw is
-returned or raised, and the numbers are used as they are.
+stands at the end of the interval that the meter averaged. Every function refuses a trace whose
+columns lack a unit or have another one. Nothing here repairs a trace: a flaw is returned or raised,
+and the numbers are used as they are.
 """
 
 from fsgreen.trace.budget import (
@@ -12,29 +13,59 @@ from fsgreen.trace.budget import (
     error_budget,
     minimum_duration_s,
 )
-from fsgreen.trace.checks import Flaw, check_trace, identity_flaws
+from fsgreen.trace.checks import check_trace, identity_flaws
+from fsgreen.trace.clock import ClockFit, fit_clock, to_host
+from fsgreen.trace.counter import unwrap_counter
 from fsgreen.trace.energy import (
     counter_energy_j,
+    cut,
     energy_j,
     mean_power_w,
     phase_energies,
-    sum_meters,
 )
+from fsgreen.trace.flaw import REMARKS, Flaw
+from fsgreen.trace.merge import sum_channels, sum_meters, with_power
 from fsgreen.trace.meter import Boundary, MeterInfo
+from fsgreen.trace.paired import (
+    EnergyDifference,
+    EnergyRatio,
+    MeasuredEnergy,
+    energy_difference,
+    energy_ratio,
+)
+from fsgreen.trace.pattern import expected_share, pulse_edges, pulse_runs
+from fsgreen.trace.resample import resample
 
 __all__ = [
+    "REMARKS",
     "Boundary",
+    "ClockFit",
+    "EnergyDifference",
+    "EnergyRatio",
     "ErrorBudget",
     "Flaw",
+    "MeasuredEnergy",
     "MeterInfo",
     "check_trace",
     "constant_edge_share",
     "counter_energy_j",
+    "cut",
+    "energy_difference",
     "energy_j",
+    "energy_ratio",
     "error_budget",
+    "expected_share",
+    "fit_clock",
     "identity_flaws",
     "mean_power_w",
     "minimum_duration_s",
     "phase_energies",
+    "pulse_edges",
+    "pulse_runs",
+    "resample",
+    "sum_channels",
     "sum_meters",
+    "to_host",
+    "unwrap_counter",
+    "with_power",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fsgreen.meters import Readings
 from fsgreen.meters.readings import Floats
-from fsgreen.trace.checks import REMARKS
+from fsgreen.trace import REMARKS
 from fsgreen.view.source import Source
 from fsgreen.view.window import Window
 

@@ -6,14 +6,15 @@ from traces import INFO
 
 from fsgreen import audit
 from fsgreen.campaign import rules
+from fsgreen.trace.reduced import Held, Reduced
 from fsgreen.trial import Phase
 
 MEASURE = Phase("measure", 10.0, 20.0)
 
 
-def readings(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> pd.DataFrame:
+def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, Reduced]:
     times = [float(second) for second in range(5, 26) if second not in missing]
-    return pd.DataFrame(
+    readings = pd.DataFrame(
         {
             "time_s": times,
             "meter": "system",
@@ -24,6 +25,7 @@ def readings(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> pd.DataFr
             "quality": "ok",
         }
     )
+    return {"system": Held(readings, INFO, [(MEASURE.start_s, MEASURE.end_s)])}
 
 
 def host(user_s_per_s: float, steal_s_per_s: float = 0.0) -> pd.DataFrame:
@@ -53,20 +55,20 @@ def test_rule_11_fires_when_power_did_not_come_down() -> None:
 
 
 def test_rule_13_fires_on_a_gap() -> None:
-    sound = rules.check_power(readings(), {"system": INFO}, MEASURE)
+    sound = rules.check_power(power())
     assert all(check.ok for check in sound)
-    gap = rules.check_power(readings(missing=(14, 15, 16)), {"system": INFO}, MEASURE)
+    gap = rules.check_power(power(missing=(14, 15, 16)))
     assert [check.rule for check in gap if not check.ok] == [13]
 
 
 def test_rule_14_fires_on_zero_watts_under_load() -> None:
-    dead = rules.check_power(readings(0.0), {"system": INFO}, MEASURE)
+    dead = rules.check_power(power(0.0))
     assert [check.rule for check in dead if not check.ok] == [14]
 
 
 def test_rule_16_fires_when_the_constant_error_weighs_too_much() -> None:
-    assert rules.check_budget(readings(100.0), {"system": INFO}, MEASURE, 2.0).ok
-    assert not rules.check_budget(readings(10.0), {"system": INFO}, MEASURE, 2.0).ok
+    assert rules.check_budget(power(100.0), 2.0).ok
+    assert not rules.check_budget(power(10.0), 2.0).ok
 
 
 def test_rule_20_fires_on_a_costly_harness_and_on_work_that_is_not_whole() -> None:

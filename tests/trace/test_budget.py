@@ -33,17 +33,20 @@ def test_edge_term_sees_the_whole_step_wherever_the_edge_falls_between_readings(
     edge_s = 20 + offset_s
     readings = sampled(lambda t: 100 + 65 * np.clip(t - edge_s, 0, 1), np.arange(0.0, 61.0))
     budget = trace.error_budget(readings, edge_s, 50, INFO)
-    assert budget.edges_j == pytest.approx(0.5 * 65)
+    assert budget.edges_j == pytest.approx((1 / 2 + 2 / 27) * 65)
 
 
-def test_edge_terms_of_both_edges_add():
+def test_lag_counts_once_and_straddling_readings_at_both_edges():
     readings = sampled(lambda t: np.where((t > 20) & (t <= 40), 165.0, 100.0), np.arange(61.0))
-    assert trace.error_budget(readings, 20, 40, INFO).edges_j == pytest.approx(65)
+    # The lag takes at the start what it gives back after the end: half an interval of 65 W in all.
+    assert trace.error_budget(readings, 20, 40, INFO).edges_j == pytest.approx(
+        (1 / 2 + 2 * 2 / 27) * 65
+    )
 
 
 def test_budgets_of_two_meters_add_term_by_term():
-    one, two = trace.ErrorBudget(1, 2, 3, 4), trace.ErrorBudget(10, 20, 30, 40)
-    assert one + two == trace.ErrorBudget(11, 22, 33, 44)
+    one, two = trace.ErrorBudget(1, 2, 3, 4, 5), trace.ErrorBudget(10, 20, 30, 40, 50)
+    assert one + two == trace.ErrorBudget(11, 22, 33, 44, 55)
 
 
 def test_fast10_needed_its_ten_minutes():

@@ -72,14 +72,121 @@ def test_counter_reset_breaks_rule_21():
     assert rules(readings) == {21}
 
 
-def test_remark_is_no_flaw():
+@pytest.mark.parametrize("flag", ["lost", "out-of-order"])
+def test_flag_of_time_breaks_rule_13(flag):
     readings = sound()
-    readings.loc[20, "quality"] = "retimed"
+    readings.loc[20, "quality"] = flag
+    assert rules(readings) == {13}
+
+
+def names(readings, **options):
+    return {flaw.name for flaw in trace.check_trace(readings, 10, 50, 1.0, **options)}
+
+
+def moved(of, by_s):
+    """The trace with some of its times moved."""
+    readings = sound()
+    return readings.assign(time_s=readings["time_s"] + np.where(of(readings["time_s"]), by_s, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "readings"),
+    [
+        ("duplicate", moved(lambda t: t == 20, 1.0)),
+        ("out-of-order", moved(lambda t: t == 20, 1.5)),
+        ("clock-step", moved(lambda t: t > 30, -5.5)),
+        ("clock-step", moved(lambda t: t > 30, 0.4)),
+        ("clock-step", moved(lambda t: t > 30, -0.4)),
+        ("gap", moved(lambda t: t > 30, 5.0)),
+        ("gap", sound().drop(index=30)),
+        ("interval-doubling", sound()[sound()["time_s"] % 2 == 0]),
+        ("interval-doubling", sound()[(sound()["time_s"] < 40) | (sound()["time_s"] % 2 == 0)]),
+        ("interval-doubling", sound()[(sound()["time_s"] < 30) | (sound()["time_s"] % 4 == 0)]),
+        ("jitter", moved(lambda t: t % 2 == 0, 0.4)),
+        ("coverage", sound()[sound()["time_s"] > 11]),
+        ("too-few", sound()[:0]),
+        ("no-time", sound().assign(time_s=sound()["time_s"].mask(sound()["time_s"] == 20))),
+    ],
+)
+def test_flaw_of_time_has_its_name(name, readings):
+    assert name in names(readings)
+
+
+@pytest.mark.parametrize("late_s", [0.3, 0.45])
+def test_one_late_arrival_is_no_step_of_the_clock(late_s):
+    assert names(moved(lambda t: t == 30, late_s)) == set()
+
+
+@pytest.mark.parametrize("pace", [0.9, 1.1, 1.15])
+def test_pace_of_the_meters_own_is_no_step_of_the_clock(pace):
+    wide = sampled(lambda t: 100 + 0 * t, np.arange(0.0, 90.0))
+    paced = wide.assign(time_s=wide["time_s"] * pace, energy_wh=wide["energy_wh"] * pace)
+    assert names(paced) == set()
+
+
+def test_step_of_the_clock_outside_the_phase_does_not_matter():
+    assert names(moved(lambda t: t > 55, 0.4)) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "power_w"),
+    [
+        ("sentinel", -1.0),
+        ("sentinel", -2.0),
+        ("over-range", 9.9e37),
+        ("over-range", 9.91e37),
+        ("over-range", 6553.5),
+        ("no-value", np.inf),
+        ("no-value", np.nan),
+        ("zero", 0.0),
+    ],
+)
+def test_sentinel_has_its_name(name, power_w):
+    readings = sound()
+    readings.loc[20, "power_w"] = power_w
+    assert name in names(readings, info=INFO)
+
+
+@pytest.mark.parametrize("column", ["voltage_v", "current_a", "energy_wh"])
+def test_sentinel_in_another_column_is_seen(column):
+    readings = sound()
+    readings.loc[20, column] = 9.9e37
+    assert "over-range" in names(readings)
+
+
+def test_power_too_small_for_the_meters_steps_is_underflow():
+    small = sampled(lambda t: 2.0 + 0 * t, np.arange(0.0, 61.0))
+    assert names(small, info=INFO) == {"underflow"}
+    assert names(small) == set()
+    assert names(small, info=INFO, under_load=False) == set()
+    assert names(small, info=replace(INFO, resolution_w=0.01)) == set()
+
+
+def test_fine_meter_that_never_moves_is_stuck():
+    fine = replace(INFO, resolution_w=0.001)
+    mute = sound().assign(energy_wh=np.nan)
+    assert names(mute, info=fine) == {"stuck"}
+    assert names(mute, info=INFO) == set()
+    assert names(mute, info=replace(fine, boundary="modelled")) == set()
+    noisy = mute.assign(power_w=100 + np.random.default_rng(1).normal(0, 0.01, 61).round(3))
+    assert names(noisy, info=fine) == set()
+
+
+def test_trace_with_times_and_power_alone_can_be_checked():
+    assert names(sound()[["time_s", "power_w"]]) == set()
+
+
+@pytest.mark.parametrize("flag", ["retimed", "wrapped", "stale", "retimed|wrapped"])
+def test_remark_is_no_flaw(flag):
+    readings = sound()
+    readings.loc[20, "quality"] = flag
     assert rules(readings) == set()
 
 
 def test_zero_watts_is_sound_where_nothing_may_run():
-    assert rules(sound().assign(power_w=0.0), under_load=False) == set()
+    asleep = sampled(lambda t: 0 * t, np.arange(0.0, 61.0))
+    assert rules(asleep, under_load=False) == set()
+    assert rules(asleep) == {14}
 
 
 def test_flaws_outside_the_phase_do_not_matter():

@@ -1,16 +1,16 @@
-//! How many entries of a set are present, in shared memory: for each block of entries and each
-//! region of blocks, so that a search passes over whatever cannot hold what it looks for.
+//! How many entries of a set exist and how many are absent, in shared memory: for each block of
+//! entries, so that a search passes over blocks that cannot hold what it looks for.
+//!
+//! The counters of a block share one word, and each change of it is one write.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use crate::failure::Failure;
 use crate::shared;
 
 /// Entries of a block.
 pub const BLOCK: usize = 128;
-/// Entries of a region.
-pub const REGION: usize = 128 * BLOCK;
 
 /// Which entries are looked for.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,89 +19,124 @@ pub enum Wanted {
     Absent,
 }
 
-pub struct Census {
-    length: usize,
-    blocks: Counters<BLOCK>,
-    regions: Counters<REGION>,
+/// What becomes of an entry. Claims are told before they are made, and taken back where they
+/// fail, so that never more entries are counted as existing or as absent than are.
+#[derive(Clone, Copy)]
+pub enum Change {
+    /// It is absent and is to be created.
+    ClaimAbsent,
+    NotClaimedAbsent,
+    Created,
+    /// It exists and is to be deleted.
+    ClaimExisting,
+    NotClaimedExisting,
+    Deleted,
 }
 
-/// How many of each so many entries are present.
-struct Counters<const SIZE: usize>(&'static [AtomicU32]);
+/// The fields of a block's word, from the lowest: how many exist, how many are present (not
+/// absent, as a claimed one is neither), and how many changes there have been.
+const EXISTING: u64 = 1;
+const PRESENT: u64 = 1 << 22;
+const CHANGED: u64 = 1 << 44;
+const FIELD: u64 = PRESENT - 1;
+/// Several that try to claim one entry may count it more than once for a moment; a field starts
+/// from here so that it never runs into its neighbour.
+const ZERO: u64 = 1 << 20;
 
-impl<const SIZE: usize> Counters<SIZE> {
-    fn new(length: usize) -> Result<Self, Failure> {
-        Ok(Self(shared::slice(length.div_ceil(SIZE))?))
+impl Change {
+    fn word(self) -> u64 {
+        let fields = match self {
+            Change::ClaimAbsent => PRESENT,
+            Change::NotClaimedAbsent | Change::Deleted => PRESENT.wrapping_neg(),
+            Change::Created | Change::NotClaimedExisting => EXISTING,
+            Change::ClaimExisting => EXISTING.wrapping_neg(),
+        };
+        CHANGED.wrapping_add(fields)
     }
+}
 
-    fn of(&self, entry: usize) -> &AtomicU32 {
-        &self.0[entry / SIZE]
-    }
-
-    /// How many of these entries are wanted.
-    fn count(&self, place: usize, length: usize, wanted: Wanted) -> u64 {
-        let present = u64::from(self.0[place].load(Relaxed));
-        match wanted {
-            Wanted::Present => present,
-            Wanted::Absent => (SIZE.min(length - place * SIZE) as u64).saturating_sub(present),
-        }
-    }
-
-    /// The place among some where the entry stands that has `nth` wanted ones before it; what is
-    /// left of `nth` there.
-    fn nth(
-        &self,
-        mut nth: u64,
-        mut places: Range<usize>,
-        length: usize,
-        wanted: Wanted,
-    ) -> Option<(usize, u64)> {
-        let place = places.find(|&place| {
-            let count = self.count(place, length, wanted);
-            let here = nth < count;
-            nth -= if here { 0 } else { count };
-            here
-        })?;
-        Some((place, nth))
-    }
+pub struct Census {
+    length: usize,
+    blocks: &'static [AtomicU64],
 }
 
 impl Census {
-    /// A set of which nothing is present.
+    /// A set of which all entries are absent.
     pub fn new(length: usize) -> Result<Self, Failure> {
-        Ok(Self {
-            length,
-            blocks: Counters::new(length)?,
-            regions: Counters::new(length)?,
-        })
+        let blocks: &[AtomicU64] = shared::slice(length.div_ceil(BLOCK))?;
+        for block in blocks {
+            block.store(ZERO * (EXISTING + PRESENT), Relaxed);
+        }
+        Ok(Self { length, blocks })
     }
 
-    /// The entry is present from now on.
-    pub fn add(&self, entry: usize) {
-        self.blocks.of(entry).fetch_add(1, Relaxed);
-        self.regions.of(entry).fetch_add(1, Relaxed);
+    pub fn tell(&self, entry: usize, change: Change) {
+        self.blocks[entry / BLOCK].fetch_add(change.word(), AcqRel);
     }
 
-    /// The entry is absent from now on.
-    pub fn remove(&self, entry: usize) {
-        self.blocks.of(entry).fetch_sub(1, Relaxed);
-        self.regions.of(entry).fetch_sub(1, Relaxed);
+    /// How many exist.
+    pub fn existing(&self) -> u64 {
+        self.sum().existing
     }
 
+    /// How many are wanted.
     pub fn total(&self, wanted: Wanted) -> u64 {
-        let regions = 0..self.regions.0.len();
-        regions
-            .map(|place| self.regions.count(place, self.length, wanted))
-            .sum()
+        let present = self.sum().present;
+        match wanted {
+            Wanted::Present => present,
+            Wanted::Absent => (self.length as u64).saturating_sub(present),
+        }
+    }
+
+    /// Whether all exist. No, if any entry changes meanwhile.
+    pub fn is_full(&self) -> bool {
+        self.snapshot()
+            .is_some_and(|sum| sum.existing == self.length as u64)
+    }
+
+    /// Whether all are absent. No, if any entry changes meanwhile.
+    pub fn is_empty(&self) -> bool {
+        self.snapshot().is_some_and(|sum| sum.present == 0)
+    }
+
+    /// The counts of one moment, None if any entry changes meanwhile: where two sums have equal
+    /// counts of changes, nothing has changed between them.
+    pub fn snapshot(&self) -> Option<Sum> {
+        let sum = self.sum();
+        (sum.changes == self.sum().changes).then_some(sum)
+    }
+
+    fn sum(&self) -> Sum {
+        let mut sum = Sum::default();
+        for block in self.blocks {
+            let word = block.load(Acquire);
+            sum.existing += field(word / EXISTING);
+            sum.present += field(word / PRESENT);
+            sum.changes = sum.changes.wrapping_add(word / CHANGED);
+        }
+        sum
+    }
+
+    /// How many entries of a block are wanted.
+    fn count(&self, block: usize, wanted: Wanted) -> u64 {
+        let present = field(self.blocks[block].load(Relaxed) / PRESENT);
+        match wanted {
+            Wanted::Present => present,
+            Wanted::Absent => {
+                (BLOCK.min(self.length - block * BLOCK) as u64).saturating_sub(present)
+            }
+        }
     }
 
     /// The block of the entry that has `nth` wanted ones before it, and how many of these are in
     /// the block; None if there are not as many.
-    pub fn nth(&self, nth: u64, wanted: Wanted) -> Option<(Range<usize>, usize)> {
-        const BLOCKS: usize = REGION / BLOCK;
-        let regions = 0..self.regions.0.len();
-        let (region, nth) = self.regions.nth(nth, regions, self.length, wanted)?;
-        let blocks = region * BLOCKS..((region + 1) * BLOCKS).min(self.blocks.0.len());
-        let (block, nth) = self.blocks.nth(nth, blocks, self.length, wanted)?;
+    pub fn nth(&self, mut nth: u64, wanted: Wanted) -> Option<(Range<usize>, usize)> {
+        let block = (0..self.blocks.len()).find(|&block| {
+            let count = self.count(block, wanted);
+            let here = nth < count;
+            nth -= if here { 0 } else { count };
+            here
+        })?;
         let end = ((block + 1) * BLOCK).min(self.length);
         Some((block * BLOCK..end, nth as usize))
     }
@@ -115,13 +150,9 @@ impl Census {
     ) -> Option<usize> {
         let mut entry = range.start;
         while entry < range.end {
-            let (region, block) = (entry / REGION, entry / BLOCK);
-            if self.regions.count(region, self.length, wanted) == 0 {
-                entry = (region + 1) * REGION;
-                continue;
-            }
+            let block = entry / BLOCK;
             let end = ((block + 1) * BLOCK).min(range.end);
-            if self.blocks.count(block, self.length, wanted) > 0 {
+            if self.count(block, wanted) > 0 {
                 if let Some(found) = (entry..end).find(|&entry| accept(entry)) {
                     return Some(found);
                 }
@@ -132,6 +163,18 @@ impl Census {
     }
 }
 
+#[derive(Default)]
+pub struct Sum {
+    pub existing: u64,
+    pub present: u64,
+    changes: u64,
+}
+
+/// A field in the lowest bits, without what it started from.
+fn field(word: u64) -> u64 {
+    (word & FIELD).saturating_sub(ZERO)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,12 +182,12 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_a_plain_list() {
-        let length = 2 * REGION + 3 * BLOCK + 5;
-        let is_present = |entry: &usize| entry % 7 == 3 || (REGION..REGION + 999).contains(entry);
+        let length = 256 * BLOCK + 5;
+        let is_present = |entry: &usize| entry % 7 == 3 || (16_000..16_999).contains(entry);
         let census = Census::new(length).unwrap();
         (0..length)
             .filter(is_present)
-            .for_each(|entry| census.add(entry));
+            .for_each(|entry| census.tell(entry, Change::ClaimAbsent));
         for wanted in [Wanted::Present, Wanted::Absent] {
             let wants = |entry: &usize| is_present(entry) == (wanted == Wanted::Present);
             let list: Vec<usize> = (0..length).filter(wants).collect();
@@ -162,14 +205,14 @@ mod tests {
     #[test]
     fn the_only_one_of_a_million_is_found_without_a_look_at_many() {
         let length = 1_000_000;
-        for only in [0, BLOCK - 1, BLOCK, REGION, 333_333, length - 1] {
+        for only in [0, BLOCK - 1, BLOCK, 333_333, length - 1] {
             let census = Census::new(length).unwrap();
             for wanted in [Wanted::Present, Wanted::Absent] {
                 if wanted == Wanted::Absent {
-                    (0..length).for_each(|entry| census.add(entry));
-                    census.remove(only);
+                    (0..length).for_each(|entry| census.tell(entry, Change::ClaimAbsent));
+                    census.tell(only, Change::Deleted);
                 } else {
-                    census.add(only);
+                    census.tell(only, Change::ClaimAbsent);
                 }
                 let looks = Cell::new(0);
                 let found = census.find(0..length, wanted, |entry| {
@@ -179,9 +222,42 @@ mod tests {
                 assert_eq!(found, Some(only));
                 assert!(looks.get() <= BLOCK, "{} looks", looks.get());
                 if wanted == Wanted::Present {
-                    census.remove(only);
+                    census.tell(only, Change::Deleted);
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_set_is_full_or_empty_only_when_nothing_is_claimed() {
+        let census = Census::new(2).unwrap();
+        let told = |changes: &[Change]| {
+            changes.iter().for_each(|&change| census.tell(1, change));
+            (census.is_empty(), census.is_full(), census.existing())
+        };
+        assert_eq!(told(&[]), (true, false, 0));
+        assert_eq!(told(&[Change::ClaimAbsent]), (false, false, 0));
+        assert_eq!(told(&[Change::NotClaimedAbsent]), (true, false, 0));
+        census.tell(0, Change::ClaimAbsent);
+        census.tell(0, Change::Created);
+        assert_eq!(
+            told(&[Change::ClaimAbsent, Change::Created]),
+            (false, true, 2)
+        );
+        assert_eq!(told(&[Change::ClaimExisting]), (false, false, 1));
+        assert_eq!(told(&[Change::NotClaimedExisting]), (false, true, 2));
+        assert_eq!(
+            told(&[Change::ClaimExisting, Change::Deleted]),
+            (false, false, 1)
+        );
+    }
+
+    #[test]
+    fn attempts_at_one_entry_that_fail_leave_the_other_counts_alone() {
+        let census = Census::new(1).unwrap();
+        (0..1000).for_each(|_| census.tell(0, Change::ClaimExisting));
+        assert_eq!((census.existing(), census.total(Wanted::Absent)), (0, 1));
+        (0..1000).for_each(|_| census.tell(0, Change::NotClaimedExisting));
+        assert!(census.is_empty());
     }
 }

@@ -12,9 +12,9 @@ use std::path::Path;
 
 use super::device::is_device;
 use super::generator::{Generator, Tree};
-use super::name::{self, MAX_NUMBER, Name};
+use super::name::{self, Name};
 use crate::failure::Failure;
-use crate::model::Fileset;
+use crate::model::{Fileset, MAX_ENTRIES};
 use crate::random::Stream;
 
 /// Bytes of a name with its slash.
@@ -88,9 +88,9 @@ impl Layout {
     /// for their names, directories too deep for a path, or a device in the place of many files.
     pub fn new(fileset: &Fileset, seed: u64) -> Result<Self, Failure> {
         let count = fileset.entries.saturating_add(fileset.leafdirs);
-        if count > u64::from(MAX_NUMBER) {
+        if count > MAX_ENTRIES {
             let message = format!("fileset {} has {count} entries", fileset.name);
-            return Err(Failure::new(message).next(format!("choose at most {MAX_NUMBER}")));
+            return Err(Failure::new(message).next(format!("choose at most {MAX_ENTRIES}")));
         }
         let root = format!("{}/{}", fileset.path, fileset.name);
         let tree = if is_device(Path::new(&root)) {

@@ -5,8 +5,6 @@ use std::os::unix::ffi::OsStrExt;
 
 pub type Name = [u8; 8];
 
-pub const MAX_NUMBER: u32 = 99_999_999;
-
 /// The name of a number, all of its digits at once: first the two halves of the number in the
 /// halves of a word, then pairs of digits, then digits.
 pub fn of(number: u32) -> Name {
@@ -32,12 +30,13 @@ pub fn number(name: &OsStr) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::MAX_ENTRIES;
 
     #[test]
     fn numbers_become_eight_digits_and_back() {
         for value in (0..20_000)
-            .chain((0..MAX_NUMBER).step_by(9973))
-            .chain([MAX_NUMBER])
+            .chain((0..MAX_ENTRIES as u32).step_by(9973))
+            .chain([MAX_ENTRIES as u32])
         {
             let name = of(value);
             assert_eq!(name, *format!("{value:08}").as_bytes());

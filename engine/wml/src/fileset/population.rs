@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-use super::census::{Census, Wanted};
+use super::census::{Census, Change, Wanted};
 use crate::failure::Failure;
 use crate::random::{scale, split_mix};
 use crate::shared::{self, Shared};
@@ -67,24 +67,15 @@ impl Aim {
     }
 }
 
-/// One cache line for each rotor and for the totals.
+/// On a cache line of its own.
 #[derive(Default)]
 #[repr(align(64))]
 struct Rotor(AtomicU64);
 
 #[derive(Default)]
-#[repr(align(64))]
-struct Totals {
-    existing: AtomicU64,
-    absent: AtomicU64,
-}
-
-#[derive(Default)]
 struct Common {
     next_existing: Rotor,
     next_absent: Rotor,
-    /// Never more than there are, so that a set which seems full or empty is.
-    totals: Totals,
 }
 
 // SAFETY: made of atomics.
@@ -92,7 +83,6 @@ unsafe impl Shared for Common {}
 
 pub struct Population {
     states: &'static [AtomicU32],
-    /// Those that are not absent are present in it.
     census: Census,
     common: &'static Common,
     /// Off where nothing asks for them: counting costs two writes to memory that threads share.
@@ -109,15 +99,11 @@ impl Population {
             common: shared::one()?,
             counts_users: true,
         };
-        let mut existing = 0;
         for (entry, _) in exists.enumerate().filter(|(_, exists)| *exists) {
             population.states[entry].store(EXISTS, Relaxed);
-            population.census.add(entry);
-            existing += 1;
+            population.census.tell(entry, Change::ClaimAbsent);
+            population.census.tell(entry, Change::Created);
         }
-        let totals = &population.common.totals;
-        totals.existing.store(existing, Relaxed);
-        totals.absent.store(length as u64 - existing, Relaxed);
         Ok(population)
     }
 
@@ -138,17 +124,17 @@ impl Population {
 
     /// How many exist; those that are created or deleted at the moment are not among them.
     pub fn existing(&self) -> u64 {
-        self.common.totals.existing.load(Acquire)
+        self.census.existing()
     }
 
     /// Whether all exist.
     pub fn is_full(&self) -> bool {
-        self.existing() == self.len() as u64
+        self.census.is_full()
     }
 
     /// Whether none exists and none is created at the moment.
     pub fn is_empty(&self) -> bool {
-        self.common.totals.absent.load(Acquire) == self.len() as u64
+        self.census.is_empty()
     }
 
     /// Take an entry for this aim.
@@ -247,7 +233,6 @@ impl Population {
         if !self.fits(entry, aim) {
             return false;
         }
-        let totals = &self.common.totals;
         match aim {
             Aim::Use if !self.counts_users => true,
             Aim::Use => {
@@ -256,31 +241,38 @@ impl Population {
                     .fetch_update(AcqRel, Relaxed, more)
                     .is_ok()
             }
-            Aim::Create => {
-                let claimed = self.claim(entry, ABSENT, &totals.absent);
-                if claimed {
-                    self.census.add(entry);
-                }
-                claimed
-            }
-            Aim::Delete => self.claim(entry, EXISTS, &totals.existing),
+            Aim::Create => self.claim_absent(entry),
+            Aim::Delete => self.claim_existing(entry, EXISTS),
         }
     }
 
-    fn claim(&self, entry: usize, from: u32, total: &AtomicU64) -> bool {
-        total.fetch_sub(1, AcqRel);
-        let claimed = self.states[entry]
-            .compare_exchange(from, CLAIMED, AcqRel, Relaxed)
-            .is_ok();
+    fn claim_absent(&self, entry: usize) -> bool {
+        self.census.tell(entry, Change::ClaimAbsent);
+        let claimed = self.claim(entry, ABSENT);
         if !claimed {
-            total.fetch_add(1, AcqRel);
+            self.census.tell(entry, Change::NotClaimedAbsent);
         }
         claimed
     }
 
+    fn claim_existing(&self, entry: usize, from: u32) -> bool {
+        self.census.tell(entry, Change::ClaimExisting);
+        let claimed = self.claim(entry, from);
+        if !claimed {
+            self.census.tell(entry, Change::NotClaimedExisting);
+        }
+        claimed
+    }
+
+    fn claim(&self, entry: usize, from: u32) -> bool {
+        self.states[entry]
+            .compare_exchange(from, CLAIMED, AcqRel, Relaxed)
+            .is_ok()
+    }
+
     /// Claim an entry whose only user is the caller.
     pub fn claim_own(&self, entry: usize) -> bool {
-        self.claim(entry, EXISTS + 1, &self.common.totals.existing)
+        self.claim_existing(entry, EXISTS + 1)
     }
 
     /// The caller uses the entry no more.
@@ -293,14 +285,13 @@ impl Population {
     /// A claimed entry exists now, with so many users.
     pub fn settle_existing(&self, entry: usize, users: u32) {
         self.states[entry].store(EXISTS + users, Release);
-        self.common.totals.existing.fetch_add(1, AcqRel);
+        self.census.tell(entry, Change::Created);
     }
 
     /// A claimed entry is absent now.
     pub fn settle_absent(&self, entry: usize) {
         self.states[entry].store(ABSENT, Release);
-        self.census.remove(entry);
-        self.common.totals.absent.fetch_add(1, AcqRel);
+        self.census.tell(entry, Change::Deleted);
     }
 }
 

@@ -50,8 +50,8 @@ impl Set {
 pub struct OwnRotors {
     /// Of each set, for `select=sequential` and `opennext`.
     next: [u64; 5],
-    /// Of the shared rotor of the existing files.
-    turns: Turns,
+    /// Of the shared rotors of files that exist and of those that do not.
+    turns: [Turns; 2],
 }
 
 impl Selector {
@@ -65,11 +65,11 @@ impl Selector {
         };
         let count = count.max(1) as u64;
         let opens_next = flowop.opennext && flowop.operation == Operation::OpenFile;
-        let uses = set == Set::Existing && !flowop.operation.claims_files();
+        let of_files = matches!(set, Set::Existing | Set::Absent);
         let method = match (&flowop.indexed, flowop.select) {
             (Some(number), _) => Method::Indexed(number.clone()),
             (None, Select::Rotor) if opens_next => Method::Sequential,
-            (None, Select::Rotor) if uses => Method::Turns,
+            (None, Select::Rotor) if of_files => Method::Turns,
             (None, Select::Rotor) => Method::Rotor,
             (None, Select::Sequential) => Method::Sequential,
             (None, Select::Uniform) => Method::Uniform,
@@ -84,7 +84,7 @@ impl Selector {
     pub fn pick<'a>(&self, stream: &mut Stream, own: &'a mut OwnRotors) -> Pick<'a> {
         match &self.method {
             Method::Rotor => Pick::Rotor,
-            Method::Turns => Pick::Turns(&mut own.turns),
+            Method::Turns => Pick::Turns(&mut own.turns[self.set as usize]),
             Method::Sequential => Pick::Own(&mut own.next[self.set as usize]),
             Method::Uniform => Pick::Uniform(stream.next_u64()),
             Method::Zipf(zipf, scatter) => Pick::At(scatter.entry(zipf.sample(stream))),

@@ -165,11 +165,9 @@ impl Parser<'_> {
         let what = self.word("'files'")?;
         match what.node.as_str() {
             "files" | "file" => Ok(Command::CreateFiles),
-            "fileset" | "filesets" => {
-                self.warn(
-                    what.span,
-                    "version 1.4's 'create fileset' is done as 'create files'",
-                );
+            old @ ("fileset" | "filesets") => {
+                let message = format!("version 1.4's 'create {old}' is done as 'create files'");
+                self.warn(what.span, &message);
                 Ok(Command::CreateFiles)
             }
             "process" | "processes" => self.ignore(

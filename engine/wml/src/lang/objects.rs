@@ -7,11 +7,9 @@ use super::diagnostic::Diagnostic;
 use super::flowops::Place;
 use super::resolve::{Defined, Resolver};
 use super::vocabulary;
-use crate::model::{ArrivalProcess, Arrivals, Fileset, Process, Thread};
+use crate::model::{ArrivalProcess, Arrivals, Fileset, MAX_ENTRIES, Process, Thread};
 use crate::random::{Amount, Distribution, Shape};
 
-/// Entries have 32-bit numbers.
-const MAX_ENTRIES: u64 = u32::MAX as u64;
 const MAX_INSTANCES: u64 = 1_000_000;
 const MAX_MEMORY_B: u64 = 1 << 40;
 /// Best-effort I/O priorities are 0 to 7; this one leaves a thread what it has.
@@ -34,7 +32,7 @@ impl<'a> Resolver<'a> {
         if dirwidth.mean() < 2.0 {
             read.error(
                 "dirwidth",
-                "'dirwidth' must be at least 2, such as dirwidth=20",
+                "a fileset needs a 'dirwidth' of at least 2, such as dirwidth=20",
             );
         }
         let leafdirs = read.count("leafdirs", 0, 0..=MAX_ENTRIES);

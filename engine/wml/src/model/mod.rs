@@ -13,6 +13,9 @@ pub use program::{Multi, Program, Run, Statistics, Step};
 /// Descriptors that a thread can hold, numbered from 0.
 pub const SLOTS: usize = 129;
 
+/// Files and leaf directories of a fileset: their names are numbers of eight digits.
+pub const MAX_ENTRIES: u64 = 99_999_999;
+
 /// What one `run` does.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Model {

@@ -1,14 +1,15 @@
 //! Page-aligned memory, as direct I/O needs it.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr;
 
 use crate::model::{Class, Operation, Thread};
 
 pub const PAGE_B: usize = 4096;
+const TOUCHED_B: usize = 256 * 1024;
 
 pub struct Buffer {
     start: *mut u8,
-    layout: Layout,
+    length: usize,
 }
 
 // SAFETY: the buffer owns its memory and has no interior mutability.
@@ -17,18 +18,27 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// A buffer of at least one byte, every page of it touched.
+    /// A buffer of at least one byte. What most transfers use of it is touched, so that no page
+    /// fault falls into a measured operation; the rest takes memory when it is used.
     pub fn zeroed(length: usize) -> Self {
-        let layout = Layout::from_size_align(length.max(1), PAGE_B).expect("a sane size");
-        // SAFETY: the size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() {
-            handle_alloc_error(layout);
-        }
-        let mut buffer = Self { start, layout };
-        for page in buffer.bytes_mut().chunks_mut(PAGE_B) {
+        let length = length.max(1);
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping, which nothing else knows of.
+        let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
+        assert_ne!(
+            start,
+            libc::MAP_FAILED,
+            "no memory for a buffer of {length} bytes"
+        );
+        let mut buffer = Self {
+            start: start.cast(),
+            length,
+        };
+        let touched_b = length.min(TOUCHED_B);
+        for page in buffer.bytes_mut()[..touched_b].chunks_mut(PAGE_B) {
             // SAFETY: a valid byte; volatile, so that the store happens.
-            unsafe { std::ptr::write_volatile(&raw mut page[0], 1) };
+            unsafe { ptr::write_volatile(&raw mut page[0], 1) };
         }
         buffer
     }
@@ -38,20 +48,20 @@ impl Buffer {
     }
 
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the allocation is that long and initialised.
-        unsafe { std::slice::from_raw_parts(self.start, self.layout.size()) }
+        // SAFETY: the mapping is that long and initialised.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the allocation is that long, initialised, and ours.
-        unsafe { std::slice::from_raw_parts_mut(self.start, self.layout.size()) }
+        // SAFETY: the mapping is that long, initialised, and ours.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.start, self.layout) };
+        // SAFETY: the whole of the mapping, which nothing refers to any more.
+        unsafe { libc::munmap(self.start.cast(), self.length) };
     }
 }
 

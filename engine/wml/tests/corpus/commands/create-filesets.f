@@ -1,5 +1,5 @@
 # 1.4's other word for create files.
-# expect-warning: version 1.4's 'create fileset' is done as 'create files'
+# expect-warning: version 1.4's 'create filesets' is done as 'create files'
 
 define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
 

@@ -1,0 +1,123 @@
+"""Load pulses by which a meter's clock is fitted to the host's (rule 17): one burner per CPU."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from statistics import mean, pstdev
+
+from fsgreen.errors import FsgreenError
+from fsgreen.trace import pulse_edges
+
+LEAD_S = 0.2
+"""From the word to begin to the first edge, so that every burner has it by then."""
+
+MAX_SPREAD = 0.25
+"""Burners that begin or end further apart, in shortest runs, made no edge (standard deviation)."""
+
+BURNER = """
+import os, select, sys, time
+
+def ended(limit_s):
+    return bool(select.select([sys.stdin], [], [], max(0.0, limit_s))[0])
+
+os.sched_setaffinity(0, {int(sys.argv[1])})
+print("ready", flush=True)
+edges = [float(word) for word in sys.stdin.readline().split()]
+for on_s, off_s in zip(edges[::2], edges[1::2]):
+    if ended(on_s - time.monotonic()):
+        break
+    begin_s = now_s = time.monotonic()
+    while now_s < off_s and not ended(0):
+        sum(range(2000))
+        now_s = time.monotonic()
+    print(begin_s, now_s, flush=True)
+"""
+"""A burner does as its line of edges says, in the host's monotonic time, and ends when its input
+does: also when whoever wrote to it was killed."""
+
+
+def make_pulses(runs: Sequence[float]) -> tuple[float, ...]:
+    """Load every CPU, on and off by turns, and return when: the edges in host monotonic seconds.
+
+    Takes as long as the runs, and about a second more. No burner outlives it, however it ends.
+
+    Parameters
+    ----------
+    runs : sequence of float
+        How long the load is on, off, ... on, in seconds: `fsgreen.trace.pulse_runs`.
+
+    Raises
+    ------
+    FsgreenError
+        Where a burner does not start or not go on, or the machine is too busy for clear edges.
+    """
+    with ExitStack() as stack:
+        burners = [stack.enter_context(_Burner(cpu)) for cpu in sorted(os.sched_getaffinity(0))]
+        for burner in burners:
+            burner.hear()
+        planned_s = pulse_edges(time.monotonic() + LEAD_S, runs)
+        for burner in burners:
+            burner.begin(planned_s)
+        seen_s = [
+            [edge_s for _ in planned_s[::2] for edge_s in map(float, burner.hear().split())]
+            for burner in burners
+        ]
+    edges_s = tuple(mean(edge) for edge in zip(*seen_s, strict=True))
+    spread_s = max(pstdev(edge) for edge in zip(*seen_s, strict=True))
+    late_s = max(abs(edge_s - due_s) for edge_s, due_s in zip(edges_s, planned_s, strict=True))
+    if max(spread_s, late_s) > MAX_SPREAD * min(runs):
+        raise FsgreenError(
+            f"the load pulses have no clear edges: {spread_s:.3g} s apart, {late_s:.3g} s late",
+            where="load pulses",
+            next_step="stop what else runs on this machine (top), then measure again",
+        )
+    return edges_s
+
+
+class _Burner:
+    """One process on one CPU; its input ends with the context, and it with its input."""
+
+    def __init__(self, cpu: int) -> None:
+        self._cpu = cpu
+
+    def __enter__(self) -> _Burner:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", BURNER, str(self._cpu)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # Ctrl-C is the harness's, which then ends the burners
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def begin(self, edges_s: Sequence[float]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(" ".join(f"{edge_s:.9f}" for edge_s in edges_s) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise self._ended() from error
+
+    def hear(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise self._ended()
+        return line
+
+    def _ended(self) -> FsgreenError:
+        return FsgreenError(
+            f"the load on CPU {self._cpu} ended of itself",
+            where="load pulses",
+            next_step="look whether something kills processes (dmesg), then measure again",
+        )

@@ -1,0 +1,51 @@
+"""The command `fsgreen`: each sub-command is one call into the library."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from fsgreen import __version__
+from fsgreen.cli import meters, studies
+from fsgreen.errors import FsgreenError
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 done, 1 refused, 130 interrupted."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except FsgreenError as error:
+        print(f"fsgreen: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nfsgreen: stopped; nothing half-written is left.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fsgreen",
+        description="Which file system and options do most work per joule, and is it true?",
+        epilog="example: fsgreen doctor",
+    )
+    parser.add_argument("--version", action="version", version=f"fsgreen {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    studies.add(commands)
+    meters.add(commands)
+    return parser
+
+
+def _as_interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,196 @@
+"""Sub-commands on meters: their drivers, the files they write, and models of power."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsgreen.cli import command
+
+if TYPE_CHECKING:
+    from fsgreen.meters import Imported
+
+
+def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+    """Add the sub-commands of this module."""
+    command.add(
+        commands,
+        "meters",
+        _meters,
+        "list the drivers of meters, what is plugged in, and what is missing",
+        "fsgreen meters",
+    )
+
+    read = command.add(
+        commands,
+        "import",
+        _import,
+        "read a file that a meter wrote, and say what was decided about it",
+        "fsgreen import august.csv --driver hoboware --set dates=DMY --out august.parquet",
+    )
+    _add_file(read)
+    read.add_argument("--out", type=Path, help="where the table of power is written")
+
+    attach = command.add(
+        commands,
+        "attach",
+        _attach,
+        "cut the file of a meter with a clock of its own into the trials of a campaign",
+        "fsgreen attach fast10-lab august.csv --driver hoboware",
+    )
+    attach.add_argument("campaign", help="one measured with load pulses")
+    _add_file(attach)
+
+    memory = command.add(
+        commands,
+        "wattsup-memory",
+        _wattsup_memory,
+        "look at the memory of a Watts Up, download it, or begin a log in it",
+        "fsgreen wattsup-memory /dev/ttyUSB0 --download night.power.raw",
+    )
+    memory.add_argument("port", help="the serial port, as `fsgreen meters` shows it")
+    memory.add_argument("--baud", type=int, default=115200, help="19200 for hardware minor 1")
+    memory.add_argument("--download", type=Path, metavar="FILE", help="a new file of raw bytes")
+    memory.add_argument(
+        "--log-every", type=int, metavar="S", help="begin a log, after the download if there is one"
+    )
+    memory.add_argument(
+        "--erase", action="store_true", help="let the new log clear records that are still there"
+    )
+
+    calibrate = command.add(
+        commands,
+        "calibrate",
+        _calibrate,
+        "fit a power model of this machine to the meters of a testbed file",
+        "fsgreen calibrate --testbed lab.toml --minutes 30 --out server.toml",
+    )
+    calibrate.add_argument("--testbed", required=True, metavar="FILE", help="names the meters")
+    calibrate.add_argument("--out", type=Path, required=True, help="a new file of power profiles")
+    calibrate.add_argument("--minutes", type=float, help="how long it may take")
+    calibrate.add_argument(
+        "--disk", type=Path, help="a block device, only read, or a folder whose disk is exercised"
+    )
+
+    model_error = command.add(
+        commands,
+        "model-error",
+        _model_error,
+        "predict each workload's power from a model fitted to a campaign's other workloads",
+        "fsgreen model-error fast10",
+    )
+    model_error.add_argument("campaign")
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--driver", required=True, help="a driver of kind `file`: fsgreen meters")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="settings",
+        help="a setting of the driver, such as dates=DMY",
+    )
+
+
+def _meters(options: argparse.Namespace) -> None:
+    from fsgreen.meters import DRIVERS, IMPORTERS
+
+    width = max(map(len, [*DRIVERS, *IMPORTERS]))
+    for driver in DRIVERS.values():
+        print(f"{driver.name:{width}}  {driver.kind:8}{driver.summary}")
+        missing = driver.missing()
+        for line in driver.find() if missing is None else [f"missing: {missing}"]:
+            print(f"{'':{width}}  {'':8}-> " + line.replace("\n", f"\n{'':{width + 13}}"))
+    for importer in IMPORTERS.values():
+        print(f"{importer.name:{width}}  {'file':8}{importer.summary}")
+    print("\ndocs/meters.md tells how to wire, configure and check each.")
+
+
+def _read(options: argparse.Namespace) -> Imported:
+    from fsgreen.errors import unknown
+    from fsgreen.meters import IMPORTERS
+    from fsgreen.meters.importers import files
+
+    if options.driver not in IMPORTERS:
+        raise unknown("reader of files", options.driver, IMPORTERS, next_step="fsgreen meters")
+    settings = files.options_of(options.settings)
+    imported = files.import_file(options.file, IMPORTERS[options.driver], settings)
+    for decision in imported.decisions:
+        print(f"- {decision}")
+    return imported
+
+
+def _import(options: argparse.Namespace) -> None:
+    from fsgreen import trace
+    from fsgreen.meters import power_table
+    from fsgreen.meters.importers import files
+
+    imported = _read(options)
+    info, readings = imported.info, imported.readings
+    print(f"{info.model}, serial {info.serial}, boundary {info.boundary}")
+    table = power_table({info.driver: readings})
+    sound = table[table["quality"].isin(trace.REMARKS)]
+    duration_s = table["time_s"].max() - table["time_s"].min()
+    print(
+        f"{len(table)} readings, {len(table) - len(sound)} of them flagged, "
+        f"in {duration_s:.1f} s; mean power {sound['power_w'].mean():.6g} W"
+    )
+    if options.out is not None:
+        files.write_power(imported, info.driver, options.out)
+
+
+def _attach(options: argparse.Namespace) -> None:
+    from fsgreen import reduce
+
+    fit, file = reduce.attach(options.campaign, _read(options))
+    print(
+        f"the meter's clock is {fit.offset_s:+.3f} s off, within {fit.offset_error_s:.3f} s, and "
+        f"drifts by {fit.drift_ppm:+.1f} ppm; its {fit.edges_count} edges are "
+        f"{fit.residual_s:.3f} s off the line"
+    )
+    print(file)
+
+
+def _wattsup_memory(options: argparse.Namespace) -> None:
+    from contextlib import closing
+
+    from fsgreen.errors import FsgreenError
+    from fsgreen.meters.rawtrace import RawWriter, reparse
+    from fsgreen.meters.wattsup.memory import WattsUpMemory
+
+    if options.download is not None and options.download.exists():
+        raise FsgreenError(
+            "there is a file already", where=options.download, next_step="name a new file"
+        )
+    with closing(WattsUpMemory(options.port, baud=options.baud)) as memory:
+        info, state = memory.describe(), memory.state()
+        print(f"{info.model}, serial {info.serial}")
+        print(f"a record every {state.interval_s} s; when full it {state.when_full}")
+        if options.download is not None:
+            chunks = memory.download()
+            with closing(RawWriter(options.download, {"wattsup": info})) as raw:
+                for chunk in chunks:
+                    raw.store("wattsup", chunk)
+            table = reparse(options.download)
+            print(f"{len(table)} records in {options.download}")
+        if options.log_every is not None:
+            erase = options.erase or options.download is not None
+            memory.log_anew(options.log_every, erase=erase)
+            print(f"logs every {options.log_every} s from now on")
+
+
+def _calibrate(options: argparse.Namespace) -> None:
+    from fsgreen.campaign import calibration, testbedfile
+
+    place = testbedfile.read(options.testbed)
+    calibration.calibrate(place, options.out, disk=options.disk, minutes=options.minutes)
+
+
+def _model_error(options: argparse.Namespace) -> None:
+    from fsgreen.campaign.model_error import model_error
+
+    print(model_error(options.campaign).to_string(index=False, float_format="{:.3g}".format))

@@ -1,0 +1,172 @@
+"""Sub-commands on studies, campaigns and what comes of them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fsgreen.cli import command
+
+
+def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+    """Add the sub-commands of this module."""
+    doctor = command.add(
+        commands, "doctor", _doctor, "say what this machine can do", "fsgreen doctor"
+    )
+    doctor.add_argument("--folder", type=Path, help="where images and raw traces would go")
+
+    plan = command.add(
+        commands, "plan", _plan, "show the trials of a study", "fsgreen plan fast10 --profile quick"
+    )
+    plan.add_argument("study")
+    plan.add_argument("--profile", default="quick")
+
+    measure = command.add(
+        commands,
+        "measure",
+        _measure,
+        "measure a study on this machine, then analyse it; goes on where it was stopped",
+        "fsgreen measure fast10 --profile quick",
+    )
+    measure.add_argument("study")
+    measure.add_argument("--profile", default="quick", help="quick, lab or full (default: quick)")
+    measure.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
+    measure.add_argument(
+        "--testbed", default="auto", help="auto, loop, directory or a testbed file (.toml)"
+    )
+    measure.add_argument("--folder", type=Path, help="where the image, or the directory, is made")
+    measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
+
+    status = command.add(
+        commands, "status", _status, "say how far a campaign is", "fsgreen status fast10-quick"
+    )
+    status.add_argument("campaign")
+
+    reparse = command.add(
+        commands,
+        "reparse",
+        _reparse,
+        "parse the raw power traces of a campaign again, and say what changes",
+        "fsgreen reparse fast10",
+    )
+    reparse.add_argument("campaign")
+    reparse.add_argument("--into", type=Path, help="a folder for the new tables of power")
+
+    latency = command.add(
+        commands,
+        "latency",
+        _latency,
+        "say how far the latencies of two runs are apart, for each operation",
+        "fsgreen latency ext2.json ext3.json",
+    )
+    latency.add_argument(
+        "candidate", type=Path, help="what fsgreen-wml run --json wrote, of one run"
+    )
+    latency.add_argument("baseline", type=Path, help="the same of the run to compare with")
+
+    notebook = command.add(
+        commands,
+        "notebook",
+        _notebook,
+        "run one notebook",
+        "fsgreen notebook 60_analyse -p campaign fast10-quick",
+    )
+    notebook.add_argument("notebook")
+    notebook.add_argument(
+        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE")
+    )
+
+    command.add(
+        commands,
+        "reproduce",
+        _reproduce,
+        "run the paper pipeline from the shipped traces",
+        "fsgreen reproduce",
+    )
+
+
+def _doctor(options: argparse.Namespace) -> None:
+    from fsgreen import preflight
+
+    findings = preflight.check(folder=options.folder)
+    width = max(len(finding.subject) for finding in findings)
+    for finding in findings:
+        print(f"{finding.severity:8} {finding.subject:{width}}  {finding.state}")
+        if finding.remedy:
+            print(f"{'':8} {'':{width}}  -> {finding.remedy}")
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from fsgreen import design
+
+    plan = design.make_plan(design.load_study(options.study), options.profile)
+    profile = plan.profile
+    shortest_s = len(plan.trials) * (2 * profile.idle_s + profile.warmup_s + profile.measure_s)
+    print(f"{plan.study}, profile {profile.name}, plan {plan.hash[:12]}")
+    print(f"{len(plan.cells)} cells x {profile.blocks} blocks = {len(plan.trials)} trials")
+    print(f"at least {shortest_s / 60:.0f} min, without making files and waiting for idle power")
+    for cell in plan.cells:
+        print(f"  {cell.label}{'  (baseline)' if cell == plan.baseline else ''}")
+
+
+def _measure(options: argparse.Namespace) -> None:
+    from fsgreen import campaign, pipeline
+    from fsgreen.campaign import testbedfile
+
+    place = testbedfile.read(options.testbed).over(
+        folder=options.folder, in_memory=options.in_memory
+    )
+    done = campaign.measure(options.study, options.profile, name=options.name, place=place)
+    print(f"{len(done.plan().trials)} trials in {done.folder}")
+    pipeline.after_measure(done.name)
+
+
+def _status(options: argparse.Namespace) -> None:
+    from fsgreen import campaign, trial
+
+    found = campaign.Campaign(options.campaign)
+    plan, pending = found.plan(), found.pending()
+    print(f"{found.name}: {len(plan.trials) - len(pending)} of {len(plan.trials)} trials measured")
+    for planned in pending[:5]:
+        print(f"  to do   {planned.trial}")
+    for invalid in trial.list_invalid(found.folder):
+        print(f"  invalid {invalid.folder.name}: {invalid.record['reason']}")
+
+
+def _reparse(options: argparse.Namespace) -> None:
+    from fsgreen.reduce.reparse import reparse_campaign
+
+    count = 0
+    for trial in reparse_campaign(options.campaign, options.into):
+        count += 1
+        if not trial.equal or trial.torn_b:
+            print(
+                f"{trial.trial}: {trial.different_count} of {trial.readings_count} readings "
+                f"differ, by {trial.largest_w:.6g} W at most; {trial.torn_b} bytes torn off"
+            )
+    print(f"{count} trials parsed again; those not named are as they were")
+
+
+def _latency(options: argparse.Namespace) -> None:
+    from fsgreen import stats
+    from fsgreen.reduce.single_run import report_profile
+
+    candidate, baseline = map(report_profile, (options.candidate, options.baseline))
+    print(f"{'operation':16}{'ops':>12}{'baseline ops':>14}{'EMD':>8}{'shift':>8}")
+    for row in stats.compare_profiles(candidate, baseline).itertuples():
+        counts = f"{row.candidate_ops:12}{row.baseline_ops:14}"
+        print(f"{row.operation:16}{counts}{row.emd_buckets:8.2f}{row.shift_buckets:+8.2f}")
+    print("in log2 buckets: 1 is a factor of two, and a shift above 0 is slower than the baseline")
+    print("One run each cannot tell a difference from noise; repeat in blocks: fsgreen measure")
+
+
+def _notebook(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    pipeline.run_notebook(options.notebook, dict(options.parameter))
+
+
+def _reproduce(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    pipeline.reproduce()

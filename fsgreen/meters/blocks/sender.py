@@ -1,0 +1,258 @@
+"""A sender of a block stream: samples of a file, of a program, or made up, to a receiver.
+
+    adc-reader | python -m fsgreen.meters.blocks.sender --to 192.168.1.5:5005 --rate 10000 \\
+        --serial hall-3 --channel "5V A 0.00122 -2.5" --channel "5V V 0.00161 0"
+
+The samples are int16, little-endian, channel by channel. Samples for which there is no receiver
+are counted and thrown away: the receiver sees that they are lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import secrets
+import select
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import numpy as np
+
+from fsgreen.meters.blocks.address import Address, address_of, family_of
+from fsgreen.meters.blocks.format import (
+    MAX_CHANNELS,
+    MAX_RATE_HZ,
+    TCP_BLOCK_B,
+    UDP_BLOCK_B,
+    Block,
+    Channel,
+    Samples,
+)
+from fsgreen.meters.blocks.sources import Timed, arriving, paced, samples_of, synthetic
+
+RETRY_S = 1.0
+STUCK_S = 1.0
+"""A receiver that takes nothing for so long is hung up on."""
+
+SYNTHETIC = "synthetic"
+
+_CHANNEL = re.compile(r"(.+) ([VAW]) (\S+) (\S+)(?: (-?\d+) (-?\d+))?")
+
+
+class Link:
+    """A way to a receiver that comes and goes: called, waited for, or sent datagrams."""
+
+    def __init__(self, address: Address, protocol: str = "tcp", *, listen: bool = False) -> None:
+        self._address = address
+        self.datagrams = protocol == "udp"
+        self._server: socket.socket | None = None
+        self._line: socket.socket | None = None
+        self._tried_s = float("-inf")
+        if listen:
+            self._server = socket.create_server(address, family=family_of(address))
+            self._server.setblocking(False)
+            self.port = int(self._server.getsockname()[1])
+
+    def put(self, pieces: Sequence[bytes]) -> None:
+        """Send all to the receiver, if there is one."""
+        try:
+            line = self._opened()
+            if line is None:
+                return
+            for piece in pieces:
+                if self.datagrams:
+                    line.sendto(piece, self._address)
+                else:
+                    line.sendall(piece)
+        except OSError:
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        """Drop the receiver; it may come again."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def close(self) -> None:
+        """Release the port."""
+        self.hang_up()
+        if self._server is not None:
+            self._server.close()
+
+    def _opened(self) -> socket.socket | None:
+        """Return the line to the receiver, who may have hung up, or called anew."""
+        talking = [] if self._line is None or self.datagrams else [self._line]
+        if select.select(talking, [], [], 0)[0]:  # a receiver says nothing but its end
+            self.hang_up()
+        if self._line is None and self._server is not None:
+            with suppress(BlockingIOError):
+                self._line = self._server.accept()[0]
+                self._line.settimeout(STUCK_S)
+        elif self._line is None and time.monotonic() - self._tried_s > RETRY_S:
+            self._tried_s = time.monotonic()
+            if self.datagrams:
+                self._line = socket.socket(family_of(self._address), socket.SOCK_DGRAM)
+            else:
+                self._line = socket.create_connection(self._address, STUCK_S)
+        return self._line
+
+
+class Way(Protocol):
+    """What blocks are put on."""
+
+    datagrams: bool
+
+    def put(self, pieces: Sequence[bytes]) -> None:
+        """Send all to the receiver, if there is one."""
+        ...
+
+
+class Sender:
+    """Counts samples, makes blocks of them, and puts them on a link.
+
+    `clock_ns` is the clock of t0 and of sending.
+    """
+
+    def __init__(
+        self,
+        link: Way,
+        channels: Sequence[Channel],
+        rate_hz: float,
+        serial: str,
+        *,
+        modelled: bool = False,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._link = link
+        self._clock_ns = clock_ns
+        self._block_b = UDP_BLOCK_B if link.datagrams else TCP_BLOCK_B
+        nothing = np.empty((0, len(channels)), dtype=np.int16)
+        self._next = Block(
+            sequence=0,
+            stream=secrets.randbits(32),
+            first=0,
+            t0_ns=0,
+            sent_ns=0,
+            rate_hz=rate_hz,
+            serial=serial,
+            modelled=modelled,
+            channels=tuple(channels),
+            samples=nothing,
+        )
+
+    def send(self, t0_ns: int, samples: Samples) -> None:
+        """Send samples, the first of which was taken at `t0_ns`."""
+        batch = replace(self._next, t0_ns=t0_ns, samples=samples)
+        blocks = batch.split(self._block_b)
+        sent_ns = max(self._clock_ns(), blocks[-1].t0_ns)
+        self._link.put([replace(b, sent_ns=sent_ns).packed() for b in blocks])
+        self._next = replace(
+            self._next,
+            sequence=(self._next.sequence + len(blocks)) % (1 << 32),
+            first=self._next.first + len(samples),
+        )
+
+
+def channel_of(text: str) -> Channel:
+    """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
+    found = _CHANNEL.fullmatch(" ".join(text.split()))
+    if found is None:
+        raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
+    name, unit, gain, offset, *given = found.groups()
+    ends = [int(end) for end in given if end is not None] or [-32768, 32767]
+    channel = Channel(name, unit, float(gain), float(offset), *ends)
+    inside = -32768 <= min(ends) <= max(ends) <= 32767
+    if not channel.sound or not inside or len(name.encode()) > 16:
+        raise ValueError(f"{text!r}: a name of 16 bytes, a gain that is not 0, ends of int16")
+    return channel
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Send until the source ends, or until Ctrl-C."""
+    options = _options(arguments)
+    try:
+        source = sys.stdin.buffer if options.source == "-" else _source(options.source)
+        link = Link(options.to or options.listen, options.protocol, listen=not options.to)
+    except OSError as error:
+        raise SystemExit(f"block_sender: {error}") from error
+    modelled = options.source == SYNTHETIC
+    sender = Sender(link, options.channel, options.rate, options.serial, modelled=modelled)
+    with source, closing(link), suppress(KeyboardInterrupt):
+        for t0_ns, samples in _batches(options, source):
+            sender.send(t0_ns, samples)
+
+
+def _source(source: str) -> BinaryIO:
+    return io.BytesIO() if source == SYNTHETIC else Path(source).open("rb")
+
+
+def _batches(options: argparse.Namespace, source: BinaryIO) -> Iterator[Timed]:
+    channels, rate_hz, every_s = options.channel, options.rate, options.every
+    if options.source == "-":
+        return arriving(source, len(channels), rate_hz, every_s)
+    if options.source == SYNTHETIC:
+        return paced(synthetic(channels, rate_hz), rate_hz, every_s)
+
+    def take(_: int, count: int) -> Samples:
+        return samples_of(source.read(2 * len(channels) * count), len(channels))
+
+    return paced(take, rate_hz, every_s)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m fsgreen.meters.blocks.sender",
+        description="Send int16 samples to the driver `blocks`.",
+    )
+    end = parser.add_mutually_exclusive_group(required=True)
+    end.add_argument("--to", type=address_of, metavar="HOST:PORT", help="call this receiver")
+    end.add_argument(
+        "--listen", type=address_of, metavar="[HOST:]PORT", help="wait for a receiver (TCP)"
+    )
+    parser.add_argument("--protocol", choices=("tcp", "udp"), default="tcp")
+    parser.add_argument(
+        "--source",
+        default="-",
+        help=f"a file of samples, - for standard input (default), or {SYNTHETIC}: a made-up load",
+    )
+    parser.add_argument("--rate", type=_above_0, required=True, help="samples a second")
+    parser.add_argument(
+        "--channel",
+        type=channel_of,
+        action="append",
+        required=True,
+        metavar='"NAME UNIT GAIN OFFSET [LOW HIGH]"',
+        help="unit V, A or W; value = GAIN x sample + OFFSET; LOW and HIGH: the converter's ends",
+    )
+    parser.add_argument("--serial", default=socket.gethostname()[:16], help="of the sensor")
+    parser.add_argument(
+        "--every", type=_above_0, default=1.0, metavar="S", help="send so often (default 1 s)"
+    )
+    options = parser.parse_args(arguments)
+    if options.listen and options.protocol == "udp":
+        parser.error("a sender of UDP cannot listen: give --to")
+    if len(options.channel) > MAX_CHANNELS:
+        parser.error(f"no more than {MAX_CHANNELS} channels")
+    if not 0 < len(options.serial.encode()) <= 16:
+        parser.error("a serial number has 1 to 16 bytes")
+    if options.rate > MAX_RATE_HZ:
+        parser.error(f"no more than {MAX_RATE_HZ:g} samples a second")
+    return options
+
+
+def _above_0(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{text} is not above 0")
+    return value
+
+
+if __name__ == "__main__":
+    main()

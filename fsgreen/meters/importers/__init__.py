@@ -1,0 +1,1 @@
+"""Meters whose readings come as files: each file is read whole, and every decision is told."""

@@ -1,0 +1,115 @@
+"""Shelly plugs and relays with a power meter, over HTTP: generation 1, and 2 and later.
+
+Sources: Shelly API reference (shelly-api-docs.shelly.cloud): generation 1 `/shelly`, `/status`;
+generation 2 and later `/shelly`, `/rpc/Switch.GetStatus`, `/rpc/PM1.GetStatus`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.answer_checks import Answer
+from fsgreen.meters.base import DeviceOf, Driver, Meter
+from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.proven import Proven, Unconnected
+from fsgreen.meters.settings import Settings
+from fsgreen.trace import MeterInfo
+
+COMPONENTS = ("Switch", "PM1")
+WH_PER_WATT_MINUTE = 1 / 60
+
+
+class ShellyLink(Unconnected):
+    """The way to one channel of a Shelly at `host`."""
+
+    def __init__(self, host: str, component: str, channel: int, sheet: MeterInfo) -> None:
+        self._host = host
+        self._component = component
+        self._channel = channel
+        self._sheet = sheet
+        self._path = ""
+
+    def identify(self) -> MeterInfo:
+        """Ask what the plug is; FsgreenError where it is none."""
+        about = Document(get(self._host, "/shelly"))
+        modern = about.at("gen") is not None
+        model = about.text("model" if modern else "type")
+        if not model:
+            raise self._error("what answers is no Shelly")
+        if about.at("auth_en" if modern else "auth") is True:
+            raise locked(f"http://{self._host}")
+        self._path = f"/rpc/{self._component}.GetStatus?id={self._channel}" if modern else "/status"
+        return replace(
+            self._sheet,
+            model=f"Shelly {model}, generation {about.text('gen') or 1}, "
+            f"firmware {about.text('ver' if modern else 'fw')}",
+            serial=about.text("mac"),
+            source=f"{self._sheet.source}; {self._path}",
+            options={"generation": 2 if modern else 1, "channel": self._channel},
+        )
+
+    def ask(self) -> bytes:
+        """Return the plug's answer."""
+        return get(self._host, self._path)
+
+    def _error(self, what: str) -> FsgreenError:
+        return FsgreenError(
+            what,
+            where=self._host,
+            next_step=f"see what it is: curl 'http://{self._host}/shelly'; its channels count "
+            'from 0, and one that cannot switch needs component = "PM1"',
+        )
+
+
+def parse_status(data: bytes, info: MeterInfo) -> Answer:
+    """Return what the answer of a Shelly says; never raises on any bytes."""
+    status = Document(data)
+    channel = int(info.options.get("channel", 0))
+    if info.options.get("generation") == 1:
+        answer = Answer(
+            power_w=status.number("meters", channel, "power"),
+            energy_wh=status.number("meters", channel, "total") * WH_PER_WATT_MINUTE,
+        )
+        on = status.at("relays", channel, "ison")
+        broken = status.at("meters", channel, "is_valid") is False
+    else:
+        answer = Answer(
+            power_w=status.number("apower"),
+            voltage_v=status.number("voltage"),
+            current_a=status.number("current"),
+            energy_wh=status.number("aenergy", "total"),
+            power_factor=status.number("pf"),
+        )
+        on = status.at("output")
+        errors = status.at("errors")
+        broken = isinstance(errors, list) and "power_meter_failure" in errors
+    answer.flags = status.flags
+    return judged(answer, on=on is not False, broken=broken)
+
+
+class ShellyParser(PlugParser):
+    """Readings of a Shelly; flags as `PlugParser`."""
+
+    def __init__(self, info: MeterInfo) -> None:
+        super().__init__(info, parse_status)
+
+
+def open_shelly(settings: Settings, _: DeviceOf) -> Meter:
+    """Open the plug at the setting `host`; `channel`, `component` and those of `plug_sheet`."""
+    host = settings.text("host")
+    component = settings.choice("component", COMPONENTS, "Switch")
+    channel = settings.whole("channel", 0)
+    sheet = plug_sheet(settings, "shelly", range_w=2500.0, resolution_w=0.1)
+    settings.finish()
+    link = ShellyLink(host, component, channel, sheet)
+    return Proven(link, ShellyParser)
+
+
+DRIVER = Driver(
+    name="shelly",
+    kind="counter",
+    summary="Shelly plugs over HTTP, all generations (indicative)",
+    open=open_shelly,
+    parser=ShellyParser,
+)

@@ -1,0 +1,120 @@
+"""Plugs with Tasmota, over HTTP: `/cm?cmnd=Status%208` and the state of the relay.
+
+Source: Tasmota documentation (tasmota.github.io/docs): Commands, `Status`, `Power`; Power
+Monitoring Calibration. `Total` is in kWh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.answer_checks import Answer
+from fsgreen.meters.base import DeviceOf, Driver, Meter
+from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.proven import Proven, Unconnected
+from fsgreen.meters.readings import NAN
+from fsgreen.meters.settings import Settings
+from fsgreen.trace import MeterInfo
+
+ENERGY = ("StatusSNS", "ENERGY")
+WH_PER_KWH = 1000.0
+
+
+class TasmotaLink(Unconnected):
+    """The way to one relay, counted from 1, of a plug at `host`."""
+
+    def __init__(self, host: str, relay: int, sheet: MeterInfo) -> None:
+        self._host = host
+        self._relay = relay
+        self._sheet = sheet
+
+    def identify(self) -> MeterInfo:
+        """Ask what the plug is; FsgreenError where it is none."""
+        firmware, network = (Document(self._command(f"Status%20{nth}")) for nth in (2, 5))
+        if firmware.at("WARNING") is not None:
+            raise locked(f"http://{self._host}")
+        version, mac = firmware.text("StatusFWR", "Version"), network.text("StatusNET", "Mac")
+        if not version or not mac:
+            raise self._error("what answers is no Tasmota")
+        # A meter without any relay is always on.
+        if self._relay > 1:
+            state = Document(self._command(f"Power{self._relay}"))
+            if state.at(f"POWER{self._relay}") is None:
+                raise self._error(f"this plug has no relay {self._relay}")
+        return replace(
+            self._sheet,
+            model=f"Tasmota {version}, {network.text('StatusNET', 'Hostname')}",
+            serial=mac,
+            source=f"{self._sheet.source}; Status 8 and Power{self._relay}",
+            options={"relay": self._relay},
+        )
+
+    def ask(self) -> bytes:
+        """Return the answer of the meter and that of the relay, a line each."""
+        return self._command("Status%208") + b"\n" + self._command(f"Power{self._relay}")
+
+    def _command(self, command: str) -> bytes:
+        return get(self._host, f"/cm?cmnd={command}")
+
+    def _error(self, what: str) -> FsgreenError:
+        return FsgreenError(
+            what,
+            where=self._host,
+            next_step=f"see what it measures: curl 'http://{self._host}/cm?cmnd=Status%208'",
+        )
+
+
+def parse_status(data: bytes, info: MeterInfo) -> Answer:
+    """Return what the two lines of a plug say; never raises on any bytes."""
+    relay = int(info.options.get("relay", 1))
+    first, _, second = data.partition(b"\n")
+    status, switch = Document(first), Document(second)
+
+    def value(name: str, *, per_relay: bool = False) -> float:
+        """A value of this relay; devices with several give a list, or one value for all."""
+        if isinstance(status.at(*ENERGY, name), list):
+            return status.number(*ENERGY, name, relay - 1)
+        return NAN if per_relay else status.number(*ENERGY, name)
+
+    several = isinstance(status.at(*ENERGY, "Power"), list)
+    answer = Answer(
+        power_w=value("Power"),
+        voltage_v=value("Voltage"),
+        current_a=value("Current"),
+        energy_wh=value("Total", per_relay=several) * WH_PER_KWH,
+        power_factor=value("Factor"),
+    )
+    answer.flags = list(dict.fromkeys(status.flags + switch.flags))
+    state: Any = switch.at(f"POWER{relay}")
+    if state is None and relay == 1:
+        state = switch.at("POWER")
+    return judged(answer, on=state != "OFF")
+
+
+class TasmotaParser(PlugParser):
+    """Readings of a plug with Tasmota; flags as `PlugParser`."""
+
+    def __init__(self, info: MeterInfo) -> None:
+        super().__init__(info, parse_status)
+
+
+def open_tasmota(settings: Settings, _: DeviceOf) -> Meter:
+    """Open the plug at the setting `host`; `relay` and those of `plug_sheet`."""
+    host, relay = settings.text("host"), settings.whole("relay", 1)
+    sheet = plug_sheet(settings, "tasmota", range_w=3680.0, resolution_w=1.0)
+    settings.finish()
+    if relay < 1:
+        settings.refuse(f"relay is {relay}; relays count from 1")
+    link = TasmotaLink(host, relay, sheet)
+    return Proven(link, TasmotaParser)
+
+
+DRIVER = Driver(
+    name="tasmota",
+    kind="counter",
+    summary="plugs with Tasmota over HTTP (indicative)",
+    open=open_tasmota,
+    parser=TasmotaParser,
+)

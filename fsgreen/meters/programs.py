@@ -1,0 +1,88 @@
+"""Programs that speak to a meter for us: run to their end, with a limit of time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import islice, takewhile
+
+from fsgreen.errors import FsgreenError
+
+MAX_LINES = 3
+"""Of a complaint."""
+
+
+def find(program: str) -> str | None:
+    """Return the path of a program, or None; also where an unprivileged PATH does not look."""
+    return shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+
+
+def missing(program: str, package: str) -> str | None:
+    """Return that a program is not installed and the command that installs it, or None."""
+    if find(program) is not None:
+        return None
+    return f"{program} is not installed: apt install {package}"
+
+
+def answer(
+    command: Sequence[str],
+    *,
+    timeout_s: float,
+    next_step: str,
+    environment: Mapping[str, str] | None = None,
+) -> bytes:
+    """Return what a program printed.
+
+    It runs in a session of its own, so that a Ctrl-C meant for the harness does not cut an answer
+    short. Raises FsgreenError, with `next_step`, where it is missing, says nothing within
+    `timeout_s` (it is killed), or ends with a status other than 0.
+    """
+    where = " ".join(command)
+    path = find(command[0])
+    if path is None:
+        raise FsgreenError(f"{command[0]} is not installed", where=where, next_step=next_step)
+    try:
+        with subprocess.Popen(
+            [path, *command[1:]],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "LC_ALL": "C", **(environment or {})},
+        ) as process:
+            try:
+                printed, complaint = process.communicate(timeout=timeout_s)
+            except subprocess.TimeoutExpired as error:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise FsgreenError(
+                    f"{command[0]} gave no answer within {timeout_s:g} s",
+                    where=where,
+                    next_step=next_step,
+                ) from error
+    except OSError as error:
+        raise FsgreenError(
+            f"{command[0]} cannot be run: {error.strerror}", where=where, next_step=next_step
+        ) from error
+    if process.returncode != 0:
+        raise FsgreenError(
+            f"{command[0]} ended with status {process.returncode}: "
+            f"{_complaint(complaint.strip() or printed)}",
+            where=where,
+            next_step=next_step,
+        )
+    return printed
+
+
+def _complaint(said: bytes) -> str:
+    """Return the first lines of a complaint, without the help that nvme prints in bold after it.
+
+    The first line alone can be beside the point: ipmitool begins with a list that it lacks.
+    """
+    lines = (line.strip() for line in said.decode("utf-8", "replace").splitlines())
+    plain = takewhile(lambda line: "\x1b" not in line, filter(None, lines))
+    return "; ".join(islice(plain, MAX_LINES))

@@ -1,0 +1,135 @@
+"""What an SCPI power analyzer is set to, and how well it then measures."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from fsgreen.errors import FsgreenError
+
+ITEMS = ("P", "U", "I", "WH", "URANGE", "IRANGE")
+WIRINGS = {"": 1, "P1W2": 1, "P1W3": 2, "P3W3": 2, "V3A3": 2, "P3W4": 3}
+"""How many elements SIGMA adds, by wiring; "" leaves it as it is."""
+
+CREST_FACTORS = (3, 6)
+MODES = ("RMS", "VMEAN", "DC")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The settings of an analyzer; ranges in V and A rms, `power_factor` the load's lowest."""
+
+    voltage_range_v: float
+    current_range_a: float
+    update_s: float
+    element: str
+    wiring: str
+    mode: str
+    crest_factor: int
+    line_filter: bool
+    frequency_filter: bool
+    integrate: bool
+    power_factor: float
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The values to ask for, by the analyzer's names."""
+        return tuple(item for item in ITEMS if self.integrate or item != "WH")
+
+    @property
+    def elements(self) -> int:
+        """How many elements the values add up."""
+        return WIRINGS[self.wiring] if self.element == "SIGMA" else 1
+
+    @property
+    def range_w(self) -> float:
+        """The power range: the product of the other two, over all elements."""
+        return self.voltage_range_v * self.current_range_a * self.elements
+
+    @property
+    def resolution_w(self) -> float:
+        """One digit of a display of five, whose decimal point follows the power range."""
+        return 10.0 ** (math.floor(math.log10(self.range_w)) - 4)
+
+    def commands(self) -> list[tuple[str, str]]:
+        """Headers and values, in the order in which an analyzer takes them."""
+        wiring = [(":INPUT:WIRING", self.wiring)] if self.wiring else []
+        items = [
+            (f":NUMERIC:NORMAL:ITEM{nth}", f"{item},{self._element_of(item)}")
+            for nth, item in enumerate(self.items, 1)
+        ]
+        return [
+            (":COMMUNICATE:HEADER", "0"),
+            (":HOLD", "0"),
+            *wiring,
+            (":INPUT:CFACTOR", str(self.crest_factor)),
+            (":INPUT:MODE", self.mode),
+            (":INPUT:VOLTAGE:AUTO", "0"),
+            (":INPUT:VOLTAGE:RANGE", f"{self.voltage_range_v:g}"),
+            (":INPUT:CURRENT:AUTO", "0"),
+            (":INPUT:CURRENT:RANGE", f"{self.current_range_a:g}"),
+            (":INPUT:FILTER:LINE", str(int(self.line_filter))),
+            (":INPUT:FILTER:FREQUENCY", str(int(self.frequency_filter))),
+            (":MEASURE:AVERAGING:STATE", "0"),
+            (":RATE", f"{self.update_s:g}"),
+            (":NUMERIC:FORMAT", "ASCII"),
+            (":NUMERIC:NORMAL:NUMBER", str(len(items))),
+            *items,
+            (":INTEGRATE:MODE", "NORMAL"),
+            (":INTEGRATE:TIMER", "0,0,0"),
+        ]
+
+    def errors(self, facts: Mapping[str, Any]) -> tuple[float, float]:
+        """Gain error as a fraction of the reading, and constant error in W.
+
+        The formula of the maker (IM WT310E-02EN and IM WT310-02EN, 7.3.2): reading and range
+        error, the influence of the power factor as tan(phi) times `reactive_error`, the line
+        filter's share, and twice the range error at crest factor 6.
+        """
+        reactive = facts["reactive_error"] * math.tan(math.acos(self.power_factor))
+        gain = facts["gain_error"] + reactive + self.line_filter * facts["filter_error"]
+        return gain, facts["range_error"] * self.range_w * (2 if self.crest_factor == 6 else 1)
+
+    def _element_of(self, item: str) -> str:
+        """The ranges of SIGMA are those of its elements, which share them."""
+        return "1" if item.endswith("RANGE") and self.element == "SIGMA" else self.element
+
+
+@cache
+def _analyzers() -> Mapping[str, Any]:
+    return tomllib.loads(
+        resources.files("fsgreen.meters.scpi").joinpath("analyzers.toml").read_text()
+    )
+
+
+def facts_of(model: str) -> Mapping[str, Any]:
+    """Return what `analyzers.toml` knows of a model; FsgreenError where it knows nothing."""
+    known = {name: facts for facts in _analyzers().values() for name in facts["models"]}
+    fitting = [name for name in known if model.upper().startswith(name)]
+    if not fitting:
+        raise FsgreenError(
+            f"no commands and no accuracy are known of the analyzer {model}",
+            where="fsgreen/meters/analyzers.toml",
+            next_step=f"use one of {', '.join(sorted(known))}",
+        )
+    return known[max(fitting, key=len)]
+
+
+def same_setting(wanted: str, answered: str) -> bool:
+    """Whether an analyzer answers what was set: numbers by value, words also cut short."""
+    parts = [part.strip() for part in answered.split(",")]
+    return len(parts) == len(wanted.split(",")) and all(
+        _same(one, other) for one, other in zip(wanted.split(","), parts, strict=True)
+    )
+
+
+def _same(wanted: str, answered: str) -> bool:
+    try:
+        return math.isclose(float(wanted), float(answered), rel_tol=1e-3)
+    except ValueError:
+        return bool(answered) and wanted.upper().startswith(answered.upper())

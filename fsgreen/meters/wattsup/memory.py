@@ -1,0 +1,182 @@
+"""The memory of a Watts Up: what it logged with no computer attached.
+
+The memory has one interval and no clock: its times are rebuilt from that interval and the moment
+of the download. Setting a new log clears it, so that is refused while it holds unread records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.base import Chunk
+from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.serialport import usb_serial
+from fsgreen.meters.wattsup.line import Conversation
+from fsgreen.meters.wattsup.packets import NUMBER, Packet, PacketReader, WattsUpParser
+from fsgreen.trace import Boundary, MeterInfo
+
+DOWNLOAD = "#D,R,0;"
+WHEN_FULL = {"0": "stops", "1": "overwrites the oldest", "2": "halves it and doubles the interval"}
+
+
+@dataclass(frozen=True)
+class MemoryState:
+    """The interval of the log, how many records fit, and what happens when no more do."""
+
+    interval_s: int
+    capacity_count: int
+    when_full: str
+
+
+class WattsUpMemory:
+    """The memory of the meter on a serial port.
+
+    Opening sends nothing that stops a log or clears it. Raises FsgreenError where the port is
+    missing, busy or silent, or speaks something else.
+    """
+
+    def __init__(
+        self,
+        port: str,
+        *,
+        boundary: Boundary = "wall",
+        covers: Sequence[str] = ("system",),
+        baud: int = 115200,
+        range_w: float = 1800.0,
+    ) -> None:
+        self._talk = Conversation(port, baud)
+        try:
+            self._talk.drain()
+            model, stamp = self._talk.identify()
+            interval_s = self.state().interval_s
+        except FsgreenError:
+            self.close()
+            raise
+        self._info = MeterInfo(
+            driver="wattsup",
+            model=model,
+            serial=usb_serial(port) or stamp,
+            boundary=boundary,
+            covers=tuple(covers),
+            rate_hz=1 / interval_s,
+            range_w=range_w,
+            resolution_w=0.1,
+            gain_error=0.015,
+            constant_error_w=0.3,
+            source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W; its memory, whose "
+            "times are rebuilt from one interval: late by up to that",
+            options={"memory": True},
+        )
+
+    def describe(self) -> MeterInfo:
+        """Return what the meter is."""
+        return self._info
+
+    def state(self) -> MemoryState:
+        """Return how the memory is set; raises FsgreenError where an answer is no number."""
+        interval_s = self._number(self._talk.ask("#S,R,0;", "s", 3).args[1])
+        capacity = self._number(self._talk.ask("#N,R,0;", "n", 1).args[0])
+        mode = self._talk.ask("#O,R,0;", "o", 1).args[0]
+        if interval_s == 0:
+            raise self._talk.error("the meter logs at no fixed interval", "set one: log_anew")
+        return MemoryState(interval_s, capacity, WHEN_FULL.get(mode, f"mode {mode}"))
+
+    def download(self) -> list[Chunk]:
+        """Return the raw bytes of all records, with the header that explains them.
+
+        The memory stays as it is. Raises FsgreenError if the download breaks off or lacks records.
+        """
+        self._talk.drain()
+        self._talk.ask("#H,R,0;", "h")
+        expected = self._number(self._talk.ask(DOWNLOAD, "n", 3).args[2])
+        end = self._talk.wait(lambda p: p.command == "l", while_it_talks=True)
+        chunks, self._talk.unread = self._talk.unread, []
+        found = _count_records(chunks)
+        if end is None or found != expected:
+            raise self._talk.error(
+                f"the download broke off: {found} of {expected} records",
+                "nothing is lost; try again",
+            )
+        return chunks
+
+    def log_anew(self, interval_s: int, *, erase: bool = False) -> None:
+        """Clear the memory and log into it every `interval_s`; stops when full.
+
+        Raises FsgreenError if it holds records and `erase` is not set: download them first.
+        """
+        held = self._number(self._talk.ask(DOWNLOAD, "n", 3).args[2])
+        self._talk.wait(lambda p: p.command == "l", while_it_talks=True)
+        if held and not erase:
+            raise self._talk.error(
+                f"the memory holds {held} records, which a new log would clear",
+                "download them, then ask again with erase",
+            )
+        self._talk.drain()
+        self._talk.ask("#O,W,1,0;", "o")
+        self._talk.ask(f"#L,W,3,I,0,{interval_s};", "s")
+
+    def close(self) -> None:
+        """Release the port."""
+        self._talk.close()
+
+    def _number(self, text: str) -> int:
+        if not NUMBER.fullmatch(text) or int(text) < 0:
+            raise self._talk.error(f"{text!r} is no count", "unplug and replug its USB cable")
+        return int(text)
+
+
+class MemoryParser:
+    """Readings of a download, given once its end has come.
+
+    The last record stands at the moment the download began. Flags as of `WattsUpParser`, and
+    `cut`: the end never came, or fewer records did than the meter had said.
+    """
+
+    def __init__(self, info: MeterInfo) -> None:
+        self._records = WattsUpParser(info)
+        self._packets = PacketReader()
+        self._held: list[Reading] = []
+        self._begin_s = NAN
+        self._interval_s = NAN
+        self._count = -1
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the readings of the download that `chunk` completes."""
+        ended = False
+        for packet in self._packets.feed(chunk.data):
+            if packet.command == "n" and packet.whole and len(packet.args) == 3:
+                self._begin(packet, chunk.time_s)
+            ended = ended or packet.command == "l"
+        self._held += self._records.feed(chunk)
+        if not ended:
+            return []
+        held, self._held = self._held, []
+        whole = len(held) == self._count and self._interval_s > 0
+        last = len(held) - 1
+        return [
+            replace(
+                reading,
+                time_s=self._begin_s - (last - nth) * self._interval_s if whole else NAN,
+                power_w=reading.power_w if whole else NAN,
+                quality=_without_retimed(reading.quality) if whole else "cut",
+            )
+            for nth, reading in enumerate(held)
+        ]
+
+    def _begin(self, packet: Packet, time_s: float) -> None:
+        _, interval, count = packet.args
+        if NUMBER.fullmatch(interval) and NUMBER.fullmatch(count):
+            self._held = []
+            self._begin_s = time_s
+            self._interval_s, self._count = float(interval), int(count)
+
+
+def _without_retimed(quality: str) -> str:
+    return "|".join(flag for flag in quality.split("|") if flag != "retimed") or "ok"
+
+
+def _count_records(chunks: Sequence[Chunk]) -> int:
+    packets = PacketReader()
+    return sum(packet.command == "d" for chunk in chunks for packet in packets.feed(chunk.data))

@@ -1,0 +1,55 @@
+"""Where the edges of a load stand in a power trace, to a fraction of a reading."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fsgreen.errors import FsgreenError
+from fsgreen.trace.table import Array
+from fsgreen.trace.timing import MAX_GAP_INTERVALS
+
+MIN_STEP = 0.3
+"""An edge whose step is less than this share of the median one is hidden by other load."""
+
+
+def located_edges(
+    time_s: Array, energy_j: Array, host_s: Array, expected_s: Array, doubt_s: float
+) -> tuple[Array, Array]:
+    """Return the host's and the meter's times of the edges that can be located.
+
+    `energy_j` is the energy up to each reading: a reading averages the interval that it ends, so
+    this is exact at readings and nowhere else. An edge is expected within `doubt_s` of
+    `expected_s`. The levels before and after it are taken from the readings between its window and
+    those of its neighbours; it stands where a step between them has the energy of the window.
+    Raises FsgreenError where fewer than a third of the edges, or three, can be located.
+    """
+    interval_s = float(np.median(np.diff(time_s)))
+    spare_s = expected_s[1] - expected_s[0]
+    bounds = np.concatenate(([expected_s[0] - spare_s], expected_s, [expected_s[-1] + spare_s]))
+    found, steps_w = [], []
+    for nth, edge_s in enumerate(expected_s):
+        left, right = bounds[nth] + doubt_s, bounds[nth + 2] - doubt_s
+        window_s = (left, edge_s - doubt_s, edge_s + doubt_s, right)
+        begin, opened, closed, end = np.searchsorted(time_s, window_s) - (0, 1, 0, 1)
+        if not 0 <= begin < opened < closed < end < len(time_s):
+            continue
+        if np.diff(time_s[begin : end + 1]).max() > MAX_GAP_INTERVALS * interval_s:
+            continue
+        before_w = (energy_j[opened] - energy_j[begin]) / (time_s[opened] - time_s[begin])
+        after_w = (energy_j[end] - energy_j[closed]) / (time_s[end] - time_s[closed])
+        window_j = energy_j[closed] - energy_j[opened]
+        step_w = after_w - before_w
+        if (step_w > 0) != (nth % 2 == 0) or step_w == 0:
+            continue
+        moment_s = (after_w * time_s[closed] - before_w * time_s[opened] - window_j) / step_w
+        found.append((host_s[nth], moment_s))
+        steps_w.append(abs(step_w))
+    clear = np.array(steps_w) >= MIN_STEP * np.median(steps_w) if steps_w else np.zeros(0, bool)
+    if clear.sum() < max(3, len(host_s) / 3):
+        raise FsgreenError(
+            f"only {int(clear.sum())} of {len(host_s)} edges of the pulses can be located",
+            where="clock of the meter",
+            next_step="pulse with chips of four readings or more, on an idle machine",
+        )
+    host, meter = np.array(found)[clear].T
+    return host, meter

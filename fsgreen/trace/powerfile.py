@@ -1,0 +1,204 @@
+"""A `power.parquet` of any size: read a row group at a time, for one meter after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from fsgreen.errors import FsgreenError
+
+NUMBERS = ("power_w", "voltage_v", "current_a", "energy_wh")
+COLUMNS = ("time_s", "meter", *NUMBERS, "quality")
+OK = "ok"
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Readings of one meter that follow each other; a quantity that it does not give is None.
+
+    `codes` holds the place in `qualities` of each reading's quality; None: every reading is ok.
+    """
+
+    time_s: Floats
+    power_w: Floats
+    energy_wh: Floats | None = None
+    codes: NDArray[np.int32] | None = None
+    qualities: Sequence[str] = ()
+
+    def part(self, begin: int, end: int) -> Piece:
+        """Return the readings from place `begin` up to `end`."""
+        return Piece(
+            self.time_s[begin:end],
+            self.power_w[begin:end],
+            None if self.energy_wh is None else self.energy_wh[begin:end],
+            None if self.codes is None else self.codes[begin:end],
+            self.qualities,
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the readings as a table."""
+        nothing = np.full(len(self.time_s), np.nan)
+        quality = np.full(len(self.time_s), OK, dtype=object)
+        if self.codes is not None:
+            quality = np.array(self.qualities, dtype=object)[self.codes]
+        return pd.DataFrame(
+            {
+                "time_s": self.time_s,
+                "power_w": self.power_w,
+                "energy_wh": nothing if self.energy_wh is None else self.energy_wh,
+                "quality": quality,
+            }
+        )
+
+
+class PowerFile:
+    """An open `power.parquet`; of one thread only. A context manager.
+
+    Raises FsgreenError where the file is none, lacks a column, or is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = pq.ParquetFile(path, read_dictionary=["meter", "quality"])
+        except (OSError, ValueError, KeyError) as error:
+            raise self._foreign(str(error)) from error
+        self._place = {name: nth for nth, name in enumerate(self._file.schema_arrow.names)}
+        lacking = [name for name in COLUMNS if name not in self._place]
+        if lacking:
+            self.close()
+            raise self._foreign(f"it lacks {', '.join(lacking)}")
+        self.readings_count = int(self._file.metadata.num_rows)
+
+    def __enter__(self) -> PowerFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the file; harmless when repeated."""
+        self._file.close()
+
+    def meters(self) -> list[str]:
+        """Return the names of the meters, in the order of their first readings."""
+        found: dict[str, None] = {}
+        for group in range(self._file.metadata.num_row_groups):
+            only = self._only(group, "meter")
+            if only is not None:
+                found[only] = None
+            else:
+                several = self._read(group, ["meter"])["meter"].cast(pa.string())
+                found |= dict.fromkeys(several.unique().to_pylist())
+        return list(found)
+
+    def tables(self, meter: str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:
+        """Yield these columns of one meter's readings, in their order."""
+        for group in range(self._file.metadata.num_row_groups):
+            only = self._only(group, "meter")
+            if only in (None, meter):
+                own = self._own(group, columns, meter, mixed=only is None)
+                if own.num_rows:
+                    yield own
+
+    def frame(self, meter: str) -> pd.DataFrame:
+        """Return all readings of one meter."""
+        tables = list(self.tables(meter))
+        columns = {
+            name: np.concatenate([floats(table[name]) for table in tables])
+            if name in ("time_s", *NUMBERS)
+            else [text for table in tables for text in table[name].to_pylist()]
+            for name in (COLUMNS if tables else ())
+        }
+        return pd.DataFrame(columns, columns=list(COLUMNS))
+
+    def pieces(self, meter: str) -> Iterator[Piece]:
+        """Yield what sums need of one meter's readings, in their order.
+
+        What a row group says of itself is not read: no counter, or nothing but sound readings.
+        """
+        for group in range(self._file.metadata.num_row_groups):
+            only = self._only(group, "meter")
+            if only not in (None, meter):
+                continue
+            columns = ["time_s", "power_w"]
+            if not self._is_null(group, "energy_wh"):
+                columns.append("energy_wh")
+            if self._only(group, "quality") != OK:
+                columns.append("quality")
+            table = self._own(group, columns, meter, mixed=only is None)
+            if table.num_rows == 0:
+                continue
+            yield Piece(
+                floats(table["time_s"]),
+                floats(table["power_w"]),
+                floats(table["energy_wh"]) if "energy_wh" in columns else None,
+                *(coded(table["quality"]) if "quality" in columns else ()),
+            )
+
+    def _own(self, group: int, columns: Sequence[str], meter: str, *, mixed: bool) -> pa.Table:
+        """Read these columns of one meter's readings in a row group."""
+        if not mixed:
+            return self._read(group, columns)
+        table = self._read(group, list(dict.fromkeys([*columns, "meter"])))
+        return table.filter(pc.equal(table["meter"].cast(pa.string()), meter)).select(list(columns))
+
+    def _is_null(self, group: int, column: str) -> bool:
+        about = self._file.metadata.row_group(group).column(self._place[column])
+        counts = about.statistics
+        return (
+            counts is not None and counts.has_null_count and counts.null_count == about.num_values
+        )
+
+    def _only(self, group: int, column: str) -> Any:
+        """Return the one value that a text column has in a row group, None if it may have more."""
+        about = self._file.metadata.row_group(group).column(self._place[column])
+        bounds = about.statistics
+        if bounds is None or not bounds.has_min_max or bounds.null_count:
+            return None
+        return bounds.min if bounds.min == bounds.max else None
+
+    def _read(self, group: int, columns: Sequence[str]) -> pa.Table:
+        try:
+            return self._file.read_row_group(group, columns=columns, use_threads=False)
+        except (OSError, ValueError) as error:
+            raise self._foreign(str(error)) from error
+
+    def _foreign(self, reason: str) -> FsgreenError:
+        return FsgreenError(
+            f"this is not a whole table of power: {reason}",
+            where=self._path,
+            next_step="take it back from version control (dvc checkout), or make it anew from "
+            "power.raw: fsgreen reparse",
+        )
+
+
+def floats(column: pa.ChunkedArray) -> Floats:
+    """Return a column as float64, without a copy where it lies in one piece; null becomes NaN."""
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    values: Floats = whole.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    return values
+
+
+def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32] | None, list[str]]:
+    """Return each reading's quality as a place in a list, and the list; None if all are ok."""
+    if column.null_count:
+        column = column.cast(pa.string()).fill_null("none")
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    qualities = [str(quality) for quality in whole.dictionary.to_pylist()]
+    if qualities == [OK]:
+        return None, qualities
+    return whole.indices.to_numpy(zero_copy_only=False).astype(np.int32), qualities

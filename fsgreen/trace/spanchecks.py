@@ -1,0 +1,160 @@
+"""What makes a trace unfit for a phase, found while its readings pass by once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from fsgreen.trace.flaw import Flaw
+from fsgreen.trace.intervals import Intervals
+from fsgreen.trace.meter import MeterInfo
+from fsgreen.trace.powerfile import Piece
+from fsgreen.trace.table import Array
+from fsgreen.trace.timing import MAX_GAP_INTERVALS, MIN_COVERAGE, STEP_READINGS, timing_flaws
+from fsgreen.trace.values import FINE_SHARE, HUGE, MAX_QUANTISATION_SHARE, value_flaws
+
+TAIL = 2 * STEP_READINGS
+"""Readings of the piece before that are looked at again, so that nothing hides between two."""
+
+REGULAR = 0.1
+"""Intervals this near to the nominal one can hold no flaw of timing: two differ by less than the
+tolerance of rule 13."""
+
+OF_THE_WHOLE = frozenset({"too-few", "jitter", "coverage", "underflow"})
+"""Flaws that a part of a trace cannot show; they are judged at the end."""
+
+DISORDER = frozenset({"no-time", "duplicate", "out-of-order"})
+"""Flaws that leave no intervals to judge."""
+
+
+class SpanChecks:
+    """`check_trace` for one span, a piece at a time.
+
+    A piece that is plainly sound is passed by; any other is given to the checks of whole traces.
+    What the whole alone can show is counted and judged at the end. Not looked at are voltage and
+    current, and whether a counter agrees with the power.
+    """
+
+    def __init__(self, start_s: float, end_s: float, info: MeterInfo, under_load: bool) -> None:
+        self._start_s, self._end_s = start_s, end_s
+        self._info = info
+        self._interval_s = 1 / info.rate_hz
+        self._reach_s = MAX_GAP_INTERVALS * self._interval_s
+        self._under_load = under_load
+        self._tail: Piece | None = None
+        self._intervals = Intervals(self._interval_s)
+        self._last_s = self._last_wh = float("nan")
+        self._count = 0
+        self._covered_s = self._sum_w = 0.0
+        self._found: dict[tuple[int, str], list[str]] = {}
+        self._doubling: Flaw | None = None
+
+    def feed(self, piece: Piece, steps_s: Array | None) -> None:
+        """Take the next readings, and their distances in time where all of these are above 0."""
+        near = self._near(piece.time_s, rising=steps_s is not None)
+        time_s, power_w = piece.time_s[near], piece.power_w[near]
+        if len(time_s):
+            if steps_s is None or not isinstance(near, slice):
+                steps_s = np.diff(time_s)
+            else:
+                steps_s = steps_s[near.start : near.stop - 1]
+            link_s = np.array([time_s[0] - self._last_s] * (self._count > 0))
+            self._doubling = None
+            regular = [self._add(time_s[:1], link_s), self._add(time_s[1:], steps_s)]
+            if not (all(regular) and self._is_sound(piece, power_w)):
+                self._examine(piece)
+            self._sum_w += float(power_w.sum())
+            if piece.energy_wh is not None:
+                self._follow_counter(piece.energy_wh[near])
+        self._tail = piece.part(max(0, len(piece.time_s) - TAIL), len(piece.time_s))
+
+    def flaws(self) -> list[Flaw]:
+        """Return what was found: the first of each kind, and in how many more pieces it is."""
+        found = [
+            Flaw(rule, name, details[0] + (f", and {len(details) - 1} more" * (len(details) > 1)))
+            for (rule, name), details in self._found.items()
+        ]
+        if self._count < 2:
+            found.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
+        elif not DISORDER & {flaw.name for flaw in found}:
+            found += self._timing_of_the_whole()
+        mean_w = self._sum_w / max(self._count, 1)
+        if self._under_load and 0 < mean_w < self._info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
+            step = f"steps of {self._info.resolution_w:g} W"
+            found.append(
+                Flaw(14, "underflow", f"a mean of {mean_w:.3g} W is too little for {step}")
+            )
+        return sorted(found, key=lambda flaw: flaw.rule)
+
+    def _near(self, time_s: Array, rising: bool) -> slice | Array:
+        first_s, last_s = self._start_s - self._reach_s, self._end_s + self._reach_s
+        if rising:
+            first = int(np.searchsorted(time_s, first_s, side="left"))
+            return slice(first, int(np.searchsorted(time_s, last_s, side="right")))
+        near: Array = ~((time_s < first_s) | (time_s > last_s))
+        return near
+
+    def _is_sound(self, piece: Piece, power_w: Array) -> bool:
+        info, most_w = self._info, float(power_w.max())
+        coarse = info.boundary == "modelled" or info.resolution_w > FINE_SHARE * most_w
+        in_range = power_w.min() > 0 and most_w <= min(info.range_w, HUGE)
+        return piece.codes is None and coarse and bool(in_range)
+
+    def _examine(self, piece: Piece) -> None:
+        """Give a piece, and the readings before it, to the checks of whole traces."""
+        parts = [piece] if self._tail is None else [self._tail, piece]
+        frame = pd.concat([part.frame() for part in parts], ignore_index=True)
+        time_s = frame["time_s"].to_numpy(float)
+        near = frame[np.asarray(self._near(time_s, rising=False))]
+        flaws = timing_flaws(time_s, self._start_s, self._end_s, self._interval_s)
+        flaws += value_flaws(near, self._info, self._under_load)
+        for flaw in flaws:
+            if flaw.name == "interval-doubling":
+                self._doubling = flaw  # of the end of the trace, if another piece does not follow
+            elif flaw.name not in OF_THE_WHOLE:
+                details = self._found.setdefault((flaw.rule, flaw.name), [])
+                details += [flaw.detail] * (flaw.detail not in details)
+
+    def _add(self, ends_s: Array, steps_s: Array) -> bool:
+        """Add readings, each so much later than the one before; return whether all are regular.
+
+        The first reading of all has none before it.
+        """
+        self._count += len(ends_s)
+        if len(ends_s) == 0:
+            return True
+        begin_s, self._last_s = self._last_s, float(ends_s[-1])
+        if len(steps_s) == 0:
+            return True
+        least_s, most_s = float(steps_s.min()), float(steps_s.max())
+        if not least_s > 0:
+            return False
+        self._intervals.feed(steps_s, least_s, most_s)
+        if most_s <= self._reach_s:
+            overlap_s = min(self._last_s, self._end_s) - max(begin_s, self._start_s)
+            self._covered_s += max(0.0, overlap_s)
+        else:
+            parts_s = np.minimum(ends_s, self._end_s) - np.maximum(ends_s - steps_s, self._start_s)
+            self._covered_s += float(parts_s[steps_s <= self._reach_s].clip(min=0).sum())
+        low_s, high_s = (1 - REGULAR) * self._interval_s, (1 + REGULAR) * self._interval_s
+        return least_s >= low_s and most_s <= high_s
+
+    def _follow_counter(self, energy_wh: Array) -> None:
+        known = energy_wh[np.isfinite(energy_wh)]
+        if len(known):
+            # Before the first value there is NaN, than which nothing is less.
+            if known[0] < self._last_wh or (np.diff(known) < 0).any():
+                self._found[21, "reset"] = ["the meter's energy counter went back"]
+            self._last_wh = float(known[-1])
+
+    def _timing_of_the_whole(self) -> list[Flaw]:
+        flaws = [] if self._doubling is None else [self._doubling]
+        p95_s = self._intervals.percentile_95_s()
+        if p95_s is not None:
+            detail = f"p95 interval {p95_s:.3g} s, nominal {self._interval_s:.3g} s"
+            flaws.append(Flaw(13, "jitter", detail))
+        coverage = self._covered_s / (self._end_s - self._start_s)
+        if coverage < MIN_COVERAGE:
+            detail = f"readings cover {100 * coverage:.3g} % of the phase"
+            flaws.append(Flaw(13, "coverage", detail))
+        return flaws

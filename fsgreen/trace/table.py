@@ -1,0 +1,107 @@
+"""A trace as a table: what its columns must be, their units, and the flags of its readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from fsgreen.errors import FsgreenError
+from fsgreen.units import check_columns, unit_of
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+UNITS = {
+    "time": ("seconds",),
+    "power": ("watts",),
+    "voltage": ("volts",),
+    "current": ("amperes",),
+    "energy": ("watt-hours", "joules"),
+}
+"""What the quantities of a trace are measured in, by the first word of a column's name."""
+
+
+def check_units(readings: pd.DataFrame) -> pd.DataFrame:
+    """Return a trace unchanged if every number in it has a unit, and its quantity's own.
+
+    Raises FsgreenError naming the columns that have none (`power_mw`) or another (`power_j`).
+    """
+    names = [str(name) for name in check_columns(readings).columns]
+    wrong = [
+        f"{name} is in {unit}, not in {' or '.join(known)}"
+        for name in names
+        if (known := UNITS.get(name.partition("_")[0]))
+        and (unit := unit_of(name)) is not None
+        and unit not in known
+    ]
+    if wrong:
+        raise flawed("columns of the wrong unit: " + "; ".join(wrong))
+    return readings
+
+
+def times(readings: pd.DataFrame) -> Array:
+    """Return the times of one meter's trace in seconds; raises where they do not rise."""
+    time_s = numbers(check_units(readings), "time_s")
+    if "meter" in readings and readings["meter"].nunique() > 1:
+        raise flawed("readings of several meters in one trace: select one, or use sum_meters")
+    if len(time_s) < 2 or not (np.diff(time_s) > 0).all():
+        raise flawed("the trace needs two readings or more with rising times")
+    return time_s
+
+
+def columns(readings: pd.DataFrame, column: str) -> tuple[Array, Array]:
+    """Return times and one column as float arrays; refuses what no integral can be taken of."""
+    return times(readings), numbers(readings, column)
+
+
+def numbers(readings: pd.DataFrame, column: str) -> Array:
+    """Return one column as floats; raises where it is missing or holds something else."""
+    if column not in readings:
+        present = ", ".join(str(name) for name in readings.columns)
+        raise flawed(f"the trace has no column {column} ({unit_of(column)}), only {present}")
+    if not is_numeric_dtype(readings[column]):
+        raise flawed(f"the column {column} holds {readings[column].dtype}, not numbers")
+    return readings[column].to_numpy(float)
+
+
+def flags(readings: pd.DataFrame) -> Iterator[tuple[int, frozenset[str]]]:
+    """Yield place and flags of each reading that is not "ok"."""
+    if "quality" in readings:
+        quality = readings["quality"].to_numpy(object)
+        for place in np.flatnonzero(quality != "ok"):
+            yield int(place), frozenset(str(quality[place]).split("|")) - {"ok"}
+
+
+def join_flags(several: dict[int, set[str]], length: int) -> Array:
+    """Return a column `quality` from the flags at its places."""
+    quality = np.full(length, "ok", dtype=object)
+    for place, names in several.items():
+        quality[place] = "|".join(sorted(names)) or "ok"
+    return quality
+
+
+def carried_flags(readings: pd.DataFrame, low_s: Array, high_s: Array) -> dict[int, set[str]]:
+    """Return the flags of new points made from the power between `low_s` and `high_s` each.
+
+    By interpolation a reading takes part in what lies between its two neighbours.
+    """
+    reach_s = np.concatenate(([-np.inf], times(readings), [np.inf]))
+    found: dict[int, set[str]] = {}
+    for place, names in flags(readings):
+        first = np.searchsorted(high_s, reach_s[place], side="right")
+        last = np.searchsorted(low_s, reach_s[place + 2], side="left")
+        for point in range(int(first), int(last)):
+            found.setdefault(point, set()).update(names)
+    return found
+
+
+def flawed(what: str) -> FsgreenError:
+    """Return the error of a trace that cannot be used for what is asked."""
+    return FsgreenError(
+        what,
+        where="power trace",
+        next_step="list the trace's flaws with fsgreen.trace.check_trace, then measure again",
+    )

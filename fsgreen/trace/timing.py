@@ -1,0 +1,126 @@
+"""Rule 13: whether readings come at regular times and cover a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fsgreen.trace.flaw import Flaw
+from fsgreen.trace.table import Array
+
+MIN_COVERAGE = 0.99
+MAX_GAP_INTERVALS = 1.5
+P95_TOLERANCE = 0.20
+
+STEP_READINGS = 8
+"""Readings on either side of a suspected step of the clock; their median is not moved by jitter."""
+
+MOST_SUSPECTS = 1000
+"""A trace with more irregular intervals is full of jitter, and flawed by that."""
+
+LATE_READINGS = 2
+"""A reading that comes so many places too late was overtaken; more, and the clock went back."""
+
+
+def timing_flaws(time_s: Array, start_s: float, end_s: float, interval_s: float) -> list[Flaw]:
+    """List what is wrong with the times of a trace in and around a phase.
+
+    Names: too-few, no-time, duplicate, out-of-order, clock-step, interval-doubling, jitter, gap,
+    coverage.
+    """
+    reach_s = MAX_GAP_INTERVALS * interval_s
+    near = _within(time_s, start_s - reach_s, end_s + reach_s)
+    if len(near) < 2:
+        return [Flaw(13, "too-few", f"{len(near)} readings in the phase")]
+    steps_s = np.diff(near)
+    if not (steps_s > 0).all():
+        return list(_disorder(near))
+    flaws = list(_irregular(steps_s, interval_s))
+    wide = _within(time_s, start_s - STEP_READINGS * interval_s, end_s + STEP_READINGS * interval_s)
+    if (np.diff(wide) > 0).all():
+        flaws += _clock_steps(wide, start_s, end_s, interval_s)
+    whole = steps_s <= MAX_GAP_INTERVALS * interval_s
+    overlap_s = np.minimum(near[1:], end_s) - np.maximum(near[:-1], start_s)
+    coverage = float(overlap_s[whole].clip(min=0).sum() / (end_s - start_s))
+    if coverage < MIN_COVERAGE:
+        flaws.append(Flaw(13, "coverage", f"readings cover {100 * coverage:.3g} % of the phase"))
+    return flaws
+
+
+def _within(time_s: Array, start_s: float, end_s: float) -> Array:
+    """Times in a span, in order of arrival, and those that are missing."""
+    return time_s[~((time_s < start_s) | (time_s > end_s))]
+
+
+def _disorder(time_s: Array) -> Iterator[Flaw]:
+    if missing := int(np.isnan(time_s).sum()):
+        yield Flaw(13, "no-time", f"{missing} readings without a time")
+        time_s = time_s[~np.isnan(time_s)]
+    steps_s = np.diff(time_s)
+    if same := int((steps_s == 0).sum()):
+        yield Flaw(13, "duplicate", f"{same} readings at the time of the one before")
+    back = np.flatnonzero(steps_s < 0)
+    overtaken = [
+        int((time_s[place + 1 : place + 2 + LATE_READINGS] <= time_s[place]).sum()) <= LATE_READINGS
+        for place in back
+    ]
+    for name, which in (("out-of-order", True), ("clock-step", False)):
+        if places := [place for place, late in zip(back, overtaken, strict=True) if late is which]:
+            first = places[0]
+            detail = f"{len(places)} times time goes back, at first by {-steps_s[first]:.3g} s"
+            yield Flaw(13, name, f"{detail} at {time_s[first]:.6g} s")
+
+
+def _irregular(steps_s: Array, interval_s: float) -> Iterator[Flaw]:
+    nominal = f"nominal {interval_s:.3g} s"
+    doublings = np.round(np.log2(steps_s / interval_s))
+    regular = np.abs(steps_s / (interval_s * 2**doublings) - 1) <= P95_TOLERANCE
+    last = doublings[-1]
+    tail = np.flatnonzero(~regular | (doublings != last))
+    length = len(steps_s) - 1 - (int(tail[-1]) if len(tail) else -1)
+    if last >= 1 and length >= min(3, len(steps_s)):
+        detail = f"the last {length} intervals are {2**last:.0f} times as long; {nominal}"
+        yield Flaw(13, "interval-doubling", detail)
+    p95_s = float(np.percentile(steps_s, 95))
+    if abs(p95_s - interval_s) > P95_TOLERANCE * interval_s:
+        yield Flaw(13, "jitter", f"p95 interval {p95_s:.3g} s, {nominal}")
+    longest_s = float(steps_s.max())
+    if longest_s > MAX_GAP_INTERVALS * interval_s:
+        yield Flaw(13, "gap", f"gap of {longest_s:.3g} s, {nominal}")
+
+
+def _clock_steps(time_s: Array, start_s: float, end_s: float, interval_s: float) -> Iterator[Flaw]:
+    """Find where all later readings are shifted against the earlier ones, with none missing.
+
+    A late arrival is irregular too, but those after it are back in place. The pace is the median
+    over `STEP_READINGS` intervals, which a meter's own rate moves and a step does not.
+    """
+    lag = min(STEP_READINGS, len(time_s) // 2)
+    if lag < 3:
+        return
+    pace_s = float(np.median(time_s[lag:] - time_s[:-lag])) / lag
+    steps_s = np.diff(time_s)
+    limit_s = P95_TOLERANCE * interval_s
+    suspect = (np.abs(steps_s - pace_s) > limit_s) & (steps_s <= MAX_GAP_INTERVALS * interval_s)
+    suspect &= (time_s[:-1] < end_s) & (time_s[1:] > start_s)
+    shifts = [
+        (abs(shift_s), shift_s, time_s[place])
+        for place in np.flatnonzero(suspect)[:MOST_SUSPECTS] + 1
+        if abs(shift_s := _shift_s(time_s, place, lag, pace_s)) > limit_s
+    ]
+    if shifts:
+        _, shift_s, moment_s = max(shifts)
+        more = f", the largest of {len(shifts)} steps" if len(shifts) > 1 else ""
+        detail = f"the clock steps by {shift_s:+.3g} s at {moment_s:.6g} s{more}"
+        yield Flaw(13, "clock-step", detail)
+
+
+def _shift_s(time_s: Array, place: int, lag: int, pace_s: float) -> float:
+    """How far the times from a place on are shifted against those before; NaN near the ends."""
+    before, after = time_s[max(0, place - lag) : place], time_s[place : place + lag]
+    if min(len(before), len(after)) < 3:
+        return float("nan")
+    before_s = before - pace_s * np.arange(-len(before), 0)
+    after_s = after - pace_s * np.arange(len(after))
+    return float(np.median(after_s) - np.median(before_s))

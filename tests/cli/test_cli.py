@@ -1,0 +1,101 @@
+"""What a user types: every command explains itself, and every mistake names the next command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fsgreen import cli
+
+COMMANDS = (
+    "doctor",
+    "plan",
+    "measure",
+    "status",
+    "latency",
+    "notebook",
+    "reproduce",
+    "meters",
+    "import",
+    "attach",
+    "reparse",
+    "wattsup-memory",
+    "calibrate",
+    "model-error",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main([command, "--help"])
+    assert left.value.code == 0
+    assert f"example: fsgreen {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", "fast1"], "did you mean fast10"),
+        (["plan", "fast10", "--profile", "quik"], "did you mean quick"),
+        (["status", "nowhere"], "there is no campaign 'nowhere'"),
+        (["status", "../nowhere"], "cannot be the name of a campaign"),
+        (["measure", "fast10", "--testbed", "lop"], "did you mean loop"),
+        (["measure", "fast10", "--testbed", "none.toml"], "there is no such testbed file"),
+    ],
+)
+def test_a_mistake_is_one_clear_message_and_status_1(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    assert cli.main(arguments) == 1
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert "Traceback" not in shown
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_folder_for_the_directory_says_how_to_make_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    missing = tmp_path / "missing"
+    arguments = ["measure", "fast10", "--testbed", "directory", "--folder", str(missing)]
+    assert cli.main(arguments) == 1
+    assert f"mkdir -p {missing}" in capsys.readouterr().err
+
+
+def test_the_plan_is_shown_with_its_baseline_and_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plan", "fast10", "--profile", "quick"]) == 0
+    shown = capsys.readouterr().out
+    assert "8 cells x 2 blocks = 16 trials" in shown
+    assert "webserver-ext4-default  (baseline)" in shown
+    assert "min" in shown
+
+
+def test_the_doctor_has_a_row_for_each_thing_and_a_remedy_for_each_fault(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["doctor"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    for subject in ("Python", "workload engine", "testbed loop", "file system xfs", "power meter"):
+        assert any(subject in row for row in rows), subject
+    faults = [number for number, row in enumerate(rows) if row.startswith(("blocks", "warning"))]
+    assert all("->" in rows[number + 1] for number in faults)
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m fsgreen plan fast10 --profile full | head -1"
+    shown = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert shown.stderr == ""

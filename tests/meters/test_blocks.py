@@ -1,0 +1,357 @@
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+from fast_meters import block
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters import blocks
+from fsgreen.meters.blocks import open_blocks
+from fsgreen.meters.blocks.address import address_of
+from fsgreen.meters.blocks.format import Channel, blocks_of
+from fsgreen.meters.blocks.parser import BlockParser
+from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
+from fsgreen.meters.blocks.sources import paced, synthetic
+from fsgreen.meters.columns import joined
+from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
+from fsgreen.meters.settings import Settings
+
+ENTRY = {
+    "name": "ssd",
+    "driver": "blocks",
+    "gain_error": 0.01,
+    "constant_error_w": 0.05,
+    "source": "bench",
+}
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    with socket.socket(socket.AF_INET, kind) as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+def opened(**entry):
+    return closing(open_blocks(Settings(ENTRY | entry), lambda: None))
+
+
+def listen(meter, parser, duration_s):
+    parts = []
+    end_s = time.monotonic() + duration_s
+    while time.monotonic() < end_s:
+        if (chunk := meter.read(0.25)) is not None:
+            parts.append(parser.feed(chunk))
+    return joined(parts)
+
+
+def half_an_ampere(_):
+    return 0.5
+
+
+def over(way):
+    """An emulated sender that is reached by one of the three ways, and the settings for it."""
+    if way == "connect":
+        link = Link(("127.0.0.1", 0), listen=True)
+        return Emulator(link, half_an_ampere), {"connect": f"127.0.0.1:{link.port}"}
+    protocol = "udp" if way == "udp" else "tcp"
+    port = free_port(socket.SOCK_DGRAM if way == "udp" else socket.SOCK_STREAM)
+    entry = {"listen": f"{port}", "protocol": protocol}
+    return Emulator(Link(("127.0.0.1", port), protocol), half_an_ampere), entry
+
+
+@pytest.mark.parametrize("way", ["connect", "listen", "udp"])
+def test_sender_is_read_by_every_way(way):
+    emulator, entry = over(way)
+    emulator.drift_ppm = 100.0
+    with emulator, opened(**entry, covers=["drive"]) as meter:
+        info = meter.describe()
+        assert (info.boundary, info.covers, info.serial) == ("modelled", ("drive",), "emulated")
+        assert info.rate_hz == 1e4
+        meter.start()
+        readings = listen(meter, BlockParser(info), 0.3)
+        meter.stop()
+    assert len(readings) > 1000
+    assert not readings.flags
+    assert readings.power_w == pytest.approx(2.5)
+
+
+def test_measuring_sender_has_the_boundary_of_the_settings():
+    link = Link(("127.0.0.1", 0), listen=True)
+    emulator = Emulator(link, half_an_ampere, modelled=False)
+    with emulator, opened(connect=f"127.0.0.1:{link.port}") as meter:
+        assert meter.describe().boundary == "dc-rail"
+
+
+def test_trial_holds_nothing_from_before_its_start():
+    emulator, entry = over("connect")
+    with emulator, opened(**entry) as meter:
+        meter.start()
+        meter.stop()
+        time.sleep(0.5)
+        started_s = time.monotonic()
+        meter.start()
+        readings = listen(meter, BlockParser(meter.describe()), 0.2)
+    assert readings.time_s[0] > started_s - 0.4
+
+
+@pytest.mark.parametrize("fault", ["drop", "corrupt", "duplicate", "reorder"])
+def test_faults_of_the_network_are_flagged_where_they_cost_samples(fault):
+    emulator, entry = over("udp")
+    with emulator, opened(**entry) as meter:
+        parser = BlockParser(meter.describe())
+        meter.start()
+        before = listen(meter, parser, 0.2)
+        setattr(emulator.faults, fault, 1)
+        after = listen(meter, parser, 0.6)
+    assert not before.flags
+    costs = fault in ("drop", "corrupt")
+    assert set(after.flags.values()) == ({"lost"} if costs else set())
+    assert np.diff(after.time_s).max() < (0.06 if costs else 1.1e-4)
+
+
+def test_silence_and_new_start_of_a_sender_are_losses():
+    emulator, entry = over("udp")
+    with emulator, opened(**entry) as meter:
+        parser = BlockParser(meter.describe())
+        meter.start()
+        listen(meter, parser, 0.2)
+        emulator.faults.stall = True
+        time.sleep(0.3)
+        emulator.faults.stall = False
+        stalled = listen(meter, parser, 0.3)
+        emulator.restart()
+        restarted = listen(meter, parser, 0.3)
+        emulator.restart("another")
+        another = listen(meter, parser, 0.3)
+    assert list(stalled.flags.values()) == ["lost"]
+    assert list(restarted.flags.values()) == ["lost"]
+    assert "inconsistent" in another.flags.values()
+    assert np.isnan(another.power_w[-1])
+
+
+def test_clipped_current_of_an_emulated_sender_is_flagged():
+    link = Link(("127.0.0.1", 0), listen=True)
+    with Emulator(link, lambda _: 5.0), opened(connect=f"127.0.0.1:{link.port}") as meter:
+        meter.start()
+        readings = listen(meter, BlockParser(meter.describe()), 0.15)
+    assert set(readings.flags.values()) == {"clipped"}
+
+
+@pytest.mark.parametrize("way", ["connect", "listen"])
+def test_sender_that_vanishes_is_told_and_taken_again_when_it_returns(way, monkeypatch):
+    monkeypatch.setattr(blocks, "WAIT_S", 2.0)
+    first, entry = over(way)
+    port = first.link.port if way == "connect" else int(entry["listen"])
+    with first:
+        meter = open_blocks(Settings(ENTRY | entry), lambda: None)
+        meter.start()
+        assert meter.read(1.0) is not None
+    with closing(meter):
+        with pytest.raises(FsgreenError, match="vanished"):
+            while True:
+                meter.read(0.5)
+        link = Link(("127.0.0.1", port), listen=way == "connect")
+        with Emulator(link, half_an_ampere):
+            meter.start()
+            assert meter.read(1.0) is not None
+
+
+def test_another_sender_is_refused():
+    emulator, entry = over("udp")
+    with emulator, opened(**entry) as meter:
+        emulator.restart("another")
+        with pytest.raises(FsgreenError, match=r"not the same sender.*serial"):
+            meter.start()
+
+
+@pytest.mark.parametrize("way", ["connect", "listen", "udp"])
+def test_nobody_there_is_told_and_leaves_nothing_open(way, monkeypatch):
+    monkeypatch.setattr(blocks, "WAIT_S", 0.2)
+    before = set(os.listdir("/proc/self/fd"))
+    entry = {"connect": f"127.0.0.1:{free_port()}"}
+    if way != "connect":
+        entry = {"listen": f"{free_port()}", "protocol": "udp" if way == "udp" else "tcp"}
+    with pytest.raises(FsgreenError, match=r"does not answer|no sender called|no block within"):
+        open_blocks(Settings(ENTRY | entry), lambda: None)
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_port_in_use_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        entry = ENTRY | {"listen": str(other.getsockname()[1])}
+        with pytest.raises(FsgreenError, match="nothing can be received there"):
+            open_blocks(Settings(entry), lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n", "no block stream"),
+        (block().packed().replace(b"FSGB\x01", b"FSGB\x02"), "speaks version 2"),
+        (block().packed()[:-1], "no block stream"),
+    ],
+)
+def test_who_says_something_else_is_told(said, message, monkeypatch):
+    monkeypatch.setattr(blocks, "WAIT_S", 0.4)
+
+    def answer(server):
+        with server.accept()[0] as line:
+            line.sendall(said)
+            line.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answer, args=(server,))
+        thread.start()
+        with pytest.raises(FsgreenError, match=message):
+            open_blocks(
+                Settings(ENTRY | {"connect": f"127.0.0.1:{server.getsockname()[1]}"}), lambda: None
+            )
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({}, "one of listen and connect"),
+        ({"listen": "1", "connect": "h:1"}, "one of listen and connect"),
+        ({"connect": "h:1", "protocol": "udp"}, "can only listen"),
+        ({"listen": "host"}, "not HOST:PORT"),
+        ({"listen": "host:99999"}, "not HOST:PORT"),
+        ({"listen": "1", "protocol": "sctp"}, "unknown protocol"),
+        ({"listen": "1", "port": 1}, "unknown settings port"),
+    ],
+)
+def test_wrong_setting_is_named(entry, message):
+    with pytest.raises(FsgreenError, match=message):
+        open_blocks(Settings(ENTRY | entry), lambda: None)
+
+
+def test_meter_that_was_not_started_says_so():
+    emulator, entry = over("connect")
+    with emulator, opened(**entry) as meter, pytest.raises(FsgreenError, match="not started"):
+        meter.read(0.1)
+
+
+def test_address_without_a_host_is_this_machine():
+    assert address_of("5005") == address_of(":5005") == ("127.0.0.1", 5005)
+    assert address_of("[::1]:5005") == ("::1", 5005)
+
+
+def heard(server):
+    """All blocks that are sent on one connection until its end."""
+    with server.accept()[0] as line:
+        data = b""
+        while piece := line.recv(1 << 16):
+            data += piece
+    found, rest = blocks_of(data)
+    assert rest == b""
+    return found
+
+
+CHANNEL = "5V A 0.001 -2 0 4095"
+
+
+SAMPLES = np.arange(4000, dtype="<i2")
+
+
+def arguments_to(server):
+    to = f"127.0.0.1:{server.getsockname()[1]}"
+    return ["--to", to, "--rate", "20000", "--every", "0.05", "--channel", CHANNEL, "--serial", "h"]
+
+
+def check_sent(found):
+    assert np.array_equal(np.concatenate([one.samples[:, 0] for one in found]), SAMPLES)
+    assert [one.sequence for one in found] == list(range(len(found)))
+    assert {(one.serial, one.modelled) for one in found} == {("h", False)}
+
+
+def test_program_sends_what_another_writes():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = [sys.executable, "-m", "fsgreen.meters.blocks.sender", *arguments_to(server)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as program:
+            program.stdin.write(SAMPLES.tobytes() + b"x")
+            program.stdin.close()
+            found = heard(server)
+    assert program.returncode == 0
+    check_sent(found)
+
+
+def test_program_sends_a_file(tmp_path):
+    (tmp_path / "samples").write_bytes(SAMPLES.tobytes() + b"x")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        main([*arguments_to(server), "--source", str(tmp_path / "samples")])
+        check_sent(heard(server))
+
+
+def test_made_up_load_is_called_modelled():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        link = Link(server.getsockname())
+        channels = [channel_of(CHANNEL)]
+        sender = Sender(link, channels, 1000.0, "x", modelled=True)
+        batches = paced(synthetic(channels, 1000.0), 1000.0, 0.02)
+        with closing(link):
+            for _ in range(3):
+                sender.send(*next(batches))
+        (first, *_) = found = heard(server)
+    assert len(found) == 3
+    assert first.modelled
+    assert first.samples[:, 0] * 0.001 - 2 == pytest.approx(0.2)
+
+
+def test_sender_counts_what_nobody_took():
+    port = free_port()
+    link = Link(("127.0.0.1", port))
+    sender = Sender(link, RAIL_5V, 1000.0, "x")
+    samples = np.zeros((10, 2), dtype=np.int16)
+    sender.send(0, samples)
+    with socket.create_server(("127.0.0.1", port)) as server, closing(link):
+        link._tried_s = 0.0
+        sender.send(10**7, samples)
+        link.hang_up()
+        (found,) = heard(server)
+    assert (found.first, found.sequence) == (10, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "5V", "5V A", "5V A 1", "A 1 0", "5V J 1 0", "5V A 0 0", "5V A nan 0", "5V A 1 0 5",
+     "5V A 1 0 5 5", "5V A 1 0 0 70000", "a name that is long A 1 0"],
+)  # fmt: skip
+def test_wrong_channel_is_refused(text, capsys):
+    with pytest.raises(ValueError):
+        channel_of(text)
+    with pytest.raises(SystemExit):
+        main(["--to", "127.0.0.1:1", "--rate", "10", "--channel", text])
+    assert "--channel" in capsys.readouterr().err
+
+
+def test_channel_may_have_a_name_of_several_words():
+    assert channel_of("12 V rail A 0.5 -1") == Channel("12 V rail", "A", 0.5, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--listen", "0", "--protocol", "udp"], "cannot listen"),
+        (["--to", "127.0.0.1:1", *["--channel", CHANNEL] * 8], "no more than 8 channels"),
+        (["--to", "127.0.0.1:1", "--serial", "x" * 17], "1 to 16 bytes"),
+        (["--to", "127.0.0.1:1", "--every", "0"], "--every"),
+        (["--to", "nowhere"], "--to"),
+    ],
+)
+def test_wrong_option_of_the_program_is_named(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        main([*arguments, "--rate", "10", "--channel", CHANNEL])
+    assert message in capsys.readouterr().err
+
+
+def test_source_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(SystemExit, match="no-such-file"):
+        main(["--to", "127.0.0.1:1", "--rate", "10", "--channel", CHANNEL,
+              "--source", str(tmp_path / "no-such-file")])  # fmt: skip

@@ -1,0 +1,249 @@
+import os
+import time
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fast_meters import powersensor3_stream
+from wattsup_texts import dialogue
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters import powersensor3
+from fsgreen.meters.accuracy import Accuracy
+from fsgreen.meters.columns import joined
+from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, OFF, Emulator, record_of
+from fsgreen.meters.powersensor3 import DRIVER, PowerSensor3, open_powersensor3
+from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
+from fsgreen.meters.settings import Settings
+
+ACCURACY = Accuracy(0.01, 0.5, "a bench supply and a load", volts=12.0)
+STOP = ("X", "\xff\x3f\xff\x3f")
+VERSION = ("V", "F411-1.6.1\r\n")
+SAMPLES = powersensor3_stream(np.arange(200)).decode("latin-1")
+
+
+def settings_of(*sensors):
+    """What is said when the settings are asked for: any byte draws the next record."""
+    records = [record_of(s).decode("latin-1") for s in [*sensors, *[OFF] * (8 - len(sensors))]]
+    return [("R", records[0]), *[("s", record) for record in records[1:]], ("s", "D")]
+
+
+OPENING = (STOP, VERSION, *settings_of(MLX10, DIVIDER), ("S", SAMPLES), STOP)
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(powersensor3, "REPLY_S", 0.3)
+
+
+def test_opening_asks_for_settings_and_rate_and_writes_nothing():
+    """The script holds every byte that is sent: no W is among them."""
+    with dialogue(*OPENING) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+        info = meter.describe()
+    assert info.model == "PowerSensor3, firmware F411-1.6.1, 12V (MLX10)"
+    assert (info.boundary, info.covers, info.rate_hz) == ("dc-rail", ("disk",), 20000.0)
+    assert info.range_w == pytest.approx(13.75 * 12)
+    assert info.resolution_w == pytest.approx(3.3 / 1023 / 0.12 * 12)
+    assert (info.gain_error, info.constant_error_w) == (0.01, 0.5)
+    assert info.source == "a bench supply and a load"
+    assert info.serial.startswith("settings ")
+
+
+def test_stream_that_a_dead_program_left_running_is_stopped_first():
+    opening = (("X", SAMPLES + STOP[1]), *OPENING[1:])
+    with dialogue(*opening) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+        assert meter.describe().rate_hz == 20000.0
+
+
+def test_raw_bytes_of_a_trial_are_the_stream():
+    script = (*OPENING, ("S", SAMPLES), STOP)
+    with dialogue(*script) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+        meter.start()
+        chunk = meter.read(0.3)
+        meter.stop()
+        assert chunk.data == SAMPLES.encode("latin-1")
+        readings = PowerSensor3Parser(meter.describe()).feed(chunk)
+    assert readings.power_w == pytest.approx(12.0, abs=0.2)
+
+
+def test_rate_of_another_board_is_found():
+    numbers = np.arange(200)
+    stamps = numbers * 1e6 // 17500 - numbers * 50
+    f401 = powersensor3_stream(numbers, jitter_us=stamps).decode("latin-1")
+    opening = (*OPENING[:-2], ("S", f401), STOP)
+    with dialogue(*opening) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+        assert meter.describe().rate_hz == pytest.approx(17500, abs=20)
+
+
+def failing(port):
+    with pytest.raises(FsgreenError) as caught:
+        PowerSensor3(port, ACCURACY)
+    assert caught.value.where == port
+    assert caught.value.next_step
+    return caught.value.what
+
+
+def test_missing_port_is_named():
+    assert "missing" in failing("/dev/serial/by-id/no-such-meter")
+
+
+@pytest.mark.parametrize("command", ["X", "V", "R"])
+def test_meter_that_does_not_answer_is_silent(command):
+    script = list(OPENING[: ["X", "V", "R"].index(command)])
+    with dialogue(*script, (command, "")) as port:
+        assert failing(port) == f"the meter is silent: no reply to {command} within 0.3 s"
+
+
+def test_port_with_another_language_speaks_garbage():
+    with dialogue(("X", "#v,-,8,1,0;\r\n")) as port:
+        assert "garbage" in failing(port)
+
+
+def test_settings_without_their_end_are_garbage():
+    with dialogue(STOP, VERSION, *settings_of(MLX10, DIVIDER)[:-1], ("s", "E")) as port:
+        assert "garbage" in failing(port)
+
+
+@pytest.mark.parametrize(
+    ("sensors", "message"),
+    [
+        ((OFF, OFF), "no pair of sensors is in use"),
+        ((MLX10, OFF), "of pair 0 only one sensor is in use"),
+        ((OFF, OFF, OFF, DIVIDER), "of pair 1 only one sensor is in use"),
+        ((replace(MLX10, sensitivity=0.0), DIVIDER), "no number"),
+        ((replace(MLX10, zero_v=float("nan")), DIVIDER), "no number"),
+        ((MLX10, replace(DIVIDER, sensitivity=float("inf"))), "no number"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused(sensors, message):
+    with dialogue(STOP, VERSION, *settings_of(*sensors)) as port:
+        assert message in failing(port)
+
+
+def test_meter_without_samples_is_refused():
+    with dialogue(*OPENING[:-2], ("S", ""), STOP) as port:
+        assert "no samples" in failing(port)
+
+
+def test_failed_opening_leaves_the_port_free():
+    before = set(os.listdir("/proc/self/fd"))
+    with dialogue(("X", "")) as port:
+        failing(port)
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_lost_meter_is_opened_again_by_start_and_another_is_refused():
+    others = (STOP, VERSION, *settings_of(replace(MLX10, zero_v=1.7), DIVIDER), *OPENING[-2:])
+    script = (*OPENING, *OPENING, ("S", SAMPLES), *others)
+    with dialogue(*script) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+        meter.close()
+        meter.start()
+        assert meter.read(0.3) is not None
+        meter.close()
+        with pytest.raises(FsgreenError, match="not the same meter"):
+            meter.start()
+
+
+ENTRY = {
+    "name": "ssd",
+    "driver": "powersensor3",
+    "gain_error": 0.01,
+    "constant_error_w": 0.5,
+    "source": "bench",
+}
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (ENTRY, "lacks its port"),
+        ({k: v for k, v in ENTRY.items() if k != "source"} | {"port": "x"}, "lacks its source"),
+        (ENTRY | {"port": "x", "volts": -12.0}, "below 0"),
+        (ENTRY | {"port": "x", "baud": 1}, "unknown settings baud"),
+    ],
+)
+def test_wrong_setting_is_named(entry, message):
+    with pytest.raises(FsgreenError, match=message):
+        open_powersensor3(Settings(entry), lambda: None)
+
+
+def test_finding_meters_never_raises():
+    assert all(line.startswith("port = ") for line in DRIVER.find())
+
+
+def opened(emulator):
+    entry = ENTRY | {"port": emulator.port, "covers": ["drive"]}
+    return closing(open_powersensor3(Settings(entry), lambda: None))
+
+
+def listen(meter, parser, duration_s):
+    parts = []
+    end_s = time.monotonic() + duration_s
+    while time.monotonic() < end_s:
+        if (chunk := meter.read(0.25)) is not None:
+            parts.append(parser.feed(chunk))
+    return joined(parts)
+
+
+@pytest.mark.parametrize("drift_ppm", [-100.0, 100.0])
+def test_emulated_meter_is_read_and_called_modelled(drift_ppm):
+    with Emulator(lambda _: 1.5, drift_ppm=drift_ppm) as emulator, opened(emulator) as meter:
+        info = meter.describe()
+        assert (info.boundary, info.covers) == ("modelled", ("drive",))
+        meter.start()
+        readings = listen(meter, PowerSensor3Parser(info), 0.5)
+        meter.stop()
+    assert len(readings) > 4000
+    assert readings.power_w == pytest.approx(18.0, abs=0.3)
+    assert np.diff(readings.time_s).min() > 0
+
+
+def test_trial_holds_no_sample_from_before_its_start():
+    emulated = Emulator(lambda time_s: np.where(time_s < 1.0, 3.0, 1.0))
+    with emulated as emulator, opened(emulator) as meter:
+        parser = PowerSensor3Parser(meter.describe())
+        meter.start()
+        time.sleep(max(0.0, emulator.began_s + 1.0 - time.monotonic()))
+        meter.stop()
+        meter.start()
+        readings = listen(meter, parser, 0.2)
+    assert readings.power_w == pytest.approx(12.0, abs=0.3)
+
+
+@pytest.mark.parametrize("fault", ["drop_b", "stall_s"])
+def test_faults_of_the_line_are_flagged(fault):
+    with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
+        parser = PowerSensor3Parser(meter.describe())
+        meter.start()
+        before = listen(meter, parser, 0.3)
+        setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
+        readings = joined([before, listen(meter, parser, 0.6)])
+    assert not before.flags
+    assert "lost" in readings.flags.values()
+    assert np.diff(readings.time_s).min() > 0
+    if fault == "stall_s":
+        assert np.diff(readings.time_s).max() == pytest.approx(0.2, abs=0.1)
+
+
+def test_markers_change_no_value():
+    with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
+        parser = PowerSensor3Parser(meter.describe())
+        meter.start()
+        meter._line.write(b"MM")
+        readings = listen(meter, parser, 0.3)
+    assert readings.power_w == pytest.approx(12.0, abs=0.2)
+
+
+def test_pulled_cable_is_told_and_another_meter_on_the_port_refused():
+    with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
+        meter.close()
+        emulator.restart([replace(MLX10, zero_v=1.6), DIVIDER])
+        with pytest.raises(FsgreenError, match="not the same meter"):
+            meter.start()
+    with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
+        meter.start()
+        emulator.unplug()
+        with pytest.raises(FsgreenError, match="vanished"):
+            while True:
+                meter.read(0.1)

@@ -1,0 +1,96 @@
+"""A meter that recorded on its own: its readings must land in the right trial, or nowhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import synthetic
+
+from fsgreen import reduce, trace
+from fsgreen.campaign import Campaign
+from fsgreen.errors import FsgreenError
+from fsgreen.meters import Imported, Readings
+from fsgreen.trace import pulse_edges, pulse_runs
+from fsgreen.trace.pattern import on_time_s
+
+EPOCH_S = 1.8e9
+IDLE_W, PULSE_W, WORK_W = 200.0, 60.0, 40.0
+MEASURED = (EPOCH_S + 10, EPOCH_S + 20)
+INFO = trace.MeterInfo(
+    driver="hoboware",
+    model="UX120-018",
+    serial="1",
+    boundary="wall",
+    covers=("server",),
+    rate_hz=1.0,
+    range_w=1800.0,
+    resolution_w=0.1,
+    gain_error=0.005,
+    constant_error_w=0.0,
+    source="test",
+)
+
+
+@pytest.fixture
+def campaign(tmp_path, monkeypatch):
+    """Trials that all measure from second 10 to 20, with pulses before and after."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    synthetic.write_raw("small", synthetic.make_plan())
+    return Campaign("small")
+
+
+def patterns():
+    return [
+        pulse_edges(EPOCH_S + at_s, pulse_runs(seed, 4.0)) for seed, at_s in ((1, -200), (2, 60))
+    ]
+
+
+def recorded(offset_s=0.0, drift_ppm=0.0):
+    """What a meter averages each second that is early by an offset and gains by a drift."""
+    meter_s = EPOCH_S + np.arange(-260.0, 260.0)
+    host_s = EPOCH_S + (meter_s - EPOCH_S - offset_s) / (1 + 1e-6 * drift_ppm)
+    energy_j = IDLE_W * (host_s - EPOCH_S) + WORK_W * on_time_s(MEASURED, host_s)
+    energy_j += sum(PULSE_W * on_time_s(edges_s, host_s) for edges_s in patterns())
+    power_w = np.diff(energy_j) / np.diff(host_s)
+    return Imported(INFO, Readings(meter_s[1:], np.round(power_w, 1)), ())
+
+
+@pytest.mark.parametrize(("offset_s", "drift_ppm"), [(0.0, 0.0), (12.3, 90.0), (-25.8, -60.0)])
+def test_energy_of_a_trial_is_its_own_whatever_the_meters_clock(campaign, offset_s, drift_ppm):
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    fit, _ = reduce.attach("small", recorded(offset_s, drift_ppm))
+    rows = reduce.read_table("small", "power-hoboware")
+    assert len(rows) == 4
+    row = rows.iloc[0]
+    budget_j = sum(row[f"error_{term}_j"] for term in ("quantisation", "edges", "clock"))
+    assert abs(row["energy_j"] - (IDLE_W + WORK_W) * 10) <= budget_j
+    assert fit.offset_s == pytest.approx(offset_s, abs=0.5)
+    assert row["boundary"] == "wall"
+    assert row["flaws"] != row["flaws"], "no flaw"
+
+
+def test_a_campaign_without_pulses_takes_no_foreign_power(campaign):
+    with pytest.raises(FsgreenError, match="no load pulses"):
+        reduce.attach("small", recorded())
+
+
+def test_a_trace_of_another_day_is_refused(campaign):
+    for edges_s in patterns():
+        campaign.note_pulses([edge_s + 86400 for edge_s in edges_s])
+    with pytest.raises(FsgreenError, match="ends before the pulses"):
+        reduce.attach("small", recorded())
+
+
+def test_a_trace_without_a_date_is_refused(campaign):
+    campaign.note_pulses(patterns()[0])
+    undated = recorded()
+    readings = replace(undated.readings, time_s=undated.readings.time_s - EPOCH_S)
+    with pytest.raises(FsgreenError, match="no date"):
+        reduce.attach("small", replace(undated, readings=readings))
+
+
+def test_a_damaged_record_of_pulses_is_named(campaign):
+    (campaign.folder / "pulses.jsonl").write_text('{"edges": [1]}\n')
+    with pytest.raises(FsgreenError, match="not a record of pulses"):
+        reduce.attach("small", recorded())

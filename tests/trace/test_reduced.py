@@ -1,0 +1,133 @@
+"""A file of power gives the same numbers in memory and in one pass, and says what it is not."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from traces import INFO, sampled
+
+from fsgreen import trace
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.powertable import BLOCK_COUNT, write_power
+from fsgreen.meters.readings import Readings
+from fsgreen.trace import reduced
+from fsgreen.trace.powerfile import PowerFile
+
+FAST = replace(INFO, rate_hz=10_000.0, resolution_w=0.001)
+SPAN = (100.4, 125.5)
+EDGES_S = np.arange(101.0, 126.0)
+
+
+def wave(seed: int) -> pd.DataFrame:
+    """Thirty seconds at 10 kHz, from a converter of 12 bits."""
+    rng = np.random.default_rng(seed)
+    time_s = 100 + np.arange(300_000) / 10_000
+    counts = np.round(2000 + 500 * np.sin(time_s) + rng.normal(0, 50, len(time_s)))
+    return sampled(lambda _: counts * 0.0025, time_s).assign(energy_wh=np.nan)
+
+
+def in_pieces(readings: pd.DataFrame, size: int = 997) -> list[Readings]:
+    time_s, power_w = (readings[name].to_numpy() for name in ("time_s", "power_w"))
+    cuts = range(0, len(readings), size)
+    return [Readings(time_s[cut : cut + size], power_w[cut : cut + size]) for cut in cuts]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Two fast meters and a slow one in one table."""
+    slow = sampled(lambda t: 100 + t, np.arange(99.0, 131.0))
+    pieces = {"a": in_pieces(wave(1)), "b": in_pieces(wave(2))}
+    columns = {name: slow[name].to_numpy() for name in ("time_s", "power_w", "energy_wh")}
+    write_power(tmp_path / "power.parquet", {**pieces, "slow": [Readings(**columns)]})
+    return tmp_path / "power.parquet"
+
+
+def test_one_pass_gives_what_memory_gives(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    infos = {"a": FAST, "b": FAST, "slow": INFO}
+    held = reduced.reduce_power(file, infos, [SPAN], EDGES_S)
+    monkeypatch.setattr(reduced, "LARGE_COUNT", 0)
+    streamed = reduced.reduce_power(file, infos, [SPAN], EDGES_S)
+    for name in infos:
+        one, other = streamed[name], held[name]
+        assert one.energy_j() == pytest.approx(other.energy_j(), rel=1e-12)
+        assert one.covered_energy_j()[0] == pytest.approx(other.energy_j(), rel=1e-12)
+        assert vars(one.error_budget()) == pytest.approx(vars(other.error_budget()), rel=1e-9)
+        assert one.flaws() == other.flaws() == []
+    means_w = wave(1)["power_w"].to_numpy()[10_001:260_001].reshape(25, -1)[:-1].mean(axis=1)
+    assert streamed["a"].series_w() == pytest.approx(means_w, rel=1e-3)
+    assert held["a"].series_w() == pytest.approx(streamed["a"].series_w(), rel=1e-12)
+    assert held["slow"].series_w() == pytest.approx(100 + EDGES_S[1:])
+
+
+def test_series_of_a_second_holds_the_least_and_the_most_of_its_readings(file: Path) -> None:
+    streamed = trace.stream.Streamed(FAST, [SPAN], EDGES_S)
+    with PowerFile(file) as power:
+        for piece in power.pieces("a"):
+            streamed.feed(piece)
+    series = streamed.series()
+    power_w = wave(1)["power_w"].to_numpy()
+    for row in series.itertuples():
+        last = round((row.time_s - 100) * 10_000)
+        second_w = power_w[last - 9_999 : last + 1]
+        assert (row.power_min_w, row.power_max_w) == (second_w.min(), second_w.max())
+        assert second_w.min() < row.power_w < second_w.max()
+    assert (series["power_w"] * 1.0).sum() == pytest.approx(
+        trace.energy_j(wave(1), EDGES_S[0], EDGES_S[-1]), rel=1e-12
+    )
+
+
+def test_seconds_that_the_trace_does_not_cover_have_no_power() -> None:
+    streamed = trace.stream.Streamed(FAST, [(100.0, 130.0)], np.arange(98.0, 134.0))
+    with pytest.raises(FsgreenError, match="two readings or more"):
+        streamed.series()
+    readings = wave(1)
+    streamed.feed(
+        trace.powerfile.Piece(readings["time_s"].to_numpy(), readings["power_w"].to_numpy())
+    )
+    series = streamed.series().set_index("time_s")
+    assert series.index[series["power_w"].isna()].tolist() == [99.0, 100.0, 130.0, 131, 132, 133]
+
+
+def test_file_keeps_values_to_the_bit_and_one_meter_to_a_row_group(file: Path) -> None:
+    table = pd.read_parquet(file)
+    for seed, name in ((1, "a"), (2, "b")):
+        kept = table[table["meter"] == name].reset_index(drop=True)
+        assert kept["power_w"].equals(wave(seed)["power_w"])
+        assert kept["time_s"].equals(wave(seed)["time_s"])
+        assert kept["voltage_v"].isna().all()
+        assert set(kept["quality"]) == {"ok"}
+    groups = pa.parquet.ParquetFile(file).metadata
+    sizes = [groups.row_group(nth).num_rows for nth in range(groups.num_row_groups)]
+    assert sizes == [BLOCK_COUNT, 300_000 - BLOCK_COUNT] * 2 + [32]
+    assert file.stat().st_size < 3 * 600_000
+
+
+def test_mixed_row_groups_of_other_writers_are_read_by_meter(tmp_path: Path) -> None:
+    mixed = pd.concat([wave(1)[:50].assign(meter="a"), wave(2)[:70].assign(meter="b")])
+    mixed = mixed.sample(frac=1, random_state=1).sort_values("time_s", kind="stable")
+    mixed.loc[mixed["meter"] == "b", "quality"] = "retimed"
+    mixed.to_parquet(tmp_path / "power.parquet", index=False)
+    with PowerFile(tmp_path / "power.parquet") as power:
+        assert sorted(power.meters()) == ["a", "b"]
+        assert power.frame("a")["power_w"].tolist() == wave(1)["power_w"][:50].tolist()
+        assert set(power.frame("b")["quality"]) == {"retimed"}
+        (piece,) = power.pieces("b")
+        assert piece.codes is not None and len(piece.codes) == 70
+        assert list(power.pieces("c")) == [] and power.frame("c").empty
+
+
+@pytest.mark.parametrize("spoil", ["text", "column", "cut"])
+def test_what_is_no_table_of_power_is_told(tmp_path: Path, file: Path, spoil: str) -> None:
+    bad = tmp_path / "bad.parquet"
+    if spoil == "text":
+        bad.write_text("time_s,power_w\n")
+    elif spoil == "column":
+        wave(1)[["time_s", "power_w"]].to_parquet(bad)
+    else:
+        bad.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(FsgreenError, match="not a whole table of power") as caught:
+        reduced.reduce_power(bad, {"a": FAST}, [SPAN])
+    assert caught.value.where == str(bad)

@@ -1,0 +1,50 @@
+"""A trace in milliwatts, or in another quantity, must never pass for one in watts."""
+
+import numpy as np
+import pytest
+from traces import INFO, sampled
+
+from fsgreen import trace
+from fsgreen.errors import FsgreenError
+
+READINGS = sampled(lambda t: 100 + 0 * t, np.arange(0.0, 61.0))
+USES = {
+    "energy_j": lambda r: trace.energy_j(r, 10, 50),
+    "counter_energy_j": lambda r: trace.counter_energy_j(r, 10, 50),
+    "cut": lambda r: trace.cut(r, 10, 50),
+    "phase_energies": lambda r: trace.phase_energies(r, [("measure", 10, 50)]),
+    "check_trace": lambda r: trace.check_trace(r, 10, 50, 1.0),
+    "error_budget": lambda r: trace.error_budget(r, 10, 50, INFO),
+    "resample": lambda r: trace.resample(r, np.arange(10.0, 50.0), 1.0),
+    "sum_channels": lambda r: trace.sum_channels({"a": r}),
+    "unwrap_counter": lambda r: trace.unwrap_counter(r, 1000.0),
+    "fit_clock": lambda r: trace.fit_clock(r, [(10.0, 20.0), (30.0, 40.0)]),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize(
+    ("renamed", "message"),
+    [
+        ({"power_w": "power_mw"}, "without a unit: power_mw"),
+        ({"power_w": "watts"}, "without a unit: watts"),
+        ({"power_w": "power_j"}, "power_j is in joules, not in watts"),
+        ({"time_s": "time_ns"}, "time_ns is in nanoseconds, not in seconds"),
+        ({"current_a": "current_w"}, "current_w is in watts, not in amperes"),
+        ({"energy_wh": "energy_kwh"}, "without a unit: energy_kwh"),
+        ({"time_s": "moment_s"}, "no column time_s"),
+    ],
+)
+def test_column_without_its_unit_is_refused_by_every_use(use, renamed, message):
+    with pytest.raises(FsgreenError, match=message):
+        use(READINGS.rename(columns=renamed))
+
+
+def test_texts_that_look_like_numbers_are_refused():
+    with pytest.raises(FsgreenError, match="not numbers"):
+        trace.energy_j(READINGS.assign(power_w="100.0"), 10, 50)
+
+
+def test_further_columns_with_units_do_no_harm():
+    more = READINGS.assign(temperature_count=1, note="steady", valid=True)
+    assert trace.energy_j(more, 10, 50) == trace.energy_j(READINGS, 10, 50)
