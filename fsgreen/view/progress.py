@@ -32,6 +32,8 @@ class Progress:
         """Begin a phase; the one before it ends."""
         with self._lock:
             now_s = self._end()
+            if self._done == self._counted:
+                self._counted_s = now_s
             self._phases.append(Phase(phase, now_s, math.inf))
 
     def end(self) -> None:
@@ -52,20 +54,30 @@ class Progress:
     def work(self, time_s: float) -> Work:
         """Return the rates of the intervals that end later than `time_s`.
 
-        An interval ends when this is called, unless it is shorter than `INTERVAL_S`.
+        An interval ends with its phase, or when this is called, unless it is shorter than
+        `INTERVAL_S`. There is none where no phase goes on and nothing is done.
         """
         now_s = time.monotonic()
         with self._lock:
-            duration_s = now_s - self._counted_s
-            if duration_s >= INTERVAL_S:
-                self._time_s.append(now_s)
-                self._throughput_ops_s.append((self._done - self._counted) / duration_s)
-                self._counted, self._counted_s = self._done, now_s
+            told = self._goes_on() or self._done > self._counted
+            if told and now_s - self._counted_s >= INTERVAL_S:
+                self._rate(now_s)
             first = bisect_right(self._time_s, time_s)
             return Work(np.array(self._time_s[first:]), np.array(self._throughput_ops_s[first:]))
 
+    def _goes_on(self) -> bool:
+        return bool(self._phases) and self._phases[-1].end_s == math.inf
+
     def _end(self) -> float:
         now_s = time.monotonic()
-        if self._phases and self._phases[-1].end_s == math.inf:
+        if self._goes_on():
             self._phases[-1] = replace(self._phases[-1], end_s=now_s)
+            self._rate(now_s)
         return now_s
+
+    def _rate(self, now_s: float) -> None:
+        if now_s > self._counted_s:
+            self._time_s.append(now_s)
+            rate_ops_s = (self._done - self._counted) / (now_s - self._counted_s)
+            self._throughput_ops_s.append(rate_ops_s)
+            self._counted, self._counted_s = self._done, now_s

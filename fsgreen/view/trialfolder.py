@@ -6,6 +6,7 @@ record, when it is complete.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import threading
@@ -110,7 +111,8 @@ class TrialFolder:
                 if not (batch.time_s > time_s).any():
                     break
                 later.insert(0, batch)
-        return _after(_joined(later), time_s)
+        readings = Readings.joined(later)
+        return readings.part(int(np.searchsorted(readings.time_s, time_s, "right")))
 
     def work(self, time_s: float) -> Work:
         """Return the rates of work that are later than `time_s`; none before the trial's end."""
@@ -156,12 +158,12 @@ class TrialFolder:
             new: dict[str, list[Readings]] = {name: [] for name in self.meters}
             try:
                 for line in self._lines():
-                    chunk = Chunk(float(line["t"]), line["b"].encode("latin-1"))
+                    chunk = Chunk(float(line["t"]), _bytes_of(line))
                     new[line["m"]].append(Readings.of(self._parsers[line["m"]].feed(chunk)))
             except MALFORMED as error:
                 raise self._broken(error) from error
             for name, batches in new.items():
-                if len(batch := _joined(batches)):
+                if len(batch := Readings.joined(batches)):
                     self._batches[name].append(batch)
 
     def _lines(self) -> Iterator[Any]:
@@ -180,28 +182,7 @@ class TrialFolder:
         )
 
 
-def _joined(batches: Sequence[Readings]) -> Readings:
-    """Return times, powers and flags of several batches in one."""
-    flags: dict[int, str] = {}
-    before = 0
-    for batch in batches:
-        flags |= {before + nth: quality for nth, quality in batch.flags.items()}
-        before += len(batch)
-    return Readings(
-        np.concatenate([batch.time_s for batch in batches] or [np.empty(0)]),
-        np.concatenate([batch.power_w for batch in batches] or [np.empty(0)]),
-        flags=flags,
-    )
-
-
-def _after(readings: Readings, time_s: float) -> Readings:
-    places = np.flatnonzero(readings.time_s > time_s)
-    return Readings(
-        readings.time_s[places],
-        readings.power_w[places],
-        flags={
-            nth: readings.flags[place]
-            for nth, place in enumerate(places.tolist())
-            if place in readings.flags
-        },
-    )
+def _bytes_of(line: Mapping[str, str]) -> bytes:
+    if "b64" in line:
+        return base64.b64decode(line["b64"], validate=True)
+    return line["b"].encode("latin-1")

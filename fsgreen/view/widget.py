@@ -135,9 +135,9 @@ class LiveView(anywidget.AnyWidget):
     def close(self) -> None:
         """Stop, and put the static picture where the view was displayed."""
         self.stop()
-        if self._display is not None:
+        if self._display is not None and self.fault is None:
             self._display.update(Image(picture.png(self._source)))
-            self._display = None
+        self._display = None
         super().close()
 
     def picture(self) -> Figure:

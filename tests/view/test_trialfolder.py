@@ -1,5 +1,6 @@
 """Watching a trial that another process measures."""
 
+import base64
 import json
 import math
 import os
@@ -108,6 +109,15 @@ def test_a_trial_whose_harness_was_killed_has_ended(writer):
     old_s = time.time() - 3600
     os.utime(writer.folder / "power.raw", (old_s, old_s))
     assert not trial.running()
+
+
+def test_bytes_that_are_no_text_are_read_too(writer):
+    """As fast meters send them: `fsgreen.meters.rawtrace` writes what is shorter."""
+    trial = TrialFolder(writer.folder)
+    line = json.loads(record(1.0, 214.0))
+    line["b64"] = base64.b64encode(line.pop("b").encode("latin-1")).decode()
+    grow(writer, json.dumps(line) + "\n")
+    assert trial.since("system", -math.inf).power_w.tolist() == [214.0]
 
 
 def test_flags_keep_their_readings(writer):
