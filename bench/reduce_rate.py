@@ -194,7 +194,7 @@ def matrix(asked: argparse.Namespace, folder: Path) -> None:
             f"the matrix takes up to {SAMPLE_B * samples / 1e9:.0f} GB, and half of what is free "
             f"is {free_b / 2e9:.0f} GB",
             where=folder,
-            next_step="name another place with --directory, or fewer --cells",
+            next_step="give another --directory, or fewer --cells",
         )
     files = [str(folder / f"{cell:03d}.parquet") for cell in range(asked.cells)]
     workers = len(os.sched_getaffinity(0))

@@ -160,7 +160,7 @@ def _wattsup_memory(options: argparse.Namespace) -> None:
 
     from fsgreen.errors import FsgreenError
     from fsgreen.meters.rawtrace import RawWriter, reparse
-    from fsgreen.meters.wattsup_memory import WattsUpMemory
+    from fsgreen.meters.wattsup.memory import WattsUpMemory
 
     if options.download is not None and options.download.exists():
         raise FsgreenError(

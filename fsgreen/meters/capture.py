@@ -25,7 +25,7 @@ from fsgreen.meters.readings import Readings
 from fsgreen.meters.recent import Recent
 from fsgreen.trace import MeterInfo
 
-POLL_S = 0.25
+POLL_S = 0.5
 SILENCE_S = 3.0
 SILENT_INTERVALS = 3
 """A meter fails that gives no reading for both of these."""

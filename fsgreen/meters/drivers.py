@@ -13,17 +13,16 @@ from fsgreen.meters import (
     ipmi,
     nvme,
     powersensor3,
-    powersensor3_dump,
     rapl,
     redfish,
     scpi,
-    shelly,
     snmp,
-    tasmota,
     wattsup,
 )
 from fsgreen.meters.base import DeviceOf, Driver, Importer, Meter, Parser
 from fsgreen.meters.importers import energibridge, hoboware, ptdaemon, quarch
+from fsgreen.meters.plugs import shelly, tasmota
+from fsgreen.meters.powersensor3 import dump as powersensor3_dump
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.modelled import ModelledPower, left_out, load_profile
 from fsgreen.meters.settings import Settings
-from fsgreen.meters.wattsup_packets import WattsUpParser
+from fsgreen.meters.wattsup.packets import WattsUpParser
 
 
 def open_emulator(settings: Settings, device_of: DeviceOf) -> Meter:

@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 from fsgreen.meters.readings import Reading, Readings
 from fsgreen.trace.powerfile import COLUMNS, NUMBERS, OK, PowerFile, coded, floats
 
-BLOCK_COUNT = 2**17
-"""Readings in a row group: a dictionary of as many float64 just fits its page (1 MiB)."""
+BLOCK_COUNT = 2**18
+"""Readings in a row group: columns of 2 MiB, and some seconds of a fast meter. The page of a
+dictionary has room for as many values, so that it is always used."""
 
 TEXT = pa.large_string()
 SCHEMA = pa.schema(
@@ -38,6 +39,7 @@ def write_power(file: Path, readings: Mapping[str, Iterable[Readings]]) -> None:
         file,
         SCHEMA,
         compression="lz4",
+        dictionary_pagesize_limit=8 * BLOCK_COUNT,
         use_dictionary=["meter", *NUMBERS, "quality"],
         column_encoding={"time_s": "BYTE_STREAM_SPLIT"},
     ) as writer:

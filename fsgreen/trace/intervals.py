@@ -22,9 +22,8 @@ class Intervals:
         self._least_within_s, self._most_within_s = float("inf"), 0.0
         self._beyond: dict[int, int] = {}
 
-    def feed(self, steps_s: Array) -> None:
-        """Count intervals, all above 0."""
-        least_s, most_s = float(steps_s.min()), float(steps_s.max())
+    def feed(self, steps_s: Array, least_s: float, most_s: float) -> None:
+        """Count intervals above 0, of which these are the shortest and the longest."""
         if least_s < self._low_s or most_s > self._high_s:
             inside = (steps_s >= self._low_s) & (steps_s <= self._high_s)
             beyond = steps_s[~inside].view(np.int64) >> KEY_SHIFT

@@ -107,13 +107,10 @@ class PowerFile:
         """Yield these columns of one meter's readings, in their order."""
         for group in range(self._file.metadata.num_row_groups):
             only = self._only(group, "meter")
-            if only == meter:
-                yield self._read(group, columns)
-            elif only is None:
-                mixed = self._read(group, list(dict.fromkeys([*columns, "meter"])))
-                own = mixed.filter(pc.equal(mixed["meter"].cast(pa.string()), meter))
+            if only in (None, meter):
+                own = self._own(group, columns, meter, mixed=only is None)
                 if own.num_rows:
-                    yield own.select(list(columns))
+                    yield own
 
     def frame(self, meter: str) -> pd.DataFrame:
         """Return all readings of one meter."""
@@ -127,15 +124,42 @@ class PowerFile:
         return pd.DataFrame(columns, columns=list(COLUMNS))
 
     def pieces(self, meter: str) -> Iterator[Piece]:
-        """Yield what sums need of one meter's readings, in their order."""
-        for table in self.tables(meter, ("time_s", "power_w", "energy_wh", "quality")):
-            energy_wh = table["energy_wh"]
+        """Yield what sums need of one meter's readings, in their order.
+
+        What a row group says of itself is not read: no counter, or nothing but sound readings.
+        """
+        for group in range(self._file.metadata.num_row_groups):
+            only = self._only(group, "meter")
+            if only not in (None, meter):
+                continue
+            columns = ["time_s", "power_w"]
+            if not self._is_null(group, "energy_wh"):
+                columns.append("energy_wh")
+            if self._only(group, "quality") != OK:
+                columns.append("quality")
+            table = self._own(group, columns, meter, mixed=only is None)
+            if table.num_rows == 0:
+                continue
             yield Piece(
                 floats(table["time_s"]),
                 floats(table["power_w"]),
-                None if energy_wh.null_count == len(energy_wh) else floats(energy_wh),
-                *coded(table["quality"]),
+                floats(table["energy_wh"]) if "energy_wh" in columns else None,
+                *(coded(table["quality"]) if "quality" in columns else ()),
             )
+
+    def _own(self, group: int, columns: Sequence[str], meter: str, *, mixed: bool) -> pa.Table:
+        """Read these columns of one meter's readings in a row group."""
+        if not mixed:
+            return self._read(group, columns)
+        table = self._read(group, list(dict.fromkeys([*columns, "meter"])))
+        return table.filter(pc.equal(table["meter"].cast(pa.string()), meter)).select(list(columns))
+
+    def _is_null(self, group: int, column: str) -> bool:
+        about = self._file.metadata.row_group(group).column(self._place[column])
+        counts = about.statistics
+        return (
+            counts is not None and counts.has_null_count and counts.null_count == about.num_values
+        )
 
     def _only(self, group: int, column: str) -> Any:
         """Return the one value that a text column has in a row group, None if it may have more."""
@@ -146,17 +170,10 @@ class PowerFile:
         return bounds.min if bounds.min == bounds.max else None
 
     def _read(self, group: int, columns: Sequence[str]) -> pa.Table:
-        """Read a row group; a quality that is ok throughout costs nothing."""
-        sound = "quality" in columns and self._only(group, "quality") == OK
-        wanted = [name for name in columns if not (sound and name == "quality")]
         try:
-            table = self._file.read_row_group(group, columns=wanted, use_threads=False)
+            return self._file.read_row_group(group, columns=columns, use_threads=False)
         except (OSError, ValueError) as error:
             raise self._foreign(str(error)) from error
-        if sound:
-            codes = pa.array(np.zeros(table.num_rows, np.int32))
-            table = table.append_column("quality", pa.DictionaryArray.from_arrays(codes, [OK]))
-        return table.select(list(columns))
 
     def _foreign(self, reason: str) -> FsgreenError:
         return FsgreenError(
@@ -168,8 +185,9 @@ class PowerFile:
 
 
 def floats(column: pa.ChunkedArray) -> Floats:
-    """Return a column as float64; null becomes NaN."""
-    values: Floats = column.to_numpy().astype(np.float64, copy=False)
+    """Return a column as float64, without a copy where it lies in one piece; null becomes NaN."""
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    values: Floats = whole.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
     return values
 
 

@@ -49,17 +49,20 @@ class SpanChecks:
         self._found: dict[tuple[int, str], list[str]] = {}
         self._doubling: Flaw | None = None
 
-    def feed(self, piece: Piece, rising: bool) -> None:
-        """Take the next readings; `rising`: their times are known to rise."""
-        near = self._near(piece.time_s, rising)
+    def feed(self, piece: Piece, steps_s: Array | None) -> None:
+        """Take the next readings, and their distances in time where all of these are above 0."""
+        near = self._near(piece.time_s, rising=steps_s is not None)
         time_s, power_w = piece.time_s[near], piece.power_w[near]
         if len(time_s):
-            steps_s = np.diff(time_s, prepend=self._last_s) if self._count else np.diff(time_s)
-            if not (self._is_regular(steps_s) and self._is_sound(piece, power_w)):
-                self._examine(piece)
+            if steps_s is None or not isinstance(near, slice):
+                steps_s = np.diff(time_s)
             else:
-                self._doubling = None
-            self._add(time_s, steps_s)
+                steps_s = steps_s[near.start : near.stop - 1]
+            link_s = np.array([time_s[0] - self._last_s] * (self._count > 0))
+            self._doubling = None
+            regular = [self._add(time_s[:1], link_s), self._add(time_s[1:], steps_s)]
+            if not (all(regular) and self._is_sound(piece, power_w)):
+                self._examine(piece)
             self._sum_w += float(power_w.sum())
             if piece.energy_wh is not None:
                 self._follow_counter(piece.energy_wh[near])
@@ -91,12 +94,6 @@ class SpanChecks:
         near: Array = ~((time_s < first_s) | (time_s > last_s))
         return near
 
-    def _is_regular(self, steps_s: Array) -> bool:
-        if len(steps_s) == 0:
-            return True
-        low_s, high_s = (1 - REGULAR) * self._interval_s, (1 + REGULAR) * self._interval_s
-        return bool(steps_s.min() >= low_s and steps_s.max() <= high_s)
-
     def _is_sound(self, piece: Piece, power_w: Array) -> bool:
         info, most_w = self._info, float(power_w.max())
         coarse = info.boundary == "modelled" or info.resolution_w > FINE_SHARE * most_w
@@ -111,7 +108,6 @@ class SpanChecks:
         near = frame[np.asarray(self._near(time_s, rising=False))]
         flaws = timing_flaws(time_s, self._start_s, self._end_s, self._interval_s)
         flaws += value_flaws(near, self._info, self._under_load)
-        self._doubling = None
         for flaw in flaws:
             if flaw.name == "interval-doubling":
                 self._doubling = flaw  # of the end of the trace, if another piece does not follow
@@ -119,20 +115,29 @@ class SpanChecks:
                 details = self._found.setdefault((flaw.rule, flaw.name), [])
                 details += [flaw.detail] * (flaw.detail not in details)
 
-    def _add(self, time_s: Array, steps_s: Array) -> None:
-        begin_s = self._last_s if self._count else float(time_s[0])
-        self._count += len(time_s)
-        self._last_s = float(time_s[-1])
-        if len(steps_s) == 0 or not steps_s.min() > 0:
-            return
-        self._intervals.feed(steps_s)
-        if steps_s.max() <= self._reach_s:
+    def _add(self, ends_s: Array, steps_s: Array) -> bool:
+        """Add readings, each so much later than the one before; return whether all are regular.
+
+        The first reading of all has none before it.
+        """
+        self._count += len(ends_s)
+        if len(ends_s) == 0:
+            return True
+        begin_s, self._last_s = self._last_s, float(ends_s[-1])
+        if len(steps_s) == 0:
+            return True
+        least_s, most_s = float(steps_s.min()), float(steps_s.max())
+        if not least_s > 0:
+            return False
+        self._intervals.feed(steps_s, least_s, most_s)
+        if most_s <= self._reach_s:
             overlap_s = min(self._last_s, self._end_s) - max(begin_s, self._start_s)
             self._covered_s += max(0.0, overlap_s)
         else:
-            ends_s = time_s[-len(steps_s) :]
             parts_s = np.minimum(ends_s, self._end_s) - np.maximum(ends_s - steps_s, self._start_s)
             self._covered_s += float(parts_s[steps_s <= self._reach_s].clip(min=0).sum())
+        low_s, high_s = (1 - REGULAR) * self._interval_s, (1 + REGULAR) * self._interval_s
+        return least_s >= low_s and most_s <= high_s
 
     def _follow_counter(self, energy_wh: Array) -> None:
         known = energy_wh[np.isfinite(energy_wh)]

@@ -57,6 +57,7 @@ class Streamed:
         self._least_w, self._most_w = np.full(slots, np.inf), np.full(slots, -np.inf)
         self._checks = [SpanChecks(*span, info, under_load) for span in self._spans]
         self._excerpts = [Excerpt(*span) for span in self._spans]
+        self._scratch = np.empty((2, 0))
         self._rising = True
         self._count = 0
         self._first = self._last = (math.nan, math.nan)
@@ -66,10 +67,12 @@ class Streamed:
         if len(piece.time_s) == 0:
             return
         time_s, power_w = piece.time_s, piece.power_w
-        steps_s = np.diff(time_s)
-        rising = not math.isnan(time_s[0]) and bool((steps_s > 0).all())
+        if self._scratch.shape[1] < len(time_s):
+            self._scratch = np.empty((2, len(time_s)))  # kept: fresh memory costs more than sums
+        steps_s = np.subtract(time_s[1:], time_s[:-1], out=self._scratch[0, : len(time_s) - 1])
+        rising = not math.isnan(time_s[0]) and bool(steps_s.min(initial=np.inf) > 0)
         for checks in self._checks:
-            checks.feed(piece, rising)
+            checks.feed(piece, steps_s if rising else None)
         if self._count == 0:
             self._first = (float(time_s[0]), float(power_w[0]))
         self._rising &= rising and (self._count == 0 or time_s[0] > self._last[0])
@@ -171,10 +174,9 @@ class Streamed:
         segment = np.searchsorted(time_s, knots_s, side="right") - 1
         since_s = knots_s - time_s[segment]
         with np.errstate(invalid="ignore"):  # a reading without a value makes its slots NaN
-            parts_j = power_w[1:] + power_w[:-1]
-            parts_j *= steps_s
-            parts_j *= 0.5
-            sums_j = _reduced(np.add, parts_j, segment, nothing=0.0)
+            twice_j = np.add(power_w[1:], power_w[:-1], out=self._scratch[1, : len(steps_s)])
+            twice_j *= steps_s
+            sums_j = 0.5 * _reduced(np.add, twice_j, segment, nothing=0.0)
             # Of the segment that holds a knot, what lies before it belongs to the slot before.
             slope = (power_w[segment + 1] - power_w[segment]) / steps_s[segment]
             before_j = since_s * (power_w[segment] + 0.5 * slope * since_s)

@@ -29,11 +29,11 @@ def value_flaws(near: pd.DataFrame, info: MeterInfo | None, under_load: bool) ->
     Names: no-value, sentinel, zero, over-range, underflow, stuck, or the flag of the reading.
     """
     power_w = numbers(near, "power_w")
-    range_w = HUGE if info is None else info.range_w
+    range_w, slack_w = (HUGE, 0.0) if info is None else (info.range_w, info.constant_error_w)
     over = np.isfinite(power_w) & (power_w > min(range_w, HUGE))
     for name, what, bad in (
         ("no-value", "without a finite value", ~np.isfinite(power_w)),
-        ("sentinel", "below 0 W", power_w < 0),
+        ("sentinel", "below 0 W", power_w < -slack_w),
         ("zero", "of 0 W under load", (power_w == 0) & under_load),
         ("over-range", f"above {min(range_w, HUGE):g} W", over),
     ):

@@ -111,11 +111,13 @@ class Frames:
         done = self._source.work(work.seen_s)
         news.append(_News(done.time_s, done.throughput_ops_s))
         for series, new in zip(self._series, news, strict=True):
-            in_time = np.flatnonzero(new.time_s <= now_s + AHEAD_S)
-            if in_time.size:
-                series.seen_s = max(series.seen_s, float(new.time_s[in_time].max()))
-                newest = float(new.values[in_time[-1]])
-                series.newest = newest if math.isfinite(newest) else None
+            time_s, values = new.time_s, new.values
+            if time_s.size and not time_s.max() <= now_s + AHEAD_S:
+                in_time = time_s <= now_s + AHEAD_S
+                time_s, values = time_s[in_time], values[in_time]
+            if time_s.size:
+                series.seen_s = max(series.seen_s, float(time_s.max()))
+                series.newest = float(values[-1]) if math.isfinite(values[-1]) else None
         return news
 
     def _flagged(self, readings: Readings) -> list[int]:

@@ -18,6 +18,9 @@ from fsgreen.view.window import FLAGGED, HIGHEST, LOWEST
 COLUMNS = 1200
 """More than a page or a notebook has pixels."""
 
+HEADROOM = 0.12
+"""What the names of the phases take of the height."""
+
 
 @styled
 def draw(source: Source) -> Figure:
@@ -99,6 +102,8 @@ def _draw_power(axes: Axes, source: Source, frame: Frame) -> None:
         markersize=4,
     )
     axes.set_ylabel("power (W)")
+    bottom_w, top_w = axes.get_ylim()
+    axes.set_ylim(bottom_w, top_w + HEADROOM * (top_w - bottom_w))
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(source.meters))
     modelled(axes, boundary_note(source.meters))
 

@@ -31,7 +31,11 @@ class Synthetic:
         self, rate_hz: float, *, duration_s: float = math.inf, spike_w: float | None = None
     ) -> None:
         self._rate_hz = rate_hz
-        self._spike_w = spike_w
+        offset_s = np.arange(round(PERIOD_S * rate_hz)) / rate_hz
+        self._period_w = np.where(offset_s < PERIOD_S / 2, self.IDLE_W, self.BUSY_W)
+        self._period_w += self.RIPPLE_W * np.sin(2 * np.pi * 3.7 * offset_s)
+        if spike_w is not None:
+            self._period_w[len(offset_s) * 3 // 4] = spike_w
         self.start_s = time.monotonic()
         self._end_s = self.start_s + duration_s
         self.meters: Mapping[str, MeterInfo] = {
@@ -63,12 +67,7 @@ class Synthetic:
         first = max(0, self._number(time_s)) + 1
         numbers = np.arange(first, self._number(self.now_s()) + 1)
         offset_s = numbers / self._rate_hz
-        power_w = np.where(offset_s % PERIOD_S < PERIOD_S / 2, self.IDLE_W, self.BUSY_W)
-        power_w += self.RIPPLE_W * np.sin(2 * np.pi * offset_s * 3.7)
-        if self._spike_w is not None:
-            period = round(PERIOD_S * self._rate_hz)
-            power_w[numbers % period == period * 3 // 4] = self._spike_w
-        return Readings(self.start_s + offset_s, power_w)
+        return Readings(self.start_s + offset_s, np.take(self._period_w, numbers, mode="wrap"))
 
     def work(self, time_s: float) -> Work:
         """Return one rate a second, none in the idle phases."""

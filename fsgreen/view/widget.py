@@ -27,7 +27,7 @@ from fsgreen.view.source import Source
 
 MAX_FRAMES_HZ = 10.0
 IN_FLIGHT = 10
-"""How many frames may be under way to a browser, which answers about twice a second."""
+"""How many frames may be under way to a browser, which answers every fifth."""
 
 PATIENCE_S = 0.5
 """A browser that does not answer gets a frame in this time: it may wake, or be heard only later."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,28 +47,31 @@ class Window:
             self._clear(np.arange(first, last + 1) % self.columns)
             self._last = last
 
-    def add(self, nth: int, time_s: Floats, values: Floats, flagged: Iterable[int] = ()) -> None:
+    def add(self, nth: int, time_s: Floats, values: Floats, flagged: Sequence[int] = ()) -> None:
         """Add values of the series `nth`, and which of them are flagged; the rest is ignored.
 
         A value outside the window, or without a finite time, leaves no trace in it.
         """
-        column = np.floor((time_s - self._origin_s) / self.width_s)
-        inside = (column > self._last - self.columns) & (column <= self._last)
-        marked = np.fromiter(flagged, dtype=np.intp)
-        marked = marked[inside[marked]]
-        if marked.size:
-            places = column[marked].astype(np.int64) % self.columns
-            np.add.at(self._ring[FLAGGED, nth], places, 1)
-        if not inside.all():
-            column, values = column[inside], values[inside]
-        if not values.size:
+        if not time_s.size:
             return
+        column = np.floor((time_s - self._origin_s) / self.width_s)
+        oldest = self._last + 1 - self.columns
+        if flagged:
+            marked = column[flagged]
+            marked = marked[(marked >= oldest) & (marked <= self._last)].astype(np.int64)
+            np.add.at(self._ring[FLAGGED, nth], marked % self.columns, 1)
+        if not (column.min() >= oldest and column.max() <= self._last):
+            inside = (column >= oldest) & (column <= self._last)
+            column, values = column[inside], values[inside]
+            if not values.size:
+                return
         numbers = column.astype(np.int64)
         starts = np.concatenate(([0], np.flatnonzero(np.diff(numbers)) + 1))
         places = numbers[starts] % self.columns
         # A column can begin more than once where times do not rise.
-        for layer, extreme in ((LOWEST, np.fmin), (HIGHEST, np.fmax)):
-            extreme.at(self._ring[layer, nth], places, extreme.reduceat(values, starts))
+        with np.errstate(over="ignore"):
+            for layer, extreme in ((LOWEST, np.fmin), (HIGHEST, np.fmax)):
+                extreme.at(self._ring[layer, nth], places, extreme.reduceat(values, starts))
 
     def layers(self) -> NDArray[np.float32]:
         """Return (3, series, columns) in order of time: lowest, highest, flagged."""

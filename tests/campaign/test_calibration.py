@@ -15,7 +15,7 @@ from fsgreen.campaign import calibration, exercise, schedule, testbedfile
 from fsgreen.campaign.exercise import IDLE, Step
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import capture, emulated, open_meters, reparse
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, power
 from fsgreen.meters.modelled.fit import fit

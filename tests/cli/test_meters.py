@@ -7,7 +7,7 @@ import pytest
 
 from fsgreen import cli
 from fsgreen.meters import DRIVERS, IMPORTERS
-from fsgreen.meters.emulator import Emulator
+from fsgreen.meters.emulators.wattsup import Emulator
 
 HOBO = (
     '"Plot Title: server"\n'

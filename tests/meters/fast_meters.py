@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import settings
 
 from fsgreen.meters.base import Chunk
-from fsgreen.meters.block_format import Block
+from fsgreen.meters.blocks.format import Block
 from fsgreen.meters.columns import joined
 from fsgreen.meters.emulators.blocks import RAIL_5V
 from fsgreen.meters.emulators.powersensor3 import (
@@ -16,7 +16,7 @@ from fsgreen.meters.emulators.powersensor3 import (
     levels_of,
     stream_of,
 )
-from fsgreen.meters.powersensor3_packets import SAMPLE_B, SENSORS
+from fsgreen.meters.powersensor3.packets import SAMPLE_B, SENSORS
 from fsgreen.trace import MeterInfo
 
 FUZZ = settings(max_examples=round(60 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))

@@ -4,8 +4,8 @@ from fast_meters import block
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
-from fsgreen.meters.block_calibration import Calibration, Correction, calibrate
-from fsgreen.meters.block_description import description
+from fsgreen.meters.blocks.calibration import Calibration, Correction, calibrate
+from fsgreen.meters.blocks.description import description
 from fsgreen.meters.emulators.blocks import RAIL_5V
 from fsgreen.meters.readings import Readings
 from fsgreen.meters.settings import Settings

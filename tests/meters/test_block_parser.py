@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.base import Chunk
-from fsgreen.meters.block_calibration import Calibration, Correction
-from fsgreen.meters.block_description import description
-from fsgreen.meters.block_format import Channel
-from fsgreen.meters.block_parser import HELD_BLOCKS, BlockParser
+from fsgreen.meters.blocks.calibration import Calibration, Correction
+from fsgreen.meters.blocks.description import description
+from fsgreen.meters.blocks.format import Channel
+from fsgreen.meters.blocks.parser import HELD_BLOCKS, BlockParser
 from fsgreen.meters.emulators.blocks import RAIL_5V
 
 RATE_HZ = 1e4
@@ -330,6 +330,8 @@ def test_description_refuses_what_it_cannot_make_power_of():
     amperes, volts = RAIL_5V
     with pytest.raises(FsgreenError, match="neither amperes nor watts"):
         info_of(replace(block(), channels=(volts,)))
+    with pytest.raises(FsgreenError, match="two channels of one name"):
+        info_of(replace(block(), channels=(amperes, volts, volts)))
     with pytest.raises(FsgreenError, match="without its voltage"):
         info_of(replace(block(), channels=(amperes, replace(volts, name="12V"))))
 

@@ -8,7 +8,7 @@ from wattsup_texts import dialogue
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import emulated, open_meters
 from fsgreen.meters.drivers import DRIVERS
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 
 EMULATED_DISK = {"name": "disk", "driver": "emulator", "profile": "fast10-disk"}
 

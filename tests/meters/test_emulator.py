@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.emulator import EmulatedMeter
-from fsgreen.meters.wattsup_packets import parse
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
+from fsgreen.meters.wattsup.packets import parse
 
 PACE_S = 0.05
 

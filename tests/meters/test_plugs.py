@@ -8,8 +8,9 @@ import pytest
 from asked import opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import plugs, shelly, tasmota
+from fsgreen.meters import plugs
 from fsgreen.meters.emulators.plugs import EmulatedPlug
+from fsgreen.meters.plugs import shelly, tasmota
 
 DRIVERS = {"shelly1": shelly.DRIVER, "shelly2": shelly.DRIVER, "tasmota": tasmota.DRIVER}
 QUESTIONS = {
@@ -186,7 +187,7 @@ def test_naming_the_drivers_loads_no_protocol():
     code = """
 import sys, fsgreen.meters
 before = set(sys.modules)
-import fsgreen.meters.scpi, fsgreen.meters.shelly, fsgreen.meters.snmp, fsgreen.meters.tasmota
+import fsgreen.meters.scpi, fsgreen.meters.plugs.shelly, fsgreen.meters.snmp, fsgreen.meters.plugs.tasmota
 print(*(set(sys.modules) - before))
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

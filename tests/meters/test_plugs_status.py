@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import INFO
 
-from fsgreen.meters import shelly, tasmota
+from fsgreen.meters.plugs import shelly, tasmota
 
 GEN2 = (
     b'{"id":0,"source":"WS_in","output":true,"apower":4.1,"voltage":242.5,"current":0.033,'

@@ -14,7 +14,7 @@ from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.columns import joined
 from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, OFF, Emulator, record_of
 from fsgreen.meters.powersensor3 import DRIVER, PowerSensor3, open_powersensor3
-from fsgreen.meters.powersensor3_packets import PowerSensor3Parser
+from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
 from fsgreen.meters.settings import Settings
 
 ACCURACY = Accuracy(0.01, 0.5, "a bench supply and a load", volts=12.0)
@@ -186,8 +186,9 @@ def listen(meter, parser, duration_s):
     return joined(parts)
 
 
-def test_emulated_meter_is_read_and_called_modelled():
-    with Emulator(lambda _: 1.5) as emulator, opened(emulator) as meter:
+@pytest.mark.parametrize("drift_ppm", [-100.0, 100.0])
+def test_emulated_meter_is_read_and_called_modelled(drift_ppm):
+    with Emulator(lambda _: 1.5, drift_ppm=drift_ppm) as emulator, opened(emulator) as meter:
         info = meter.describe()
         assert (info.boundary, info.covers) == ("modelled", ("drive",))
         meter.start()
@@ -215,9 +216,10 @@ def test_faults_of_the_line_are_flagged(fault):
     with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
         parser = PowerSensor3Parser(meter.describe())
         meter.start()
-        listen(meter, parser, 0.3)
+        before = listen(meter, parser, 0.3)
         setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
-        readings = listen(meter, parser, 0.6)
+        readings = joined([before, listen(meter, parser, 0.6)])
+    assert not before.flags
     assert "lost" in readings.flags.values()
     assert np.diff(readings.time_s).min() > 0
     if fault == "stall_s":

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.powersensor3_dump import read_dump
+from fsgreen.meters.powersensor3.dump import read_dump
 from fsgreen.meters.settings import Settings
 
 ENTRY = {

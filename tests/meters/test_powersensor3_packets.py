@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, record_of, stream_of
-from fsgreen.meters.powersensor3_packets import (
+from fsgreen.meters.powersensor3.packets import (
     SAMPLE_B,
     PowerSensor3Parser,
     Sensor,

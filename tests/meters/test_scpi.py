@@ -8,9 +8,9 @@ import pytest
 from asked import conversation, opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import scpi, visa
+from fsgreen.meters import scpi
 from fsgreen.meters.emulators.scpi import EmulatedAnalyzer
-from fsgreen.meters.scpi import DRIVER
+from fsgreen.meters.scpi import DRIVER, visa
 
 RANGES = {"voltage_range_v": 300, "current_range_a": 2}
 NO_ERROR = (":STATUS:ERROR?", '0,"No error"\n')

@@ -9,11 +9,13 @@ import pytest
 from asked import opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import snmp, snmp_session, snmp_settings
+from fsgreen.meters import snmp
 from fsgreen.meters.emulators.snmp import Agent, sentry_outlet
 from fsgreen.meters.snmp import DRIVER
-from fsgreen.meters.snmp_answers import UPTIME
-from fsgreen.meters.snmp_session import Access
+from fsgreen.meters.snmp import session as snmp_session
+from fsgreen.meters.snmp import settings as snmp_settings
+from fsgreen.meters.snmp.answers import UPTIME
+from fsgreen.meters.snmp.session import Access
 
 SENTRY, RARITAN = "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.13742.6"
 OUTLET = tuple(f"{SENTRY}.8.3.1.{n}.1.1.5" for n in (7, 14, 6, 3))

@@ -5,9 +5,9 @@ import pytest
 from wattsup_texts import HEADER, VERSION, dialogue, record
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import wattsup_line
 from fsgreen.meters.wattsup import WattsUp
-from fsgreen.meters.wattsup_packets import parse
+from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup.packets import parse
 
 STOP = ("#L,R,0;", "")
 START = ("#L,W,3,E,0,1;", record())

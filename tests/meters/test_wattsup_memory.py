@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from wattsup_texts import HEADER, VERSION, dialogue, record
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import wattsup_line
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.drivers import parser_of
-from fsgreen.meters.emulator import Emulator
-from fsgreen.meters.wattsup_memory import MemoryParser, MemoryState, WattsUpMemory
+from fsgreen.meters.emulators.wattsup import Emulator
+from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup.memory import MemoryParser, MemoryState, WattsUpMemory
 from fsgreen.trace import MeterInfo
 
 STATE = (

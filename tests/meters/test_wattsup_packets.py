@@ -9,7 +9,7 @@ from traces import INFO
 from wattsup_texts import COLUMNS, HEADER, VERSION, record
 
 from fsgreen.meters.base import Chunk
-from fsgreen.meters.wattsup_packets import PacketReader, WattsUpParser, parse
+from fsgreen.meters.wattsup.packets import PacketReader, WattsUpParser, parse
 
 GOOD = (HEADER + record()).encode()
 

@@ -19,7 +19,7 @@ from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import power_table
 from fsgreen.meters.base import Chunk
-from fsgreen.meters.wattsup_packets import parse
+from fsgreen.meters.wattsup.packets import parse
 
 METER = replace(INFO, power_cycles=3)
 IDEAL = replace(METER, gain_error=0.0, constant_error_w=0.0)

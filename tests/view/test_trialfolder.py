@@ -12,7 +12,7 @@ import pytest
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.trial import TrialWriter
 from fsgreen.view import TrialFolder, newest_trial
 from tests.traces import INFO

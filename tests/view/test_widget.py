@@ -12,7 +12,7 @@ from hatchling.builders.wheel import WheelBuilder
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
-from fsgreen.meters.emulator import EmulatedMeter
+from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.view import LiveView, Progress, Synthetic, live, widget
 from fsgreen.view.window import HIGHEST
 from tests.view.sources import Told

@@ -11,9 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from fsgreen.meters.block_format import Channel, Samples
-from fsgreen.meters.block_sender import Link, Sender
-from fsgreen.meters.block_sources import converted
+from fsgreen.meters.blocks.format import Channel, Samples
+from fsgreen.meters.blocks.sender import Link, Sender
+from fsgreen.meters.blocks.sources import converted
 from fsgreen.meters.readings import Floats
 
 RAIL_5V = (

@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 
 from fsgreen.meters.powersensor3 import EMULATED, STOPPED
-from fsgreen.meters.powersensor3_packets import (
+from fsgreen.meters.powersensor3.packets import (
     ADC_V,
     RECORD,
     SAMPLE_B,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
-from fsgreen.meters.snmp_session import AUTH, PRIV, Access, LoopThread, shut
+from fsgreen.meters.snmp.session import AUTH, PRIV, Access, LoopThread, shut
 
 Fault = Literal["silent", "text", "gone"]
 """No answer; texts for numbers; no object where there was one."""

@@ -3,8 +3,9 @@
 
 const HEIGHT_PX = { power: 240, work: 150 };
 const CHANNEL = "fsgreen.view";
+const HEADROOM = 0.12; // what the names of the phases take of the height
 const GAP_INTERVALS = 1.5; // readings further apart than this leave a gap in the line
-const ANSWER_MS = 400; // the kernel hears this often, at most, what was drawn
+const ANSWER_FRAMES = 5; // after so many the kernel hears which one was drawn last
 const SETTLE_MS = 250; // how long a new width must last before the kernel hears of it
 const SPANS_S = { "10 s": 10, "1 min": 60, "10 min": 600 };
 const LOWEST = 0, HIGHEST = 1, FLAGGED = 2; // the layers of a frame
@@ -65,6 +66,7 @@ class View {
     this.lines = [];
     this.frame = null;
     this.drawn = 0;
+    this.answered = 0;
     this.repaint = 0;
     this.build(el);
     this.charts = [this.chart("power"), this.chart("work")];
@@ -173,7 +175,9 @@ class View {
 
   range(low, high, power) {
     if (low == null) return [0, 1];
-    return power ? uPlot.rangeNum(low, high, 0.1, true) : [0, Math.max(1, 1.1 * high)];
+    if (!power) return [0, Math.max(1, 1.1 * high)];
+    const [bottom, top] = uPlot.rangeNum(low, high, 0.1, true);
+    return [bottom, top + HEADROOM * (top - bottom)];
   }
 
   observe() {
@@ -200,7 +204,6 @@ class View {
     this.sizes.disconnect();
     this.themes.disconnect();
     clearTimeout(this.settling);
-    clearTimeout(this.answering);
     cancelAnimationFrame(this.repaint);
     this.charts.forEach((chart) => chart.destroy());
   }
@@ -231,15 +234,13 @@ class View {
       if (frame !== this.last) {
         this.last = frame;
         this.root.dataset.frames = ++this.drawn;
-        this.answering ??= setTimeout(() => this.answer(), ANSWER_MS);
+        if (frame - this.answered >= ANSWER_FRAMES) {
+          this.answered = frame;
+          this.say({ drawn: frame });
+        }
       }
     }
     this.write();
-  }
-
-  answer() {
-    this.answering = null;
-    this.say({ drawn: this.last });
   }
 
   measure() {

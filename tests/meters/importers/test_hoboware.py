@@ -175,6 +175,36 @@ def test_volts_and_amperes_decide_what_three_decimals_mean():
     assert read(data).readings[0].power_w == 180.18
 
 
+def with_header(header, *rows):
+    lines = [header, *(f"01/13/10 12:00:{n:02d},{row}" for n, row in enumerate(rows))]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def test_extremes_are_never_power_and_an_average_is_where_nothing_else_is():
+    extremes = '"Date Time, GMT+00:00","Max: Active Power, W","{} Power, W","Min: Active Power, W"'
+    rows = ("99.5,50.5,1.5", "99.5,51.5,1.5", "99.5,52.5,1.5")
+    for name in ("Active", "Avg: Active"):
+        imported = read(with_header(extremes.format(name), *rows))
+        assert imported.readings.power_w.tolist() == [50.5, 51.5, 52.5]
+        assert any("Max: Active Power, W" in sentence for sentence in imported.decisions)
+    alone = with_header('"Date Time, GMT+00:00","Max: Active Power, W"', "1.5", "1.5")
+    assert "no HOBOware export" in refused(alone)
+
+
+def test_serial_number_behind_a_comma_without_quotes_is_no_column():
+    header = "Date Time,Active Power (W) LGR S/N: 77,  #78,End Of File LGR S/N: 77"
+    imported = read(with_header(header, "1.5,", "2.5,", "3.5,Logged"))
+    assert imported.readings.power_w.tolist() == [1.5, 2.5, 3.5]
+    assert imported.info.serial == "77"
+
+
+def test_decimals_that_a_spreadsheet_cut_are_told():
+    rows = ["1.5", "2", "3.25", "4.5", "5", "6.125", "7", "8", "9.5", "10"]
+    imported = read(with_header('"Date Time, GMT+00:00","Active Power, W"', *rows))
+    assert imported.readings.power_w.tolist() == [float(row) for row in rows]
+    assert any("spreadsheet" in sentence for sentence in imported.decisions)
+
+
 def test_units_of_the_header_count_before_anything_is_decided():
     lines = ["Date Time, GMT+00:00;Volts, V;Amps, mA;Watts, kW"]
     lines += [f"01/13/10 12:00:{n:02d};120.123;150{n}.000;0.18{n}" for n in range(6)]

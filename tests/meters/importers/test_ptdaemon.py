@@ -64,9 +64,9 @@ def test_without_an_offset_times_count_from_the_first_row():
 
 def test_date_that_may_be_two_is_decided_by_its_mark_or_refused():
     rows = recording(start=datetime(2021, 2, 1, 12))
-    assert "may be 2 January 2021 or 1 February 2021" in refused(
-        log(rows, mark="x", dates="%d-%m-%Y")
-    ).replace("1 February 2021 or 2 January 2021", "2 January 2021 or 1 February 2021")
+    message = refused(log(rows, mark="x", dates="%d-%m-%Y"))
+    assert "2 January 2021" in message
+    assert "1 February 2021" in message
     marked = read(log(rows, mark="2021-02-01_a", dates="%d-%m-%Y"), gmt_offset="+00:00")
     assert marked.readings[0].time_s == datetime(2021, 2, 1, 12, tzinfo=UTC).timestamp()
     told = read(log(rows, mark="x", dates="%d-%m-%Y"), dates="DMY", gmt_offset="+00:00")

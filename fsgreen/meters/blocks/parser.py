@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from fsgreen.meters.base import Chunk
-from fsgreen.meters.block_format import Block, Channel, blocks_of
+from fsgreen.meters.blocks.format import Block, Channel, blocks_of
 from fsgreen.meters.columns import Mask, flags_of, joined
 from fsgreen.meters.readings import Floats, Readings
 from fsgreen.meters.sample_clock import SampleClock

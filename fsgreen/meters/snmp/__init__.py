@@ -15,7 +15,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
 from fsgreen.meters.proven import Proven
 from fsgreen.meters.settings import Settings
-from fsgreen.meters.snmp_answers import (
+from fsgreen.meters.snmp.answers import (
     ABSENT,
     JOULES_PER_WH,
     UNSUPPORTED,
@@ -24,8 +24,8 @@ from fsgreen.meters.snmp_answers import (
     SnmpParser,
     objects_in,
 )
-from fsgreen.meters.snmp_session import Access, Session
-from fsgreen.meters.snmp_settings import take_access, take_objects
+from fsgreen.meters.snmp.session import Access, Session
+from fsgreen.meters.snmp.settings import take_access, take_objects
 from fsgreen.trace import MeterInfo
 
 SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"

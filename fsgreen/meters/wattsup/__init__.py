@@ -13,9 +13,9 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.serialport import usb_ports, usb_serial
 from fsgreen.meters.settings import Settings
-from fsgreen.meters.wattsup_line import Conversation
-from fsgreen.meters.wattsup_memory import MemoryParser
-from fsgreen.meters.wattsup_packets import WattsUpParser
+from fsgreen.meters.wattsup.line import Conversation
+from fsgreen.meters.wattsup.memory import MemoryParser
+from fsgreen.meters.wattsup.packets import WattsUpParser
 from fsgreen.trace import Boundary, MeterInfo, identity_flaws
 
 RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W

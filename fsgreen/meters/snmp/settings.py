@@ -12,8 +12,8 @@ from typing import Any
 from fsgreen.errors import unknown
 from fsgreen.meters.credentials import secret
 from fsgreen.meters.settings import Settings
-from fsgreen.meters.snmp_answers import QUANTITIES
-from fsgreen.meters.snmp_session import AUTH, PRIV, VERSIONS, Access
+from fsgreen.meters.snmp.answers import QUANTITIES
+from fsgreen.meters.snmp.session import AUTH, PRIV, VERSIONS, Access
 
 OID = re.compile(r"\.?([0-9]+(\.[0-9]+)+)", re.ASCII)
 
@@ -21,7 +21,7 @@ OID = re.compile(r"\.?([0-9]+(\.[0-9]+)+)", re.ASCII)
 @cache
 def presets() -> Mapping[str, Any]:
     """Return the units of `pdus.toml`, by name."""
-    return tomllib.loads(resources.files("fsgreen.meters").joinpath("pdus.toml").read_text())
+    return tomllib.loads(resources.files("fsgreen.meters.snmp").joinpath("pdus.toml").read_text())
 
 
 def take_objects(settings: Settings) -> tuple[dict[str, Any], Mapping[str, Any]]:

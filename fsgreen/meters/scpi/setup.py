@@ -102,7 +102,9 @@ class Setup:
 
 @cache
 def _analyzers() -> Mapping[str, Any]:
-    return tomllib.loads(resources.files("fsgreen.meters").joinpath("analyzers.toml").read_text())
+    return tomllib.loads(
+        resources.files("fsgreen.meters.scpi").joinpath("analyzers.toml").read_text()
+    )
 
 
 def facts_of(model: str) -> Mapping[str, Any]:

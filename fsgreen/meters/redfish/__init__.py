@@ -15,8 +15,8 @@ from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.credentials import secret
 from fsgreen.meters.proven import Proven
 from fsgreen.meters.readings import NAN, Reading
-from fsgreen.meters.redfish_http import Service
-from fsgreen.meters.redfish_trees import TREES, find_chassis, find_sources, path_of, value_of
+from fsgreen.meters.redfish.http import Service
+from fsgreen.meters.redfish.trees import TREES, find_chassis, find_sources, path_of, value_of
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.columns import Mask
-from fsgreen.meters.powersensor3_packets import STAMP_US
+from fsgreen.meters.powersensor3.packets import STAMP_US
 from fsgreen.meters.readings import Floats
 
 HEAD = ["marker", "time", "dt_micro", "device_timestamp"]

@@ -15,7 +15,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.answers import json_object, quality, whole
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.energycounter import EnergyCounter
-from fsgreen.meters.hwmon_chips import (
+from fsgreen.meters.hwmon.chips import (
     SEE,
     attribute_of,
     channels,

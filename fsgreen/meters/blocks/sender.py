@@ -1,6 +1,6 @@
 """A sender of a block stream: samples of a file, of a program, or made up, to a receiver.
 
-    adc-reader | python -m fsgreen.meters.block_sender --to 192.168.1.5:5005 --rate 10000 \\
+    adc-reader | python -m fsgreen.meters.blocks.sender --to 192.168.1.5:5005 --rate 10000 \\
         --serial hall-3 --channel "5V A 0.00122 -2.5" --channel "5V V 0.00161 0"
 
 The samples are int16, little-endian, channel by channel. Samples for which there is no receiver
@@ -25,8 +25,8 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from fsgreen.meters.block_address import Address, address_of, family_of
-from fsgreen.meters.block_format import (
+from fsgreen.meters.blocks.address import Address, address_of, family_of
+from fsgreen.meters.blocks.format import (
     MAX_CHANNELS,
     MAX_RATE_HZ,
     TCP_BLOCK_B,
@@ -35,7 +35,7 @@ from fsgreen.meters.block_format import (
     Channel,
     Samples,
 )
-from fsgreen.meters.block_sources import Timed, arriving, paced, samples_of, synthetic
+from fsgreen.meters.blocks.sources import Timed, arriving, paced, samples_of, synthetic
 
 RETRY_S = 1.0
 STUCK_S = 1.0
@@ -208,7 +208,7 @@ def _batches(options: argparse.Namespace, source: BinaryIO) -> Iterator[Timed]:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m fsgreen.meters.block_sender",
+        prog="python -m fsgreen.meters.blocks.sender",
         description="Send int16 samples to the driver `blocks`.",
     )
     end = parser.add_mutually_exclusive_group(required=True)

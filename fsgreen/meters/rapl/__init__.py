@@ -14,7 +14,7 @@ from fsgreen.meters.answers import json_object, quality, whole
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.energycounter import EnergyCounter
 from fsgreen.meters.proven import Proven, Unconnected
-from fsgreen.meters.rapl_zones import COVERS, LOAD, check_domains, wrap_uj, zones
+from fsgreen.meters.rapl.zones import COVERS, LOAD, check_domains, wrap_uj, zones
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.settings import Settings
 from fsgreen.meters.sysfs import attribute, gather

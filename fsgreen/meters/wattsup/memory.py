@@ -13,8 +13,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.readings import NAN, Reading
 from fsgreen.meters.serialport import usb_serial
-from fsgreen.meters.wattsup_line import Conversation
-from fsgreen.meters.wattsup_packets import NUMBER, Packet, PacketReader, WattsUpParser
+from fsgreen.meters.wattsup.line import Conversation
+from fsgreen.meters.wattsup.packets import NUMBER, Packet, PacketReader, WattsUpParser
 from fsgreen.trace import Boundary, MeterInfo
 
 DOWNLOAD = "#D,R,0;"

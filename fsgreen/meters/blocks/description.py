@@ -6,8 +6,8 @@ from dataclasses import astuple
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
-from fsgreen.meters.block_calibration import Calibration, Correction
-from fsgreen.meters.block_format import Block, Channel
+from fsgreen.meters.blocks.calibration import Calibration, Correction
+from fsgreen.meters.blocks.format import Block, Channel
 from fsgreen.trace import Boundary, MeterInfo
 
 
@@ -25,6 +25,8 @@ def description(
     voltage `accuracy.volts`; watts are taken as they are. All add up.
     """
     channels = block.channels
+    if len({(channel.name, channel.unit) for channel in channels}) < len(channels):
+        raise _undescribed("the sender sends two channels of one name and unit", address)
     calibration.check(channels)
     volts_of = {channel.name: nth for nth, channel in enumerate(channels) if channel.unit == "V"}
     watts = [nth for nth, channel in enumerate(channels) if channel.unit == "W"]

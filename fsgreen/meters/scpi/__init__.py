@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import DeviceOf, Driver, Meter
 from fsgreen.meters.proven import Proven
-from fsgreen.meters.scpi_setup import (
+from fsgreen.meters.scpi.setup import (
     CREST_FACTORS,
     MODES,
     WIRINGS,
@@ -22,9 +22,9 @@ from fsgreen.meters.scpi_setup import (
     facts_of,
     same_setting,
 )
-from fsgreen.meters.scpi_values import ScpiParser
+from fsgreen.meters.scpi.values import ScpiParser
+from fsgreen.meters.scpi.visa import Visa
 from fsgreen.meters.settings import Settings
-from fsgreen.meters.visa import Visa
 from fsgreen.trace import MeterInfo
 
 VALUES = ":NUMERIC:NORMAL:VALUE?"
@@ -132,8 +132,8 @@ class ScpiMeter(Proven):
     """An analyzer whose integrator counts from start to stop."""
 
     def __init__(self, analyzer: Analyzer) -> None:
-        super().__init__(analyzer, ScpiParser)
         self._analyzer = analyzer
+        super().__init__(analyzer, ScpiParser)
 
     def start(self) -> None:
         """Set the analyzer up anew, begin to count, and ask at the next `read`."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.block_format import Channel
+from fsgreen.meters.blocks.format import Channel
 from fsgreen.meters.readings import Readings
 from fsgreen.meters.settings import Settings
 

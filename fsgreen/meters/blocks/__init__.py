@@ -10,11 +10,11 @@ from collections.abc import Callable
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.block_address import Address, address_of, family_of
-from fsgreen.meters.block_calibration import Calibration
-from fsgreen.meters.block_description import description
-from fsgreen.meters.block_format import Block, blocks_of, foreign_version
-from fsgreen.meters.block_parser import BlockParser
+from fsgreen.meters.blocks.address import Address, address_of, family_of
+from fsgreen.meters.blocks.calibration import Calibration
+from fsgreen.meters.blocks.description import description
+from fsgreen.meters.blocks.format import Block, blocks_of, foreign_version
+from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo, identity_flaws
 
@@ -169,7 +169,7 @@ def _called(where: Address, address: str) -> socket.socket:
         raise FsgreenError(
             f"the sender does not answer: {error.strerror or error}",
             where=address,
-            next_step="start it there: python -m fsgreen.meters.block_sender --listen PORT ...",
+            next_step="start it there: python -m fsgreen.meters.blocks.sender --listen PORT ...",
         ) from error
 
 
@@ -182,7 +182,7 @@ def _answered(where: Address, address: str) -> socket.socket:
         raise FsgreenError(
             f"no sender called within {WAIT_S:g} s",
             where=address,
-            next_step="start it: python -m fsgreen.meters.block_sender --to HOST:PORT ...",
+            next_step="start it: python -m fsgreen.meters.blocks.sender --to HOST:PORT ...",
         ) from error
     except OSError as error:
         raise _unusable(address, error) from error

@@ -19,7 +19,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import programs
 from fsgreen.meters.answers import json_object
 from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.nvme_pages import (
+from fsgreen.meters.nvme.pages import (
     MEASUREMENT,
     MEASUREMENT_B,
     SMART,

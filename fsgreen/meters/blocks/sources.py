@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from fsgreen.meters.block_format import Channel, Samples
+from fsgreen.meters.blocks.format import Channel, Samples
 
 Timed = tuple[int, Samples]
 """The time of the first of some samples in ns, and the samples."""

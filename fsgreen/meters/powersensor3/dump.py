@@ -15,8 +15,8 @@ import numpy as np
 from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.base import Imported, Importer
 from fsgreen.meters.columns import Mask, flags_of
-from fsgreen.meters.powersensor3_packets import LATE_S, STAMP_US, counts_of, interval_us
-from fsgreen.meters.powersensor3_text import Lines, lines_of, refused
+from fsgreen.meters.powersensor3.packets import LATE_S, STAMP_US, counts_of, interval_us
+from fsgreen.meters.powersensor3.text import Lines, lines_of, refused
 from fsgreen.meters.readings import Floats, Readings
 from fsgreen.meters.sample_clock import MAX_SLEW
 from fsgreen.meters.settings import Settings

@@ -15,7 +15,7 @@ import numpy as np
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.powersensor3_packets import (
+from fsgreen.meters.powersensor3.packets import (
     RECORD,
     SENSORS,
     PowerSensor3Parser,
@@ -164,11 +164,14 @@ class PowerSensor3:
         """Find the rate from the stamps of a short stream, to 10 Hz (17.5 kHz on an F401)."""
         self._line.write(b"S")
         data = b""
-        deadline_s = time.monotonic() + REPLY_S
-        ready_s = time.monotonic() + TRIAL_S
-        while time.monotonic() < (ready_s if data else deadline_s):
-            if piece := self._line.read(REPLY_S):
+        end_s = time.monotonic() + REPLY_S
+        while (now_s := time.monotonic()) < end_s:
+            piece = self._line.read(TRIAL_S)
+            if piece is not None:
+                end_s = end_s if data else now_s + TRIAL_S
                 data += piece.data
+            elif data:
+                break
         self._silence()
         interval = interval_us(values_of(samples_of(data)[0], 0))
         if not interval > 0:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.serialport import PORTS, SerialPort
-from fsgreen.meters.wattsup_packets import Packet, PacketReader
+from fsgreen.meters.wattsup.packets import Packet, PacketReader
 
 REPLY_S = 2.0  # protocol v442: a reply comes within two seconds
 RECORD_S = 0.015  # the longest record at 115200 baud

@@ -15,7 +15,7 @@ from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.answers import number
-from fsgreen.meters.redfish_http import ROOT, Service
+from fsgreen.meters.redfish.http import ROOT, Service
 
 Document = Mapping[str, Any]
 

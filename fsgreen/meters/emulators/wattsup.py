@@ -18,7 +18,7 @@ from typing import Literal
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.wattsup import WattsUp
-from fsgreen.meters.wattsup_packets import Packet, PacketReader
+from fsgreen.meters.wattsup.packets import Packet, PacketReader
 
 HEADER = "W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,VA"
 MEMORY_COUNT = 1023
