@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import count
 from typing import Any
 
 from tqdm.auto import tqdm
@@ -68,11 +69,12 @@ def run(
         opened = open_meters(meters, testbed.device_name)
         try:
             bench = _prepare_bench(campaign, plan, testbed, opened, workloads)
+            begin, end = _two_patterns() if pulses else ((), ())
             if pulses:
-                _pulse(campaign)
+                _pulse(campaign, begin)
             refused = _measure(bench, campaign, plan, len(todo))
             if pulses:
-                _pulse(campaign)
+                _pulse(campaign, end)
         finally:
             for meter in opened.values():
                 meter.close()
@@ -109,9 +111,15 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan, pending: int) -> list
     return refused
 
 
-def _pulse(campaign: Campaign) -> None:
-    """Pulse the load by a pattern of its own, so that no two of a campaign are confused."""
-    runs = trace.pulse_runs(time.time_ns(), CHIP_S)
+def _two_patterns() -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return patterns of pulses that differ, so that begin and end are not taken for each other."""
+    seed = time.time_ns()
+    begin = trace.pulse_runs(seed, CHIP_S)
+    others = (trace.pulse_runs(other, CHIP_S) for other in count(seed + 1))
+    return begin, next(runs for runs in others if runs != begin)
+
+
+def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
     print(f"load pulses for meters with a clock of their own: {sum(runs):.0f} s")
     ahead_s = time.time() - time.monotonic()
     campaign.note_pulses([edge_s + ahead_s for edge_s in make_pulses(runs)])

@@ -187,7 +187,8 @@ def test_naming_the_drivers_loads_no_protocol():
     code = """
 import sys, fsgreen.meters
 before = set(sys.modules)
-import fsgreen.meters.scpi, fsgreen.meters.plugs.shelly, fsgreen.meters.snmp, fsgreen.meters.plugs.tasmota
+import fsgreen.meters.scpi, fsgreen.meters.snmp
+import fsgreen.meters.plugs.shelly, fsgreen.meters.plugs.tasmota
 print(*(set(sys.modules) - before))
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

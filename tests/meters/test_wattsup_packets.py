@@ -200,3 +200,10 @@ def _timeless(reading):
         repr(replace(reading, time_s=0.0, quality="")),
         reading.quality.replace("|retimed", "").replace("retimed", "ok"),
     )
+
+
+def test_a_header_that_names_a_column_twice_explains_nothing():
+    """A spoiled letter makes VA an A: a current that is none must not be believed."""
+    text = HEADER.replace("Hz,VA", "Hz,A") + record()
+    (reading,) = parse([Chunk(0.0, text.encode())], INFO)
+    assert reading.quality == "no-header"

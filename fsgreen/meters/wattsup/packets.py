@@ -101,7 +101,8 @@ class WattsUpParser:
         readings = []
         for packet in self._packets.feed(chunk.data):
             if packet.command == "h" and packet.whole:
-                self._columns = tuple(name.strip().upper() for name in packet.args)
+                names = tuple(name.strip().upper() for name in packet.args)
+                self._columns = names if len(set(names)) == len(names) else ()
             elif packet.command == "d":
                 readings.append(self._reading(packet, chunk.time_s))
         return self._spread(readings)
