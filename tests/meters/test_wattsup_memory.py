@@ -2,8 +2,10 @@
 
 import itertools
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 import pytest
+import traces
 from hypothesis import given
 from hypothesis import strategies as st
 from wattsup_texts import HEADER, VERSION, dialogue, record
@@ -14,7 +16,6 @@ from fsgreen.meters.drivers import parser_of
 from fsgreen.meters.emulators.wattsup import Emulator
 from fsgreen.meters.wattsup import line as wattsup_line
 from fsgreen.meters.wattsup.memory import MemoryParser, MemoryState, WattsUpMemory
-from fsgreen.trace import MeterInfo
 
 STATE = (
     ("#S,R,0;", "#s,-,3,0,10,1;"),
@@ -23,20 +24,7 @@ STATE = (
 )
 OPENING = (("#V,R,0;", VERSION), *STATE)
 POWERS_W = [100.0, 250.5, 0.1, 180.0]
-INFO = MeterInfo(
-    driver="wattsup",
-    model="",
-    serial="",
-    boundary="wall",
-    covers=("server",),
-    rate_hz=0.1,
-    range_w=1800,
-    resolution_w=0.1,
-    gain_error=0.015,
-    constant_error_w=0.3,
-    source="test",
-    options={"memory": True},
-)
+INFO = replace(traces.INFO, rate_hz=0.1, options={"memory": True})
 
 
 def download(*powers, count=None, end="#l,-,2,0,10;"):

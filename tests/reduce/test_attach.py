@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import synthetic
+import traces
 
-from fsgreen import reduce, trace
+from fsgreen import reduce
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Imported, Readings
@@ -16,19 +17,7 @@ from fsgreen.trace.pattern import on_time_s
 EPOCH_S = 1.8e9
 IDLE_W, PULSE_W, WORK_W = 200.0, 60.0, 40.0
 MEASURED = (EPOCH_S + 10, EPOCH_S + 20)
-INFO = trace.MeterInfo(
-    driver="hoboware",
-    model="UX120-018",
-    serial="1",
-    boundary="wall",
-    covers=("server",),
-    rate_hz=1.0,
-    range_w=1800.0,
-    resolution_w=0.1,
-    gain_error=0.005,
-    constant_error_w=0.0,
-    source="test",
-)
+INFO = replace(traces.INFO, driver="hoboware", boundary="wall", constant_error_w=0.0)
 
 
 @pytest.fixture
