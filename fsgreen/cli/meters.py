@@ -72,6 +72,9 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     calibrate.add_argument(
         "--disk", type=Path, help="a block device, only read, or a folder whose disk is exercised"
     )
+    calibrate.add_argument(
+        "--campaign", help="measured with the same meters: print the error for each workload"
+    )
 
     model_error = command.add(
         commands,
@@ -187,7 +190,13 @@ def _calibrate(options: argparse.Namespace) -> None:
     from fsgreen.campaign import calibration, testbedfile
 
     place = testbedfile.read(options.testbed)
-    calibration.calibrate(place, options.out, disk=options.disk, minutes=options.minutes)
+    calibration.calibrate(
+        place,
+        options.out,
+        disk=options.disk,
+        minutes=options.minutes,
+        campaign=options.campaign,
+    )
 
 
 def _model_error(options: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import traces
 
 from fsgreen.campaign import calibration, exercise, schedule, testbedfile
 from fsgreen.campaign.exercise import IDLE, Step
@@ -19,7 +20,6 @@ from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, power
 from fsgreen.meters.modelled.fit import fit
-from fsgreen.trace import MeterInfo
 
 PACE_S = 0.03
 CORES = 4
@@ -204,20 +204,7 @@ def test_every_pass_has_every_step_in_an_order_of_its_own():
 
 
 def plan(power_w, constant_error_j=0.0):
-    info = MeterInfo(
-        driver="wattsup",
-        model="Watts Up? PRO",
-        serial="1",
-        boundary="wall",
-        covers=("server",),
-        rate_hz=1.0,
-        range_w=1800.0,
-        resolution_w=0.1,
-        gain_error=0.015,
-        constant_error_w=0.3,
-        source="synthetic",
-        constant_error_j=constant_error_j,
-    )
+    info = replace(traces.INFO, constant_error_j=constant_error_j)
     meter = SimpleNamespace(describe=lambda: info)
     return schedule._Plan({"node": meter}, {"node": power_w})
 
