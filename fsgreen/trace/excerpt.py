@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.trace.budget import NEIGHBOURS
-from fsgreen.trace.powerfile import Floats, Piece
+from fsgreen.trace.powerfile import PIECE, Floats, Piece
 
 
 class Excerpt:
@@ -34,8 +34,10 @@ class Excerpt:
 
     def readings(self) -> pd.DataFrame:
         """Return the readings around the edges, with the columns that a piece has."""
-        rows = pd.concat([edge.readings() for edge in self._edges])
-        return rows.drop_duplicates("time_s").sort_values("time_s", ignore_index=True)
+        parts = [part for edge in self._edges for part in edge.parts()]
+        columns = {name: np.concatenate([part.column(name) for part in parts]) for name in PIECE}
+        _, places = np.unique(columns["time_s"], return_index=True)
+        return pd.DataFrame({name: column[places] for name, column in columns.items()})
 
     def _watch_counter(self, time_s: Floats, energy_wh: Floats | None) -> None:
         """Look at the counter from the last reading before the span to the first after it."""
@@ -78,5 +80,5 @@ class _Edge:
         self._missing -= len(taken.time_s)
         self._after.append(taken)
 
-    def readings(self) -> pd.DataFrame:
-        return pd.concat([part.frame() for part in (*self._before, *self._after)])
+    def parts(self) -> list[Piece]:
+        return [*self._before, *self._after]

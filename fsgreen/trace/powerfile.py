@@ -18,6 +18,7 @@ from fsgreen.errors import FsgreenError
 
 NUMBERS = ("power_w", "voltage_v", "current_a", "energy_wh")
 COLUMNS = ("time_s", "meter", *NUMBERS, "quality")
+PIECE = ("time_s", "power_w", "energy_wh", "quality")
 OK = "ok"
 
 Floats = NDArray[np.float64]
@@ -46,20 +47,18 @@ class Piece:
             self.qualities,
         )
 
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column of `PIECE`: numbers, or the texts of `quality`."""
+        if name == "quality" and self.codes is not None:
+            return np.array(self.qualities, dtype=object)[self.codes]
+        if name == "quality":
+            return np.full(len(self.time_s), OK, dtype=object)
+        values = getattr(self, name)
+        return np.full(len(self.time_s), np.nan) if values is None else np.asarray(values)
+
     def frame(self) -> pd.DataFrame:
         """Return the readings as a table."""
-        nothing = np.full(len(self.time_s), np.nan)
-        quality = np.full(len(self.time_s), OK, dtype=object)
-        if self.codes is not None:
-            quality = np.array(self.qualities, dtype=object)[self.codes]
-        return pd.DataFrame(
-            {
-                "time_s": self.time_s,
-                "power_w": self.power_w,
-                "energy_wh": nothing if self.energy_wh is None else self.energy_wh,
-                "quality": quality,
-            }
-        )
+        return pd.DataFrame({name: self.column(name) for name in PIECE})
 
 
 class PowerFile:
@@ -71,8 +70,13 @@ class PowerFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = pq.ParquetFile(path, read_dictionary=["meter", "quality"])
+            self._source = pa.OSFile(str(path))
+        except OSError as error:
+            raise self._foreign(str(error)) from error
+        try:
+            self._file = pq.ParquetFile(self._source, read_dictionary=["meter", "quality"])
         except (OSError, ValueError, KeyError) as error:
+            self._source.close()
             raise self._foreign(str(error)) from error
         self._place = {name: nth for nth, name in enumerate(self._file.schema_arrow.names)}
         lacking = [name for name in COLUMNS if name not in self._place]
@@ -89,7 +93,7 @@ class PowerFile:
 
     def close(self) -> None:
         """Release the file; harmless when repeated."""
-        self._file.close()
+        self._source.close()
 
     def meters(self) -> list[str]:
         """Return the names of the meters, in the order of their first readings."""

@@ -106,7 +106,7 @@ def reduce_power(
     def reduced(name: str) -> Reduced:
         info = infos[name]
         with PowerFile(file) as power:
-            if power.readings_count <= LARGE_COUNT:
+            if power.readings_count <= LARGE_COUNT or info.rate_hz < FAST_HZ:
                 return Held(power.frame(name), info, spans, edges_s)
             streamed = Streamed(info, spans, edges_s)
             for piece in power.pieces(name):
