@@ -80,10 +80,11 @@ class LiveView(anywidget.AnyWidget):
     series: Any = traitlets.List().tag(sync=True)
     boundary = traitlets.Unicode().tag(sync=True)
     span_s = traitlets.Float(60.0, min=1e-3, max=1e6).tag(sync=True)
-    columns = traitlets.Int(800, min=50, max=4000).tag(sync=True)
+    # Not synchronised: an echo would undo what a person did meanwhile.
+    columns = traitlets.Int(800, min=50, max=4000)
     zoom_s = traitlets.Tuple(
         traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True
-    ).tag(sync=True)
+    )
 
     def __init__(self, source: Source, *, span_s: float = 60.0) -> None:
         # First what `close` needs, which also takes down a view that could not be made.

@@ -111,6 +111,8 @@ def test_keys_zoom_and_move(page):
     for key in ("+", "ArrowRight"):
         page.call("Input.dispatchKeyEvent", type="keyDown", key=key)
     page.wait(f"(([from, to]) => Math.abs(to - from - 15) < 0.1)({RANGE})")
+    time.sleep(0.5)
+    assert page.value(f"(([from, to]) => to - from)({RANGE})") == pytest.approx(15, abs=0.1)
     page.call("Input.dispatchKeyEvent", type="keyDown", key="Escape")
     page.wait(f"(([from, to]) => Math.abs(to - from - 30) < 0.1)({RANGE})")
 

@@ -360,7 +360,8 @@ class View {
   }
 
   press(event) {
-    const { min, max } = this.charts[0].scales.x;
+    const { x } = this.charts[0].scales;
+    const [min, max] = this.model.get("zoom_s") ?? [x.min, x.max]; // what is to be drawn next
     const width = max - min;
     const ranges = {
       Escape: null,
