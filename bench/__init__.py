@@ -1,6 +1,6 @@
-"""How fast the workload engine is, as ratios measured side by side in one run.
+"""How fast the workload engine and the capture of power are, as ratios measured in one run.
 
 `python -m bench.NAME --help` explains a question and how it is answered: `operation_cost`,
-`servers`, `scaling`, `creation`, `memory`. Quantities are medians over interleaved rounds, with the
-least and the greatest in parentheses.
+`servers`, `scaling`, `creation`, `memory`; `capture_cost`, `reduce_rate`, `live_frame`. Quantities
+are medians over interleaved rounds, with the least and the greatest in parentheses.
 """

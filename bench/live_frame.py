@@ -82,7 +82,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=command.positive, default=5, help="(default: 5)")
     parser.add_argument(
-        "--seconds", type=command.positive, default=5, help="of each view (default: 5)"
+        "--seconds", type=command.positive, default=10, help="of each view (default: 10)"
     )
     return parser.parse_args()
 

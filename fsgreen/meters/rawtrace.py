@@ -119,7 +119,7 @@ class RawTrace:
                     line = json.loads(text)
                     if line["m"] not in self.infos:
                         raise ValueError(f"no meter is named {line['m']!r}")
-                    chunk = Chunk(float(line["t"]), _as_bytes(line)) if line["m"] == meter else None
+                    chunk = Chunk(float(line["t"]), as_bytes(line)) if line["m"] == meter else None
                 except (ValueError, LookupError, TypeError, AttributeError) as error:
                     raise self._damaged(number, error) from error
                 if chunk is not None:
@@ -162,7 +162,8 @@ def _as_text(data: bytes) -> dict[str, str]:
     return {"b64": in_base64}
 
 
-def _as_bytes(line: Mapping[str, str]) -> bytes:
+def as_bytes(line: Mapping[str, str]) -> bytes:
+    """Return the bytes of a line; raises ValueError or KeyError where it holds none."""
     if "b64" in line:
         return base64.b64decode(line["b64"], validate=True)
     return line["b"].encode("latin-1")

@@ -6,7 +6,6 @@ record, when it is complete.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import threading
@@ -23,6 +22,7 @@ import pandas as pd
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk, Readings
 from fsgreen.meters.drivers import parser_of
+from fsgreen.meters.rawtrace import as_bytes
 from fsgreen.trace import MeterInfo
 from fsgreen.trial import Phase
 from fsgreen.view.source import Work
@@ -158,7 +158,7 @@ class TrialFolder:
             new: dict[str, list[Readings]] = {name: [] for name in self.meters}
             try:
                 for line in self._lines():
-                    chunk = Chunk(float(line["t"]), _bytes_of(line))
+                    chunk = Chunk(float(line["t"]), as_bytes(line))
                     new[line["m"]].append(Readings.of(self._parsers[line["m"]].feed(chunk)))
             except MALFORMED as error:
                 raise self._broken(error) from error
@@ -180,9 +180,3 @@ class TrialFolder:
             where=self._path / RAW,
             next_step="take it back from version control: dvc checkout",
         )
-
-
-def _bytes_of(line: Mapping[str, str]) -> bytes:
-    if "b64" in line:
-        return base64.b64decode(line["b64"], validate=True)
-    return line["b"].encode("latin-1")
