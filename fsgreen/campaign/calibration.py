@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsgreen import trace
 from fsgreen.campaign import exercise, profile_file, schedule
 from fsgreen.campaign.model_error import profile_error
+from fsgreen.campaign.profile_file import Calibration
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import HostSampler, Meter, open_meters
@@ -18,24 +18,6 @@ from fsgreen.trace import MeterInfo
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fsgreen.meters.modelled.fit import Fit
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What was fitted to one meter.
-
-    `table` has a row per step; `left_out` the error of each step's prediction from all others;
-    `remarks` are on the measurement, those on the fit are in it.
-    """
-
-    name: str
-    info: MeterInfo
-    fit: Fit
-    table: pd.DataFrame
-    left_out: pd.DataFrame
-    remarks: tuple[str, ...]
 
 
 def calibrate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -17,7 +18,8 @@ from fsgreen.meters.modelled.terms import BY_NAME
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fsgreen.campaign.calibration import Calibration
+    from fsgreen.meters.modelled.fit import Fit
+    from fsgreen.trace import MeterInfo
 
 HEAD = """\
 # Power profiles, fitted by fsgreen calibrate. Use one as a meter in a testbed file:
@@ -28,6 +30,22 @@ HEAD = """\
 #   profile_file = "THIS FILE"
 # Power from a profile is always `modelled`.
 """
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was fitted to one meter.
+
+    `table` has a row per step; `left_out` the error of each step's prediction from all others;
+    `remarks` are on the measurement, those on the fit are in it.
+    """
+
+    name: str
+    info: MeterInfo
+    fit: Fit
+    table: pd.DataFrame
+    left_out: pd.DataFrame
+    remarks: tuple[str, ...]
 
 
 def require_new(out: Path) -> None:
