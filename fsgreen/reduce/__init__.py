@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from fsgreen import paths
-from fsgreen.reduce.attach import attach
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
 from fsgreen.reduce.pool import poolable_trials, read_plan
@@ -14,7 +13,6 @@ from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
 
 __all__ = [
     "CELL",
-    "attach",
     "cell_label",
     "log2_profile",
     "read_plan",

@@ -11,6 +11,7 @@ from fsgreen import reduce
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Imported, Readings
+from fsgreen.reduce.attach import attach
 from fsgreen.trace import pulse_edges, pulse_runs
 from fsgreen.trace.pattern import on_time_s
 
@@ -48,7 +49,7 @@ def recorded(offset_s=0.0, drift_ppm=0.0):
 def test_energy_of_a_trial_is_its_own_whatever_the_meters_clock(campaign, offset_s, drift_ppm):
     for edges_s in patterns():
         campaign.note_pulses(edges_s)
-    fit, _ = reduce.attach("small", recorded(offset_s, drift_ppm))
+    fit, _ = attach("small", recorded(offset_s, drift_ppm))
     rows = reduce.read_table("small", "power-hoboware")
     assert len(rows) == 4
     row = rows.iloc[0]
@@ -61,14 +62,14 @@ def test_energy_of_a_trial_is_its_own_whatever_the_meters_clock(campaign, offset
 
 def test_a_campaign_without_pulses_takes_no_foreign_power(campaign):
     with pytest.raises(FsgreenError, match="no load pulses"):
-        reduce.attach("small", recorded())
+        attach("small", recorded())
 
 
 def test_a_trace_of_another_day_is_refused(campaign):
     for edges_s in patterns():
         campaign.note_pulses([edge_s + 86400 for edge_s in edges_s])
     with pytest.raises(FsgreenError, match="ends before the pulses"):
-        reduce.attach("small", recorded())
+        attach("small", recorded())
 
 
 def test_a_trace_without_a_date_is_refused(campaign):
@@ -76,10 +77,10 @@ def test_a_trace_without_a_date_is_refused(campaign):
     undated = recorded()
     readings = replace(undated.readings, time_s=undated.readings.time_s - EPOCH_S)
     with pytest.raises(FsgreenError, match="no date"):
-        reduce.attach("small", replace(undated, readings=readings))
+        attach("small", replace(undated, readings=readings))
 
 
 def test_a_damaged_record_of_pulses_is_named(campaign):
     (campaign.folder / "pulses.jsonl").write_text('{"edges": [1]}\n')
     with pytest.raises(FsgreenError, match="not a record of pulses"):
-        reduce.attach("small", recorded())
+        attach("small", recorded())
