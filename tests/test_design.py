@@ -70,7 +70,7 @@ def test_an_edited_plan_is_refused() -> None:
 def test_the_difference_of_two_plans_names_the_line() -> None:
     plan = design.make_plan(STUDY, "quick")
     longer = replace(plan, profile=replace(plan.profile, measure_s=99))
-    assert longer.difference(plan) == ["profile.measure_s: 7 -> 99"]
+    assert longer.difference(plan) == ["profile.measure_s: 9 -> 99"]
 
 
 def test_unknown_profile_names_those_there_are() -> None:
