@@ -3,7 +3,7 @@
 mod common;
 
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use common::{
@@ -120,19 +120,24 @@ fn children_do_not_survive_the_program() {
     });
 }
 
+/// Wait until a run of several processes works, and send a signal to one of them.
+fn signal_a_process(parent: &Child, text: &Path, number: i32) {
+    wait_until(LIMIT, "it did not start", || {
+        processes_with(text).len() >= 3
+    });
+    std::thread::sleep(Duration::from_millis(300));
+    let mut processes = processes_with(text).into_iter();
+    let process = processes.find(|&pid| pid != parent.id()).unwrap();
+    // SAFETY: a child of our own child.
+    unsafe { libc::kill(process as i32, number) };
+}
+
 #[test]
 fn a_lost_process_ends_the_run_and_leaves_partial_results() {
     let place = Place::new("lost");
     let child = place.start(&reader("instances=2", "instances=2"), &["--duration=60"]);
     let text = place.text();
-    wait_until(LIMIT, "it did not start", || {
-        processes_with(&text).len() >= 3
-    });
-    std::thread::sleep(Duration::from_millis(300));
-    let parent = child.id();
-    let lost = processes_with(&text).into_iter().find(|&pid| pid != parent);
-    // SAFETY: a child of our own child.
-    unsafe { libc::kill(lost.unwrap() as i32, libc::SIGKILL) };
+    signal_a_process(&child, &text, libc::SIGKILL);
     assert_eq!(wait(child, LIMIT), 3);
     let report = place.written();
     assert_eq!(
@@ -148,14 +153,7 @@ fn a_process_that_does_not_answer_is_left_behind_by_no_signal() {
     let place = Place::new("stuck");
     let child = place.start(&reader("instances=2", "instances=2"), &["--duration=60"]);
     let text = place.text();
-    wait_until(LIMIT, "it did not start", || {
-        processes_with(&text).len() >= 3
-    });
-    std::thread::sleep(Duration::from_millis(300));
-    let parent = child.id();
-    let stuck = processes_with(&text).into_iter().find(|&pid| pid != parent);
-    // SAFETY: a child of our own child.
-    unsafe { libc::kill(stuck.unwrap() as i32, libc::SIGSTOP) };
+    signal_a_process(&child, &text, libc::SIGSTOP);
     signal(&child, libc::SIGTERM);
     assert_eq!(wait(child, LIMIT), 3);
     let run = &place.written()["runs"][0];
