@@ -116,7 +116,7 @@ def open_redfish(settings: Settings, _: DeviceOf) -> Meter:
         resolution_w=settings.number("resolution_w", 1.0),
         gain_error=settings.number("gain_error", 0.05),
         constant_error_w=0.0,
-        source="Redfish; accuracy as the settings of the meter have it",
+        source="Redfish; accuracy as the settings have it, 5 % assumed without",
     )
     settings.finish()
     if not 0 < sheet.rate_hz <= MAX_RATE_HZ or not timeout_s > 0:
