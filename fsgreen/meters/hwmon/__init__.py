@@ -149,7 +149,7 @@ def open_hwmon(settings: Settings, _: DeviceOf) -> Meter:
         resolution_w=settings.number("resolution_w", 0.02),
         gain_error=settings.number("gain_error", 0.02),
         constant_error_w=settings.number("constant_error_w", 0.01),
-        source="accuracy as the settings of the meter have it",
+        source="accuracy as the settings have it, 2 % assumed without",
     )
     sensor = Sensor(
         root=root,
