@@ -1,6 +1,5 @@
 """Synthetic campaigns for tests of the analysis: never shipped, never a result."""
 
-from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
@@ -128,7 +127,7 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
         "campaign": name,
         "profile": plan.profile.name,
         "plan_hash": plan.hash,
-        "cell": asdict(planned.cell),
+        "cell": design.values_of(planned.cell),
         "block": planned.block,
         "order": planned.order,
         "seed": planned.seed,
@@ -171,7 +170,7 @@ def _row(cell, block, order, rate, power_w, boundary):
         "trial": f"b{block:02d}-{order:03d}-{cell.label}",
         "block": block,
         "order": order,
-        **asdict(cell),
+        **design.values_of(cell),
         "boundary": boundary,
         "duration_s": 10.0,
         "work_ops": round(10 * rate),

@@ -14,10 +14,10 @@ PACKAGE = paths.root() / "fsgreen"
 # From the bottom. Within a layer a room may import those before it, except where `apart`.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "units", "paths"),
-    ("trace", "trial", "design", "audit"),
+    ("stats", "trace", "trial", "design", "audit"),
     ("meters", "testbeds", "workloads"),
     ("preflight", "campaign"),
-    ("stats", "reduce", "confounds", "claims", "figures", "papers"),
+    ("reduce", "confounds", "rules", "claims", "figures", "papers"),
     ("report", "pipeline", "view"),
     ("cli", "__main__"),
 )

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import audit, trace
-from fsgreen.campaign import rules
+from fsgreen.campaign import checks
 from fsgreen.campaign.state import Campaign
-from fsgreen.design import Plan, PlannedTrial
+from fsgreen.design import Plan, PlannedTrial, values_of
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
 from fsgreen.meters.rawtrace import write_parsed
@@ -47,7 +47,7 @@ class _Log:
     """What happens in a trial, as it happens."""
 
     phases: list[Phase] = field(default_factory=list)
-    checks: list[rules.Check] = field(default_factory=list)
+    checks: list[checks.Check] = field(default_factory=list)
     settle_s: float = 0.0
 
     @contextmanager
@@ -111,22 +111,22 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         writer.write_table("ops", outcome.ops)
         writer.write_table("latency", outcome.latency)
         log.checks += [
-            rules.check_audits(before, after),
-            *rules.check_power(power),
-            rules.check_workload(outcome.summary),
-            rules.check_others(
+            checks.check_audits(before, after),
+            *checks.check_power(power),
+            checks.check_workload(outcome.summary),
+            checks.check_others(
                 host_table,
                 measured,
                 outcome.summary["cost"]["user_s"],
                 before["cores_count"],
                 bench.plan.bounds["others_percent"],
             ),
-            rules.check_harness(harness_percent),
+            checks.check_harness(harness_percent),
             _check_meters(bench),
         ]
         if all(check.ok for check in log.checks):
             limit_percent = bench.plan.bounds["budget_percent"]
-            log.checks.append(rules.check_budget(power, limit_percent))
+            log.checks.append(checks.check_budget(power, limit_percent))
         broken = [f"rule {check.rule}: {check.detail}" for check in log.checks if not check.ok]
         reason = reason or "; ".join(broken) or None
     writer.write_table("host", host_table)
@@ -137,7 +137,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         "campaign": bench.campaign.name,
         "profile": bench.plan.profile.name,
         "plan_hash": bench.plan.hash,
-        "cell": asdict(planned.cell),
+        "cell": values_of(planned.cell),
         "block": planned.block,
         "order": planned.order,
         "seed": planned.seed,
@@ -170,7 +170,7 @@ def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Mount:
         mount = bench.testbed.prepare(planned.cell.file_system, planned.cell.option)
         workload.prepare(mount.directory, planned.seed)
         mount = bench.testbed.remount()
-    log.checks.append(rules.check_cold(bench.testbed.describe()["cold_cache"]))
+    log.checks.append(checks.check_cold(bench.testbed.describe()["cold_cache"]))
     return mount
 
 
@@ -188,7 +188,7 @@ def _settle(bench: Bench, capture: Capture, log: _Log) -> None:
             time.sleep(POLL_S)
     log.settle_s = time.monotonic() - start_s
     seen_w = float("nan") if power_w is None else power_w
-    log.checks.append(rules.check_settled(log.settle_s, seen_w, band_w, settled))
+    log.checks.append(checks.check_settled(log.settle_s, seen_w, band_w, settled))
 
 
 def _idle(bench: Bench, log: _Log) -> None:
@@ -215,14 +215,14 @@ def _work(
     return outcome
 
 
-def _check_meters(bench: Bench) -> rules.Check:
+def _check_meters(bench: Bench) -> checks.Check:
     """Rule 21: each meter is still the one that the campaign began with."""
     flaws = [
         f"{name}: {flaw.detail}"
         for name, meter in bench.meters.items()
         for flaw in trace.identity_flaws(bench.infos[name], meter.describe())
     ]
-    return rules.Check(21, not flaws, "; ".join(flaws) or "the same meters")
+    return checks.Check(21, not flaws, "; ".join(flaws) or "the same meters")
 
 
 def _revive(bench: Bench, fault: FsgreenError) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from fsgreen import audit, paths
-from fsgreen.design import Cell, Plan
+from fsgreen.design import Cell, Plan, values_of
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Trial, list_trials
 
@@ -70,7 +69,7 @@ def _check_planned(trial: Trial, plan_hash: str, cell: Cell | None) -> None:
         reason = f"it broke a rule: {trial.record.get('reason')}"
     elif cell is None:
         reason = "the plan has no such trial"
-    elif asdict(cell) != dict(trial.record["cell"]):
+    elif values_of(cell) != dict(trial.record["cell"]):
         reason = f"its cell is not that of the plan, {cell.label}"
     else:
         return
