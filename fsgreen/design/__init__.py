@@ -7,11 +7,13 @@ which is one pass over all cells, the baseline included.
 
 from fsgreen.design.blocks import PlannedTrial, derive_seed
 from fsgreen.design.cell import FACTORS, Cell
-from fsgreen.design.plan import Plan, make_plan, values_of
+from fsgreen.design.plan import CONSTANTS, LEVELS, Plan, make_plan, values_of
 from fsgreen.design.study import Profile, Study, load_study, read_study
 
 __all__ = [
+    "CONSTANTS",
     "FACTORS",
+    "LEVELS",
     "Cell",
     "Plan",
     "PlannedTrial",

@@ -36,11 +36,12 @@ def write(campaign: str) -> Path:
     """
     import pandas as pd
 
-    trials = [Traces.of(trial) for trial in poolable_trials(campaign)]
+    plan = read_plan(campaign)
+    trials = [Traces.of(trial, plan) for trial in poolable_trials(campaign)]
     write_table(pd.DataFrame([trial_row(traces) for traces in trials]), campaign, "trials")
     write_table(pd.concat([series_of(traces) for traces in trials]), campaign, "series")
     write_table(
-        latency_table((trial.trial.record["cell"], trial.latency) for trial in trials),
+        latency_table((traces.cell, traces.latency) for traces in trials),
         campaign,
         "latency",
     )
