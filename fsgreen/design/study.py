@@ -49,6 +49,11 @@ class Profile:
         """Return the number of the last block that there may be."""
         return self.blocks if self.most_blocks is None else self.most_blocks
 
+    @property
+    def least_trial_s(self) -> float:
+        """Return the length of a trial without making files and waiting for idle power."""
+        return 2 * self.idle_s + self.warmup_s + self.measure_s
+
 
 @dataclass(frozen=True)
 class Study:

@@ -7,13 +7,14 @@ from pathlib import Path
 from fsgreen import paths
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
-from fsgreen.reduce.pool import poolable_trials, read_plan
+from fsgreen.reduce.pool import due_trials, poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
 
 __all__ = [
     "CELL",
     "cell_label",
+    "due_trials",
     "log2_profile",
     "read_plan",
     "read_table",
