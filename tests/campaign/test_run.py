@@ -33,15 +33,20 @@ def test_all_trials_are_measured_once_and_a_second_start_adds_none(
         assert one.record["plan_hash"] == plan.hash
         assert {check["rule"] for check in one.record["checks"]} >= {
             7,
+            8,
             9,
             10,
             11,
+            12,
             13,
             14,
             16,
             20,
             21,
+            40,
         }
+        assert 0 <= one.record["resident_share"] <= 1
+        assert one.record["flush"].keys() == {"dirty_before_b", "dirty_after_b"}
         reparsed = meters.reparse(one.folder / "power.raw")
         assert reparsed.equals(one.table("power"))
     before = {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
