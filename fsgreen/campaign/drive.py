@@ -104,7 +104,10 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
     trials = trial.list_trials(campaign.folder)
     pace = Pace.of(plan, [*trials, *trial.list_invalid(campaign.folder)])
     with tqdm(
-        initial=len(trials), desc=f"campaign {campaign.name}", bar_format=BAR_FORMAT
+        total=len(campaign.due()),
+        initial=len(trials),
+        desc=f"campaign {campaign.name}",
+        bar_format=BAR_FORMAT,
     ) as progress:
         while todo := [due for due in campaign.pending() if due.trial not in refused]:
             progress.total = progress.n + len(todo)

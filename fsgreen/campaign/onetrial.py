@@ -222,8 +222,9 @@ def _flush(directory: Path, log: _Log) -> None:
     dirty_before_b = _dirty_b()
     with log.phase("flush"):
         subprocess.run(["sync", "--file-system", str(directory)], check=True)
-    log.flush = {"dirty_before_b": dirty_before_b, "dirty_after_b": _dirty_b()}
-    log.checks.append(checks.check_flush(*log.flush.values(), log.phases[-1].duration_s))
+    dirty_after_b, duration_s = _dirty_b(), log.phases[-1].duration_s
+    log.flush = {"dirty_before_b": dirty_before_b, "dirty_after_b": dirty_after_b}
+    log.checks.append(checks.check_flush(dirty_before_b, dirty_after_b, duration_s))
 
 
 def _check_speed(

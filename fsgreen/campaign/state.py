@@ -132,7 +132,9 @@ class Campaign:
     def due(self) -> tuple[PlannedTrial, ...]:
         """Return the trials that the campaign owes, as far as its trials decide (rule 27)."""
         plan = self.plan()
-        return plan.trials if plan.profile.most_blocks is None else design.due(plan, self.measured())
+        if plan.profile.most_blocks is None:
+            return plan.trials
+        return design.due(plan, self.measured())
 
     def pending(self) -> list[PlannedTrial]:
         """Return the trials that are due and not yet on disk, in their order."""

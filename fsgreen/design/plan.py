@@ -186,9 +186,10 @@ def _named_once(cell: Cell, constants: Mapping[str, Any], study: str) -> Cell:
         for level in (held[factor], getattr(cell, factor)):
             if level is not None and level not in known:
                 raise unknown(f"level of {factor}", level, known, where=study)
-    return replace(
-        cell, **{factor: None for factor in CONSTANTS if getattr(cell, factor) == held[factor]}
-    )
+    unset: dict[str, Any] = {
+        factor: None for factor in CONSTANTS if getattr(cell, factor) == held[factor]
+    }
+    return replace(cell, **unset)
 
 
 def _check_minimum(study: Study, profile: Profile) -> None:

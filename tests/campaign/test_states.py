@@ -97,9 +97,7 @@ def test_a_machine_that_became_slower_does_not_count(
 
 @pytest.fixture
 def loop() -> Iterator[testbeds.Testbed]:
-    with testbeds.open_testbed(
-        "loop", in_memory=True, size_b=2**28, scheduler="none"
-    ) as opened:
+    with testbeds.open_testbed("loop", in_memory=True, size_b=2**28, scheduler="none") as opened:
         yield opened
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 import synthetic
 
@@ -15,8 +13,8 @@ CELLS = [Cell("webserver", "ext3"), Cell("varmail", "xfs")]
 
 def begin(name: str, plan: Plan, blocks: int, scatter: float = 0.0) -> str:
     """A campaign measured so far, in which mail scatters; return what its status says."""
-    folder = synthetic.write_raw(name, plan)
-    shutil.rmtree(folder / "trials")
+    campaign.Campaign(name).adopt(plan)
+    folder = campaign.Campaign(name).folder
     for planned in plan.trials:
         if planned.block <= blocks:
             wide = scatter * (-1) ** planned.block if planned.cell.workload == "varmail" else 0

@@ -68,6 +68,10 @@ def record(name: str) -> dict[str, Any]:
     return json.loads((campaign.Campaign(name).folder / "stopping.json").read_text())
 
 
+def ended(name: str) -> dict[str, str | None]:
+    return {entry["cell"]: entry["ended"] for entry in record(name)["cells"]}
+
+
 def names(name: str) -> list[str]:
     return [found.name for found in trial.list_trials(campaign.Campaign(name).folder)]
 
@@ -77,7 +81,11 @@ def test_the_calm_cell_ends_the_wide_one_goes_on_and_the_record_says_why(
 ) -> None:
     measure("demo", plan)
     kept = record("demo")
-    assert [entry["ended"] for entry in kept["cells"]] == ["target", "target", "maximum"]
+    assert ended("demo") == {
+        "webserver-ext3-default": "target",
+        "webserver-xfs-blk1k": "maximum",
+        "webserver-xfs-default": "target",
+    }
     assert [entry["n"] for entry in kept["cells"]] == [MOST, MOST, MOST]
     assert [entry["block"] for entry in kept["blocks"]] == list(range(LEAST + 1, MOST + 1))
     assert all(entry["open"] == ["webserver-xfs-blk1k"] for entry in kept["blocks"])
@@ -89,11 +97,11 @@ def test_the_calm_cell_ends_the_wide_one_goes_on_and_the_record_says_why(
 def test_calm_cells_alone_end_with_the_minimum(measure: Callable[..., list[str]]) -> None:
     calm = synthetic.make_plan(CELLS[:2], LEAST, MOST)
     assert len(measure("demo", calm)) == 2 * LEAST
-    assert {entry["ended"] for entry in record("demo")["cells"]} == {"target"}
+    assert set(ended("demo").values()) == {"target"}
     assert record("demo")["blocks"] == []
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_stopped_at_any_trial_it_measures_and_decides_the_same(
     measure: Callable[..., list[str]], plan: Plan, seed: int
 ) -> None:
@@ -141,7 +149,7 @@ def test_a_trial_that_never_counts_holds_back_what_it_would_decide(
     assert record("demo")["blocks"] == []
     order = measure("demo", plan)
     assert order[0] == bad
-    assert record("demo")["cells"][-1]["ended"] == "maximum"
+    assert ended("demo")["webserver-xfs-blk1k"] == "maximum"
 
 
 def test_a_plan_without_a_maximum_has_no_such_record(
@@ -152,9 +160,7 @@ def test_a_plan_without_a_maximum_has_no_such_record(
     assert not (campaign.Campaign("demo").folder / "stopping.json").exists()
 
 
-def test_what_decides_is_what_the_tables_say(
-    measure: Callable[..., list[str]], plan: Plan
-) -> None:
+def test_what_decides_is_what_the_tables_say(measure: Callable[..., list[str]], plan: Plan) -> None:
     from fsgreen import reduce
 
     measure("demo", plan)

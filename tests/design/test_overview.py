@@ -40,7 +40,14 @@ def test_what_varies_and_what_does_not_and_what_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("duration_s", "text"),
-    [(0, "0 s"), (99, "99 s"), (100, "2 min"), (840, "14 min"), (7200, "2.0 h"), (9e5, "10.4 days")],
+    [
+        (0, "0 s"),
+        (99, "99 s"),
+        (100, "2 min"),
+        (840, "14 min"),
+        (7200, "2.0 h"),
+        (9e5, "10.4 days"),
+    ],
 )
 def test_times_are_told_as_people_say_them(duration_s: float, text: str) -> None:
     assert spell(duration_s) == text

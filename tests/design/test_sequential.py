@@ -120,9 +120,7 @@ def test_nothing_beyond_a_block_is_decided_before_it_is_whole() -> None:
     done = {name: values[name] for name in least[:-1]}
     assert [due.trial for due in design.due(plan, done)] == least
     assert design.decide(plan, done) == []
-    assert not any(
-        standing.ended == "maximum" for standing in design.standings(plan, done)
-    )
+    assert not any(standing.ended == "maximum" for standing in design.standings(plan, done))
 
 
 def test_a_narrow_cell_goes_on_only_beside_one_that_is_wide() -> None:
