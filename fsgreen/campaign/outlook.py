@@ -58,19 +58,21 @@ def prospects(plan: Plan, trials: Trials, pace: Pace) -> list[Prospect]:
     return sorted(found, key=lambda one: (one.duration_s, one.cell.label))
 
 
+def together_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace) -> float:
+    """Return what the blocks take that bring all these cells below the target, in seconds."""
+    first = min((one.n for one in wanting), default=0)
+    last = max((one.needed for one in wanting), default=0)
+    return _blocks_s(plan, wanting, pace, range(first + 1, last + 1))
+
+
 def further_s(plan: Plan, trials: Trials, pace: Pace) -> float:
     """Return what the blocks that are not decided yet are likely to take, in seconds.
 
     Each cell is taken to go on until it has the trials that its scatter so far asks for.
     """
-    needed = {prospect.cell: prospect.needed for prospect in prospects(plan, trials, pace)}
     decided = design.due(plan, trials)[-1].block
-    total_s = 0.0
-    for block in range(decided + 1, plan.profile.last_block + 1):
-        still = {cell for cell, count in needed.items() if count >= block}
-        if still:
-            total_s += pace.total_s(still | design.companions(plan, still))
-    return total_s
+    blocks = range(decided + 1, plan.profile.last_block + 1)
+    return _blocks_s(plan, prospects(plan, trials, pace), pace, blocks)
 
 
 def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]]:
@@ -86,6 +88,15 @@ def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]
     for metric, value in design.METRICS.items():
         table = [[value(found[cell]) for found in whole] for cell in plan.cells]
         yield metric, stats.variance_components(np.reshape(table, (len(table), len(whole))))
+
+
+def _blocks_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace, blocks: range) -> float:
+    total_s = 0.0
+    for block in blocks:
+        still = {one.cell for one in wanting if one.n < block <= one.needed}
+        if still:
+            total_s += pace.total_s(still | design.companions(plan, still))
+    return total_s
 
 
 def _trials_needed(sample: Sequence[Measured], metric: str, target_percent: float) -> int | None:

@@ -68,16 +68,19 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
     )
     wide = outlook.prospects(plan, trials, pace)
     for one in wide[:SHOWN]:
-        blocks = f"{one.blocks} more block{'s' if one.blocks > 1 else ''}"
-        line = (
-            f"  to gain   {blocks} would bring {_name(one.cell)} under {target}: "
-            f"{spell(one.duration_s)} ({one.metric} is at {one.half_width_percent:.2g} %)"
-        )
+        found = f"{one.metric} is at {one.half_width_percent:.2g} %"
         if one.needed > plan.profile.last_block:
-            line += f", which this plan ends before: it has {blocks_of(plan)}"
-        yield line
-    if len(wide) > SHOWN:
-        yield f"            and {len(wide) - SHOWN} more cells above it"
+            found += f"; the plan ends with block {plan.profile.last_block}"
+        yield (
+            f"  to gain   {_more(one.blocks)} would bring {_name(one.cell)} under {target}: "
+            f"{spell(one.duration_s)} ({found})"
+        )
+    if len(wide) > 1:
+        most = max(one.blocks for one in wide)
+        yield (
+            f"  to gain   {_more(most)} would bring all {len(wide)} under {target}: "
+            f"{spell(outlook.together_s(plan, wide, pace))}"
+        )
     for metric, found in outlook.scatter(plan, trials):
         if found.buys_most != "unknown":
             yield (
@@ -85,6 +88,10 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
                 f"{found.trial_percent:.2g} % between trials of a block: "
                 f"another {found.buys_most} buys most"
             )
+
+
+def _more(blocks: int) -> str:
+    return f"{blocks} more block{'s' if blocks > 1 else ''}"
 
 
 def _name(cell: Cell) -> str:

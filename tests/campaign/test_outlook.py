@@ -77,6 +77,16 @@ def test_blocks_to_come_are_counted_up_to_the_maximum(plan: Plan) -> None:
     assert outlook.further_s(plan, found(plan), minutes(plan)) == 4 * 3 * 60
 
 
+def test_cells_that_are_measured_together_share_their_companions(plan: Plan) -> None:
+    wide = outlook.Prospect(WIDE, "throughput", 9.0, 5, 8, 0.0)
+    base = outlook.Prospect(BASE, "energy", 6.0, 5, 6, 0.0)
+    alone = outlook.together_s(plan, [wide], minutes(plan))
+    assert alone == 3 * 3 * 60
+    assert outlook.together_s(plan, [wide, base], minutes(plan)) == alone, "it is in those blocks"
+    assert outlook.together_s(plan, [base], minutes(plan)) == 60
+    assert outlook.together_s(plan, [], minutes(plan)) == 0
+
+
 def test_no_further_block_where_every_cell_is_narrow(plan: Plan) -> None:
     calm = {name: Measured(1000, 10.0, 2500.0) for name in found(plan)}
     assert outlook.prospects(plan, calm, minutes(plan)) == []
