@@ -68,7 +68,7 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
     )
     wide = outlook.prospects(plan, trials, pace)
     for one in wide[:SHOWN]:
-        found = f"{one.metric} is at {one.half_width_percent:.2g} %"
+        found = f"{one.metric} is at {one.half_width_percent:.3g} %"
         if one.needed > plan.profile.last_block:
             found += f"; the plan ends with block {plan.profile.last_block}"
         yield (
