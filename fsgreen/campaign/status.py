@@ -68,12 +68,12 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
     )
     wide = outlook.prospects(plan, trials, pace)
     for one in wide[:SHOWN]:
-        found = f"{one.metric} is at {one.half_width_percent:.3g} %"
+        state = f"{one.metric} is at {one.half_width_percent:.3g} %"
         if one.needed > plan.profile.last_block:
-            found += f"; the plan ends with block {plan.profile.last_block}"
+            state += f"; the plan ends with block {plan.profile.last_block}"
         yield (
             f"  to gain   {_more(one.blocks)} would bring {_name(one.cell)} under {target}: "
-            f"{spell(one.duration_s)} ({found})"
+            f"{spell(one.duration_s)} ({state})"
         )
     if len(wide) > 1:
         most = max(one.blocks for one in wide)
