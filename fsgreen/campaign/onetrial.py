@@ -103,7 +103,6 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
     after = audit.audit()
     power_file = writer.write_parts("power", partial(write_parsed, raw))
 
-    reason = None if fault is None else fault.what
     harness_percent = 0.0
     if outcome is not None:
         measured = log.measured()
@@ -130,8 +129,8 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         if all(check.ok for check in log.checks):
             limit_percent = bench.plan.bounds["budget_percent"]
             log.checks.append(checks.check_budget(power, limit_percent))
-        broken = [f"rule {check.rule}: {check.detail}" for check in log.checks if not check.ok]
-        reason = reason or "; ".join(broken) or None
+    broken = [f"rule {check.rule}: {check.detail}" for check in log.checks if not check.ok]
+    reason = fault.what if fault is not None else "; ".join(broken) or None
     writer.write_table("host", host_table)
     audit_sha256 = writer.write_json("audit.json", {"start": before, "end": after})
     record = {
