@@ -123,7 +123,10 @@ def calm_machine(evidence: Evidence) -> Answer:
         return unknown(
             f"what others took was looked at in {len(checked)} of {len(evidence.records)} trials"
         )
-    calm = f"others were calm in each of {len(checked)} trials{again}"
+    calm = (
+        f"other programs took less than {evidence.plan.bounds['others_percent']:g} % of all cores "
+        f"in each of {len(checked)} trials{again}"
+    )
     if blank:
         return unknown(f"{calm}; {' and '.join(blank)} cannot be read here (a virtual machine?)")
     return quiet(f"{calm}; {', '.join(f'{key} {found[key]}' for key in CALM)}")

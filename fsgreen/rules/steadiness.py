@@ -24,7 +24,8 @@ def changes_inside_trials(evidence: Evidence) -> Answer:
     moving = evidence.cells[~evidence.cells["state"].isin(["flat", "too short"])]
     if len(moving):
         return fired(
-            f"{plural(len(moving), 'cell')}: {listed(evidence.labels(moving))}; of trials {text}"
+            f"{plural(len(moving), 'cell')} mostly not on one level: "
+            f"{listed(evidence.labels(moving))}; of all trials {text}"
         )
     if "too short" in counts:
         return unknown(f"{text}: a change could not have been seen in so few seconds")
@@ -40,10 +41,10 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
     )
     found = states[states == "inconsistent"].reset_index()
     if len(found):
-        return fired(f"{len(found)} of {len(states)}: {listed(evidence.labels(found))}")
+        return fired(f"{len(found)} of {len(states)} cells: {listed(evidence.labels(found))}")
     if (states == "too short").all():
         return unknown("the trials are too short to show a steady state")
-    return quiet(f"none of {len(states)} cells")
+    return quiet(f"none of {len(states)} cells is inconsistent")
 
 
 def trend_over_campaign(evidence: Evidence) -> Answer:
@@ -54,8 +55,12 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
     adjusted = stats.holm(list(tested["trend_p"]))
     drifting = tested[[p < LEVEL for p in adjusted]]
     if len(drifting):
-        return fired(f"{len(drifting)} of {len(tested)} cells: {listed(evidence.labels(drifting))}")
-    return quiet(f"none of {len(tested)} cells, the smallest adjusted p is {min(adjusted):.2g}")
+        return fired(
+            f"{len(drifting)} of {len(tested)} cells drift: {listed(evidence.labels(drifting))}"
+        )
+    return quiet(
+        f"none of {len(tested)} cells drifts: the smallest adjusted p is {min(adjusted):.2g}"
+    )
 
 
 def enough_trials(evidence: Evidence) -> Answer:
@@ -65,9 +70,9 @@ def enough_trials(evidence: Evidence) -> Answer:
     few = counts[counts < least].reset_index()
     if len(few):
         labels = listed(evidence.labels(few))
-        return fired(f"fewer than {least:g} in {len(few)} of {len(counts)} cells: {labels}")
+        return fired(f"fewer than {least:g} trials in {len(few)} of {len(counts)} cells: {labels}")
     strict = "" if counts.min() >= STRICT_TRIALS else f"; a strict reproduction has {STRICT_TRIALS}"
-    return quiet(f"{counts.min()} or more in each of {len(counts)} cells{strict}")
+    return quiet(f"{counts.min()} trials or more in each of {len(counts)} cells{strict}")
 
 
 def sequential_stop(evidence: Evidence) -> Answer:

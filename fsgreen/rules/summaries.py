@@ -96,10 +96,10 @@ def mean_and_median(evidence: Evidence) -> Answer:
     skewed = tested[tested["normality_p"] < LEVEL]
     if len(skewed):
         return fired(
-            f"{len(skewed)} of {len(tested)} cells do not, where chance alone makes "
+            f"{len(skewed)} of {len(tested)} cells do not look normal, where chance alone makes "
             f"{LEVEL * len(tested):.0f}: {listed(evidence.labels(skewed))}; {beside}"
         )
-    return quiet(f"all of {len(tested)} cells that can be tested; {beside}")
+    return quiet(f"all {len(tested)} cells that can be tested look normal; {beside}")
 
 
 def nothing_deleted(evidence: Evidence) -> Answer:
