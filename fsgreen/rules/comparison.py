@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.reduce import CELL
 from fsgreen.rules.answer import (
     LEVEL,
     SAME,
@@ -21,8 +22,8 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.evidence import Evidence
 
-FAMILY = ["kind", "metric", "workload"]
-"""Comparisons that are corrected together, as effects.csv declares them."""
+FALLBACK = "bootstrap"
+"""What stands for the mixed model where its diagnostics fail."""
 
 NOTHING = "nothing is compared"
 
@@ -51,13 +52,16 @@ def mixed_model(evidence: Evidence) -> Answer:
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
-    if "mixed_trouble" not in effects:
+    if "model" not in effects:
         return unknown("effects.csv has no mixed model; its intervals are those of the bootstrap")
-    trouble = effects[effects["mixed_trouble"].fillna("") != ""]
-    if len(trouble):
-        reasons = listed(sorted(set(trouble["mixed_trouble"])), 2)
-        return fired(f"it does not fit for {len(trouble)} of {len(effects)} comparisons: {reasons}")
-    return quiet(f"it fits for all {len(effects)} comparisons")
+    failed = effects[effects["model"] == FALLBACK]
+    if len(failed):
+        reasons = listed(sorted(set(failed["model_note"].fillna("no reason given"))), 2)
+        return fired(
+            f"it does not hold for {len(failed)} of {len(effects)} comparisons, for which the "
+            f"bootstrap is given: {reasons}"
+        )
+    return quiet(f"it holds for all {len(effects)} comparisons")
 
 
 def equivalence_is_shown(evidence: Evidence) -> Answer:
@@ -83,19 +87,30 @@ def families_under_holm(evidence: Evidence) -> Answer:
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
-    wrong = set()
+    family, wrong = families(effects), set()
     for name in ("difference", "equivalence"):
-        again = effects.groupby(FAMILY)[f"{name}_p"].transform(lambda p: stats.holm(list(p)))
+        again = effects.groupby(family, dropna=False)[f"{name}_p"].transform(
+            lambda p: stats.holm(list(p))
+        )
         told = effects[f"{name}_holm_p"]
         same = np.isclose(told, again, rtol=SAME, atol=1e-300, equal_nan=True)
         wrong |= set(effects.index[~same])
     if wrong:
         return fired(f"{len(wrong)} of {len(effects)} p-values are not those of Holm")
-    sizes = effects.groupby(FAMILY).size()
+    sizes = effects.groupby(family, dropna=False).size()
     return quiet(
         f"{len(effects)} comparisons in {len(sizes)} families of up to {sizes.max()} "
-        f"(by {', '.join(FAMILY)}), adjusted again: the same"
+        f"(by {', '.join(family)}), adjusted again: the same"
     )
+
+
+def families(effects: pd.DataFrame) -> list[str]:
+    """Return the columns whose values comparisons that are corrected together share.
+
+    These are kind and metric, and each factor that both sides of a comparison have in common.
+    """
+    shared = [name for name in CELL if name in effects and f"baseline_{name}" not in effects]
+    return ["kind", "metric", *shared]
 
 
 def _labels(effects: pd.DataFrame) -> list[str]:

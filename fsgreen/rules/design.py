@@ -38,7 +38,7 @@ def declared_first(evidence: Evidence) -> Answer:
         return fired(f"older than the campaign: {plural(len(early), 'trial')}, {listed(early)}")
     return quiet(
         f"plan {plan_hash[:12]} in all {len(records)} records; {len(plan.cells)} cells, "
-        f"{len(plan.constants)} constants, {len(plan.exclusions)} exclusions"
+        f"{len(plan.constants)} constants, {plural(len(plan.exclusions), 'exclusion')}"
     )
 
 
@@ -108,8 +108,10 @@ def variance_components(evidence: Evidence) -> Answer:
 
     Notably means by more than two cells may differ and still count as equal.
     """
-    keyed = evidence.trials.assign(cell_count=evidence.trials.groupby(CELL, dropna=False).ngroup())
-    bound_percent = evidence.plan.bounds["equivalence_percent"]
+    trials, plan = evidence.trials, evidence.plan
+    complete = trials[trials["block"] <= plan.profile.blocks]
+    keyed = complete.assign(cell_count=complete.groupby(CELL, dropna=False).ngroup())
+    bound_percent = plan.bounds["equivalence_percent"]
     texts, apart = [], False
     for name, metric in {"throughput": "throughput_ops_s", "power": "power_w"}.items():
         table = keyed.pivot_table(metric, index="cell_count", columns="block").dropna()
@@ -135,7 +137,7 @@ def subsets_have_reasons(evidence: Evidence) -> Answer:
         return fired(f"{len(bare)} of {len(plan.exclusions)} exclusions have no reason")
     if scaled and not plan.exclusions:
         return fired(f"scaled without a reason: {scales}")
-    reasons = f"{len(plan.exclusions)} exclusions, each with its reason"
+    reasons = f"{plural(len(plan.exclusions), 'exclusion')}, each with its reason"
     return quiet(reasons + (f"; scaled: {scales}" if scaled else ""))
 
 

@@ -145,7 +145,8 @@ def work_and_energy_together(evidence: Evidence) -> Answer:
         if not same or work.get("partial") or work.get("errors"):
             apart.append(record["trial"])
     if apart:
-        return fired(f"not that of one phase in {plural(len(apart), 'trial')}: {listed(apart)}")
+        where = f"{plural(len(apart), 'trial')}: {listed(apart)}"
+        return fired(f"work and energy are not of one phase in {where}")
     failed = evidence.failed(20)
     if failed:
         return fired(

@@ -41,9 +41,9 @@ def cache_state(evidence: Evidence) -> Answer:
         return unknown(
             f"the state was looked at in {len(checked)} of {len(evidence.records)} trials only"
         )
-    how = listed(sorted(set(checked.values())), 2)
+    how = next(iter(checked.values()))
     return quiet(
-        f"{' and '.join(sorted(map(str, levels)))} before the warm-up in each trial: {how}"
+        f"{' and '.join(sorted(map(str, levels)))} before the warm-up in each trial, such as: {how}"
     )
 
 
@@ -70,7 +70,8 @@ def device_state(evidence: Evidence) -> Answer:
             f"declared {said}, with mkfs before each trial; what the device below had been through "
             f"is recorded for {len(checked)} of {len(evidence.records)} trials"
         )
-    return quiet(f"{said}, verified in each of {len(checked)} trials")
+    how = next(iter(checked.values()))
+    return quiet(f"{said}, verified in each of {len(checked)} trials, such as: {how}")
 
 
 def audit_at_both_ends(evidence: Evidence) -> Answer:
@@ -86,21 +87,20 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
     blank = [key for key in audit.CHECKED if all(found.get(key) is None for _, found in audits)]
     same = f"{len(audits)} audits agree in {len(audit.CHECKED) - len(blank)} keys"
     if blank:
-        same += f" ({', '.join(blank)} cannot be read here)"
+        same += f" (not known: {', '.join(blank)})"
     first = evidence.identity["audit"].get(SPEED)
     if first is None or any(found.get(SPEED) is None for _, found in audits):
         return unknown(f"{same}, but the speed of the processor was not recorded")
     off_percent = {trial: 100 * abs(found[SPEED] / first - 1) for trial, found in audits if trial}
     worst = max(off_percent.values(), default=0.0)
     bound_percent = evidence.plan.bounds.get("speed_percent")
-    speed = f"the processor was within {worst:.1f} % of its first speed"
+    speed = f"the processor was at most {worst:.1f} % off its first speed"
     if bound_percent is None:
         return unknown(f"{same}; {speed}, for which the plan has no bound")
     slow = [trial for trial, percent in off_percent.items() if percent > bound_percent]
     if slow:
-        return fired(
-            f"{speed}, not {bound_percent:g} %, in {plural(len(slow), 'trial')}: {listed(slow)}"
-        )
+        where = f"{plural(len(slow), 'trial')}: {listed(slow)}"
+        return fired(f"{speed}, more than {bound_percent:g} % in {where}")
     return quiet(f"{same}; {speed}")
 
 

@@ -10,6 +10,9 @@ from fsgreen.reduce import CELL
 from fsgreen.rules.answer import LEVEL, Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 
+STILL = ("flat", "too short")
+"""Classes of a cell in which no change of level was found."""
+
 STRICT_TRIALS = 10
 """Trials of a strict reproduction (rule 26)."""
 
@@ -21,7 +24,9 @@ def changes_inside_trials(evidence: Evidence) -> Answer:
     power = evidence.trials.get("steady_power")
     if power is not None:
         text += "; power: " + ", ".join(f"{n} {s}" for s, n in sorted(power.value_counts().items()))
-    moving = evidence.cells[~evidence.cells["state"].isin(["flat", "too short"])]
+    cells = evidence.cells
+    still = cells["state"].isin(STILL) & cells.get("power_state", cells["state"]).isin(STILL)
+    moving = cells[~still]
     if len(moving):
         return fired(
             f"{plural(len(moving), 'cell')} mostly not on one level: "

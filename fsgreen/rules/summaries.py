@@ -24,6 +24,9 @@ from fsgreen.rules.evidence import Evidence
 DAGGER_PERCENT = 40
 """Coefficient of variation from which fast10 marks a cell in table 2."""
 
+ODD, TOO_FEW = ("long-tailed", "bimodal"), "too few to tell"
+"""Shapes of a cell's trials that its mean hides, and the one that says nothing."""
+
 FAR = 3.5
 """Modified z-score from which a trial is flagged (Iglewicz & Hoaglin 1993)."""
 
@@ -63,20 +66,14 @@ def absolute_values(evidence: Evidence) -> Answer:
         (name, cell["workload"], cell["file_system"], cell["option"])
         for cell in evidence.cells.to_dict("records")
         for name, column in metric.items()
-        if pd.isna(cell["load_ops_s"]) and pd.notna(cell.get(column))
+        if pd.isna(cell["load_ops_s"]) and pd.notna(cell[column])
     }
-    bare = [
-        f"{pair['workload']} {pair['file_system']} {pair['option']}"
+    sides = {
+        (pair["metric"], pair["workload"], pair[f"{side}file_system"], pair[f"{side}option"])
         for pair in evidence.effects.to_dict("records")
-        for prefix in ("", "baseline_")
-        if (
-            pair["metric"],
-            pair["workload"],
-            pair[f"{prefix}file_system"],
-            pair[f"{prefix}option"],
-        )
-        not in known
-    ]
+        for side in ("", "baseline_")
+    }
+    bare = [" ".join(side) for side in sorted(sides - known)]
     if bare:
         return fired(f"{len(bare)} sides of ratios have no absolute value: {listed(bare)}")
     return quiet(f"both sides of {len(evidence.effects)} ratios are in cells.csv, with their unit")
@@ -123,18 +120,19 @@ def tails_and_modes(evidence: Evidence) -> Answer:
     """Rule 33: cells with fast10's dagger, and those with more than one mode."""
     cells = evidence.cells
     wide = cells["cv_percent"] > DAGGER_PERCENT
-    modes = cells.get("multimodal_p")
-    several = pd.Series(False, cells.index) if modes is None else modes < LEVEL
-    found = cells[wide | several]
-    if len(found):
-        return fired(
-            f"{int(wide.sum())} cells scatter by more than {DAGGER_PERCENT} %, "
-            f"{int(several.sum())} have several modes: {listed(evidence.labels(found))}"
-        )
-    largest = f"no cell scatters by more than {cells['cv_percent'].max():.0f} %"
-    if modes is None or modes.isna().all():
-        return unknown(f"{largest}; modes are not tested, or there are too few trials to see them")
-    return quiet(f"{largest}, and none of {int(modes.notna().sum())} shows a second mode")
+    largest = f"CV up to {cells['cv_percent'].max():.0f} %"
+    if wide.any():
+        labels = listed(evidence.labels(cells[wide]))
+        return fired(f"{largest}: {int(wide.sum())} cells above {DAGGER_PERCENT} %, {labels}")
+    if "shape" not in cells:
+        return unknown(f"{largest}; whether cells have long tails or two modes was not tested")
+    counts = ", ".join(f"{n} {shape}" for shape, n in cells["shape"].value_counts().items())
+    odd = cells[cells["shape"].isin(ODD)]
+    if len(odd):
+        return fired(f"{largest}; {counts}: {listed(evidence.labels(odd))}")
+    if (cells["shape"] == TOO_FEW).any():
+        return unknown(f"{largest}; trials of {counts}")
+    return quiet(f"{largest}; the shape of all {len(cells)} cells is unremarkable")
 
 
 def variation_is_a_result(evidence: Evidence) -> Answer:

@@ -15,7 +15,7 @@ from fsgreen.rules import gather
 from fsgreen.rules.reporting import Report
 
 BLOCKS = 10
-CELLS = synthetic.cells(["webserver", "varmail"], ["ext3", "xfs"])
+CELLS = synthetic.cells(["webserver"], ["ext3", "ext4", "xfs"])
 CALM = {"governor": "performance", "turbo": "off", "smt": "off", "swap_b": 0}
 AUDIT = {"kernel": "Linux 6", "cpu": "synthetic", "speed_loops_s": 1e7, **CALM}
 MOUNT = {
@@ -63,7 +63,7 @@ def make_evidence():
         for number, record in enumerate(found.records)
     ]
     cells = cells_table(trials, plan.bounds)
-    cells = cells.assign(multimodal_p=0.5, normality_p=0.5)
+    cells = cells.assign(shape="unremarkable", normality_p=0.5)
     effects = effects_table(trials, analyse.comparisons(trials), plan.bounds)
     identity = {**found.identity, "audit": AUDIT, "boundary": "wall", "meters": at_the_wall()}
     return replace(
@@ -76,7 +76,7 @@ def make_evidence():
         readers=found.readers.assign(spread_x=1.2),
         trials=trials,
         cells=cells,
-        effects=effects.assign(mixed_trouble=""),
+        effects=effects.assign(model="mixed model", model_note=""),
         attached=pd.DataFrame(
             {"trial": rows.index, "energy_j": 2500.0, "error_clock_j": 1.0, "flaws": ""}
         ),
@@ -133,15 +133,6 @@ def make_report():
     return Report({"fast10.typ": '#image("fig1.svg")'}, claims, frozenset({"one", "two"}))
 
 
-def cell_of(evidence, **levels):
-    """Rows of the evidence's trials of one cell."""
-    trials = evidence.trials
-    chosen = pd.Series(True, trials.index)
-    for factor, level in levels.items():
-        chosen &= trials[factor] == level
-    return chosen
-
-
 def with_record(evidence, place=0, **changes):
     """The evidence with one record changed."""
     records = list(evidence.records)
@@ -176,6 +167,10 @@ def with_plan(evidence, **changes):
 def retabled(evidence, trials):
     """The evidence with these trials, and the tables that follow from them."""
     bounds = evidence.plan.bounds
-    cells = cells_table(trials, bounds).assign(multimodal_p=0.5)
-    effects = effects_table(trials, analyse.comparisons(trials), bounds).assign(mixed_trouble="")
-    return replace(evidence, trials=trials, cells=cells, effects=effects)
+    effects = effects_table(trials, analyse.comparisons(trials), bounds)
+    return replace(
+        evidence,
+        trials=trials,
+        cells=cells_table(trials, bounds).assign(shape="unremarkable"),
+        effects=effects.assign(model="mixed model", model_note=""),
+    )
