@@ -59,9 +59,26 @@ def numbers(campaign: str) -> dict[str, Any]:
             "minimum": f"{plan.bounds['minimum_trials']:g}",
         },
         "leaders": _leaders(cells, read_table(campaign, "effects")),
-        "trust": _trust(campaign),
+        "trust": trust(campaign),
         "figures": _figures(str(identity["boundary"])),
         "not_run": _not_run(plan, trials),
+    }
+
+
+def trust(campaign: str) -> dict[str, Any]:
+    """Return every rule with its state, those first that a reader must know of."""
+    table = rules.by_state(rules.read(campaign))
+    names = {number: rule.name for number, rule in rules.rules().items()}
+    counts = rules.counts(table)
+    return {
+        "rules": len(table),
+        "held": counts["quiet"],
+        "states": [
+            {"state": state, "count": counts[state], "meaning": meaning}
+            for state, meaning in rules.STATES.items()
+        ],
+        "modes": [{"mode": mode, "meaning": meaning} for mode, meaning in rules.MODES.items()],
+        "rows": table.assign(name=table["rule"].map(names)).to_dict("records"),
     }
 
 
@@ -143,23 +160,6 @@ def _outcome(pairs: pd.DataFrame, workload: str, one: dict[str, Any], other: dic
         & pairs["baseline_file_system"].isin(names)
     ]
     return str(row["outcome"].iloc[0])
-
-
-def _trust(campaign: str) -> dict[str, Any]:
-    """Return every rule with its state, those first that a reader must know of."""
-    table = rules.by_state(rules.read(campaign))
-    names = {number: rule.name for number, rule in rules.rules().items()}
-    counts = rules.counts(table)
-    return {
-        "rules": len(table),
-        "held": counts["quiet"],
-        "states": [
-            {"state": state, "count": counts[state], "meaning": meaning}
-            for state, meaning in rules.STATES.items()
-        ],
-        "modes": [{"mode": mode, "meaning": meaning} for mode, meaning in rules.MODES.items()],
-        "rows": table.assign(name=table["rule"].map(names)).to_dict("records"),
-    }
 
 
 def _figures(boundary: str) -> list[dict[str, str]]:
