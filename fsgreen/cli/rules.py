@@ -84,4 +84,12 @@ def _show(rule: Rule, campaign: str | None, found: pd.DataFrame | None) -> None:
 
 
 def _print(label: str, text: str) -> None:
-    print(textwrap.fill(text, WIDTH, initial_indent=label, subsequent_indent=" " * len(label)))
+    print(
+        textwrap.fill(
+            text,
+            WIDTH,
+            initial_indent=label,
+            subsequent_indent=" " * len(label),
+            break_on_hyphens=False,
+        )
+    )

@@ -35,7 +35,7 @@ class Rule:
     sources : tuple of str
         Keys of `sources()`.
     where : tuple of str
-        Files below `fsgreen/` that enforce or compute it.
+        Files and folders below `fsgreen/` that enforce or compute it.
     consequence : str
         What its firing means for a reader.
     remedy : str

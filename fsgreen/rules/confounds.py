@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from fsgreen.confounds import confounds_table
 from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, plural, quiet, unknown
@@ -71,23 +73,38 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
 
 
 def fair_to_each_reader(evidence: Evidence) -> Answer:
-    """Rule 41: how evenly the work of a trial is shared out among its threads."""
-    if evidence.most_readers < 2 and evidence.readers.empty:
+    """Rule 41: how evenly the work of a trial is shared out among the threads of one kind.
+
+    All threads are stopped at the same moment, so that unequal work stands for the unequal
+    completion times of Ellard and Seltzer.
+    """
+    if evidence.most_readers < 2:
         return not_asked("one reader at a time")
-    readers = evidence.readers
-    if readers.empty:
+    spreads_x = {
+        record["trial"]: max(_spreads_x(record["workload"]["threads"]), default=1.0)
+        for record in evidence.records
+        if "threads" in record["workload"]
+    }
+    if len(spreads_x) < len(evidence.records):
         return unknown(
             f"work of up to {evidence.most_readers} threads is recorded as one sum, not thread by "
-            "thread"
+            f"thread, in {plural(len(evidence.records) - len(spreads_x), 'trial')}"
         )
-    unfair = readers[readers["spread_x"] > FAIR_X]
-    text = f"the busiest thread did up to {readers['spread_x'].max():.3g} times the idlest's work"
-    if len(unfair):
-        count = plural(len(unfair), "trial")
-        return fired(f"{text}; above {FAIR_X:g} in {count}: {listed(unfair['trial'])}")
-    return quiet(
-        f"{text}, in {len(readers)} trials of up to {readers['reader_count'].max()} threads"
-    )
+    unfair = [trial for trial, spread_x in spreads_x.items() if spread_x > FAIR_X]
+    text = f"the busiest thread did up to {max(spreads_x.values()):.3g} times the idlest's work"
+    if unfair:
+        return fired(
+            f"{text}; above {FAIR_X:g} in {plural(len(unfair), 'trial')}: {listed(unfair)}"
+        )
+    return quiet(f"{text}, in {len(spreads_x)} trials of up to {evidence.most_readers} threads")
+
+
+def _spreads_x(threads: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    """Yield, of each kind of thread, the most work of one over the least."""
+    for kind in threads:
+        work_ops = kind["work_ops"]
+        if len(work_ops) > 1 and any(work_ops):
+            yield max(work_ops) / min(work_ops) if min(work_ops) else math.inf
 
 
 def upper_bounds(evidence: Evidence) -> Answer:

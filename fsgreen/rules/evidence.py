@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,9 +43,6 @@ class Evidence:
         A row per flaw of a trace: `trial`, `rule`, `detail` (rules 13, 14, 21).
     idle : DataFrame
         A row per trial: `trial` and `before_w`, the mean power of its first idle phase.
-    readers : DataFrame
-        A row per trial in whose histograms threads are told apart: `trial`, `reader_count`, and
-        `spread_x`, the most work of a thread over the least.
     trials, cells, effects : DataFrame
         The result tables of these names.
     probes : mapping of DataFrame
@@ -63,7 +61,6 @@ class Evidence:
     altered: Sequence[str]
     power: pd.DataFrame
     idle: pd.DataFrame
-    readers: pd.DataFrame
     trials: pd.DataFrame
     cells: pd.DataFrame
     effects: pd.DataFrame
@@ -127,11 +124,8 @@ def gather(campaign: str) -> Evidence:
         invalid=[trial.record for trial in list_invalid(raw)],
         audits={trial.name: trial.audit() for trial in trials},
         altered=[text for trial in trials for text in _altered(trial)],
-        power=_frame([row for look in looked for row in look.flaws], "trial", "rule", "detail"),
-        idle=_frame([look.idle for look in looked], "trial", "before_w"),
-        readers=_frame(
-            [row for look in looked for row in look.readers], "trial", "reader_count", "spread_x"
-        ),
+        power=_frame([row for flaws, _ in looked for row in flaws], "trial", "rule", "detail"),
+        idle=_frame([idle for _, idle in looked], "trial", "before_w"),
         trials=read_table(campaign, "trials"),
         cells=read_table(campaign, "cells"),
         effects=read_table(campaign, "effects"),
@@ -141,16 +135,8 @@ def gather(campaign: str) -> Evidence:
     )
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What the raw files of one trial say, as rows of the tables of an `Evidence`."""
-
-    flaws: Sequence[Mapping[str, Any]]
-    idle: Mapping[str, Any]
-    readers: Sequence[Mapping[str, Any]]
-
-
-def _look(trial: Trial) -> _Look:
+def _look(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the flaws of a trial's traces, a row each, and the row of its idle power."""
     infos = {name: MeterInfo.from_dict(info) for name, info in trial.record["meters"].items()}
     phases = [trial.phase("measure"), trial.phase("idle")]
     power = reduce_power(
@@ -162,22 +148,8 @@ def _look(trial: Trial) -> _Look:
         for flaw in reduced.flaws()
     ]
     idle = [reduced.covered_energy_j(1) for reduced in power.values()]
-    before_w = sum(joules / seconds if seconds else float("nan") for joules, seconds in idle)
-    return _Look(flaws, {"trial": trial.name, "before_w": before_w}, list(_readers(trial)))
-
-
-def _readers(trial: Trial) -> Iterator[dict[str, Any]]:
-    """Yield how the work of a trial's most used operation is shared out among its threads."""
-    latency = trial.table("latency")
-    if latency["thread"].nunique() < 2:
-        return
-    work = latency.groupby(["process", "flowop", "thread"])["work_ops"].sum()
-    by_flowop = work.groupby(["process", "flowop"]).agg(["sum", "count", "min", "max"])
-    shared = by_flowop[by_flowop["count"] > 1]
-    if len(shared):
-        most = shared.loc[shared["sum"].idxmax()]
-        spread_x = most["max"] / most["min"] if most["min"] else float("inf")
-        yield {"trial": trial.name, "reader_count": int(most["count"]), "spread_x": spread_x}
+    before_w = sum(joules / seconds if seconds else math.nan for joules, seconds in idle)
+    return flaws, {"trial": trial.name, "before_w": before_w}
 
 
 def _altered(trial: Trial) -> Iterator[str]:

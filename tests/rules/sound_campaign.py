@@ -73,7 +73,6 @@ def make_evidence():
         invalid=[{**records[0], "exit": "invalid", "reason": "rule 10: others took 9 %"}],
         audits={record["trial"]: {"start": AUDIT, "end": AUDIT} for record in records},
         idle=found.idle.assign(before_w=221.0),
-        readers=found.readers.assign(spread_x=1.2),
         trials=trials,
         cells=cells,
         effects=effects.assign(model="mixed model", model_note=""),
@@ -103,7 +102,11 @@ def make_record(record, number, row):
     """A record as today's harness writes it: the nth trial, with the work of its row."""
     record = copy.deepcopy(dict(record))
     record["clock"] = {"monotonic_s": 30.0 * number, "unix_s": 1.8e9 + 30.0 * number}
-    record["workload"] |= {"work_ops": int(row["work_ops"]), "variables": {"nthreads": 100}}
+    record["workload"] |= {
+        "work_ops": int(row["work_ops"]),
+        "variables": {"nthreads": 100},
+        "threads": [{"process": "p", "thread": "worker", "work_ops": [100, 120]}],
+    }
     record["files"] |= {"power.raw": "0" * 64}
     checks = [{"rule": rule, "ok": True, "detail": DETAILS.get(rule, "sound")} for rule in CHECKED]
     return {

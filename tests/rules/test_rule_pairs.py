@@ -265,7 +265,8 @@ def a_deep_queue_without_a_control(sound):
 
 @breaks(41, "6.5 times")
 def a_starved_reader(sound):
-    return replace(sound, readers=sound.readers.assign(spread_x=6.5))
+    threads = [{"process": "p", "thread": "reader", "work_ops": [20, 130]}]
+    return with_record(sound, workload={**sound.records[0]["workload"], "threads": threads})
 
 
 @breaks(42, "30 of 30 trials are above it")

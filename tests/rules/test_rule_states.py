@@ -113,7 +113,8 @@ def test_a_bare_device_that_was_not_measured_bounds_nothing(sound):
 
 
 def test_threads_that_are_summed_up_may_hide_a_starved_one(sound):
-    found = answer(41, replace(sound, readers=sound.readers.iloc[:0]))
+    work = {k: v for k, v in sound.records[0]["workload"].items() if k != "threads"}
+    found = answer(41, with_record(sound, workload=work))
     assert found.state == "unknown"
     assert "100 threads" in found.found
 
@@ -130,10 +131,15 @@ def test_a_device_without_platters_has_no_zones(sound):
     assert answer(39, replace(sound, identity=identity)).state == "not asked"
 
 
+def test_a_thread_that_did_nothing_is_starved(sound):
+    threads = [{"process": "p", "thread": "reader", "work_ops": [0, 130]}]
+    starved = with_record(sound, workload={**sound.records[0]["workload"], "threads": threads})
+    assert "up to inf times" in answer(41, starved).found
+
+
 def test_one_reader_is_treated_fairly_by_itself(sound):
     alone = [{**r, "workload": {**r["workload"], "variables": {}}} for r in sound.records]
-    found = answer(41, replace(sound, records=alone, readers=sound.readers.iloc[:0]))
-    assert found.state == "not asked"
+    assert answer(41, replace(sound, records=alone)).state == "not asked"
 
 
 @pytest.mark.parametrize("number", [30, 35, 36, 37, 38])
