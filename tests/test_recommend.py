@@ -2,17 +2,19 @@
 
 import argparse
 
+import numpy as np
 import pandas as pd
 import pytest
 import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen import design, recommend
+from fsgreen import design, paths, recommend, reduce
 from fsgreen.cli import recommend as command
 from fsgreen.errors import FsgreenError
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import Config
+from fsgreen.papers.fast10 import analyse
 from fsgreen.recommend.planning import more_blocks
 
 NOW = Config("ext3")
@@ -247,8 +249,6 @@ def logs(*values):
     """Two samples whose ratio per block is exp of these values."""
     block = range(1, len(values) + 1)
     base = pd.DataFrame({"block": block, "above": 100.0, "below": 1.0})
-    import numpy as np
-
     return base.assign(above=100 * np.exp(values)), base
 
 
@@ -273,9 +273,6 @@ def test_more_blocks_are_those_of_the_t_tests():
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory):
     """A small campaign that was reduced and analysed."""
-    from fsgreen import reduce
-    from fsgreen.papers.fast10 import analyse
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
         of = [
@@ -326,8 +323,6 @@ def test_a_mistake_names_what_there_is(campaign, arguments, message):
 
 
 def test_results_are_written_with_figure_and_advice(campaign):
-    from fsgreen import paths, reduce
-
     recommend.write(campaign)
     table = reduce.read_table(campaign, "recommended")
     assert len(table) == 6

@@ -56,7 +56,7 @@ def _recommend(options: argparse.Namespace) -> None:
     wanted = recommend.parse(options.constraint, sorted(set(source.cells["file_system"])))
     now = source.baseline if wanted.file_system is None else Config(wanted.file_system)
     if options.now is not None:
-        now = Config.parse(options.now)
+        now = Config(*options.now.split("/", 1))
     _, refused = recommend.candidates(source.cells, workload, now, wanted)
     table = recommend.recommend(
         source.trials, source.cells, workload, source.plan.bounds, now, wanted

@@ -23,8 +23,8 @@ def more_blocks(
     """Return how many more blocks would decide, if blocks go on as they went so far.
 
     Decided is what the paired t test tells apart, or what the two one-sided tests call equivalent
-    (Schuirmann 1987), each at `level`. None if two blocks are not there yet, or `MOST` would not
-    do: an effect that sits on the bound can never be decided.
+    (Schuirmann 1987), each at `level`. None if there are not two blocks yet, or `MOST` more would
+    not do.
 
     Parameters
     ----------
