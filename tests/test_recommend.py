@@ -171,7 +171,8 @@ def test_gain_loss_and_no_difference_worth_a_reformat_are_told_apart():
     table = of_throughput(made(speed=speed, scatter=0.004))
     assert table.loc[("ext3", "noatime"), "verdict"] == "gain"
     assert table.loc[("ext3", "noatime"), "says"].startswith("gain of 2")
-    assert table.loc[("ext3", "dtlg"), "says"].startswith("loss of 2")
+    assert table.loc[("ext3", "dtlg"), "verdict"] == "loss"
+    assert table.loc[("ext3", "dtlg"), "says"].startswith("loss of ")
     assert table.loc[("ext3", "blk2k"), "says"] == "no difference worth a reformat"
     assert table.loc[("xfs", "default"), "says"] == "no difference worth a reformat"
     assert table.loc[("ext3", "wrbck"), "says"] == "no difference worth a change of mount options"
@@ -181,8 +182,8 @@ def test_gain_loss_and_no_difference_worth_a_reformat_are_told_apart():
 
 
 def test_noise_is_inconclusive_and_says_how_many_blocks_would_tell():
-    """An effect of 6 % in noise of 4 % needs more blocks; a pure guess would be a lie."""
-    speed = {"varmail-ext3-noatime": 1.1}
+    """An effect of 7 % in noise as large needs more blocks; with them, it is found."""
+    speed = {"varmail-ext3-noatime": 1.07}
     of = synthetic.cells(["varmail"], ["ext3"], ["default", "noatime"])
     row = of_throughput(made(of=of, speed=speed, scatter=0.05)).loc[("ext3", "noatime")]
     assert row["verdict"] == "inconclusive"

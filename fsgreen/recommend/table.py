@@ -217,9 +217,7 @@ def _beside_best(
     return {best: "best"} | {Config(*config): outcome for *config, outcome in outcomes}
 
 
-def _verdict(
-    row: Mapping[str, Any], states: Collection[str], bounds: Mapping[str, float]
-) -> str:
+def _verdict(row: Mapping[str, Any], states: Collection[str], bounds: Mapping[str, float]) -> str:
     if row["change"] == "none":
         return "now"
     if row["metric"] == "efficiency" and row["boundary"] == "modelled":
@@ -256,5 +254,5 @@ def _says(row: Mapping[str, Any]) -> str:
         return f"inconclusive: {many} would tell"
     low, high = (100 * (row[name] - 1) for name in ("ratio_low_x", "ratio_high_x"))
     if verdict == "gain":
-        return f"gain of {low:.0f} to {high:.0f} %"
-    return f"loss of {-high:.0f} to {-low:.0f} %"
+        return f"gain of {low:.3g} to {high:.3g} %"
+    return f"loss of {-high:.3g} to {-low:.3g} %"

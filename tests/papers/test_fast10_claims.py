@@ -195,12 +195,15 @@ def test_the_larger_campaign_tests_every_claim_on_an_option():
         for part in put_to_test(entry, load_claims("fast10")[slug]["numbers"], large)
         for cell in part.lacks
     }
-    assert {cell.split()[0] for cell in lacking} <= {*MICRO, "create-append", "ext2/isz1k", "ext2/bg16k"}
+    assert {cell.split()[0] for cell in lacking} <= {
+        *MICRO,
+        "create-append",
+        "ext2/isz1k",
+        "ext2/bg16k",
+    }
 
 
-@pytest.mark.parametrize(
-    ("isz1k", "verdict"), [(8192, "reproduced"), (32768, "not reproduced")]
-)
+@pytest.mark.parametrize(("isz1k", "verdict"), [(8192, "reproduced"), (32768, "not reproduced")])
 def test_group_sizes_are_read_from_what_mkfs_made(isz1k, verdict):
     """1 KiB inodes halved the groups of Ext2 in 2010; the record of the trial says what they do."""
     rows = [("isz1k", isz1k), ("bg16k", 16384)]

@@ -147,7 +147,9 @@ def test_agreement_counts_cells_by_what_was_published_and_found():
     speed = {"webserver-ext3-dtlg": 0.73, "webserver-ext3-wrbck": 1.5}
     _, effects = tables(speed=speed, scatter=0.004)
     table = agreement(PRINTED.table2, effects).set_index("published")
-    here = PRINTED.table2[(PRINTED.table2["metric"] == "perf") & (PRINTED.table2["fs"] != "reiserfs")]
+    here = PRINTED.table2[
+        (PRINTED.table2["metric"] == "perf") & (PRINTED.table2["fs"] != "reiserfs")
+    ]
     assert table.to_numpy().sum() == len(here)
     assert table.loc["lower", ["lower", "higher"]].tolist() == [1, 1]
     assert table["not run"].sum() == len(here) - 2

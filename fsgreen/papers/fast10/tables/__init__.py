@@ -27,7 +27,7 @@ __all__ = [
 
 
 def write_tables(campaign: str, printed: Printed) -> Path:
-    """Write `table1` to `table3`, `agreement` and `micro` as `.csv` and `.tex`; return the folder."""
+    """Write tables 1 to 3, `agreement` and `micro` as `.csv` and `.tex`; return their folder."""
     cells, effects = read_table(campaign, "cells"), read_table(campaign, "effects")
     boundary = str(cells["boundary"].iloc[0])
     tables: dict[str, tuple[str, pd.DataFrame]] = {
