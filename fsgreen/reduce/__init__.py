@@ -7,13 +7,14 @@ from pathlib import Path
 from fsgreen import paths
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
-from fsgreen.reduce.pool import poolable_trials, read_plan
+from fsgreen.reduce.pool import due_trials, poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
 
 __all__ = [
     "CELL",
     "cell_label",
+    "due_trials",
     "log2_profile",
     "read_plan",
     "read_table",
@@ -36,11 +37,12 @@ def write(campaign: str) -> Path:
     """
     import pandas as pd
 
-    trials = [Traces.of(trial) for trial in poolable_trials(campaign)]
+    plan = read_plan(campaign)
+    trials = [Traces.of(trial, plan) for trial in poolable_trials(campaign)]
     write_table(pd.DataFrame([trial_row(traces) for traces in trials]), campaign, "trials")
     write_table(pd.concat([series_of(traces) for traces in trials]), campaign, "series")
     write_table(
-        latency_table((trial.trial.record["cell"], trial.latency) for trial in trials),
+        latency_table((traces.cell, traces.latency) for traces in trials),
         campaign,
         "latency",
     )
