@@ -14,9 +14,8 @@ from fsgreen.papers.effects import LEVEL, Config, effects_table, sample
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import Constraints
 from fsgreen.recommend.planning import MOST, more_blocks
-from fsgreen.reduce import CELL
 
-FIRST = ["workload", "file_system", "option", "load_ops_s"]
+FREE = ["workload", "file_system", "option", "load_ops_s"]
 """Factors that a recommendation is about; all others are held at the study's baseline."""
 
 SHORT = {
@@ -78,9 +77,9 @@ def workload_named(name: str, known: Collection[str]) -> str:
 def as_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Return the rows without a limit of load whose other factors are those of the baseline."""
     chosen = table["load_ops_s"].isna()
-    for factor in CELL:
-        if factor not in FIRST:
-            chosen &= table[factor] == (getattr(plan.baseline, factor) or plan.constants[factor])
+    for factor, level in plan.levels(plan.baseline).items():
+        if factor not in FREE:
+            chosen &= table[factor] == level
     return table[chosen]
 
 
