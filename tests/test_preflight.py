@@ -88,7 +88,15 @@ def test_the_remedies_of_the_table_make_its_warnings_go_away(tree: host.Tree) ->
         assert row(subject, tree).severity == "ok", subject
     waiting = [one for one in preflight.check(tree=tree) if one.subject == "host settings"]
     assert len(waiting) == 6
-    assert {(one.severity, one.remedy) for one in waiting} == {("warning", "fsgreen host restore")}
+    assert {(one.severity, one.remedy) for one in waiting} == {("note", "fsgreen host restore")}
+
+
+def test_what_a_run_left_behind_is_a_warning(tree: host.Tree) -> None:
+    host.apply(["governor"], tree=tree)
+    machines.write(tree.root, "proc/sys/kernel/random/boot_id", "another")
+    found = row("host settings", tree)
+    assert (found.severity, found.remedy) == ("warning", "fsgreen host restore")
+    assert "before the machine was booted" in found.state
 
 
 def test_a_machine_that_tells_nothing_is_noted_and_never_guessed_at(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
 
 from fsgreen.cli import command
 
@@ -87,10 +88,14 @@ def _add_disk(parser: argparse.ArgumentParser) -> None:
 def _show(options: argparse.Namespace) -> None:
     from fsgreen import host
 
-    for row in host.look(disks=options.disks):
-        print(f"{row.setting:12}{row.target or '-':24}  {_state(row)}")
-    for sentence in host.pending():
-        print(f"{sentence}\n  -> fsgreen host restore")
+    _print(host.look(disks=options.disks))
+    for waiting in host.pending():
+        print(f"{waiting.sentence}\n  -> fsgreen host restore")
+
+
+def _print(rows: Sequence[Row], out: TextIO | None = None) -> None:
+    for row in rows:
+        print(f"{row.setting:12}{row.target or '-':24}  {_state(row)}", file=out)
 
 
 def _state(row: Row) -> str:
@@ -106,8 +111,7 @@ def _apply(options: argparse.Namespace) -> None:
     from fsgreen import host
 
     rows = host.apply(options.settings, disks=options.disks)
-    for row in rows:
-        print(f"{row.setting:12}{row.target or '-':24}  {_state(row)}")
+    _print(rows)
     if any(row.changes for row in rows):
         print("until: fsgreen host restore")
 
@@ -140,4 +144,7 @@ def _run(options: argparse.Namespace) -> None:
             "there is no command to run",
             next_step="fsgreen host run -- fsgreen measure fast10",
         )
-    sys.exit(host.run(asked, options.settings, disks=options.disks))
+    with host.applied(options.settings, disks=options.disks) as rows:
+        _print(rows, sys.stderr)
+        status = host.run(asked)
+    sys.exit(status)

@@ -146,7 +146,7 @@ def applied(
 
 
 def restore(tree: Tree = HERE) -> list[Outcome]:
-    """Put back everything that any journal holds, the last change first.
+    """Put back everything that any journal holds, the last change first, up to one that fails.
 
     A journal that was written before the machine was booted is compared with what is now and
     removed, but never written: the boot has reset most, and what differs may be what this boot
@@ -170,6 +170,8 @@ def restore(tree: Tree = HERE) -> list[Outcome]:
                 )
         for written in stack:
             outcomes += put_back(tree, written, lock_fd)
+            if any(outcome.result == "failed" for outcome in outcomes):
+                break  # the older values go below those that are still to be put back
     return outcomes
 
 

@@ -1,4 +1,4 @@
-"""A command that runs while settings are applied, and ends with the process that applied them."""
+"""A command that ends with the process that has changed the settings for it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,18 @@ import signal
 import subprocess
 from collections.abc import Sequence
 
-from fsgreen.audit.tree import HERE, Tree
 from fsgreen.errors import FsgreenError
-from fsgreen.host.change import applied
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
-def run(
-    command: Sequence[str],
-    words: Sequence[str] = (),
-    *,
-    disks: Sequence[str] = (),
-    tree: Tree = HERE,
-) -> int:
-    """Apply settings, run a command to its end, put the settings back; return its exit status.
+def run(command: Sequence[str]) -> int:
+    """Run a command to its end, inside of a block of `applied`; return its exit status.
 
     Ctrl-C in a terminal reaches the command itself, and SIGTERM is passed on to it. If this process
     is killed, the kernel sends the command SIGTERM: nothing should go on measuring while its
-    settings are put back. Other parameters and errors as of `applied`.
+    settings are put back.
 
     Returns
     -------
@@ -46,22 +38,21 @@ def run(
         if os.getppid() != holder:
             os._exit(128 + signal.SIGTERM)
 
-    with applied(words, disks=disks, tree=tree):
-        try:
-            process = subprocess.Popen(command, preexec_fn=end_with_holder)
-        except OSError as error:
-            raise FsgreenError(
-                f"cannot be started: {error.strerror}",
-                where=command[0],
-                next_step="give a program and its arguments after --",
-            ) from error
-        before = {
-            signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
-            signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: process.terminate()),
-        }
-        try:
-            status = process.wait()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    try:
+        process = subprocess.Popen(command, preexec_fn=end_with_holder)
+    except OSError as error:
+        raise FsgreenError(
+            f"cannot be started: {error.strerror}",
+            where=command[0],
+            next_step="give a program and its arguments after --",
+        ) from error
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: process.terminate()),
+    }
+    try:
+        status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return status if status >= 0 else 128 - status

@@ -10,10 +10,12 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.errors import FsgreenError
@@ -179,20 +181,31 @@ def refuse_beside_others(tree: Tree) -> None:
             raise FsgreenError(_told(journal, tree), where=journal.file, next_step=RESTORE)
 
 
-def pending(tree: Tree = HERE) -> list[str]:
-    """Return a sentence for each journal that waits for `fsgreen host restore`; held ones do not.
+class Waiting(NamedTuple):
+    """A journal that waits for `fsgreen host restore`, told in a sentence.
 
-    Needs no root, and never fails: a damaged journal is one of the sentences.
+    `asked_for` is set where somebody wanted the settings to stay until then.
     """
-    sentences = []
+
+    sentence: str
+    asked_for: bool
+
+
+def pending(tree: Tree = HERE) -> list[Waiting]:
+    """Return the journals that wait, the newest first; those held by a run do not.
+
+    Needs no root, and never fails: a damaged journal waits too.
+    """
+    found = []
     for file in reversed(_files(tree)):
         try:
             journal = read(file)
             if not journal.held():
-                sentences.append(_told(journal, tree))
+                asked_for = journal.of_this_boot(tree) and not journal.for_run
+                found.append(Waiting(_told(journal, tree), asked_for))
         except (FsgreenError, OSError) as error:
-            sentences.append(f"{file}: {error}".splitlines()[0])
-    return sentences
+            found.append(Waiting(f"{file}: {error}".splitlines()[0], False))
+    return found
 
 
 def _told(journal: Journal, tree: Tree) -> str:
@@ -206,7 +219,8 @@ def _told(journal: Journal, tree: Tree) -> str:
 
 
 def _files(tree: Tree) -> list[Path]:
-    return sorted(tree.path(FOLDER).glob("[0-9]*.json"))
+    found = tree.path(FOLDER).glob("*.json")
+    return sorted(file for file in found if re.fullmatch(r"[0-9]{6}", file.stem))
 
 
 def _write(journal: Journal) -> int:

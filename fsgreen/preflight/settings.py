@@ -37,8 +37,9 @@ def check(tree: Tree) -> Iterator[Finding]:
                 yield _finding([row], f"{name} of {row.target}" if row.target else name)
         else:
             yield _finding(own, SUBJECTS.get(name, name))
-    for sentence in host.pending(tree):
-        yield Finding("host settings", sentence, "warning", "fsgreen host restore")
+    for waiting in host.pending(tree):
+        severity: Severity = "note" if waiting.asked_for else "warning"
+        yield Finding("host settings", waiting.sentence, severity, "fsgreen host restore")
 
 
 def _finding(rows: Sequence[host.Row], subject: str) -> Finding:

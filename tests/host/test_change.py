@@ -166,11 +166,27 @@ def test_what_cannot_be_put_back_is_named_and_kept_for_the_next_time(tree: host.
     ):
         machines.program(tree.root, "swapon", "echo 'swapon: no such area' >&2; exit 255")
     assert tree.text(POLICY) == "powersave", "the others are put back"
-    (sentence,) = host.pending(tree)
-    assert sentence.startswith("swap: changed")
-    assert "a run that ended without" in sentence
+    (waiting,) = host.pending(tree)
+    assert waiting.sentence.startswith("swap: changed")
+    assert "a run that ended without" in waiting.sentence
+    assert not waiting.asked_for
     (tree.root / "bin/swapon").write_text(program)
     assert {outcome.result for outcome in host.restore(tree)} == {"put back"}
+    assert machines.state(tree) == before
+
+
+def test_what_failed_is_put_back_before_anything_older(tree: host.Tree) -> None:
+    """Otherwise the older value would be overwritten by the newer one the next time."""
+    before = machines.state(tree)
+    host.apply(["apm=200"], disks=["sda"], tree=tree)
+    host.apply(["apm=254"], disks=["sda"], tree=tree)
+    program = (tree.root / "bin/hdparm").read_text()
+    machines.program(tree.root, "hdparm", "echo ' APM_level = 254'")
+    (outcome,) = host.restore(tree)
+    assert outcome.result == "failed"
+    assert "hdparm -B 200 /dev/sda" in outcome.detail
+    (tree.root / "bin/hdparm").write_text(program)
+    assert [outcome.before for outcome in host.restore(tree)] == ["200", "128"]
     assert machines.state(tree) == before
 
 
@@ -188,8 +204,9 @@ def test_values_of_another_boot_are_compared_and_never_written(tree: host.Tree) 
     host.apply(["governor", "turbo"], tree=tree)
     machines.write(tree.root, journal.BOOT_ID, "another")
     machines.write(tree.root, f"{machines.CPU}/intel_pstate/no_turbo", "0")
-    (sentence,) = host.pending(tree)
-    assert "before the machine was booted" in sentence
+    (waiting,) = host.pending(tree)
+    assert "before the machine was booted" in waiting.sentence
+    assert not waiting.asked_for
     outcomes = host.restore(tree)
     assert {outcome.result for outcome in outcomes if outcome.setting == "turbo"} == {"as it was"}
     left = [outcome for outcome in outcomes if outcome.setting == "governor"]

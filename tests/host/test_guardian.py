@@ -115,8 +115,8 @@ def test_holder_and_guardian_both_killed_leave_a_journal_that_is_told(tree: host
     assert ended(start("kill both", tree))[0] == -signal.SIGKILL
     machines.wait_for_guardian(tree)
     assert machines.state(tree) != before
-    (sentence,) = host.pending(tree)
-    assert "by a run that ended without putting them back" in sentence
+    (waiting,) = host.pending(tree)
+    assert "by a run that ended without putting them back" in waiting.sentence
     host.restore(tree)
     assert machines.state(tree) == before
 

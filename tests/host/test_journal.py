@@ -40,9 +40,9 @@ def test_a_torn_journal_is_named_and_stops_a_restore(
     tree: host.Tree, written: journal.Journal
 ) -> None:
     written.file.write_bytes(written.file.read_bytes()[:-40])
-    (sentence,) = host.pending(tree)
-    assert str(written.file) in sentence
-    assert "not a journal of settings" in sentence
+    (waiting,) = host.pending(tree)
+    assert str(written.file) in waiting.sentence
+    assert "not a journal of settings" in waiting.sentence
     with pytest.raises(FsgreenError, match="not a journal of settings"):
         host.restore(tree)
 
