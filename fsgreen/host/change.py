@@ -14,7 +14,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.host import journal
 from fsgreen.host.base import Found
 from fsgreen.host.journal import Entry
-from fsgreen.host.putback import Outcome, put_back
+from fsgreen.host.putback import Outcome, put_back, require_done
 from fsgreen.host.settings import BY_DEFAULT, SETTINGS, disk_names, parse_wishes
 from fsgreen.host.watch import Guardian
 from fsgreen.testbeds import commands
@@ -112,7 +112,7 @@ def apply(words: Sequence[str] = (), *, disks: Sequence[str] = (), tree: Tree = 
                 _change(rows, tree, lock_fd)
             except BaseException:
                 with commands.uninterrupted():
-                    put_back(tree, written, lock_fd)
+                    require_done(put_back(tree, written, lock_fd))
                 raise
             finally:
                 os.close(hold_fd)
@@ -225,9 +225,8 @@ def _change(rows: Sequence[Row], tree: Tree, lock_fd: int) -> None:
             now = setting.read(tree, row.target)
             if now != row.wanted:
                 raise FsgreenError(
-                    f"{row.setting} {row.target} is {now} although {row.wanted} was set; "
-                    "everything is put back",
-                    next_step="leave this setting out",
+                    f"{row.setting} {row.target} is {now} although {row.wanted} was set",
+                    next_step="leave this setting out; what was changed before it is undone",
                 )
 
 
