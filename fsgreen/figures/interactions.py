@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from fsgreen.figures.style import COLOUR, GREY, MARKER, empty, modelled, new, note, styled
+from fsgreen.figures.style import COLOUR, GREY, MARKER, empty, new, note, styled
 
 PANELS_A_ROW = 3
 MOST_PANELS = 12
@@ -46,21 +46,20 @@ def interaction_panels(pairs: pd.DataFrame, boundary: str) -> Figure:
     shown = shown.sort_values("difference_p", kind="stable").head(MOST_PANELS)
     if shown.empty:
         return empty(new(1.2), "No factorial design has been measured: no pair of options to show.")
-    rows = math.ceil(len(shown) / PANELS_A_ROW)
+    columns = min(len(shown), PANELS_A_ROW)
+    rows = math.ceil(len(shown) / columns)
     figure = new(1.15 + 1.75 * rows)
-    grid = figure.subplots(rows, PANELS_A_ROW, sharex=True, sharey=True, squeeze=False)
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
     panels = grid.flat[: len(shown)]
     for axes, pair in zip(panels, shown.to_dict("records"), strict=True):
         _draw(axes, pair)
     _scale(panels[0], shown)
-    for axes in panels[-PANELS_A_ROW:]:
-        axes.tick_params(labelbottom=True)
     for axes in grid.flat[len(shown) :]:
         axes.set_axis_off()
     first = shown.iloc[0]
-    if first["metric"] == "efficiency":
-        modelled(panels[0], boundary, side="left")
-    figure.supylabel(f"{first['metric']}, change in per cent", fontsize=8)
+    of_power = first["metric"] == "efficiency" and boundary == "modelled"
+    metric = "efficiency by modelled power" if of_power else first["metric"]
+    figure.supylabel(f"change of {metric} (%)", fontsize=8)
     figure.legend(
         handles=_legend(panels[0], first["file_system"]),
         loc="outside upper left",
@@ -89,8 +88,11 @@ def _draw(axes: Axes, pair: Mapping[str, Any]) -> None:
         if math.isfinite(low) and math.isfinite(high):
             bars = [[value - low], [high - value]]
             axes.errorbar([x], [value], bars, fmt="none", ecolor=look[name]["color"], linewidth=1)
-    axes.set_xticks([OFF, ON], [f"no {first}", first])
-    axes.set_title(f"{first} × {second}")
+    label = {"ha": "right", "va": "center", "fontsize": 6.5, "color": look["on"]["color"]}
+    axes.text(OFF - 2 * ASIDE, other[0], second, **label)
+    axes.set_xticks([OFF, ON], [f"{first} off", f"{first} on"])
+    axes.set_xlim(OFF - 0.45, ON + 0.2)
+    axes.set_title(f"{first} and {second}")
     _say(axes, pair)
 
 
@@ -103,11 +105,11 @@ def _point(pair: Mapping[str, Any], name: str) -> tuple[float, float, float]:
 def _say(axes: Axes, pair: Mapping[str, Any]) -> None:
     """Print both over expected, in bold if it is more than noise, and what it is aliased with."""
     different = pair["outcome"] == "different"
-    text = f"{pair['change_percent']:+.1f} % of expected"
+    text = f"{pair['change_percent']:+.1f} % from expected"
     if math.isfinite(pair["change_low_percent"]):
         text += f"\n[{pair['change_low_percent']:+.1f}, {pair['change_high_percent']:+.1f}]"
     if not pair["clear"]:
-        text += "\nor " + pair["aliases"].replace(":", " × ").replace("; ", "\nor ")
+        text += "\nor " + pair["aliases"].replace(":", " and ").replace("; ", "\nor ")
     axes.text(
         0.02,
         0.98,
@@ -147,8 +149,8 @@ def _legend(axes: Axes, file_system: str) -> list[Any]:
     look = _looks(file_system)
     names = {
         "off": "second option off",
-        "on": "second option on: measured",
-        "expected": "second option on: expected, if the two multiply",
+        "on": "second option on, measured",
+        "expected": "second option on, expected if the two multiply",
     }
     return [axes.plot([], [], label=text, **look[name])[0] for name, text in names.items()]
 
@@ -162,7 +164,6 @@ def _scale(axes: Axes, shown: pd.DataFrame) -> None:
     low, high = np.log(np.nanmin(ratios)), np.log(np.nanmax(ratios))
     room = max(high - low, 0.02)
     axes.set_yscale("log")
-    axes.set_xlim(OFF - 0.25, ON + 0.25)
     axes.set_ylim(math.exp(low - 0.1 * room), math.exp(high + 0.55 * room))
     axes.yaxis.set_major_locator(FixedLocator(_ticks(*axes.get_ylim())))
     axes.yaxis.set_major_formatter(lambda ratio, _: f"{100 * (ratio - 1):+.3g}".replace("+0", "0"))

@@ -119,8 +119,8 @@ def advice(plan: Plan) -> str:
         f"    workload: [{plan.baseline.workload}]\n"
         "    file_system: [xfs]\n"
         "    factorial: {options: [noatime, blk2k, agcnt32, isz1k], fraction: IV}\n\n"
-        f"That is 8 cells, at least {block_s / 60:.0f} min a block; with `fraction: full` 16 cells, "
-        "and no pair is aliased with another."
+        f"These are 8 cells, at least {block_s / 60:.0f} min a block. With `fraction: full` it is "
+        "16, and no pair is aliased."
     )
 
 
@@ -192,9 +192,7 @@ def _logs(trials: pd.DataFrame, design: Factorial, metric: str) -> np.ndarray:
     return np.log(rates[(rates > 0).all(axis=1)].to_numpy(dtype=float))
 
 
-def _adjusted(
-    design: Factorial, found: Mapping[Term, Contrast]
-) -> dict[Term, tuple[float, float]]:
+def _adjusted(design: Factorial, found: Mapping[Term, Contrast]) -> dict[Term, tuple[float, float]]:
     """Return both p-values after Holm; terms that are aliases of each other are one contrast."""
     leader: dict[Term, Term] = {}
     for term in found:
@@ -236,16 +234,20 @@ def _sentence(row: Mapping[str, Any]) -> str:
     if math.isnan(row["together_percent"]):
         return f"{where}: {first} with {second} has not been measured in a whole block."
     text = (
-        f"{where}: {first} with {second} {row['together_percent']:+.0f} % where "
-        f"{row['expected_percent']:+.0f} % was expected ({row['first_percent']:+.0f} % and "
-        f"{row['second_percent']:+.0f} % one at a time): {_reading(row)}"
+        f"{where}: {first} with {second} {_signed(row['together_percent'])} where "
+        f"{_signed(row['expected_percent'])} was expected ({_signed(row['first_percent'])} and "
+        f"{_signed(row['second_percent'])} one at a time): {_reading(row)}"
     )
     if not row["clear"]:
-        text += f", or this is {row['aliases'].replace('; ', ' or ')}"
+        text += f" (not to be told from {row['aliases'].replace('; ', ', ')})"
     if not row["over_best_low_percent"] > 0:
         best = row["best_alone"]
         text += f"; not shown to be better than {best if best == 'neither' else best + ' alone'}"
     return text + "."
+
+
+def _signed(percent: float) -> str:
+    return f"{round(percent):+d} %"
 
 
 def _reading(row: Mapping[str, Any]) -> str:

@@ -122,9 +122,7 @@ def test_the_half_of_four_options_by_hand() -> None:
     """D = ABC: A with BCD, AB with CD, AC with BD, AD with BC; the even combinations are run."""
     half = fractional("ABCD", 4)
     assert half.words == (("A", "B", "C", "D"),)
-    assert half.runs == tuple(
-        map(frozenset, ("", "AB", "AC", "BC", "AD", "BD", "CD", "ABCD"))
-    )
+    assert half.runs == tuple(map(frozenset, ("", "AB", "AC", "BC", "AD", "BD", "CD", "ABCD")))
     found = {"".join(t): alias_text(half, t) for t in half.terms}
     assert found == {
         **{"A": "B:C:D", "B": "A:C:D", "C": "A:B:D", "D": "A:B:C"},

@@ -77,7 +77,7 @@ def test_aliases_are_in_the_table_and_in_the_sentence():
     assert not one["clear"]
     assert row(table, "noatime")["clear"]
     found = [text for text in sentences(table) if "noatime with isz1k" in text]
-    assert "or this is blk2k:agcnt8" in found[0]
+    assert "not to be told from blk2k:agcnt8" in found[0]
 
 
 def set_of(cell):

@@ -34,8 +34,7 @@ def logs_of(design, coefficients, blocks=6):
     """Logs of a model with coefficients of levels coded -1 and +1, and an effect of each block."""
     coded = 2 * np.array(levels_of(design)) - 1
     values = sum(
-        value * coded[:, columns(design, term)].prod(axis=1)
-        for term, value in coefficients.items()
+        value * coded[:, columns(design, term)].prod(axis=1) for term, value in coefficients.items()
     )
     return values + RNG.normal(5, 1, (blocks, 1))
 
