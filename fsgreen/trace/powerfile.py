@@ -150,11 +150,14 @@ class PowerFile:
                 columns.append("quality")
             bounds_w = self._bounds(group, "power_w")
             for batch in self._batches(group, columns, meter, mixed=only is None):
+                flagged = "quality" in columns
+                codes, qualities = coded(batch["quality"]) if flagged else (None, [])
                 yield Piece(
                     floats(batch["time_s"]),
                     floats(batch["power_w"]),
                     floats(batch["energy_wh"]) if "energy_wh" in columns else None,
-                    *(coded(batch["quality"]) if "quality" in columns else (None, ())),
+                    codes,
+                    qualities,
                     bounds_w,
                 )
 
