@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
+from fsgreen.design import Plan
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
-from fsgreen.reduce.pool import poolable_trials, read_plan
+from fsgreen.reduce.pool import due_trials, poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
 from fsgreen.trial import Trial
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CELL",
     "cell_label",
+    "due_trials",
     "log2_profile",
     "read_plan",
     "read_table",
@@ -50,26 +54,38 @@ def write(campaign: str) -> Path:
     """
     import pandas as pd
 
-    trials = poolable_trials(campaign)
-    rows, series, latencies = zip(*_each(trials), strict=True)
-    cells = [trial.record["cell"] for trial in trials]
-    write_table(pd.DataFrame(rows), campaign, "trials")
-    write_table(pd.concat(series), campaign, "series")
-    write_table(latency_table(zip(cells, latencies, strict=True)), campaign, "latency")
+    parts = list(_each(poolable_trials(campaign), read_plan(campaign)))
+    write_table(pd.DataFrame([part.row for part in parts]), campaign, "trials")
+    write_table(pd.concat([part.series for part in parts]), campaign, "series")
+    write_table(
+        latency_table((part.cell, part.latency) for part in parts),
+        campaign,
+        "latency",
+    )
     return paths.results(campaign)
 
 
-def _each(trials: Sequence[Trial]) -> Iterable[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]]:
-    """Return what `_reduced` makes of each trial, in their order, on all cores where it pays."""
+def _each(trials: Sequence[Trial], plan: Plan) -> Iterable[_Part]:
+    """Return what each trial contributes, in their order; on all cores where that pays."""
+    part_of = partial(_Part.of, replace(plan, trials=()))
     workers = min(len(os.sched_getaffinity(0)), len(trials) // WORTH_A_PROCESS)
     if workers < 2:
-        return map(_reduced, trials)
+        return map(part_of, trials)
     # Not forked: threads of numpy and pyarrow may hold locks.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(_reduced, trials, chunksize=8))
+        return list(pool.map(part_of, trials, chunksize=8))
 
 
-def _reduced(trial: Trial) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
-    """Return the row of a trial, its series, and its latencies as far as their table needs them."""
-    traces = Traces.of(trial)
-    return trial_row(traces), series_of(traces), traces.latency[HISTOGRAM]
+@dataclass(frozen=True)
+class _Part:
+    """What a trial contributes to the three tables."""
+
+    row: Mapping[str, Any]
+    series: pd.DataFrame
+    cell: Mapping[str, Any]
+    latency: pd.DataFrame
+
+    @classmethod
+    def of(cls, plan: Plan, trial: Trial) -> _Part:
+        traces = Traces.of(trial, plan)
+        return cls(trial_row(traces), series_of(traces), traces.cell, traces.latency[HISTOGRAM])
