@@ -3,7 +3,7 @@
 It works in rounds: fill the file system to a peak, then delete down to the utilisation that
 remains. After each round the layout of every file is measured with FIEMAP. It stops when the
 target is reached, or when rounds no longer change the layout: a file system that resists is a
-result, and the shortfall is recorded instead of raised.
+result, and refusing it would leave only the weak ones to compare. The shortfall is recorded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import cache, commands, extents, image
-from fsgreen.testbeds.churn import CREATE, DELETE, Churn, Step
+from fsgreen.testbeds.churn import CREATE, DELETE, LARGEST_SHARE, Churn, Step
 
 FOLDER = "aged"
 """The folder of the ager's files, at the root of the file system; they stay there."""
@@ -23,13 +23,12 @@ FOLDER = "aged"
 FOLDERS = 64
 """How many folders the files are spread over (ours)."""
 
-SYNC_B = 4 << 20
-"""After how many written bytes everything is written back (ours). A file system that delays
+SYNC_SHARE = 1 / 128
+"""After what share of the capacity everything is written back (ours). A file system that delays
 allocation would otherwise place appends of one file together, as it never does over weeks."""
 
-NEW_FILES = 16
-NEW_FILE_B = 1 << 20
-"""The free space is judged by what new files get: so many, each so long (ours)."""
+NEW_FILES = 4
+"""The free space is judged by what so many new files of the largest size get (ours)."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Aging:
     layout_score: float = 0.9
     utilisation: float = 0.45
     highest: float = 0.85
-    most_rounds: int = 10
+    most_rounds: int = 12
     patience: int = 3
     progress: float = 0.002
 
@@ -69,9 +68,9 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
     -------
     dict
         What `layout` measures, and `utilisation_percent` (of all blocks, by statvfs),
-        `new_file_extents_x` (mean pieces of new files of 1 MiB, which shows how the free space
-        is cut up), `rounds_count`, `target_layout_score_x` and `shortfall_x` (how far the layout
-        score stayed above its target; 0 where it was reached).
+        `new_file_extents_x` (mean pieces of new files of 1/64 of the capacity, which shows how
+        the free space is cut up), `rounds_count`, `target_layout_score_x` and `shortfall_x` (how
+        far the layout score stayed above its target; 0 where it was reached).
 
     Raises
     ------
@@ -83,20 +82,16 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
     folder = place / FOLDER
     for number in range(FOLDERS):
         (folder / f"{number:02}").mkdir(parents=True)
-    free = os.statvfs(place)
-    churn = Churn(
-        seed,
-        free.f_bavail * free.f_frsize,
-        utilisation=aging.utilisation,
-        highest=aging.highest,
-    )
+    empty = os.statvfs(place)
+    capacity_b = empty.f_bavail * empty.f_frsize
+    churn = Churn(seed, capacity_b, utilisation=aging.utilisation, highest=aging.highest)
     scores: list[float] = []
     with tqdm(
         total=aging.most_rounds, desc="aging", unit="round", delay=cache.PROGRESS_S, leave=False
     ) as progress:
         while not _done(scores, aging):
-            _live(folder, churn.fill())
-            _live(folder, churn.shrink())
+            _live(folder, churn.fill(), sync_b=capacity_b * SYNC_SHARE)
+            _live(folder, churn.shrink(), sync_b=capacity_b * SYNC_SHARE)
             _sync(folder)
             found = layout(place)
             scores.append(found["layout_score_x"])
@@ -104,7 +99,7 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
     return {
         **found,
         "utilisation_percent": _utilisation_percent(place),
-        "new_file_extents_x": _new_file_extents(folder),
+        "new_file_extents_x": _new_file_extents(folder, int(capacity_b * LARGEST_SHARE)),
         "rounds_count": len(scores),
         "target_layout_score_x": aging.layout_score,
         "shortfall_x": max(0.0, scores[-1] - aging.layout_score),
@@ -126,7 +121,7 @@ def layout(place: Path) -> dict[str, float]:
     for path, size_b in cache.files_below(place / FOLDER):
         fd = os.open(path, os.O_RDONLY | os.O_NOATIME)
         try:
-            count = max(1, extents.pieces(extents.extents(fd)))
+            count = max(1, extents.pieces(extents.extents(fd, size_b)))
         finally:
             os.close(fd)
         files += 1
@@ -152,7 +147,7 @@ def _done(scores: list[float], aging: Aging) -> bool:
     return min(scores[: -aging.patience]) - min(scores[-aging.patience :]) < aging.progress
 
 
-def _live(folder: Path, steps: Iterable[Step]) -> None:
+def _live(folder: Path, steps: Iterable[Step], *, sync_b: float) -> None:
     waiting_b = 0
     for step in steps:
         path = folder / f"{step.number % FOLDERS:02}" / f"{step.number:07}"
@@ -162,7 +157,7 @@ def _live(folder: Path, steps: Iterable[Step]) -> None:
         try:
             _write(path, step)
             waiting_b += step.length_b
-            if waiting_b >= SYNC_B:
+            if waiting_b >= sync_b:
                 _sync(folder)
                 waiting_b = 0
         except OSError as error:
@@ -193,16 +188,16 @@ def _utilisation_percent(place: Path) -> float:
     return 100 * (found.f_blocks - found.f_bfree) / found.f_blocks
 
 
-def _new_file_extents(folder: Path) -> float:
+def _new_file_extents(folder: Path, size_b: int) -> float:
     """Return the mean number of pieces of new files, which are removed again."""
     new = [folder / f"new{number:02}" for number in range(NEW_FILES)]
     for path in new:
-        _write(path, Step(CREATE, 0, 0, NEW_FILE_B))
+        _write(path, Step(CREATE, 0, 0, size_b))
     _sync(folder)
     count = 0
     for path in new:
         with path.open("rb") as opened:
-            count += extents.pieces(extents.extents(opened.fileno()))
+            count += extents.pieces(extents.extents(opened.fileno(), size_b))
         path.unlink()
     _sync(folder)
     return count / NEW_FILES

@@ -23,10 +23,14 @@ It cuts the tail: on 2 GiB the mean is about 150 KiB."""
 
 CREATE, APPEND, OVERWRITE, DELETE = "create", "append", "overwrite", "delete"
 WEIGHTS = {CREATE: 2, APPEND: 2, OVERWRITE: 1}
-"""How often each is chosen while the file system fills (ours)."""
+"""How often each is chosen while the file system fills for the first time (ours).
 
-CHANGE_B = 64 * 1024
-"""Appends and overwrites are uniform between 1 byte and this (ours)."""
+Appends come more often with each round, twice in the second, thrice in the third: what stays of a
+round is soon deleted, and an even mix ends at a fragmentation that no further round changes."""
+
+CHANGE_B = 16 * 1024
+"""Appends and overwrites are uniform between 1 byte and this: the appends of fast10's servers
+(Sehgal, Tarasov, Zadok, FAST 2010, table 1)."""
 
 BLOCK_B = 4096
 
@@ -58,6 +62,7 @@ class Churn:
         self._lowest_b = utilisation * capacity_b
         self._highest_b = highest * capacity_b
         self._largest_b = max(BLOCK_B, int(capacity_b * LARGEST_SHARE))
+        self._round = 0
         self._created = 0
         self._used_b = 0
         self._alive: list[int] = []
@@ -65,9 +70,11 @@ class Churn:
 
     def fill(self) -> Iterator[Step]:
         """Yield creates, appends and overwrites until the peak is reached."""
-        kinds, weights = list(WEIGHTS), list(WEIGHTS.values())
+        self._round += 1
+        weights = {**WEIGHTS, APPEND: self._round * WEIGHTS[APPEND]}
+        kinds, often = list(weights), list(weights.values())
         while self._used_b < self._highest_b:
-            (kind,) = self._random.choices(kinds, weights) if self._alive else [CREATE]
+            (kind,) = self._random.choices(kinds, often) if self._alive else [CREATE]
             if kind == CREATE:
                 number, offset_b, length_b = self._created, 0, self._size_b()
                 self._created += 1

@@ -65,8 +65,10 @@ def parse(answer: bytes) -> list[Extent]:
     return found
 
 
-def extents(fd: int) -> list[Extent]:
-    """Return the extents of an open file, in the order of the file; empty for an empty file.
+def extents(fd: int, size_b: int) -> list[Extent]:
+    """Return the extents of an open file of `size_b` bytes, in the order of the file.
+
+    What xfs holds ready beyond the end of a file, and takes away later, is left out.
 
     Raises
     ------
@@ -89,8 +91,8 @@ def extents(fd: int) -> list[Extent]:
         part = parse(bytes(buffer))
         if part and part[0].logical_b + part[0].length_b <= start_b:
             raise _garbled(f"it does not go beyond byte {start_b}")
-        found += part
-        if not part or part[-1].flags & LAST:
+        found += [extent for extent in part if extent.logical_b < size_b]
+        if not part or part[-1].flags & LAST or part[-1].logical_b >= size_b:
             return found
         start_b = part[-1].logical_b + part[-1].length_b
 

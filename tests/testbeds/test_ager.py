@@ -131,7 +131,7 @@ def test_a_full_file_system_is_an_error_with_a_way_on() -> None:
         ([0.99, 0.98, 0.97, 0.96], False),
         ([0.99, 0.98, 0.97, 0.96, 0.961, 0.96, 0.9595], True),
         ([0.99 - 0.01 * number for number in range(8)], False),
-        ([0.9999 - 0.005 * number for number in range(10)], True),
+        ([0.9999 - 0.005 * number for number in range(12)], True),
     ],
 )
 def test_aging_ends_at_the_target_or_when_nothing_moves(scores: list[float], done: bool) -> None:
