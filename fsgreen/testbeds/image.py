@@ -8,6 +8,7 @@ import mmap
 import os
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
@@ -87,6 +88,37 @@ def write_chunk(fd: int, buffer: mmap.mmap, offset_b: int) -> None:
     """Write the whole buffer at an offset; raises OSError also where the write was cut short."""
     if os.pwrite(fd, buffer, offset_b) != len(buffer):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write_zeros(fd: int, begin_b: int, end_b: int) -> None:
+    """Write zeros from one offset to another, both multiples of 4 KiB, with direct I/O."""
+    with mmap.mmap(-1, CHUNK_B) as buffer:
+        for offset_b in range(begin_b, end_b, CHUNK_B):
+            part_b = min(CHUNK_B, end_b - offset_b)
+            with memoryview(buffer) as zeros:
+                if os.pwrite(fd, zeros[:part_b], offset_b) != part_b:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def holes(path: Path, size_b: int) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each run of bytes that was never written (lseek(2), SEEK_HOLE).
+
+    Allocated but unwritten blocks count, as far as the file system tells them apart.
+    """
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        begin_b = os.lseek(fd, 0, os.SEEK_HOLE)
+        while begin_b < size_b:
+            try:
+                end_b = os.lseek(fd, begin_b, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno != errno.ENXIO:
+                    raise
+                end_b = size_b
+            yield begin_b, end_b
+            begin_b = size_b if end_b == size_b else os.lseek(fd, end_b, os.SEEK_HOLE)
+    finally:
+        os.close(fd)
 
 
 def require_space(folder: Path, size_b: int) -> None:

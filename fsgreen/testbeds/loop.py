@@ -205,6 +205,7 @@ class LoopTestbed:
         )
         found = geometry.read(name, str(self._device), lock_fd=self._work.lock_fd)
         geometry.verify(recipe.geometry, found, f"{name} {recipe.option} on {self._device}")
+        self._states.close_holes()
         found["read_ahead_b"] = self._queue.number("read_ahead_kb") * 1024
         return made, found
 

@@ -1,16 +1,17 @@
 """Device states: made before each trial, whatever the one before did, and counted by the kernel."""
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import guard, image, open_testbed, options, present, states
+from fsgreen.testbeds import guard, image, mounts, open_testbed, options, present, states
 from fsgreen.testbeds.queue import Queue
 
 SIZE_B = 64 << 20
-DISK = Path("/var/tmp")
 
 
 @pytest.fixture(autouse=True)
@@ -45,30 +46,65 @@ def test_an_image_in_memory_is_initial_without_being_written_again() -> None:
             assert (state.name, state.written_b, state.discarded_b) == ("initial", 0, 0)
 
 
+@pytest.fixture
+def solid_state() -> Iterator[Path]:
+    """A folder on a disk that takes discards: a loop device on memory, which has no zones."""
+    with open_testbed("loop", in_memory=True, size_b=4 * SIZE_B) as disk:
+        folder = disk.prepare("ext4", "default").directory
+        subprocess.run(["mount", "-o", "remount,discard", str(folder)], check=True)
+        yield folder
+
+
 @pytest.mark.loop
-def test_a_disk_that_discards_forgets_the_trial_before() -> None:
-    with open_testbed("loop", folder=DISK, size_b=SIZE_B) as bed:
-        file = image_of(DISK)
-        if states._discarding_disk(file) is None:
-            pytest.skip(f"{DISK} is not mounted with discard on a disk that takes it")
+def test_a_solid_state_disk_forgets_the_trial_before(solid_state: Path) -> None:
+    with open_testbed("loop", folder=solid_state, size_b=SIZE_B) as bed:
         first = bed.prepare("ext4", "default").state
-        assert first is not None and first.written_b == 0
-        second = bed.prepare("ext4", "default").state
-        assert second is not None and second.written_b >= SIZE_B
-        assert second.discarded_b > 0
-        assert file.stat().st_blocks * 512 >= SIZE_B
+        assert first is not None and (first.written_b, first.discarded_b) == (0, 0)
+        for name, passes in (("initial", 1), ("steady", 2)):
+            state = bed.prepare("ext4", "default", device=name).state
+            assert state is not None and state.name == name
+            assert state.discarded_b >= SIZE_B
+            assert passes * SIZE_B <= state.written_b < (passes + 1) * SIZE_B
+            assert image_of(solid_state).stat().st_blocks * 512 >= SIZE_B
 
 
 @pytest.mark.loop
-def test_a_hole_in_the_image_is_found_before_the_trial() -> None:
-    with open_testbed("loop", in_memory=True, size_b=SIZE_B) as bed:
+def test_an_image_on_a_rotating_disk_stays_in_its_zone(solid_state: Path) -> None:
+    below = Queue(mounts.holding(solid_state).source.removeprefix("/dev/"))
+    (below.folder / "rotational").write_text("1")
+    with open_testbed("loop", folder=solid_state, size_b=SIZE_B) as bed:
         bed.prepare("ext4", "default")
+        state = bed.prepare("ext4", "default").state
+        assert state is not None and (state.written_b, state.discarded_b) == (0, 0)
+
+
+@pytest.mark.loop
+def test_holes_in_the_image_are_written_before_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_testbed("loop", in_memory=True, size_b=SIZE_B) as bed:
         bed.restore()
         file = image_of(Path("/dev/shm"))
         os.truncate(file, SIZE_B - 4096)
         os.truncate(file, SIZE_B)
+        assert list(image.holes(file, SIZE_B)) == [(SIZE_B - 4096, SIZE_B)]
+        bed.prepare("ext4", "default")
+        assert list(image.holes(file, SIZE_B)) == []
+        os.truncate(file, SIZE_B - 4096)
+        os.truncate(file, SIZE_B)
+        bed.restore()
+        monkeypatch.setattr(image, "write_zeros", lambda *_: None)
         with pytest.raises(FsgreenError, match=f"hole at byte {SIZE_B - 4096}"):
             bed.prepare("ext4", "default")
+
+
+@pytest.mark.loop
+@pytest.mark.parametrize("file_system", ["ext2", "ext4"])
+def test_mkfs_leaves_no_block_that_a_trial_would_touch_first(
+    solid_state: Path, file_system: str
+) -> None:
+    """A loop device on ext4 zeroes by unwritten extents: inode tables would be slow at first."""
+    with open_testbed("loop", folder=solid_state, size_b=SIZE_B) as bed:
+        bed.prepare(file_system, "default")
+        assert list(image.holes(image_of(solid_state), SIZE_B)) == []
 
 
 @pytest.mark.loop
@@ -86,7 +122,7 @@ def test_writes_that_the_kernel_did_not_count_are_an_error() -> None:
 
 
 @pytest.mark.loop
-def test_nothing_is_written_on_a_mounted_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_on_a_mounted_device() -> None:
     with open_testbed("loop", in_memory=True, size_b=SIZE_B) as bed:
         device = Path(bed.prepare("ext4", "default").device or "")
         with pytest.raises(FsgreenError, match="is mounted on"):
