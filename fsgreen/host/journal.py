@@ -204,7 +204,8 @@ def pending(tree: Tree = HERE) -> list[Waiting]:
                 asked_for = journal.of_this_boot(tree) and not journal.for_run
                 found.append(Waiting(_told(journal, tree), asked_for))
         except (FsgreenError, OSError) as error:
-            found.append(Waiting(f"{file}: {error}".splitlines()[0], False))
+            if file.exists():  # or a guardian has just put it back
+                found.append(Waiting(f"{file}: {error}".splitlines()[0], False))
     return found
 
 
