@@ -340,7 +340,7 @@ def test_the_forest_groups_by_what_a_change_takes():
     figure = recommend.forest(table)
     names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert names[0] == "mount options"
-    assert names[names.index("format options (mkfs)") + 1] == "Ext3 blk2k"
+    assert names[names.index("format options") + 1] == "Ext3 blk2k"
     assert any("modelled power" in text.get_text() for text in figure.axes[1].texts)
 
 
