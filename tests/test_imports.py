@@ -15,7 +15,7 @@ PACKAGE = paths.root() / "fsgreen"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "units", "paths"),
     ("stats", "trace", "trial", "design", "audit"),
-    ("meters", "testbeds", "workloads"),
+    ("meters", "testbeds", "workloads", "host"),
     ("preflight", "campaign"),
     ("reduce", "confounds", "rules", "claims", "figures", "papers", "recommend"),
     ("report", "pipeline", "view"),
