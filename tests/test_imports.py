@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "testbeds", "workloads"),
     ("preflight", "campaign"),
-    ("reduce", "confounds", "rules", "claims", "figures", "papers"),
+    ("reduce", "runs", "confounds", "rules", "claims", "figures", "papers"),
     ("report", "pipeline", "view"),
     ("cli", "__main__"),
 )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from fsgreen import __version__
-from fsgreen.cli import meters, studies
+from fsgreen.cli import meters, runs, studies
 from fsgreen.errors import FsgreenError
 
 INTERRUPTED = 130
@@ -44,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     studies.add(commands)
     meters.add(commands)
+    runs.add(commands)
     return parser
 
 
