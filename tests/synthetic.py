@@ -33,21 +33,23 @@ def cells(workloads=("webserver",), file_systems=("ext3", "xfs"), options=("defa
     return [design.Cell(*levels) for levels in product(workloads, file_systems, options)]
 
 
-def make_plan(of=None, blocks=2):
+def make_plan(of=None, blocks=2, most_blocks=None):
     """A plan of these cells in complete blocks, in their given order."""
     of = list(of or cells())
-    profile = design.Profile("test", ("test",), blocks, 1, 1, 10, 10, {"webserver": 0.1}, 2**30)
+    profile = design.Profile(
+        "test", ("test",), blocks, 1, 1, 10, 10, {"webserver": 0.1}, 2**30, most_blocks
+    )
     return design.Plan(
         study="fast10",
         profile=profile,
         baseline=of[0],
-        constants={"scheduler": "none"},
+        constants=dict(design.CONSTANTS),
         bounds={**BOUNDS, "budget_percent": 2, "idle_band_percent": 5},
         exclusions=({"what": "reiserfs", "why": "it left Linux in 6.13"},),
         seed=1,
         trials=tuple(
             design.PlannedTrial(f"b{block:02d}-{order:03d}-{cell.label}", block, order, block, cell)
-            for block in range(1, blocks + 1)
+            for block in range(1, profile.last_block + 1)
             for order, cell in enumerate(of, start=1)
         ),
     )
@@ -138,6 +140,8 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
         "workload": {"work_ops": 10 * ops, "duration_s": 10.0, "errors": {}, "partial": False},
         "mount": {},
         "settle_s": 0.5,
+        "resident_share": 0.0,
+        "flush": {"dirty_before_b": 2**20, "dirty_after_b": 0},
         "checks": [{"rule": 13, "ok": True, "detail": "sound"}],
         "exit": "ok",
         "reason": None,
@@ -170,6 +174,7 @@ def _row(cell, block, order, rate, power_w, boundary):
         "trial": f"b{block:02d}-{order:03d}-{cell.label}",
         "block": block,
         "order": order,
+        **design.CONSTANTS,
         **design.values_of(cell),
         "boundary": boundary,
         "duration_s": 10.0,
@@ -183,6 +188,8 @@ def _row(cell, block, order, rate, power_w, boundary):
         "power_system_w": 0.94 * power_w,
         "power_disk_w": 0.06 * power_w,
         "idle_power_w": 221.0,
+        "idle_power_before_w": 220.0,
+        "idle_power_after_w": 222.0,
         "energy_above_idle_j": energy_j - 2210,
         "efficiency_ops_j": round(10 * rate) / energy_j,
         "cpu_user_percent": 12.0,
@@ -194,6 +201,9 @@ def _row(cell, block, order, rate, power_w, boundary):
         "latency_p95_s": 1e-3,
         "latency_p99_s": 1e-2,
         "flush_duration_s": 0.2,
+        "resident_percent": 0.0,
+        "dirty_before_flush_b": 2**20,
+        "dirty_after_flush_b": 0,
         "steady": "flat",
         "error_gain_j": 0.015 * energy_j,
         "error_constant_j": 6.0,

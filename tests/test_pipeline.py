@@ -18,6 +18,7 @@ import yaml
 from fsgreen import paths, pipeline
 from fsgreen.errors import FsgreenError
 
+PARAMS = yaml.safe_load((paths.root() / "params.yaml").read_text())["campaigns"]
 DVC = yaml.safe_load((paths.root() / "dvc.yaml").read_text())["stages"]
 CAMPAIGN = "fast10"
 STUDY_STEPS = {"analyse": "analyse", "figures": "figures", "claims": "claims", "paper": "numbers"}
@@ -109,7 +110,9 @@ def test_looking_at_a_notebook_does_not_change_its_digest(toy: Path) -> None:
 
 def filled(text: str) -> str:
     """A path or command of a stage for the shipped campaign."""
-    return text.replace("${key}", CAMPAIGN).replace("${item.profile}", "lab")
+    for name, value in PARAMS[CAMPAIGN].items():
+        text = text.replace(f"${{item.{name}}}", value)
+    return text.replace("${key}", CAMPAIGN)
 
 
 def stage(name: str) -> dict:

@@ -3,6 +3,7 @@
 from fsgreen.campaign.drive import run
 from fsgreen.campaign.measure import measure
 from fsgreen.campaign.state import Campaign
+from fsgreen.campaign.status import status
 from fsgreen.campaign.testbedfile import TestbedFile
 
-__all__ = ["Campaign", "TestbedFile", "measure", "run"]
+__all__ = ["Campaign", "TestbedFile", "measure", "run", "status"]

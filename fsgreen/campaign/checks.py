@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fsgreen import audit, trace
+from fsgreen.testbeds import Mount
 from fsgreen.trace.reduced import Reduced
 from fsgreen.trial import Phase
 
 if TYPE_CHECKING:
     import pandas as pd
+
+COLD_SHARE, WARM_SHARE = 0.01, 0.95
+"""Rule 7: share of the files' bytes in the page cache, at most if cold and at least if warm."""
 
 HARNESS_LIMIT_PERCENT = 5.0
 """Rule 20: what capturing may cost of one core during the measured interval."""
@@ -32,17 +36,61 @@ class Check:
         return asdict(self)
 
 
-def check_cold(cold: bool | str) -> Check:
-    """Rule 7: what `Testbed.remount` verified; it raises if files are still in the page cache."""
-    if cold is True:
-        return Check(7, True, "mounted afresh; sampled files were not in memory")
-    return Check(7, True, f"cold: {cold}" if cold else "a file system in memory has no cold cache")
+def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Check:
+    """Rule 7: as much of the files is in the page cache as the level says.
+
+    `cold_cache` is what the testbed says of itself: whether a cache can be cold there, or what of
+    it can.
+    """
+    found = f"{level}: {100 * resident_share:.1f} % of the files' bytes in memory"
+    if level == "warm":
+        return Check(7, resident_share >= WARM_SHARE, found)
+    if not cold_cache:
+        return Check(7, True, "a file system in memory has no cold cache")
+    what = "" if cold_cache is True else f", {cold_cache}"
+    return Check(7, resident_share <= COLD_SHARE, found + what)
+
+
+def check_device(level: str, mount: Mount) -> Check:
+    """Rule 8: the device was brought into the state of the level, as its counters show.
+
+    That of an aged file system is its fragmentation, which was measured.
+    """
+    if level == "aged":
+        measured = mount.fragmentation or {}
+        found = ", ".join(f"{name} {value:.3g}" for name, value in measured.items())
+        return Check(8, bool(measured), f"aged: {found or 'its fragmentation was not measured'}")
+    fresh = not mount.fragmentation
+    if mount.state is None:
+        return Check(8, fresh and level == "initial", f"{level}: a new folder, the disk as found")
+    written_b, discarded_b = mount.state.written_b, mount.state.discarded_b
+    found = f"{written_b / 2**20:.0f} MiB written, {discarded_b / 2**20:.0f} MiB discarded"
+    return Check(8, fresh and mount.state.name == level, f"{mount.state.name}: {found}")
+
+
+def check_scheduler(level: str, found: str | None) -> Check:
+    """Rule 40: the I/O scheduler is that of the level; a device without a choice has none."""
+    ok = level in ("as found", found or "none")
+    return Check(40, ok, f"scheduler {level}" if ok else f"scheduler {found} instead of {level}")
 
 
 def check_audits(before: Mapping[str, Any], after: Mapping[str, Any]) -> Check:
     """Rule 9: the machine is the same at both ends of the trial."""
     changed = audit.differences([before, after])
     return Check(9, not changed, f"changed: {changed}" if changed else "unchanged")
+
+
+def check_speed(
+    first: Mapping[str, Any], ends: Sequence[Mapping[str, Any]], limit_percent: float
+) -> Check:
+    """Rule 9: a core is as fast at both ends of the trial as at the campaign's first audit."""
+    speeds = [record.get("speed_loops_s") for record in (first, *ends)]
+    known = [speed for speed in speeds if speed]
+    if len(known) < len(speeds):
+        return Check(9, False, "the speed of a core was not read")
+    worst = max((100 * (speed / known[0] - 1) for speed in known[1:]), key=abs)
+    found = f"speed of a core {worst:+.1f} % against the campaign's first audit"
+    return Check(9, abs(worst) <= limit_percent, found)
 
 
 def check_settled(waited_s: float, power_w: float, band_w: float, settled: bool) -> Check:
@@ -93,6 +141,12 @@ def check_others(
     taken_s = max(0.0, end - start - workload_user_s)
     percent = 100 * taken_s / (cores * measure.duration_s)
     return Check(10, percent < limit_percent, f"others took {percent:.1f} % of all cores")
+
+
+def check_flush(dirty_before_b: int, dirty_after_b: int, duration_s: float) -> Check:
+    """Rule 12: the flush is a phase of its own, so that what it wrote is known; never broken."""
+    flushed = f"{max(0, dirty_before_b - dirty_after_b) / 2**20:.1f} MiB"
+    return Check(12, True, f"{flushed} of dirty pages were flushed after it, in {duration_s:.2f} s")
 
 
 def check_harness(cpu_percent: float) -> Check:

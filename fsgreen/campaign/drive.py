@@ -12,9 +12,12 @@ from tqdm.auto import tqdm
 
 from fsgreen import audit, trace, trial
 from fsgreen.campaign.onetrial import Bench, run_trial
+from fsgreen.campaign.pace import Pace
+from fsgreen.campaign.preparation import asked_of_testbed
 from fsgreen.campaign.pulses import make_pulses
 from fsgreen.campaign.state import Campaign
-from fsgreen.design import Plan
+from fsgreen.design import Plan, PlannedTrial
+from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter, open_meters
 from fsgreen.testbeds import Testbed
@@ -25,6 +28,8 @@ ATTEMPTS = 3
 
 CHIP_S = 4.0
 """Four readings of a meter that gives one a second: the edges can be located in them."""
+
+BAR_FORMAT = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
 
 IDLE_S = 5.0
 """How long idle power is measured before the first trial (rule 18)."""
@@ -62,8 +67,8 @@ def run(
     with campaign.alone():
         campaign.adopt(plan)
         trial.sweep(campaign.folder)
-        todo = campaign.pending()
-        if not todo:
+        campaign.note_stopping()
+        if not campaign.pending():
             return campaign
         workloads = _check_levels(plan, testbed)
         opened = open_meters(meters, testbed.device_name)
@@ -72,7 +77,7 @@ def run(
             begin, end = _two_patterns() if pulses else ((), ())
             if pulses:
                 _pulse(campaign, begin)
-            refused = _measure(bench, campaign, plan, len(todo))
+            refused = _measure(bench, campaign, plan)
             if pulses:
                 _pulse(campaign, end)
         finally:
@@ -80,7 +85,7 @@ def run(
                 meter.close()
     if refused:
         raise FsgreenError(
-            f"{len(refused)} of {len(plan.trials)} trials broke a rule {ATTEMPTS} times: "
+            f"{len(refused)} of {len(campaign.due())} trials broke a rule {ATTEMPTS} times: "
             + ", ".join(refused[:5]),
             where=campaign.folder / "invalid",
             next_step="read the reasons with `fsgreen status "
@@ -89,26 +94,45 @@ def run(
     return campaign
 
 
-def _measure(bench: Bench, campaign: Campaign, plan: Plan, pending: int) -> list[str]:
-    refused = []
+def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
+    """Measure what is due until nothing is; return the trials that broke a rule each time.
+
+    A block beyond the minimum is decided when those before it are whole (rule 27), so that a trial
+    which broke a rule each time holds it back until the next start.
+    """
+    refused: list[str] = []
+    trials = trial.list_trials(campaign.folder)
+    pace = Pace.of(plan, [*trials, *trial.list_invalid(campaign.folder)])
     with tqdm(
-        total=len(plan.trials),
-        initial=len(plan.trials) - pending,
+        total=len(campaign.due()),
+        initial=len(trials),
         desc=f"campaign {campaign.name}",
-        unit="trial",
-        smoothing=0.1,
+        bar_format=BAR_FORMAT,
     ) as progress:
-        for planned in campaign.pending():
-            progress.set_postfix_str(planned.cell.label, refresh=True)
-            for _ in range(ATTEMPTS):
-                reason = run_trial(bench, planned)
-                if reason is None:
-                    break
-                progress.write(f"{planned.trial} does not count: {reason}")
-            else:
-                refused.append(planned.trial)
-            progress.update()
+        while todo := [due for due in campaign.pending() if due.trial not in refused]:
+            progress.total = progress.n + len(todo)
+            last = todo[-1].block
+            goal = "to go" if last == plan.profile.last_block else f"to the end of block {last}"
+            for nth, planned in enumerate(todo):
+                left_s = pace.total_s(later.cell for later in todo[nth:])
+                progress.set_postfix_str(f"{planned.cell.label}, {spell(left_s)} {goal}")
+                if not _measure_one(bench, planned, pace, progress):
+                    refused.append(planned.trial)
+                progress.update()
+            campaign.note_stopping()
     return refused
+
+
+def _measure_one(bench: Bench, planned: PlannedTrial, pace: Pace, progress: tqdm) -> bool:
+    """Return whether the trial counts, after `ATTEMPTS` at most."""
+    for _ in range(ATTEMPTS):
+        start_s = time.monotonic()
+        reason = run_trial(bench, planned)
+        pace.add(planned.cell, time.monotonic() - start_s, counts=reason is None)
+        if reason is None:
+            return True
+        progress.write(f"{planned.trial} does not count: {reason}")
+    return False
 
 
 def _two_patterns() -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -128,12 +152,26 @@ def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
 def _check_levels(plan: Plan, testbed: Testbed) -> dict[str, Workload]:
     workloads = {}
     for cell in plan.cells:
-        testbed.check(cell.file_system, cell.option)
+        testbed.check(cell.file_system, cell.option, **asked_of_testbed(plan, cell))
         if cell.workload not in workloads:
             workload = load_workload(cell.workload, plan.profile.scale[cell.workload])
             workload.check()
             workloads[cell.workload] = workload
+        if plan.levels(cell)["cache"] == "warm":
+            _check_fits(workloads[cell.workload], plan)
     return workloads
+
+
+def _check_fits(workload: Workload, plan: Plan) -> None:
+    """Refuse a warm cache for files that the memory cannot hold (rule 7)."""
+    memory_b = audit.audit()["memory_b"]
+    if memory_b is not None and workload.size_b > memory_b:
+        raise FsgreenError(
+            f"the cache cannot be warm: the files of {workload.name} have "
+            f"{workload.size_b / 2**20:.0f} MiB, the memory {memory_b / 2**20:.0f} MiB (rule 7)",
+            where=f"studies/{plan.study}.yaml",
+            next_step=f"a smaller scale in the profile {plan.profile.name}, or the cache cold",
+        )
 
 
 def _prepare_bench(

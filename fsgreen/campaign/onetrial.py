@@ -15,6 +15,7 @@ from typing import Any
 
 from fsgreen import audit, trace
 from fsgreen.campaign import checks
+from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial, values_of
 from fsgreen.errors import FsgreenError
@@ -27,6 +28,7 @@ from fsgreen.trial import Phase, TrialWriter
 from fsgreen.workloads import Outcome, Workload
 
 POLL_S = 0.1
+DIRTY = ("Dirty:", "Writeback:")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class _Log:
     phases: list[Phase] = field(default_factory=list)
     checks: list[checks.Check] = field(default_factory=list)
     settle_s: float = 0.0
+    flush: dict[str, int] = field(default_factory=dict)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -84,16 +87,15 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
     outcome: Outcome | None = None
     raw = writer.folder / "power.raw"
     with Capture(bench.meters, raw, host) as capture:
-        mount = _prepare(bench, planned, log)
+        prepared = _prepare(bench, planned, log)
         _settle(bench, capture, log)
         cpu_s = 0.0
         if capture.fault is None and all(check.ok for check in log.checks):
             _idle(bench, log)
             cpu_s = _cpu_s()
-            outcome = _work(bench, planned, mount.directory, capture, log)
+            outcome = _work(bench, planned, prepared.mount.directory, capture, log)
             cpu_s = _cpu_s() - cpu_s
-            with log.phase("flush"):
-                subprocess.run(["sync", "--file-system", str(mount.directory)], check=True)
+            _flush(prepared.mount.directory, log)
             _idle(bench, log)
         fault = capture.fault
         capture.stop()
@@ -101,7 +103,6 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
     after = audit.audit()
     power_file = writer.write_parts("power", partial(write_parsed, raw))
 
-    reason = None if fault is None else fault.what
     harness_percent = 0.0
     if outcome is not None:
         measured = log.measured()
@@ -112,6 +113,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         writer.write_table("latency", outcome.latency)
         log.checks += [
             checks.check_audits(before, after),
+            *_check_speed(bench, before, after),
             *checks.check_power(power),
             checks.check_workload(outcome.summary),
             checks.check_others(
@@ -127,8 +129,8 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         if all(check.ok for check in log.checks):
             limit_percent = bench.plan.bounds["budget_percent"]
             log.checks.append(checks.check_budget(power, limit_percent))
-        broken = [f"rule {check.rule}: {check.detail}" for check in log.checks if not check.ok]
-        reason = reason or "; ".join(broken) or None
+    broken = [f"rule {check.rule}: {check.detail}" for check in log.checks if not check.ok]
+    reason = fault.what if fault is not None else "; ".join(broken) or None
     writer.write_table("host", host_table)
     audit_sha256 = writer.write_json("audit.json", {"start": before, "end": after})
     record = {
@@ -146,8 +148,10 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         "meters": {name: asdict(info) for name, info in bench.infos.items()},
         "boundary": bench.identity["boundary"],
         "workload": None if outcome is None else outcome.summary,
-        "mount": _mount_record(mount),
+        "mount": _mount_record(prepared.mount),
+        "resident_share": prepared.resident_share,
         "settle_s": log.settle_s,
+        "flush": log.flush or None,
         "checks": [check.to_json() for check in log.checks],
         "exit": "ok" if reason is None else "invalid",
         "reason": reason,
@@ -163,15 +167,12 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
     return reason
 
 
-def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Mount:
-    """Make the file system and its files, then mount it afresh so that nothing is cached."""
-    workload = bench.workloads[planned.cell.workload]
+def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Prepared:
     with log.phase("prepare"):
-        mount = bench.testbed.prepare(planned.cell.file_system, planned.cell.option)
-        workload.prepare(mount.directory, planned.seed)
-        mount = bench.testbed.remount()
-    log.checks.append(checks.check_cold(bench.testbed.describe()["cold_cache"]))
-    return mount
+        workload = bench.workloads[planned.cell.workload]
+        prepared = prepare(bench.testbed, workload, bench.plan, planned)
+    log.checks += prepared.checks
+    return prepared
 
 
 def _settle(bench: Bench, capture: Capture, log: _Log) -> None:
@@ -215,6 +216,26 @@ def _work(
     return outcome
 
 
+def _flush(directory: Path, log: _Log) -> None:
+    """Write dirty pages back in a phase of its own, and note how many there were (rule 12)."""
+    dirty_before_b = _dirty_b()
+    with log.phase("flush"):
+        subprocess.run(["sync", "--file-system", str(directory)], check=True)
+    dirty_after_b, duration_s = _dirty_b(), log.phases[-1].duration_s
+    log.flush = {"dirty_before_b": dirty_before_b, "dirty_after_b": dirty_after_b}
+    log.checks.append(checks.check_flush(dirty_before_b, dirty_after_b, duration_s))
+
+
+def _check_speed(
+    bench: Bench, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[checks.Check]:
+    """Rule 9, where the study has a bound for the speed of a core."""
+    limit_percent = bench.plan.bounds.get("speed_percent")
+    if limit_percent is None:
+        return []
+    return [checks.check_speed(bench.identity["audit"], [before, after], limit_percent)]
+
+
 def _check_meters(bench: Bench) -> checks.Check:
     """Rule 21: each meter is still the one that the campaign began with."""
     flaws = [
@@ -239,6 +260,12 @@ def _mount_record(mount: Mount) -> dict[str, Any]:
     record = asdict(mount)
     del record["directory"]
     return record
+
+
+def _dirty_b() -> int:
+    """Return the bytes of all file systems that wait for, or are in, write-back (proc(5))."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(DIRTY))
 
 
 def _cpu_s() -> float:

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fsgreen import paths, trial
-from fsgreen.design import Plan, PlannedTrial
+from fsgreen import design, paths, trial
+from fsgreen.campaign import stopping
+from fsgreen.design import Measured, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 
 IDENTITY = ("testbed", "meters", "boundary")
@@ -18,6 +19,9 @@ IDENTITY = ("testbed", "meters", "boundary")
 
 PULSES = "pulses.jsonl"
 """A line for each pattern of load pulses."""
+
+STOPPING = "stopping.json"
+"""What ended each cell, where the plan lets cells end before its last block (rule 27)."""
 
 OF_THE_DAY = ("device", "why")
 """What a testbed says of itself that may differ from day to day."""
@@ -35,6 +39,7 @@ class Campaign:
     def __init__(self, name: str) -> None:
         self.name = name
         self.folder = paths.raw(name)
+        self._measured: dict[str, Measured] = {}
 
     def adopt(self, plan: Plan) -> None:
         """Keep the plan, or check that it is the one that was begun (rule 1).
@@ -124,10 +129,34 @@ class Campaign:
         except (ValueError, KeyError, TypeError) as error:
             raise FsgreenError(f"not a record of pulses: {error!r}", where=file) from error
 
+    def due(self) -> tuple[PlannedTrial, ...]:
+        """Return the trials that the campaign owes, as far as its trials decide (rule 27)."""
+        plan = self.plan()
+        if plan.profile.most_blocks is None:
+            return plan.trials
+        return design.due(plan, self.measured())
+
     def pending(self) -> list[PlannedTrial]:
-        """Return the planned trials that are not yet on disk, in their order."""
+        """Return the trials that are due and not yet on disk, in their order."""
         done = {found.name for found in trial.list_trials(self.folder)}
-        return [planned for planned in self.plan().trials if planned.trial not in done]
+        return [planned for planned in self.due() if planned.trial not in done]
+
+    def measured(self) -> dict[str, Measured]:
+        """Return work, time and energy of the whole trials; each is read from disk once."""
+        self._measured = {
+            found.name: self._measured.get(found.name) or stopping.measured(found)
+            for found in trial.list_trials(self.folder)
+        }
+        return self._measured
+
+    def note_stopping(self) -> None:
+        """Write what ended each cell so far, unless it stands there or no cell may end early."""
+        plan, file = self.plan(), self.folder / STOPPING
+        if plan.profile.most_blocks is None:
+            return
+        record = stopping.record(plan, self.measured())
+        if not file.exists() or self._read(file) != record:
+            trial.write_json(file, record)
 
     @contextmanager
     def alone(self) -> Iterator[None]:

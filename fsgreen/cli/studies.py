@@ -16,7 +16,11 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     doctor.add_argument("--folder", type=Path, help="where images and raw traces would go")
 
     plan = command.add(
-        commands, "plan", _plan, "show the trials of a study", "fsgreen plan fast10 --profile quick"
+        commands,
+        "plan",
+        _plan,
+        "show the cells of a study, its blocks, what varies, what does not, and the time",
+        "fsgreen plan fast10 --profile quick",
     )
     plan.add_argument("study")
     plan.add_argument("--profile", default="quick")
@@ -38,7 +42,11 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
 
     status = command.add(
-        commands, "status", _status, "say how far a campaign is", "fsgreen status fast10-quick"
+        commands,
+        "status",
+        _status,
+        "say how far a campaign is, what more blocks would bring, and what does not count",
+        "fsgreen status fast10-quick",
     )
     status.add_argument("campaign")
 
@@ -98,39 +106,29 @@ def _doctor(options: argparse.Namespace) -> None:
 
 def _plan(options: argparse.Namespace) -> None:
     from fsgreen import design
+    from fsgreen.design.overview import describe
 
-    plan = design.make_plan(design.load_study(options.study), options.profile)
-    profile = plan.profile
-    shortest_s = len(plan.trials) * (2 * profile.idle_s + profile.warmup_s + profile.measure_s)
-    print(f"{plan.study}, profile {profile.name}, plan {plan.hash[:12]}")
-    print(f"{len(plan.cells)} cells x {profile.blocks} blocks = {len(plan.trials)} trials")
-    print(f"at least {shortest_s / 60:.0f} min, without making files and waiting for idle power")
-    for cell in plan.cells:
-        print(f"  {cell.label}{'  (baseline)' if cell == plan.baseline else ''}")
+    for line in describe(design.make_plan(design.load_study(options.study), options.profile)):
+        print(line)
 
 
 def _measure(options: argparse.Namespace) -> None:
-    from fsgreen import campaign, pipeline
+    from fsgreen import campaign, pipeline, trial
     from fsgreen.campaign import testbedfile
 
     place = testbedfile.read(options.testbed).over(
         folder=options.folder, in_memory=options.in_memory
     )
     done = campaign.measure(options.study, options.profile, name=options.name, place=place)
-    print(f"{len(done.plan().trials)} trials in {done.folder}")
+    print(f"{len(trial.list_trials(done.folder))} trials in {done.folder}")
     pipeline.after_measure(done.name)
 
 
 def _status(options: argparse.Namespace) -> None:
-    from fsgreen import campaign, trial
+    from fsgreen import campaign
 
-    found = campaign.Campaign(options.campaign)
-    plan, pending = found.plan(), found.pending()
-    print(f"{found.name}: {len(plan.trials) - len(pending)} of {len(plan.trials)} trials measured")
-    for planned in pending[:5]:
-        print(f"  to do   {planned.trial}")
-    for invalid in trial.list_invalid(found.folder):
-        print(f"  invalid {invalid.folder.name}: {invalid.record['reason']}")
+    for line in campaign.status(campaign.Campaign(options.campaign)):
+        print(line)
 
 
 def _reparse(options: argparse.Namespace) -> None:

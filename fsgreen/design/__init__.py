@@ -2,24 +2,51 @@
 
 Rules 1 to 4 of the statistics: factors, levels, constants, exclusions and the baseline are declared
 first; a hash of the plan is in every record; trials are randomised in complete blocks, each of
-which is one pass over all cells, the baseline included.
+which is one pass over all cells, the baseline included. Rule 27: with a maximum of blocks, those
+beyond the minimum hold only what is not yet known well enough.
 """
 
 from fsgreen.design.blocks import PlannedTrial, derive_seed
 from fsgreen.design.cell import FACTORS, Cell
-from fsgreen.design.plan import Plan, make_plan, values_of
+from fsgreen.design.plan import CONSTANTS, LEVELS, Plan, make_plan, values_of
+from fsgreen.design.sequential import (
+    METRICS,
+    Decision,
+    Measured,
+    Standing,
+    Trials,
+    companions,
+    decide,
+    due,
+    half_widths_percent,
+    samples,
+    standings,
+)
 from fsgreen.design.study import Profile, Study, load_study, read_study
 
 __all__ = [
+    "CONSTANTS",
     "FACTORS",
+    "LEVELS",
+    "METRICS",
     "Cell",
+    "Decision",
+    "Measured",
     "Plan",
     "PlannedTrial",
     "Profile",
+    "Standing",
     "Study",
+    "Trials",
+    "companions",
+    "decide",
     "derive_seed",
+    "due",
+    "half_widths_percent",
     "load_study",
     "make_plan",
     "read_study",
+    "samples",
+    "standings",
     "values_of",
 ]

@@ -9,11 +9,21 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from fsgreen.design.blocks import PlannedTrial, complete_blocks
-from fsgreen.design.cell import Cell
+from fsgreen.design.cell import FACTORS, Cell
 from fsgreen.design.study import Profile, Study
 from fsgreen.errors import FsgreenError, unknown
 
-MAY_BE_CONSTANT = ("cache", "device", "scheduler")
+CONSTANTS: Mapping[str, str] = {"cache": "cold", "device": "initial", "scheduler": "none"}
+"""Factors that a study may hold constant, and the level where it names none (rules 7, 8, 40)."""
+
+LEVELS: Mapping[str, tuple[str, ...]] = {
+    "cache": ("cold", "warm"),
+    "device": ("initial", "steady", "aged"),
+}
+"""Levels that the harness can make and verify; which schedulers there are, the kernel says."""
+
+LEFT_OUT = (*CONSTANTS, "most_blocks")
+"""What stands in a plan and in records only where it has a value."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,15 @@ class Plan:
     def cells(self) -> tuple[Cell, ...]:
         """Return the cells, each once, in a fixed order."""
         return tuple(sorted({trial.cell for trial in self.trials}, key=lambda cell: cell.label))
+
+    def levels(self, cell: Cell) -> dict[str, Any]:
+        """Return the level of every factor in a cell, constants included."""
+        constants = {**CONSTANTS, **self.constants}
+        levels = {factor: getattr(cell, factor) for factor in FACTORS}
+        return {
+            factor: constants[factor] if level is None and factor in CONSTANTS else level
+            for factor, level in levels.items()
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values, with its hash."""
@@ -70,13 +89,21 @@ class Plan:
         return plan
 
     def difference(self, other: Plan) -> list[str]:
-        """Return the lines in which two plans differ, for a person to read."""
-        mine, theirs = (dict(_leaves(values_of(plan))) for plan in (self, other))
-        return [
-            f"{key}: {theirs.get(key, 'absent')} -> {mine.get(key, 'absent')}"
-            for key in sorted(mine.keys() | theirs.keys())
-            if mine.get(key) != theirs.get(key)
+        """Return what changed from the other plan to this one, for a person to read."""
+        theirs, mine = (dict(_declared(plan)) for plan in (other, self))
+        before, now = (dict.fromkeys(cell.label for cell in plan.cells) for plan in (other, self))
+        lines = [
+            *(
+                f"{key}: {theirs.get(key, 'absent')} -> {mine.get(key, 'absent')}"
+                for key in sorted(mine.keys() | theirs.keys())
+                if mine.get(key) != theirs.get(key)
+            ),
+            *(f"cell {label}: gone" for label in before if label not in now),
+            *(f"cell {label}: new" for label in now if label not in before),
         ]
+        if not lines and self.trials != other.trials:
+            lines.append("trials: other ones, or in another order")
+        return lines
 
 
 def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
@@ -95,16 +122,25 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     Raises
     ------
     FsgreenError
-        If the study has no such profile, or the profile leaves out the baseline.
+        If the study has no such profile; if the profile leaves out the baseline, or ends a cell
+        after fewer trials than conclude something; or if a level is unknown.
     """
     if profile not in study.profiles:
         raise unknown("profile", profile, study.profiles, where=study.name)
     chosen = study.profiles[profile]
-    declared = [cell for name in chosen.matrices for cell in study.matrices[name]]
-    baseline, exclusions, constants = study.baseline, study.exclusions, study.constants
+    _check_minimum(study, chosen)
+    constants = study.constants
+    declared = [
+        _named_once(cell, constants, study.name)
+        for name in chosen.matrices
+        for cell in study.matrices[name]
+    ]
+    baseline, exclusions = _named_once(study.baseline, constants, study.name), study.exclusions
     if only is not None:
         declared = [
-            replace(cell, file_system=only) for cell in declared if cell.option == "default"
+            replace(cell, file_system=only)
+            for cell in declared
+            if cell.option == "default" and cell.device is None and cell.scheduler is None
         ]
         baseline = replace(baseline, file_system=only)
         constants = {**constants, "scheduler": "as found", "zone": "as found"}
@@ -125,22 +161,56 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         bounds=study.bounds,
         exclusions=exclusions,
         seed=study.seed,
-        trials=tuple(complete_blocks(cells, chosen.blocks, study.seed)),
+        trials=tuple(complete_blocks(cells, chosen.last_block, study.seed)),
     )
 
 
 def values_of(declared: Cell | Plan) -> dict[str, Any]:
-    """Return a declaration as plain values, without factors that are constant.
+    """Return a declaration as plain values, without those of `LEFT_OUT` that are not set.
 
-    A study that does not vary them has the hash that it had before they could vary.
+    A study that does not set them has the hash that it had before they could be set.
     """
     values: dict[str, Any] = asdict(
         declared,
         dict_factory=lambda pairs: {
-            name: value for name, value in pairs if value is not None or name not in MAY_BE_CONSTANT
+            name: value for name, value in pairs if value is not None or name not in LEFT_OUT
         },
     )
     return values
+
+
+def _named_once(cell: Cell, constants: Mapping[str, Any], study: str) -> Cell:
+    """Return the cell without levels that are constants anyhow, so that no cell has two names."""
+    held = {**CONSTANTS, **constants}
+    for factor, known in LEVELS.items():
+        for level in (held[factor], getattr(cell, factor)):
+            if level is not None and level not in known:
+                raise unknown(f"level of {factor}", level, known, where=study)
+    unset: dict[str, Any] = {
+        factor: None for factor in CONSTANTS if getattr(cell, factor) == held[factor]
+    }
+    return replace(cell, **unset)
+
+
+def _check_minimum(study: Study, profile: Profile) -> None:
+    """Refuse to stop by the width of an interval that rests on too few trials (rules 26, 27)."""
+    if profile.most_blocks is None:
+        return
+    least = study.bounds["minimum_trials"]
+    if profile.blocks < least:
+        raise FsgreenError(
+            f"profile {profile.name} may end a cell after {profile.blocks} blocks, and fewer than "
+            f"{least:g} trials conclude nothing (rule 26)",
+            where=study.name,
+            next_step=f"blocks: {least:g} in the profile, or leave most_blocks out",
+        )
+
+
+def _declared(plan: Plan) -> Iterator[tuple[str, Any]]:
+    """Yield everything of a plan but its trials as pairs of a name and a value."""
+    values = values_of(plan)
+    del values["trials"]
+    yield from _leaves(values)
 
 
 def _leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -22,6 +22,9 @@ class Profile:
     ----------
     blocks : int
         Passes over all cells.
+    most_blocks : int, optional
+        Passes after which the last cell ends: until then, cells whose interval is still too wide
+        get more (`design.sequential`). Without it, all cells end after `blocks`.
     idle_s, warmup_s, measure_s, settle_limit_s : float
         Lengths of the phases; `settle_limit_s` is the longest wait for idle power.
     scale : mapping of workload to float
@@ -39,6 +42,17 @@ class Profile:
     settle_limit_s: float
     scale: Mapping[str, float]
     image_b: int
+    most_blocks: int | None = None
+
+    @property
+    def last_block(self) -> int:
+        """Return the number of the last block that there may be."""
+        return self.blocks if self.most_blocks is None else self.most_blocks
+
+    @property
+    def least_trial_s(self) -> float:
+        """Return the length of a trial without making files and waiting for idle power."""
+        return 2 * self.idle_s + self.warmup_s + self.measure_s
 
 
 @dataclass(frozen=True)
@@ -107,4 +121,10 @@ def _profile(
             raise unknown("matrix", matrix, matrices)
     image_b = values.pop("image_mib") * 2**20
     chosen = tuple(values.pop("matrices"))
-    return Profile(name=name, matrices=chosen, image_b=image_b, **phases, **values)
+    profile = Profile(name=name, matrices=chosen, image_b=image_b, **phases, **values)
+    if not 1 <= profile.blocks <= profile.last_block:
+        raise FsgreenError(
+            f"profile {name} has {profile.blocks} blocks at least and {profile.last_block} at most",
+            next_step="1 <= blocks <= most_blocks",
+        )
+    return profile

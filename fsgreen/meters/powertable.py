@@ -22,8 +22,18 @@ BLOCK_COUNT = 2**18
 dictionary has room for as many values, so that it is always used."""
 
 TEXT = pa.large_string()
+GIVEN = ("time_s", "meter", "power_w", "quality")
+"""What every reading has. Columns that cannot be null are read in two thirds of the time."""
+
 SCHEMA = pa.schema(
-    [(name, TEXT if name in ("meter", "quality") else pa.float64()) for name in COLUMNS]
+    [
+        pa.field(
+            name,
+            TEXT if name in ("meter", "quality") else pa.float64(),
+            nullable=name not in GIVEN,
+        )
+        for name in COLUMNS
+    ]
 )
 
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
+from fsgreen.design import Plan
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
-from fsgreen.reduce.pool import poolable_trials, read_plan
+from fsgreen.reduce.pool import due_trials, poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
+from fsgreen.trial import Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "CELL",
     "cell_label",
+    "due_trials",
     "log2_profile",
     "read_plan",
     "read_table",
@@ -21,6 +34,11 @@ __all__ = [
     "write",
     "write_table",
 ]
+
+WORTH_A_PROCESS = 100
+"""Trials that take longer to reduce than a process takes to start."""
+
+HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
 
 
 def write(campaign: str) -> Path:
@@ -36,12 +54,38 @@ def write(campaign: str) -> Path:
     """
     import pandas as pd
 
-    trials = [Traces.of(trial) for trial in poolable_trials(campaign)]
-    write_table(pd.DataFrame([trial_row(traces) for traces in trials]), campaign, "trials")
-    write_table(pd.concat([series_of(traces) for traces in trials]), campaign, "series")
+    parts = list(_each(poolable_trials(campaign), read_plan(campaign)))
+    write_table(pd.DataFrame([part.row for part in parts]), campaign, "trials")
+    write_table(pd.concat([part.series for part in parts]), campaign, "series")
     write_table(
-        latency_table((trial.trial.record["cell"], trial.latency) for trial in trials),
+        latency_table((part.cell, part.latency) for part in parts),
         campaign,
         "latency",
     )
     return paths.results(campaign)
+
+
+def _each(trials: Sequence[Trial], plan: Plan) -> Iterable[_Part]:
+    """Return what each trial contributes, in their order; on all cores where that pays."""
+    part_of = partial(_Part.of, replace(plan, trials=()))
+    workers = min(len(os.sched_getaffinity(0)), len(trials) // WORTH_A_PROCESS)
+    if workers < 2:
+        return map(part_of, trials)
+    # Not forked: threads of numpy and pyarrow may hold locks.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(part_of, trials, chunksize=8))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a trial contributes to the three tables."""
+
+    row: Mapping[str, Any]
+    series: pd.DataFrame
+    cell: Mapping[str, Any]
+    latency: pd.DataFrame
+
+    @classmethod
+    def of(cls, plan: Plan, trial: Trial) -> _Part:
+        traces = Traces.of(trial, plan)
+        return cls(trial_row(traces), series_of(traces), traces.cell, traces.latency[HISTOGRAM])

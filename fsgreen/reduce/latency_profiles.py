@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from fsgreen.reduce.pool import poolable_trials
+from fsgreen.design import Cell
+from fsgreen.reduce.pool import poolable_trials, read_plan
+from fsgreen.reduce.tables import CELL
 
 
 def log2_profile(histogram: pd.DataFrame) -> pd.DataFrame:
@@ -40,19 +42,21 @@ def log2_profile(histogram: pd.DataFrame) -> pd.DataFrame:
 def trial_profiles(campaign: str) -> pd.DataFrame:
     """Return the profiles of all trials of a campaign that ran as fast as they could.
 
-    The columns are `workload`, `file_system`, `option`, `block` and those of `log2_profile`; the
-    trials are checked as `reduce.write` does.
+    The columns are those of `CELL` but the load, `block` and those of `log2_profile`; the trials
+    are checked as `reduce.write` does.
 
     Raises
     ------
     FsgreenError
         If the campaign has no whole trial, or holds one that is damaged or foreign.
     """
+    plan = read_plan(campaign)
     profiles = []
     for trial in poolable_trials(campaign):
-        cell = dict(trial.record["cell"])
+        cell = plan.levels(Cell(**trial.record["cell"]))
         if cell.pop("load_ops_s") is None:
             profile = log2_profile(trial.table("latency"))
             profiles.append(profile.assign(**cell, block=trial.record["block"]))
-    names = ["workload", "file_system", "option", "block", "operation", "bucket", "work_ops"]
+    factors = [factor for factor in CELL if factor != "load_ops_s"]
+    names = [*factors, "block", "operation", "bucket", "work_ops"]
     return pd.concat(profiles)[names] if profiles else pd.DataFrame(columns=names)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from fsgreen import audit, paths
-from fsgreen.design import Cell, Plan, values_of
+from fsgreen import audit, design, paths
+from fsgreen.design import Cell, Measured, Plan, PlannedTrial, values_of
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Trial, list_trials
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_plan(campaign: str) -> Plan:
@@ -32,6 +36,16 @@ def read_plan(campaign: str) -> Plan:
         raise FsgreenError(
             f"not readable JSON: {error}", where=file, next_step="./run reproduce (shipped data)"
         ) from error
+
+
+def due_trials(plan: Plan, trials: pd.DataFrame) -> tuple[PlannedTrial, ...]:
+    """Return the trials that a campaign owes by its stopping rule (rules 3, 27).
+
+    It is complete when all of them are in `trials`, the table `trials.csv`.
+    """
+    columns = trials[["work_ops", "duration_s", "energy_j"]].itertuples(index=False, name=None)
+    rows = zip(trials["trial"], columns, strict=True)
+    return design.due(plan, {str(name): Measured(*values) for name, values in rows})
 
 
 def poolable_trials(campaign: str) -> list[Trial]:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import trace
+from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.stats import classify_series
@@ -25,19 +26,20 @@ LATENCIES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
 class Traces:
     """The tables of one trial, each read once.
 
-    Power is reduced, by meter, over the phase `measure` and then each phase `idle`; its series has
-    the seconds of `ops`.
+    `cell` has the level of every factor. Power is reduced, by meter, over the phase `measure` and
+    then each phase `idle`; its series has the seconds of `ops`.
     """
 
     trial: Trial
+    cell: Mapping[str, Any]
     power: Mapping[str, Reduced]
     ops: pd.DataFrame
     host: pd.DataFrame
     latency: pd.DataFrame
 
     @classmethod
-    def of(cls, trial: Trial) -> Traces:
-        """Read the tables of a trial."""
+    def of(cls, trial: Trial, plan: Plan) -> Traces:
+        """Read the tables of a trial of a plan."""
         ops, host, latency = (trial.table(name) for name in ("ops", "host", "latency"))
         infos = {
             name: trace.MeterInfo.from_dict(info)
@@ -48,7 +50,8 @@ class Traces:
         ends_s = ops["time_s"].to_numpy(dtype=float)
         edges_s = [ends_s[0] - ops["duration_s"].iloc[0], *ends_s] if len(ops) else ()
         power = reduce_power(trial.folder / "power.parquet", infos, spans, edges_s)
-        return cls(trial, power, ops, host, latency)
+        cell = plan.levels(Cell(**trial.record["cell"]))
+        return cls(trial, cell, power, ops, host, latency)
 
 
 def trial_row(traces: Traces) -> dict[str, Any]:
@@ -75,7 +78,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "trial": trial.name,
         "block": record["block"],
         "order": record["order"],
-        **record["cell"],
+        **traces.cell,
         "boundary": record["boundary"],
         "duration_s": duration_s,
         "work_ops": work_ops,
@@ -86,6 +89,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **_cpu(traces.host, measure),
         **{name: quantiles_s(traces.latency, [q])[0] for name, q in LATENCIES.items()},
         "flush_duration_s": trial.phase("flush").duration_s,
+        **_state(record),
         "steady": classify_series(_rate(ops)),
         **_errors(traces),
         "harness_cpu_percent": record["harness"]["cpu_percent"],
@@ -123,7 +127,10 @@ def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
     joules = {meter: power.energy_j() for meter, power in traces.power.items()}
     total_j, duration_s = sum(joules.values()), measure.duration_s
     idles = range(1, 1 + len(_idle_phases(traces.trial)))
-    idle_w = sum(_idle_power_w(power, idles) for power in traces.power.values())
+    idle_w, before_w, after_w = (
+        sum(_idle_power_w(power, nths) for power in traces.power.values())
+        for nths in (idles, idles[:1], idles[1:])
+    )
     parts = {name: joules.get(name, math.nan) for name in ("system", "disk")}
     return {
         "energy_j": total_j,
@@ -131,6 +138,8 @@ def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
         "power_w": total_j / duration_s,
         **{f"power_{name}_w": value / duration_s for name, value in parts.items()},
         "idle_power_w": idle_w,
+        "idle_power_before_w": before_w,
+        "idle_power_after_w": after_w,
         "energy_above_idle_j": total_j - idle_w * duration_s,
     }
 
@@ -148,6 +157,16 @@ def _idle_power_w(power: Reduced, idles: Iterable[int]) -> float:
 def _idle_phases(trial: Trial) -> list[Phase]:
     """Return the phases before and after the work in which nothing was done."""
     return [phase for phase in trial.phases if phase.name == "idle"]
+
+
+def _state(record: Mapping[str, Any]) -> dict[str, float]:
+    """Return what was found of the cache and of dirty pages; older records do not say it."""
+    flush = record.get("flush") or {}
+    return {
+        "resident_percent": 100 * record.get("resident_share", math.nan),
+        "dirty_before_flush_b": flush.get("dirty_before_b", math.nan),
+        "dirty_after_flush_b": flush.get("dirty_after_b", math.nan),
+    }
 
 
 def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:

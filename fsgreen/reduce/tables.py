@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths, units
+from fsgreen.design import CONSTANTS, FACTORS
 from fsgreen.errors import FsgreenError
 
-CELL = ["workload", "file_system", "option", "load_ops_s"]
+CELL = list(FACTORS)
 """Columns that name a cell; an empty load means as fast as it goes."""
 
 
@@ -50,9 +51,19 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
         return pd.DataFrame()
 
 
-def cell_label(cell: Mapping[str, Any]) -> str:
-    """Return a cell as people write it: workload, file system, option, load if there is one."""
+def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = CONSTANTS) -> str:
+    """Return a cell as people write it: workload, file system, option, and what else it varies.
+
+    Parameters
+    ----------
+    cell : mapping
+        The columns `CELL` of a table.
+    constants : mapping
+        Those of the plan; levels of cache, device and scheduler that are constant are left out.
+    """
     parts = [cell["workload"], cell["file_system"], cell["option"]]
     if pd.notna(cell["load_ops_s"]):
         parts.append(f"{cell['load_ops_s']:g} ops/s")
+    held = {**CONSTANTS, **constants}
+    parts += [cell[factor] for factor in CONSTANTS if cell[factor] != held[factor]]
     return " ".join(parts)

@@ -22,20 +22,25 @@ class Intervals:
         self._least_within_s, self._most_within_s = float("inf"), 0.0
         self._beyond: dict[int, int] = {}
 
-    def feed(self, steps_s: Array, least_s: float, most_s: float) -> None:
-        """Count intervals above 0, of which these are the shortest and the longest."""
-        if least_s < self._low_s or most_s > self._high_s:
-            inside = (steps_s >= self._low_s) & (steps_s <= self._high_s)
-            beyond = steps_s[~inside].view(np.int64) >> KEY_SHIFT
-            for key, count in zip(*np.unique(beyond, return_counts=True), strict=True):
-                self._beyond[int(key)] = self._beyond.get(int(key), 0) + int(count)
-            steps_s = steps_s[inside]
-            if len(steps_s) == 0:
-                return
-            least_s, most_s = float(steps_s.min()), float(steps_s.max())
-        self._within += len(steps_s)
+    def hold(self, least_s: float, most_s: float) -> bool:
+        """Return whether all intervals between these two are within the tolerance."""
+        return self._low_s <= least_s and most_s <= self._high_s
+
+    def add(self, count: int, least_s: float, most_s: float) -> None:
+        """Count intervals within the tolerance, of which these are the shortest and the longest."""
+        self._within += count
         self._least_within_s = min(self._least_within_s, least_s)
         self._most_within_s = max(self._most_within_s, most_s)
+
+    def feed(self, steps_s: Array) -> None:
+        """Count intervals above 0."""
+        inside = (steps_s >= self._low_s) & (steps_s <= self._high_s)
+        beyond = steps_s[~inside].view(np.int64) >> KEY_SHIFT
+        for key, count in zip(*np.unique(beyond, return_counts=True), strict=True):
+            self._beyond[int(key)] = self._beyond.get(int(key), 0) + int(count)
+        if inside.any():
+            within_s = steps_s[inside]
+            self.add(len(within_s), float(within_s.min()), float(within_s.max()))
 
     def percentile_95_s(self) -> float | None:
         """Return the 95th percentile where it is beyond its tolerance, else None."""

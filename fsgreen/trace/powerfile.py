@@ -21,6 +21,9 @@ COLUMNS = ("time_s", "meter", *NUMBERS, "quality")
 PIECE = ("time_s", "power_w", "energy_wh", "quality")
 OK = "ok"
 
+PIECE_COUNT = 2**18
+"""Most readings in a piece: what is summed of them fits the cache of a core (a column: 512 KiB)."""
+
 Floats = NDArray[np.float64]
 
 
@@ -29,6 +32,7 @@ class Piece:
     """Readings of one meter that follow each other; a quantity that it does not give is None.
 
     `codes` holds the place in `qualities` of each reading's quality; None: every reading is ok.
+    `bounds_w`, where it is known, is what all values of power lie between; NaN is no value.
     """
 
     time_s: Floats
@@ -36,6 +40,7 @@ class Piece:
     energy_wh: Floats | None = None
     codes: NDArray[np.int32] | None = None
     qualities: Sequence[str] = ()
+    bounds_w: tuple[float, float] | None = None
 
     def part(self, begin: int, end: int) -> Piece:
         """Return the readings from place `begin` up to `end`; they do not hold the others."""
@@ -45,6 +50,7 @@ class Piece:
             None if self.energy_wh is None else self.energy_wh[begin:end].copy(),
             None if self.codes is None else self.codes[begin:end].copy(),
             self.qualities,
+            self.bounds_w,
         )
 
     def column(self, name: str) -> NDArray[Any]:
@@ -130,7 +136,8 @@ class PowerFile:
     def pieces(self, meter: str) -> Iterator[Piece]:
         """Yield what sums need of one meter's readings, in their order.
 
-        What a row group says of itself is not read: no counter, or nothing but sound readings.
+        What a row group says of itself is not read: that there is no counter, that all readings
+        are ok, and what power lies between.
         """
         for group in range(self._file.metadata.num_row_groups):
             only = self._only(group, "meter")
@@ -141,22 +148,42 @@ class PowerFile:
                 columns.append("energy_wh")
             if self._only(group, "quality") != OK:
                 columns.append("quality")
-            table = self._own(group, columns, meter, mixed=only is None)
-            if table.num_rows == 0:
-                continue
-            yield Piece(
-                floats(table["time_s"]),
-                floats(table["power_w"]),
-                floats(table["energy_wh"]) if "energy_wh" in columns else None,
-                *(coded(table["quality"]) if "quality" in columns else ()),
-            )
+            bounds_w = self._bounds(group, "power_w")
+            for batch in self._batches(group, columns, meter, mixed=only is None):
+                flagged = "quality" in columns
+                codes, qualities = coded(batch["quality"]) if flagged else (None, [])
+                yield Piece(
+                    floats(batch["time_s"]),
+                    floats(batch["power_w"]),
+                    floats(batch["energy_wh"]) if "energy_wh" in columns else None,
+                    codes,
+                    qualities,
+                    bounds_w,
+                )
 
     def _own(self, group: int, columns: Sequence[str], meter: str, *, mixed: bool) -> pa.Table:
         """Read these columns of one meter's readings in a row group."""
         if not mixed:
             return self._read(group, columns)
-        table = self._read(group, list(dict.fromkeys([*columns, "meter"])))
-        return table.filter(pc.equal(table["meter"].cast(pa.string()), meter)).select(list(columns))
+        return _of_meter(self._read(group, _with_meter(columns)), meter).select(list(columns))
+
+    def _batches(
+        self, group: int, columns: Sequence[str], meter: str, *, mixed: bool
+    ) -> Iterator[pa.Table]:
+        """Yield these columns of one meter's readings in a row group, some readings at a time."""
+        try:
+            for batch in self._file.iter_batches(
+                PIECE_COUNT,
+                row_groups=[group],
+                columns=_with_meter(columns) if mixed else list(columns),
+                use_threads=False,
+            ):
+                table = pa.Table.from_batches([batch])
+                own = _of_meter(table, meter) if mixed else table
+                if own.num_rows:
+                    yield own
+        except (OSError, ValueError) as error:
+            raise self._foreign(str(error)) from error
 
     def _is_null(self, group: int, column: str) -> bool:
         about = self._file.metadata.row_group(group).column(self._place[column])
@@ -167,11 +194,15 @@ class PowerFile:
 
     def _only(self, group: int, column: str) -> Any:
         """Return the one value that a text column has in a row group, None if it may have more."""
-        about = self._file.metadata.row_group(group).column(self._place[column])
-        bounds = about.statistics
-        if bounds is None or not bounds.has_min_max or bounds.null_count:
+        bounds = self._bounds(group, column)
+        return bounds[0] if bounds is not None and bounds[0] == bounds[1] else None
+
+    def _bounds(self, group: int, column: str) -> tuple[Any, Any] | None:
+        """Return the least and the greatest value of a column in a row group, None if not told."""
+        about = self._file.metadata.row_group(group).column(self._place[column]).statistics
+        if about is None or not about.has_min_max or about.null_count:
             return None
-        return bounds.min if bounds.min == bounds.max else None
+        return about.min, about.max
 
     def _read(self, group: int, columns: Sequence[str]) -> pa.Table:
         try:
@@ -186,6 +217,14 @@ class PowerFile:
             next_step="take it back from version control (dvc checkout), or make it anew from "
             "power.raw: fsgreen reparse",
         )
+
+
+def _with_meter(columns: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*columns, "meter"]))
+
+
+def _of_meter(table: pa.Table, meter: str) -> pa.Table:
+    return table.filter(pc.equal(table["meter"].cast(pa.string()), meter))
 
 
 def floats(column: pa.ChunkedArray) -> Floats:
@@ -203,6 +242,7 @@ def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32] | None, list[str]]
         column = column.dictionary_encode()
     whole = column.unify_dictionaries().combine_chunks()
     qualities = [str(quality) for quality in whole.dictionary.to_pylist()]
-    if qualities == [OK]:
+    codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    if OK in qualities and (codes == qualities.index(OK)).all():
         return None, qualities
-    return whole.indices.to_numpy(zero_copy_only=False).astype(np.int32), qualities
+    return codes, qualities

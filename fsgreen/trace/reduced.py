@@ -59,12 +59,14 @@ class Held:
     def __init__(
         self, readings: pd.DataFrame, info: MeterInfo, spans: Spans, edges_s: ArrayLike = ()
     ) -> None:
-        self._readings, self._info, self._spans = readings, info, spans
+        self._readings = readings.drop(columns="meter")
+        self._power = readings[["time_s", "power_w", "quality"]]
+        self._info, self._spans = info, spans
         self._edges_s = np.asarray(edges_s, dtype=float)
 
     def energy_j(self, nth: int = 0) -> float:
         """Return the energy of a span."""
-        return energy_j(self._readings, *self._spans[nth])
+        return energy_j(self._power, *self._spans[nth])
 
     def covered_energy_j(self, nth: int = 0) -> tuple[float, float]:
         """Return the energy of that part of a span which the trace covers, and its duration."""
@@ -72,11 +74,11 @@ class Held:
         start_s, end_s = max(start_s, time_s.iloc[0]), min(end_s, time_s.iloc[-1])
         if not end_s > start_s:
             return 0.0, 0.0
-        return energy_j(self._readings, start_s, end_s), end_s - start_s
+        return energy_j(self._power, start_s, end_s), end_s - start_s
 
     def error_budget(self, nth: int = 0) -> ErrorBudget:
         """Return the error budget of a span."""
-        return error_budget(self._readings, *self._spans[nth], self._info)
+        return error_budget(self._power, *self._spans[nth], self._info)
 
     def flaws(self, nth: int = 0) -> list[Flaw]:
         """Return what makes the trace unfit for a span."""
@@ -103,15 +105,24 @@ def reduce_power(
     where the file cannot be read; a meter without readings has no energy, which raises then.
     """
 
-    def reduced(name: str) -> Reduced:
-        info = infos[name]
-        with PowerFile(file) as power:
-            if power.readings_count <= LARGE_COUNT or info.rate_hz < FAST_HZ:
-                return Held(power.frame(name), info, spans, edges_s)
-            streamed = Streamed(info, spans, edges_s)
-            for piece in power.pieces(name):
-                streamed.feed(piece)
-            return streamed
+    with PowerFile(file) as power:
+        large = power.readings_count > LARGE_COUNT
+        held: dict[str, Reduced] = {
+            name: Held(power.frame(name), info, spans, edges_s)
+            for name, info in infos.items()
+            if not large or info.rate_hz < FAST_HZ
+        }
 
+    def streamed(name: str) -> Streamed:
+        passing = Streamed(infos[name], spans, edges_s)
+        with PowerFile(file) as power:
+            for piece in power.pieces(name):
+                passing.feed(piece)
+        return passing
+
+    fast = [name for name in infos if name not in held]
+    if not fast:
+        return held
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return dict(zip(infos, pool.map(reduced, infos), strict=True))
+        passed = dict(zip(fast, pool.map(streamed, fast), strict=True))
+    return {name: held[name] if name in held else passed[name] for name in infos}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -9,6 +11,7 @@ from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.intervals import Intervals
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Piece
+from fsgreen.trace.slots import Segments
 from fsgreen.trace.table import Array
 from fsgreen.trace.timing import MAX_GAP_INTERVALS, MIN_COVERAGE, STEP_READINGS, timing_flaws
 from fsgreen.trace.values import FINE_SHARE, HUGE, MAX_QUANTISATION_SHARE, value_flaws
@@ -49,21 +52,27 @@ class SpanChecks:
         self._found: dict[tuple[int, str], list[str]] = {}
         self._doubling: Flaw | None = None
 
-    def feed(self, piece: Piece, steps_s: Array | None) -> None:
-        """Take the next readings, and their distances in time where all of these are above 0."""
-        near = self._near(piece.time_s, rising=steps_s is not None)
+    def feed(self, piece: Piece, segments: Segments | None) -> None:
+        """Take the next readings, and what lies between them where their times rise."""
+        near = self._near(piece.time_s, rising=segments is not None)
         time_s, power_w = piece.time_s[near], piece.power_w[near]
         if len(time_s):
-            if steps_s is None or not isinstance(near, slice):
-                steps_s = np.diff(time_s)
-            else:
-                steps_s = steps_s[near.start : near.stop - 1]
-            link_s = np.array([time_s[0] - self._last_s] * (self._count > 0))
+            if segments is None or len(time_s) < len(piece.time_s):
+                segments = Segments.between(time_s, power_w)
             self._doubling = None
-            regular = [self._add(time_s[:1], link_s), self._add(time_s[1:], steps_s)]
-            if not (all(regular) and self._is_sound(piece, power_w)):
+            begin_s = float(time_s[0])
+            link_s = begin_s - self._last_s
+            regular = [
+                self._count == 0 or self._add(self._last_s, time_s[:1], link_s, link_s),
+                self._add(begin_s, time_s[1:], segments.least_s, segments.most_s),
+            ]
+            self._count += len(time_s)
+            self._last_s = float(time_s[-1])
+            sum_w = float(power_w.sum())
+            self._sum_w += sum_w
+            valid = piece.codes is None and math.isfinite(sum_w)
+            if not (valid and all(regular) and self._is_sound(power_w, piece.bounds_w)):
                 self._examine(piece)
-            self._sum_w += float(power_w.sum())
             if piece.energy_wh is not None:
                 self._follow_counter(piece.energy_wh[near])
         self._tail = piece.part(max(0, len(piece.time_s) - TAIL), len(piece.time_s))
@@ -94,11 +103,15 @@ class SpanChecks:
         near: Array = ~((time_s < first_s) | (time_s > last_s))
         return near
 
-    def _is_sound(self, piece: Piece, power_w: Array) -> bool:
-        info, most_w = self._info, float(power_w.max())
+    def _is_sound(self, power_w: Array, bounds_w: tuple[float, float] | None) -> bool:
+        """Return whether no power can be a flaw; what is known to bound it may tell that too."""
+        in_range = bounds_w is not None and self._in_range(*bounds_w)
+        return in_range or self._in_range(float(power_w.min()), float(power_w.max()))
+
+    def _in_range(self, least_w: float, most_w: float) -> bool:
+        info = self._info
         coarse = info.boundary == "modelled" or info.resolution_w > FINE_SHARE * most_w
-        in_range = power_w.min() > 0 and most_w <= min(info.range_w, HUGE)
-        return piece.codes is None and coarse and bool(in_range)
+        return coarse and least_w > 0 and most_w <= min(info.range_w, HUGE)
 
     def _examine(self, piece: Piece) -> None:
         """Give a piece, and the readings before it, to the checks of whole traces."""
@@ -115,27 +128,26 @@ class SpanChecks:
                 details = self._found.setdefault((flaw.rule, flaw.name), [])
                 details += [flaw.detail] * (flaw.detail not in details)
 
-    def _add(self, ends_s: Array, steps_s: Array) -> bool:
-        """Add readings, each so much later than the one before; return whether all are regular.
+    def _add(self, begin_s: float, ends_s: Array, least_s: float, most_s: float) -> bool:
+        """Add segments that follow each other, of which these are the shortest and the longest.
 
-        The first reading of all has none before it.
+        Returns whether all are regular.
         """
-        self._count += len(ends_s)
         if len(ends_s) == 0:
             return True
-        begin_s, self._last_s = self._last_s, float(ends_s[-1])
-        if len(steps_s) == 0:
-            return True
-        least_s, most_s = float(steps_s.min()), float(steps_s.max())
         if not least_s > 0:
             return False
-        self._intervals.feed(steps_s, least_s, most_s)
+        if self._intervals.hold(least_s, most_s):
+            self._intervals.add(len(ends_s), least_s, most_s)
+        else:
+            self._intervals.feed(np.diff(ends_s, prepend=begin_s))
         if most_s <= self._reach_s:
-            overlap_s = min(self._last_s, self._end_s) - max(begin_s, self._start_s)
+            overlap_s = min(float(ends_s[-1]), self._end_s) - max(begin_s, self._start_s)
             self._covered_s += max(0.0, overlap_s)
         else:
-            parts_s = np.minimum(ends_s, self._end_s) - np.maximum(ends_s - steps_s, self._start_s)
-            self._covered_s += float(parts_s[steps_s <= self._reach_s].clip(min=0).sum())
+            begins_s = np.append(begin_s, ends_s[:-1])
+            parts_s = np.minimum(ends_s, self._end_s) - np.maximum(begins_s, self._start_s)
+            self._covered_s += float(parts_s[ends_s - begins_s <= self._reach_s].clip(min=0).sum())
         low_s, high_s = (1 - REGULAR) * self._interval_s, (1 + REGULAR) * self._interval_s
         return least_s >= low_s and most_s <= high_s
 

@@ -1,11 +1,14 @@
 """A rule that cannot fire protects nobody: each is shown firing and not firing."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from traces import INFO
 
 from fsgreen import audit
 from fsgreen.campaign import checks
+from fsgreen.testbeds import DeviceState, Mount
 from fsgreen.trace.reduced import Held, Reduced
 from fsgreen.trial import Phase
 
@@ -33,6 +36,86 @@ def host(user_s_per_s: float, steal_s_per_s: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame(
         {"time_s": times, "cpu_user_s": times * user_s_per_s, "cpu_steal_s": times * steal_s_per_s}
     )
+
+
+def mount(state: str | None = None, fragmentation: dict[str, float] | None = None) -> Mount:
+    made = None if state is None else DeviceState(state, 2**30, 0)
+    return Mount(Path("/mnt"), None, "ext4", "default", state=made, fragmentation=fragmentation)
+
+
+@pytest.mark.parametrize(
+    ("level", "share", "ok"),
+    [("cold", 0.0, True), ("cold", 0.02, False), ("warm", 0.99, True), ("warm", 0.9, False)],
+)
+def test_rule_7_fires_when_the_cache_is_not_as_warm_as_its_level(
+    level: str, share: float, ok: bool
+) -> None:
+    found = checks.check_cache(level, share, True)
+    assert (found.rule, found.ok) == (7, ok)
+    assert f"{100 * share:.1f} %" in found.detail
+
+
+def test_rule_7_cannot_fire_where_files_are_memory_and_says_so() -> None:
+    assert checks.check_cache("cold", 1.0, False).ok
+    assert "no cold cache" in checks.check_cache("cold", 1.0, False).detail
+    assert "file data only" in checks.check_cache("cold", 0.0, "file data only").detail
+
+
+@pytest.mark.parametrize(
+    ("level", "found", "ok"),
+    [
+        ("initial", mount("initial"), True),
+        ("initial", mount(), True),
+        ("initial", mount("steady"), False),
+        ("initial", mount("initial", {"extents_per_file_x": 4.0}), False),
+        ("steady", mount("steady"), True),
+        ("steady", mount("initial"), False),
+        ("steady", mount(), False),
+        ("aged", mount("initial", {"extents_per_file_x": 4.0}), True),
+        ("aged", mount("aged"), False),
+    ],
+)
+def test_rule_8_fires_when_the_device_was_not_brought_into_its_state(
+    level: str, found: Mount, ok: bool
+) -> None:
+    check = checks.check_device(level, found)
+    assert (check.rule, check.ok) == (8, ok)
+
+
+def test_rule_8_says_how_fragmented_an_aged_file_system_is() -> None:
+    detail = checks.check_device("aged", mount(fragmentation={"extents_per_file_x": 4.0})).detail
+    assert detail == "aged: extents_per_file_x 4"
+
+
+def test_rule_40_fires_on_another_scheduler() -> None:
+    assert checks.check_scheduler("mq-deadline", "mq-deadline").ok
+    assert checks.check_scheduler("none", None).ok
+    assert checks.check_scheduler("as found", "bfq").ok
+    assert not checks.check_scheduler("mq-deadline", "none").ok
+
+
+@pytest.mark.parametrize(
+    ("speeds", "ok"),
+    [((100, 100), True), ((96, 104), True), ((100, 94), False), ((106, 100), False)],
+)
+def test_rule_9_fires_when_a_core_is_not_as_fast_as_on_the_first_day(
+    speeds: tuple[float, float], ok: bool
+) -> None:
+    ends = [{"speed_loops_s": speed} for speed in speeds]
+    assert checks.check_speed({"speed_loops_s": 100.0}, ends, 5).ok is ok
+
+
+def test_rule_9_fires_when_a_bound_is_asked_for_and_the_speed_was_not_read() -> None:
+    known, unknown = {"speed_loops_s": 100.0}, {"speed_loops_s": None}
+    assert not checks.check_speed({}, [known, known], 5).ok
+    assert not checks.check_speed(known, [known, unknown], 5).ok
+
+
+def test_rule_12_says_what_was_flushed_after_the_measured_interval() -> None:
+    found = checks.check_flush(3 * 2**20, 2**20, 0.25)
+    assert found.detail.startswith("2.0 MiB of dirty pages")
+    assert "0.25 s" in found.detail
+    assert "0.0 MiB" in checks.check_flush(0, 2**20, 0.1).detail, "others wrote meanwhile"
 
 
 def test_rule_9_fires_when_the_machine_changed_in_mid_trial() -> None:

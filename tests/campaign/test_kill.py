@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -14,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from fsgreen import campaign, paths, testbeds, trial
+from fsgreen.campaign import stopping
 
 KILLS = 20
-TRIALS = 6
+LEAST, MOST = 4, 6
+"""Trials of two blocks, and of the third that they may decide to measure."""
 
 HARNESS = """
 import sys
@@ -26,13 +29,14 @@ from fsgreen import campaign, design, testbeds
 
 study = design.load_study("fast10")
 quick = replace(
-    study.profiles["quick"], matrices=("small",), blocks=3,
+    study.profiles["quick"], matrices=("small",), blocks=2, most_blocks=3,
     idle_s=1.2, warmup_s=0.2, measure_s=2.0, image_b=1 << 30,
     scale={"webserver": 0.005},
 )
 cells = tuple(design.Cell("webserver", name) for name in ("ext4", "xfs"))
 busy = {**study.bounds, "others_percent": 101, "idle_band_percent": 50}
 busy["budget_percent"] = 50  # two seconds are short for a meter of one reading a second
+busy["minimum_trials"] = 2
 small = replace(study, matrices={"small": cells}, profiles={"quick": quick}, bounds=busy)
 plan = design.make_plan(small, "quick")
 testbeds.sweep()
@@ -91,9 +95,12 @@ def test_twenty_kills_lose_and_double_nothing(
     found = trial.list_trials(folder)
     for one in found:
         one.verify()
-    plan = campaign.Campaign("killed").plan()
-    assert [one.name for one in found] == [planned.trial for planned in plan.trials]
-    assert len(found) == TRIALS
+    killed = campaign.Campaign("killed")
+    assert [one.name for one in found] == [planned.trial for planned in killed.due()]
+    assert len(found) in (LEAST, MOST)
+    kept = json.loads((folder / "stopping.json").read_text())
+    assert kept == stopping.record(killed.plan(), killed.measured())
+    assert {entry["ended"] for entry in kept["cells"]} <= {"target", "maximum"}
     assert not list((folder / "trials").glob(".*"))
     testbeds.sweep()
     mounted = Path("/proc/self/mounts").read_text()

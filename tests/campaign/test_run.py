@@ -33,15 +33,20 @@ def test_all_trials_are_measured_once_and_a_second_start_adds_none(
         assert one.record["plan_hash"] == plan.hash
         assert {check["rule"] for check in one.record["checks"]} >= {
             7,
+            8,
             9,
             10,
             11,
+            12,
             13,
             14,
             16,
             20,
             21,
+            40,
         }
+        assert 0 <= one.record["resident_share"] <= 1
+        assert one.record["flush"].keys() == {"dirty_before_b", "dirty_after_b"}
         reparsed = meters.reparse(one.folder / "power.raw")
         assert reparsed.equals(one.table("power"))
     before = {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
@@ -70,6 +75,26 @@ def test_work_with_errors_never_counts_and_the_reason_is_kept(
     reasons = [one.record["reason"] for one in trial.list_invalid(folder)]
     assert len(reasons) == 3
     assert all("ENOSPC" in reason for reason in reasons)
+
+
+def test_a_trial_before_which_power_did_not_come_down_is_not_worked_on_and_never_counts(
+    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+) -> None:
+    runs: list[int] = []
+    behave(lambda summary: runs.append(1))
+    restless = replace(
+        plan,
+        trials=plan.trials[:1],
+        profile=replace(plan.profile, settle_limit_s=0.2),
+        bounds={**plan.bounds, "idle_band_percent": -99},
+    )
+    with pytest.raises(FsgreenError, match="1 of 1 trials broke a rule"):
+        campaign.run(restless, "demo", testbed=bed)
+    folder = campaign.Campaign("demo").folder
+    assert trial.list_trials(folder) == []
+    assert runs == []
+    reasons = [one.record["reason"] for one in trial.list_invalid(folder)]
+    assert all(reason.startswith("rule 11: ") for reason in reasons)
 
 
 def test_ctrl_c_leaves_no_half_trial_and_the_next_start_goes_on(

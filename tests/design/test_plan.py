@@ -73,6 +73,139 @@ def test_the_difference_of_two_plans_names_the_line() -> None:
     assert longer.difference(plan) == ["profile.measure_s: 9 -> 99"]
 
 
+def test_the_difference_names_what_is_new_in_the_profile_and_among_the_cells() -> None:
+    """Not each of hundreds of trials."""
+    plan = design.make_plan(STUDY, "quick")
+    aged = design.Cell("oltp", "xfs", device="aged")
+    wider = replace(
+        STUDY,
+        matrices={"two_file_systems": (*STUDY.matrices["two_file_systems"], aged)},
+        profiles={"quick": replace(STUDY.profiles["quick"], blocks=5, most_blocks=9)},
+    )
+    assert design.make_plan(wider, "quick").difference(plan) == [
+        "profile.blocks: 2 -> 5",
+        "profile.most_blocks: absent -> 9",
+        "cell oltp-xfs-default-aged: new",
+    ]
+    assert "cell oltp-xfs-default-aged: gone" in plan.difference(design.make_plan(wider, "quick"))
+
+
+def test_another_order_alone_is_a_difference() -> None:
+    plan = design.make_plan(STUDY, "quick")
+    assert replace(plan, trials=plan.trials[::-1]).difference(plan) == [
+        "trials: other ones, or in another order"
+    ]
+    assert plan.difference(plan) == []
+
+
+# --- factors that a study may hold constant -----------------------------------------------------
+
+
+def with_cells(*cells: design.Cell, **constants: str) -> design.Plan:
+    study = replace(
+        STUDY,
+        matrices={"two_file_systems": (STUDY.baseline, *cells)},
+        constants={**STUDY.constants, **constants},
+    )
+    return design.make_plan(study, "quick")
+
+
+def test_the_shipped_campaign_has_the_hash_that_it_was_measured_under() -> None:
+    assert design.make_plan(STUDY, "lab").hash.startswith("c6f99b137dad")
+
+
+def test_a_level_that_is_the_constant_does_not_make_a_second_cell() -> None:
+    """Otherwise one combination would be measured and compared under two names."""
+    base = STUDY.baseline
+    plan = with_cells(
+        replace(base, cache="cold", device="initial", scheduler="none"),
+        replace(base, cache="warm"),
+    )
+    assert [cell.label for cell in plan.cells] == [base.label, f"{base.label}-warm"]
+    warm_is_usual = with_cells(replace(base, cache="warm"), cache="warm")
+    assert [cell.label for cell in warm_is_usual.cells] == [base.label]
+
+
+def test_every_factor_of_a_cell_has_a_level() -> None:
+    plan = with_cells(design.Cell("oltp", "xfs", device="aged"), scheduler="mq-deadline")
+    aged = next(cell for cell in plan.cells if cell.device)
+    assert plan.levels(aged) == {
+        "workload": "oltp",
+        "file_system": "xfs",
+        "option": "default",
+        "load_ops_s": None,
+        "cache": "cold",
+        "device": "aged",
+        "scheduler": "mq-deadline",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cell", "constants", "message"),
+    [
+        (design.Cell("oltp", "xfs", cache="hot"), {}, "level of cache 'hot'"),
+        (design.Cell("oltp", "xfs", device="age"), {}, "did you mean aged"),
+        (design.Cell("oltp", "xfs"), {"device": "fresh"}, "level of device 'fresh'"),
+    ],
+)
+def test_an_unknown_level_is_refused(cell, constants, message) -> None:
+    with pytest.raises(FsgreenError, match=message):
+        with_cells(cell, **constants)
+
+
+def test_one_file_system_that_is_there_leaves_out_what_needs_a_device() -> None:
+    study = replace(
+        STUDY,
+        matrices={
+            "two_file_systems": (
+                STUDY.baseline,
+                replace(STUDY.baseline, device="aged"),
+                replace(STUDY.baseline, scheduler="bfq"),
+                replace(STUDY.baseline, cache="warm"),
+            )
+        },
+    )
+    plan = design.make_plan(study, "quick", only="btrfs")
+    assert [cell.label for cell in plan.cells] == [
+        "webserver-btrfs-default",
+        "webserver-btrfs-default-warm",
+    ]
+
+
+# --- a maximum of blocks ------------------------------------------------------------------------
+
+
+def sequential(**blocks: int) -> design.Study:
+    return replace(STUDY, profiles={"quick": replace(STUDY.profiles["quick"], **blocks)})
+
+
+def test_the_plan_holds_every_block_that_there_may_be() -> None:
+    """Its hash then covers them, and more blocks do not change those before."""
+    plan = design.make_plan(sequential(blocks=5, most_blocks=8), "quick")
+    assert {trial.block for trial in plan.trials} == set(range(1, 9))
+    fixed = design.make_plan(sequential(blocks=5), "quick")
+    assert plan.trials[: len(fixed.trials)] == fixed.trials
+    assert plan.hash != fixed.hash
+    assert design.Plan.from_json(json.loads(json.dumps(plan.to_json())), "plan.json") == plan
+
+
+def test_cells_may_not_end_before_there_are_enough_trials() -> None:
+    """Rule 26: an interval of two trials is narrow by chance too often."""
+    with pytest.raises(FsgreenError, match="may end a cell after 2 blocks") as caught:
+        design.make_plan(sequential(blocks=2, most_blocks=8), "quick")
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("blocks", [{"blocks": 0}, {"blocks": 5, "most_blocks": 4}])
+def test_a_study_with_an_impossible_number_of_blocks_is_refused(blocks, tmp_path: Path) -> None:
+    text = yaml.safe_load(paths.study("fast10").read_text())
+    text["profiles"]["quick"].update(blocks)
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(text))
+    with pytest.raises(FsgreenError, match="blocks at least and"):
+        design.read_study(file)
+
+
 def test_unknown_profile_names_those_there_are() -> None:
     with pytest.raises(FsgreenError, match="did you mean quick"):
         design.make_plan(STUDY, "quik")

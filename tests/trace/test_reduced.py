@@ -62,33 +62,27 @@ def test_one_pass_gives_what_memory_gives(file: Path, monkeypatch: pytest.Monkey
     assert held["slow"].series_w() == pytest.approx(100 + EDGES_S[1:])
 
 
-def test_series_of_a_second_holds_the_least_and_the_most_of_its_readings(file: Path) -> None:
+def test_seconds_of_a_series_add_up_to_the_energy(file: Path) -> None:
     streamed = trace.stream.Streamed(FAST, [SPAN], EDGES_S)
     with PowerFile(file) as power:
         for piece in power.pieces("a"):
             streamed.feed(piece)
-    series = streamed.series()
-    power_w = wave(1)["power_w"].to_numpy()
-    for row in series.itertuples():
-        last = round((row.time_s - 100) * 10_000)
-        second_w = power_w[last - 9_999 : last + 1]
-        assert (row.power_min_w, row.power_max_w) == (second_w.min(), second_w.max())
-        assert second_w.min() < row.power_w < second_w.max()
-    assert (series["power_w"] * 1.0).sum() == pytest.approx(
+    assert streamed.series_w().sum() == pytest.approx(
         trace.energy_j(wave(1), EDGES_S[0], EDGES_S[-1]), rel=1e-12
     )
 
 
 def test_seconds_that_the_trace_does_not_cover_have_no_power() -> None:
-    streamed = trace.stream.Streamed(FAST, [(100.0, 130.0)], np.arange(98.0, 134.0))
+    edges_s = np.arange(98.0, 134.0)
+    streamed = trace.stream.Streamed(FAST, [(100.0, 130.0)], edges_s)
     with pytest.raises(FsgreenError, match="two readings or more"):
-        streamed.series()
+        streamed.series_w()
     readings = wave(1)
     streamed.feed(
         trace.powerfile.Piece(readings["time_s"].to_numpy(), readings["power_w"].to_numpy())
     )
-    series = streamed.series().set_index("time_s")
-    assert series.index[series["power_w"].isna()].tolist() == [99.0, 100.0, 130.0, 131, 132, 133]
+    ends_s = edges_s[1:][np.isnan(streamed.series_w())]
+    assert ends_s.tolist() == [99.0, 100.0, 130.0, 131, 132, 133]
 
 
 def test_file_keeps_values_to_the_bit_and_one_meter_to_a_row_group(file: Path) -> None:
@@ -117,6 +111,39 @@ def test_mixed_row_groups_of_other_writers_are_read_by_meter(tmp_path: Path) -> 
         (piece,) = power.pieces("b")
         assert piece.codes is not None and len(piece.codes) == 70
         assert list(power.pieces("c")) == [] and power.frame("c").empty
+
+
+def test_what_a_row_group_says_of_itself_hides_no_bad_reading(tmp_path: Path) -> None:
+    """Least and greatest values in a file leave out NaN: one among good readings is still found."""
+    readings = wave(1)
+    time_s, power_w = (readings[name].to_numpy() for name in ("time_s", "power_w"))
+    for bad_w, flaw in ((np.nan, "no-value"), (-1.0, "sentinel"), (2000.0, "over-range")):
+        spoilt_w = power_w.copy()
+        spoilt_w[123_456] = bad_w
+        write_power(tmp_path / "power.parquet", {"a": [Readings(time_s, spoilt_w)]})
+        streamed = trace.stream.Streamed(FAST, [SPAN, (100.0, 101.0)])
+        with PowerFile(tmp_path / "power.parquet") as power:
+            for piece in power.pieces("a"):
+                streamed.feed(piece)
+        assert [found.name for found in streamed.flaws()] == [flaw]
+        assert streamed.flaws(1) == []
+
+
+def test_flagged_readings_are_found_in_any_piece(tmp_path: Path, monkeypatch) -> None:
+    """A row group holds qualities for all its pieces; those without a flag are sound."""
+    monkeypatch.setattr(trace.powerfile, "PIECE_COUNT", 1000)
+    readings = wave(1)
+    columns = (readings[name].to_numpy() for name in ("time_s", "power_w"))
+    flagged = Readings(*columns, flags={5_500: "clipped", 5_501: "retimed"})
+    write_power(tmp_path / "power.parquet", {"a": [flagged]})
+    with PowerFile(tmp_path / "power.parquet") as power:
+        pieces = list(power.pieces("a"))
+        assert pd.concat(piece.frame() for piece in pieces)["quality"].value_counts().to_dict() == {
+            "ok": 299_998,
+            "clipped": 1,
+            "retimed": 1,
+        }
+    assert [nth for nth, piece in enumerate(pieces) if piece.codes is not None] == [5]
 
 
 @pytest.mark.parametrize("spoil", ["text", "column", "cut"])

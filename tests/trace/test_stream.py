@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from traces import INFO, sampled
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
+from fsgreen.trace import slots
 from fsgreen.trace.powerfile import Piece
 from fsgreen.trace.stream import Streamed
 
@@ -93,11 +95,19 @@ def traces(draw: st.DrawFn) -> pd.DataFrame:
 
 
 places = st.floats(-0.1, 1.1, allow_nan=False)
+rows = st.sampled_from([(1, 1), (2, 3), (4, 1), (4, 2), (256, 1)])
 
 
-@settings(max_examples=200)
-@given(traces(), st.lists(st.tuples(places, places), min_size=1, max_size=3), st.data())
-def test_streamed_in_any_pieces_equals_the_whole(readings, shares, data) -> None:
+@settings(max_examples=300)
+@given(traces(), st.lists(st.tuples(places, places), min_size=1, max_size=3), rows, st.data())
+def test_streamed_in_any_pieces_equals_the_whole(readings, shares, row_and_rows, data) -> None:
+    row, in_block = row_and_rows
+    with mock.patch.multiple(slots, ROW=row, BLOCK=row * in_block):
+        streamed_equals_the_whole(readings, shares, data)
+
+
+def streamed_equals_the_whole(readings: pd.DataFrame, shares: Any, data: Any) -> None:
+    """Every answer on every span, and the series between its edges, against `trace`'s own."""
     first_s = 1e4 + 0.01
     length_s = 0.01 * (len(readings) + 1)
     spans = [(first_s + a * length_s, first_s + b * length_s) for a, b in shares if a + 1e-3 < b]
@@ -107,7 +117,11 @@ def test_streamed_in_any_pieces_equals_the_whole(readings, shares, data) -> None
     if not spans:
         return
     cuts = data.draw(st.lists(st.integers(0, len(readings)), max_size=5))
-    found = streamed(readings, spans, cuts)
+    found = streamed(readings, spans, cuts, edges_s := np.unique(spans))
+    means_w = answer(found.series_w)
+    for nth, edges in enumerate(pairwise(edges_s)):
+        if not isinstance(means_w, str) and np.isfinite(means_w[nth]):
+            assert means_w[nth] == pytest.approx(trace.mean_power_w(readings, *edges), rel=1e-9)
     for nth, span in enumerate(spans):
         ours = [found.energy_j, found.counter_energy_j, found.error_budget, found.flaws]
         whole: list[Any] = [

@@ -1,0 +1,104 @@
+"""What another block would bring, and what it would take: pure functions of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fsgreen import design, stats
+from fsgreen.campaign.pace import Pace
+from fsgreen.design import Cell, Measured, Plan, Trials
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What would bring a cell that misses the target below it (rule 28).
+
+    `metric` is the one that needs most trials, `half_width_percent` its 95 % half-width with the
+    `n` trials so far, `needed` the trials that it would take. `duration_s` is that of the further
+    blocks, each with this cell, its default and the baseline.
+    """
+
+    cell: Cell
+    metric: str
+    half_width_percent: float
+    n: int
+    needed: int
+    duration_s: float
+
+    @property
+    def blocks(self) -> int:
+        """Return how many further blocks that is."""
+        return self.needed - self.n
+
+
+def prospects(plan: Plan, trials: Trials, pace: Pace) -> list[Prospect]:
+    """Return the cells whose intervals are still too wide, those that take least first.
+
+    What a cell needs is told from its own scatter so far: a rough number after few trials. Cells of
+    which nothing can be told, with a single trial, are left out.
+    """
+    target_percent = plan.bounds["ci_half_width_percent"]
+    found = []
+    for cell, sample in design.samples(plan, trials).items():
+        widths = design.half_widths_percent(sample) if len(sample) > 1 else {}
+        needs = {
+            metric: max(needed, len(sample) + 1)
+            for metric, width in widths.items()
+            if width >= target_percent
+            and (needed := _trials_needed(sample, metric, target_percent)) is not None
+        }
+        if needs:
+            metric, needed = max(needs.items(), key=lambda need: need[1])
+            block_s = pace.total_s({cell} | design.companions(plan, [cell]))
+            n = len(sample)
+            found.append(Prospect(cell, metric, widths[metric], n, needed, (needed - n) * block_s))
+    return sorted(found, key=lambda one: (one.duration_s, one.cell.label))
+
+
+def together_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace) -> float:
+    """Return what the blocks take that bring all these cells below the target, in seconds."""
+    first = min((one.n for one in wanting), default=0)
+    last = max((one.needed for one in wanting), default=0)
+    return _blocks_s(plan, wanting, pace, range(first + 1, last + 1))
+
+
+def further_s(plan: Plan, trials: Trials, pace: Pace) -> float:
+    """Return what the blocks that are not decided yet are likely to take, in seconds.
+
+    Each cell is taken to go on until it has the trials that its scatter so far asks for.
+    """
+    decided = design.due(plan, trials)[-1].block
+    blocks = range(decided + 1, plan.profile.last_block + 1)
+    return _blocks_s(plan, prospects(plan, trials, pace), pace, blocks)
+
+
+def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]]:
+    """Yield each metric with its variance components over the blocks that are whole (rule 5).
+
+    A trial makes its file system anew: what differs from mkfs to mkfs is part of "between trials".
+    """
+    of_block: dict[int, dict[Cell, Measured]] = {}
+    for planned in plan.trials:
+        if planned.trial in trials:
+            of_block.setdefault(planned.block, {})[planned.cell] = trials[planned.trial]
+    whole = [found for found in of_block.values() if len(found) == len(plan.cells)]
+    for metric, value in design.METRICS.items():
+        table = [[value(found[cell]) for found in whole] for cell in plan.cells]
+        yield metric, stats.variance_components(np.reshape(table, (len(table), len(whole))))
+
+
+def _blocks_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace, blocks: range) -> float:
+    total_s = 0.0
+    for block in blocks:
+        still = {one.cell for one in wanting if one.n < block <= one.needed}
+        if still:
+            total_s += pace.total_s(still | design.companions(plan, still))
+    return total_s
+
+
+def _trials_needed(sample: Sequence[Measured], metric: str, target_percent: float) -> int | None:
+    values = [design.METRICS[metric](one) for one in sample]
+    return stats.trials_needed(values, target_percent / 100)

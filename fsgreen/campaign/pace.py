@@ -1,0 +1,53 @@
+"""How long trials take, by those that were seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from fsgreen.design import Cell, Plan
+from fsgreen.trial import Trial
+
+
+class Pace:
+    """Seconds that a trial costs: those of all attempts over the number of those that count.
+
+    A cell of which none counts takes what its workload takes, else what any trial takes, else the
+    least that the plan declares.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._declared_s = plan.profile.least_trial_s
+        self._spent_s: defaultdict[Cell | str, float] = defaultdict(float)
+        self._counted: defaultdict[Cell | str, int] = defaultdict(int)
+
+    @classmethod
+    def of(cls, plan: Plan, trials: Iterable[Trial]) -> Pace:
+        """Return the pace of trials on disk, those included that do not count."""
+        pace = cls(plan)
+        for trial in trials:
+            if trial.phases:
+                duration_s = trial.phases[-1].end_s - trial.record["clock"]["monotonic_s"]
+                cell = Cell(**trial.record["cell"])
+                pace.add(cell, duration_s, counts=trial.record["exit"] == "ok")
+        return pace
+
+    def add(self, cell: Cell, duration_s: float, *, counts: bool) -> None:
+        """Note an attempt at a trial, and whether it counts."""
+        for group in self._groups(cell):
+            self._spent_s[group] += duration_s
+            self._counted[group] += counts
+
+    def total_s(self, cells: Iterable[Cell]) -> float:
+        """Return what a trial of each of the cells costs together."""
+        return sum(map(self._trial_s, cells))
+
+    def _trial_s(self, cell: Cell) -> float:
+        for group in self._groups(cell):
+            if self._counted[group]:
+                return self._spent_s[group] / self._counted[group]
+        return self._declared_s
+
+    @staticmethod
+    def _groups(cell: Cell) -> tuple[Cell | str, ...]:
+        return cell, cell.workload, "any"

@@ -1,0 +1,55 @@
+"""The state in which a trial begins: device, file system, files and cache, made and verified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fsgreen.campaign import checks
+from fsgreen.design import Cell, Plan, PlannedTrial, derive_seed
+from fsgreen.testbeds import Mount, Testbed
+from fsgreen.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A mounted file system with its files.
+
+    `resident_share` is the share of their bytes that was found in the page cache.
+    """
+
+    mount: Mount
+    resident_share: float
+    checks: tuple[checks.Check, ...]
+
+
+def asked_of_testbed(plan: Plan, cell: Cell) -> dict[str, Any]:
+    """Return the scheduler and the state of the device as a testbed takes them."""
+    levels = plan.levels(cell)
+    found = levels["scheduler"] == "as found"
+    return {"scheduler": None if found else levels["scheduler"], "device": levels["device"]}
+
+
+def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTrial) -> Prepared:
+    """Make the file system and the files of a trial in the state that its levels ask for.
+
+    A block has a seed of its own for aging, so that what is found of aged file systems is not that
+    of one of them; the workloads of a block share it. Raises FsgreenError if it cannot be made.
+    """
+    cell, levels = planned.cell, plan.levels(planned.cell)
+    made = testbed.prepare(
+        cell.file_system,
+        cell.option,
+        **asked_of_testbed(plan, cell),
+        seed=derive_seed(plan.seed, "age", planned.block),
+    )
+    workload.prepare(made.directory, planned.seed)
+    mount = testbed.remount()
+    warm = levels["cache"] == "warm"
+    resident_share = testbed.warm() if warm else testbed.resident_share()
+    verified = (
+        checks.check_cache(levels["cache"], resident_share, testbed.describe()["cold_cache"]),
+        checks.check_device(levels["device"], made),
+        checks.check_scheduler(levels["scheduler"], mount.scheduler),
+    )
+    return Prepared(mount, resident_share, verified)

@@ -1,0 +1,99 @@
+"""How far a campaign is, what another block would bring, and what does not count, in lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from fsgreen import design, trial
+from fsgreen.campaign import outlook
+from fsgreen.campaign.pace import Pace
+from fsgreen.campaign.state import Campaign
+from fsgreen.design import Cell, Plan, PlannedTrial, Trials
+from fsgreen.design.overview import blocks_of, spell
+
+SHOWN = 5
+
+
+def status(campaign: Campaign) -> Iterator[str]:
+    """Yield the lines that `fsgreen status` prints.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign, or one of its trials is damaged.
+    """
+    plan, pending, trials = campaign.plan(), campaign.pending(), campaign.measured()
+    whole, invalid = trial.list_trials(campaign.folder), trial.list_invalid(campaign.folder)
+    pace = Pace.of(plan, [*whole, *invalid])
+    yield f"{campaign.name}: {_progress(plan, pending, trials)}"
+    yield from _to_do(plan, pending, trials, pace)
+    yield from _widths(plan, trials, pace)
+    for found in invalid:
+        yield f"  invalid   {found.folder.name}: {found.record['reason']}"
+    for exclusion in plan.exclusions:
+        yield f"  left out  {exclusion['what']}: {exclusion['why']}"
+
+
+def _progress(plan: Plan, pending: Sequence[PlannedTrial], trials: Trials) -> str:
+    due = len(design.due(plan, trials))
+    state = f"in block {pending[0].block}" if pending else "complete"
+    return f"{due - len(pending)} of {due} trials measured, {state} (of {blocks_of(plan)})"
+
+
+def _to_do(
+    plan: Plan, pending: Sequence[PlannedTrial], trials: Trials, pace: Pace
+) -> Iterator[str]:
+    if not pending:
+        return
+    due_s = pace.total_s(planned.cell for planned in pending)
+    further_s = outlook.further_s(plan, trials, pace)
+    about = "about" if trials else "at least"
+    line = f"  to go     {about} {spell(due_s + further_s)}"
+    if further_s:
+        line += f", of which {spell(further_s)} in blocks that are not decided yet"
+    yield line
+    for planned in pending[:SHOWN]:
+        yield f"  to do     {planned.trial}"
+    if len(pending) > SHOWN:
+        yield f"            and {len(pending) - SHOWN} more"
+
+
+def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
+    target = f"{plan.bounds['ci_half_width_percent']:g} %"
+    ended = Counter(standing.ended for standing in design.standings(plan, trials))
+    yield (
+        f"  ended     {ended['target']} of {len(plan.cells)} cells with half-widths below "
+        f"{target}, {ended['maximum']} with the last block"
+    )
+    wide = outlook.prospects(plan, trials, pace)
+    for one in wide[:SHOWN]:
+        state = f"{one.metric} is at {one.half_width_percent:.3g} %"
+        if one.needed > plan.profile.last_block:
+            state += f"; the plan ends with block {plan.profile.last_block}"
+        yield (
+            f"  to gain   {_more(one.blocks)} would bring {_name(one.cell)} under {target}: "
+            f"{spell(one.duration_s)} ({state})"
+        )
+    if len(wide) > 1:
+        most = max(one.blocks for one in wide)
+        yield (
+            f"  to gain   {_more(most)} would bring all {len(wide)} under {target}: "
+            f"{spell(outlook.together_s(plan, wide, pace))}"
+        )
+    for metric, found in outlook.scatter(plan, trials):
+        if found.buys_most != "unknown":
+            yield (
+                f"  scatter   {metric}: {found.block_percent:.2g} % between blocks, "
+                f"{found.trial_percent:.2g} % between trials of a block: "
+                f"another {found.buys_most} buys most"
+            )
+
+
+def _more(blocks: int) -> str:
+    return f"{blocks} more block{'s' if blocks > 1 else ''}"
+
+
+def _name(cell: Cell) -> str:
+    levels = (level for level in design.values_of(cell).values() if level not in (None, "default"))
+    return "/".join(f"{level}" for level in levels)

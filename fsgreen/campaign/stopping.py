@@ -1,0 +1,65 @@
+"""What ended each cell of a campaign: its trials as the stopping rule sees them, and the record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from fsgreen import design, trace
+from fsgreen.design import Cell, Measured, Plan
+from fsgreen.trace.reduced import reduce_power
+from fsgreen.trial import Trial
+
+
+def measured(trial: Trial) -> Measured:
+    """Return work, time and energy of a whole trial, from its raw tables as `reduce` takes them."""
+    phase = trial.phase("measure")
+    infos = {
+        name: trace.MeterInfo.from_dict(info)
+        for name, info in sorted(trial.record["meters"].items())
+    }
+    power = reduce_power(trial.folder / "power.parquet", infos, [(phase.start_s, phase.end_s)])
+    return Measured(
+        work_ops=trial.record["workload"]["work_ops"],
+        duration_s=phase.duration_s,
+        energy_j=sum(reduced.energy_j() for reduced in power.values()),
+    )
+
+
+def record(plan: Plan, trials: design.Trials) -> dict[str, Any]:
+    """Return what `stopping.json` holds: each decision, and what ended each cell.
+
+    It depends on the plan and the trials alone. `ended` is None for a cell that goes on.
+    """
+    return {
+        "schema": 1,
+        "plan_hash": plan.hash,
+        "target_percent": plan.bounds["ci_half_width_percent"],
+        "least_blocks": plan.profile.blocks,
+        "most_blocks": plan.profile.last_block,
+        "blocks": [
+            {
+                "block": decision.block,
+                "open": _labels(decision.open),
+                "beside": _labels(decision.beside),
+            }
+            for decision in design.decide(plan, trials)
+        ],
+        "cells": [
+            {
+                "cell": standing.cell.label,
+                "n": standing.n,
+                **{
+                    f"{metric}_half_width_percent": width if math.isfinite(width) else None
+                    for metric, width in standing.half_width_percent.items()
+                },
+                "ended": standing.ended,
+            }
+            for standing in design.standings(plan, trials)
+        ],
+    }
+
+
+def _labels(cells: Sequence[Cell]) -> list[str]:
+    return [cell.label for cell in cells]

@@ -1,0 +1,70 @@
+"""What a plan would measure, in lines: blocks, time, factors, constants, exclusions, cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fsgreen.design.cell import FACTORS
+from fsgreen.design.plan import Plan
+
+
+def describe(plan: Plan) -> Iterator[str]:
+    """Yield the lines that `fsgreen plan` prints."""
+    profile = plan.profile
+    least = [planned for planned in plan.trials if planned.block <= profile.blocks]
+    yield f"{plan.study}, profile {profile.name}, plan {plan.hash[:12]}, seed {plan.seed}"
+    yield (
+        f"{len(plan.cells)} cells x {blocks_of(plan)} blocks = "
+        f"{_span(len(least), len(plan.trials))} trials"
+    )
+    ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
+    yield f"at least {_span(*ends)}, without making files and waiting for idle power"
+    if profile.most_blocks is not None:
+        yield (
+            f"blocks beyond {profile.blocks} hold the cells with half-widths of "
+            f"{plan.bounds['ci_half_width_percent']:g} % or more, their defaults and the baseline"
+        )
+    varied, held = _factors(plan)
+    for title, values in (
+        ("what varies", {name: ", ".join(map(_text, levels)) for name, levels in varied.items()}),
+        ("what does not", held),
+        ("bounds", plan.bounds),
+        ("what is left out", {one["what"]: one["why"] for one in plan.exclusions}),
+    ):
+        yield f"{title}:"
+        yield from (f"  {name}: {value}" for name, value in values.items())
+    yield "cells:"
+    for cell in plan.cells:
+        yield f"  {cell.label}{'  (baseline)' if cell == plan.baseline else ''}"
+
+
+def blocks_of(plan: Plan) -> str:
+    """Return the number of blocks: one, or the minimum and the maximum."""
+    return _span(plan.profile.blocks, plan.profile.last_block)
+
+
+def spell(duration_s: float) -> str:
+    """Return a length of time as people say it."""
+    for unit, length_s, digits in (("s", 1, 0), ("min", 60, 0), ("h", 3600, 1)):
+        if duration_s < 100 * length_s:
+            return f"{duration_s / length_s:.{digits}f} {unit}"
+    return f"{duration_s / 86400:.1f} days"
+
+
+def _span(least: object, most: object) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _factors(plan: Plan) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """Return the levels of what varies, and what every cell has alike with the other constants."""
+    cells = [plan.levels(cell) for cell in plan.cells]
+    levels = {factor: list(dict.fromkeys(cell[factor] for cell in cells)) for factor in FACTORS}
+    varied = {factor: found for factor, found in levels.items() if len(found) > 1}
+    held = {factor: _text(found[0]) for factor, found in levels.items() if len(found) == 1}
+    others = {name: value for name, value in plan.constants.items() if name not in FACTORS}
+    return varied, {**held, **others}
+
+
+def _text(level: Any) -> str:
+    return "as fast as it goes" if level is None else f"{level}"

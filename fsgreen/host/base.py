@@ -1,0 +1,89 @@
+"""What every setting of the machine is: something that can be read, changed and put back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from fsgreen.audit.tree import Tree
+from fsgreen.errors import FsgreenError
+
+
+class Found(NamedTuple):
+    """One thing that a setting could change here, or why it can change nothing."""
+
+    target: str
+    now: str | None
+    obstacle: str = ""
+
+
+class Setting(Protocol):
+    """One kind of setting; its targets are the policies, disks, timers ... that have it.
+
+    Attributes
+    ----------
+    name : str
+        As it is typed.
+    summary : str
+        What it does to a measurement, in one line.
+    wanted : str or None
+        The value that a measurement wants; None where that is for the study to say.
+    of_disks : bool
+        Whether the disks must be named.
+    """
+
+    name: str
+    summary: str
+    wanted: str | None
+    of_disks: bool
+
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+        """Return the targets in the order in which they should be changed."""
+
+    def obstacle(self, tree: Tree, target: str, value: str) -> str:
+        """Return why `value` cannot be set, or not be undone afterwards; empty if it can."""
+
+    def read(self, tree: Tree, target: str) -> str | None:
+        """Return the value now, None if there is no such target (any more)."""
+
+    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
+        """Set a value. Raises `FsgreenError`. Programs inherit the lock: see `commands.run`."""
+
+    def identity(self, tree: Tree, target: str) -> str:
+        """Return what tells the target from another one of the same name, empty if nothing."""
+
+    def by_hand(self, target: str, value: str) -> str:
+        """Return the command with which a user sets it."""
+
+
+def write_file(tree: Tree, name: str, value: str) -> None:
+    """Write a value into a file of the kernel.
+
+    Raises
+    ------
+    FsgreenError
+        If the file is not there, or the kernel refuses the value.
+    """
+    path = tree.path(name)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, f"{value}\n".encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise FsgreenError(
+            f"the kernel refused '{value}': {error.strerror}",
+            where=path,
+            next_step="dmesg | tail; in a container, set it on the host",
+        ) from error
+
+
+def read_only(tree: Tree) -> str:
+    """Return why the kernel's files cannot be written at all, empty if they can."""
+    try:
+        flags = os.statvfs(tree.path("sys")).f_flag
+    except OSError:
+        return "there is no /sys here"
+    return "/sys is read-only here: in a container, set it on the host" * bool(flags & os.ST_RDONLY)

@@ -1,0 +1,120 @@
+"""Energy between knots in time, summed while readings pass by."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+
+from fsgreen.trace.powerfile import Floats
+from fsgreen.trace.table import Array
+
+ROW = 128
+"""Segments that are summed at once where no knot lies among them."""
+
+BLOCK = 256 * ROW
+"""Segments that pass by at once: their columns stay in the cache of a core (128 KiB each)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """What lies between readings that follow each other: the shortest and the longest segment.
+
+    Both are NaN where a time is missing. `rows_js` holds twice the energy of each whole row of
+    segments, from the first on.
+    """
+
+    least_s: float
+    most_s: float
+    rows_js: Floats
+
+    @classmethod
+    def between(cls, time_s: Floats, power_w: Floats) -> Segments:
+        """Return what lies between readings; their times need not rise."""
+        count = len(time_s) - 1
+        rows_js = np.empty(count // ROW)
+        scratch_s = np.empty(min(count, BLOCK))
+        least_s, most_s = [np.inf], [-np.inf]
+        with np.errstate(invalid="ignore"):  # a reading without a value makes its row NaN
+            for begin in range(0, count, BLOCK):
+                end = min(begin + BLOCK, count)
+                steps_s = scratch_s[: end - begin]
+                np.subtract(time_s[begin + 1 : end + 1], time_s[begin:end], out=steps_s)
+                least_s.append(steps_s.min())
+                most_s.append(steps_s.max())
+                rows = len(steps_s) // ROW
+                by_row = (rows, ROW)
+                of_rows_s = steps_s[: rows * ROW].reshape(by_row)
+                before_w = power_w[begin : begin + rows * ROW].reshape(by_row)
+                after_w = power_w[begin + 1 : begin + 1 + rows * ROW].reshape(by_row)
+                sums_js = np.vecdot(of_rows_s, before_w)
+                sums_js += np.vecdot(of_rows_s, after_w)
+                rows_js[begin // ROW : begin // ROW + rows] = sums_js
+        return cls(float(np.min(least_s)), float(np.max(most_s)), rows_js)
+
+
+class Slots:
+    """Slot k lies between the knots k - 1 and k, which rise; `energy_j` holds a number for each.
+
+    A segment is shared by the slots that it lies in. A reading without a value makes them NaN.
+    """
+
+    def __init__(self, knots_s: Floats) -> None:
+        self.knots_s = knots_s
+        self._knots = knots_s.tolist()  # looked up one by one, a list is the quicker
+        self.energy_j = np.zeros(len(knots_s) + 1)
+
+    def add_segment(self, before: tuple[float, float], after: tuple[float, float]) -> None:
+        """Add the energy between two readings, each a time and a power."""
+        (begin_s, before_w), (end_s, after_w) = before, after
+        first, last = bisect_right(self._knots, begin_s), bisect_left(self._knots, end_s)
+        if first == last:
+            self.energy_j[first] += 0.5 * (before_w + after_w) * (end_s - begin_s)
+        else:
+            self._add(np.array([begin_s, end_s]), np.array([before_w, after_w]), np.empty(0))
+
+    def add(self, time_s: Floats, power_w: Floats, segments: Segments) -> None:
+        """Add the energy between the first and the last of some readings, whose times rise."""
+        if len(time_s) > 1:
+            self._add(time_s, power_w, segments.rows_js)
+
+    def _add(self, time_s: Floats, power_w: Floats, rows_js: Floats) -> None:
+        first = bisect_right(self._knots, time_s[0])
+        last = bisect_left(self._knots, time_s[-1])
+        knots_s = self.knots_s[first:last]
+        segment = np.searchsorted(time_s, knots_s, side="right") - 1
+        since_s = knots_s - time_s[segment]
+        with np.errstate(invalid="ignore"):
+            sums_j = 0.5 * _between(time_s, power_w, rows_js, segment)
+            # Of the segment that holds a knot, what lies before it belongs to the slot before.
+            rise_w = power_w[segment + 1] - power_w[segment]
+            slope = rise_w / (time_s[segment + 1] - time_s[segment])
+            before_j = since_s * (power_w[segment] + 0.5 * slope * since_s)
+            before_j[since_s == 0] = 0.0
+            sums_j[:-1] += before_j
+            sums_j[1:] -= before_j
+            self.energy_j[first : last + 1] += sums_j
+
+
+def _between(time_s: Floats, power_w: Floats, rows_js: Floats, places: Array) -> Floats:
+    """Return twice the energy before, between and after some segments, whose places rise.
+
+    Rows with a place in them are summed segment by segment, as is the last one, which is not whole.
+    """
+    count, rows = len(time_s) - 1, len(rows_js)
+    fine = np.zeros(rows + 1, dtype=bool)
+    fine[places // ROW] = fine[rows] = True
+    segment = (np.flatnonzero(fine)[:, None] * ROW + np.arange(ROW)).ravel()
+    segment = segment[: np.searchsorted(segment, count)]
+    lengths = np.where(fine, ROW, 1)
+    lengths[rows] = count - rows * ROW
+    parts_js = np.repeat(np.append(rows_js, 0.0), lengths)
+    parts_js[np.repeat(fine, lengths)] = (time_s[segment + 1] - time_s[segment]) * (
+        power_w[segment + 1] + power_w[segment]
+    )
+    begins = np.cumsum(lengths) - lengths
+    cuts = np.append(0, begins[places // ROW] + places % ROW)
+    sums_js: Floats = np.add.reduceat(parts_js, cuts)
+    sums_js[:-1][np.diff(cuts) == 0] = 0.0
+    return sums_js

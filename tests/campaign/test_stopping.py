@@ -1,0 +1,184 @@
+"""A campaign ends cells by its trials alone, however often it was stopped meanwhile."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import synthetic
+
+from fsgreen import campaign, trial
+from fsgreen.campaign import drive
+from fsgreen.design import Cell, Plan, PlannedTrial
+from fsgreen.errors import FsgreenError
+
+CELLS = [Cell("webserver", "ext3"), Cell("webserver", "xfs"), Cell("webserver", "xfs", "blk1k")]
+LEAST, MOST = 3, 6
+
+Act = Callable[[PlannedTrial], str | None]
+
+
+def ops_of(planned: PlannedTrial) -> int:
+    """The option scatters for good, the others stay within a per cent."""
+    scatter = 0.4 if planned.cell.option == "blk1k" else 0.01
+    return round(1000 * (1 + random.Random(planned.trial).uniform(-scatter, scatter)))
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return synthetic.make_plan(CELLS, LEAST, MOST)
+
+
+@pytest.fixture
+def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Return a function that runs a campaign whose trials are written, not measured.
+
+    `act` is called for each trial; it may interrupt, or return why the trial does not count.
+    """
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    monkeypatch.setattr(drive, "_check_levels", lambda plan, testbed: {})
+    monkeypatch.setattr(drive, "open_meters", lambda meters, device: {})
+
+    def run(name: str, plan: Plan, act: Act = lambda planned: None) -> list[str]:
+        order: list[str] = []
+
+        def run_trial(bench: Any, planned: PlannedTrial) -> str | None:
+            order.append(planned.trial)
+            reason = act(planned)
+            if reason is None:
+                folder = campaign.Campaign(name).folder
+                synthetic.write_trial(folder, name, plan, planned, ops=ops_of(planned))
+            return reason
+
+        monkeypatch.setattr(drive, "run_trial", run_trial)
+        monkeypatch.setattr(drive, "_prepare_bench", lambda *given: SimpleNamespace())
+        testbed = SimpleNamespace(device_name=None)
+        campaign.run(plan, name, testbed=testbed)  # type: ignore[arg-type]
+        return order
+
+    return run
+
+
+def record(name: str) -> dict[str, Any]:
+    return json.loads((campaign.Campaign(name).folder / "stopping.json").read_text())
+
+
+def ended(name: str) -> dict[str, str | None]:
+    return {entry["cell"]: entry["ended"] for entry in record(name)["cells"]}
+
+
+def names(name: str) -> list[str]:
+    return [found.name for found in trial.list_trials(campaign.Campaign(name).folder)]
+
+
+def test_the_calm_cell_ends_the_wide_one_goes_on_and_the_record_says_why(
+    measure: Callable[..., list[str]], plan: Plan
+) -> None:
+    measure("demo", plan)
+    kept = record("demo")
+    assert ended("demo") == {
+        "webserver-ext3-default": "target",
+        "webserver-xfs-blk1k": "maximum",
+        "webserver-xfs-default": "target",
+    }
+    assert [entry["n"] for entry in kept["cells"]] == [MOST, MOST, MOST]
+    assert [entry["block"] for entry in kept["blocks"]] == list(range(LEAST + 1, MOST + 1))
+    assert all(entry["open"] == ["webserver-xfs-blk1k"] for entry in kept["blocks"])
+    assert kept["cells"][0]["throughput_half_width_percent"] < 5
+    assert kept["plan_hash"] == plan.hash
+    assert campaign.Campaign("demo").pending() == []
+
+
+def test_calm_cells_alone_end_with_the_minimum(measure: Callable[..., list[str]]) -> None:
+    calm = synthetic.make_plan(CELLS[:2], LEAST, MOST)
+    assert len(measure("demo", calm)) == 2 * LEAST
+    assert set(ended("demo").values()) == {"target"}
+    assert record("demo")["blocks"] == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stopped_at_any_trial_it_measures_and_decides_the_same(
+    measure: Callable[..., list[str]], plan: Plan, seed: int
+) -> None:
+    measure("whole", plan)
+    moments = random.Random(seed)
+    while True:
+        left = moments.randint(1, 4)
+
+        def interrupt(planned: PlannedTrial) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+
+        try:
+            measure("cut", plan, interrupt)
+        except KeyboardInterrupt:
+            continue
+        break
+    assert names("cut") == names("whole")
+    assert record("cut") == record("whole")
+
+
+def test_a_second_start_writes_nothing(measure: Callable[..., list[str]], plan: Plan) -> None:
+    measure("demo", plan)
+    folder = campaign.Campaign("demo").folder
+    before = {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
+    assert measure("demo", plan) == []
+    assert {file: file.stat().st_mtime_ns for file in folder.rglob("*")} == before
+
+
+def test_a_trial_that_never_counts_holds_back_what_it_would_decide(
+    measure: Callable[..., list[str]], plan: Plan
+) -> None:
+    """Rule 3: no block beyond the minimum before those in it are whole."""
+    bad = plan.trials[1].trial
+
+    def refuse(planned: PlannedTrial) -> str | None:
+        return "rule 10: busy" if planned.trial == bad else None
+
+    with pytest.raises(FsgreenError, match=f"1 of 9 trials broke a rule 3 times: {bad}"):
+        measure("demo", plan, refuse)
+    least = [planned.trial for planned in plan.trials if planned.block <= LEAST]
+    assert sorted(names("demo")) == sorted(set(least) - {bad})
+    assert record("demo")["blocks"] == []
+    order = measure("demo", plan)
+    assert order[0] == bad
+    assert ended("demo")["webserver-xfs-blk1k"] == "maximum"
+
+
+def test_a_plan_without_a_maximum_has_no_such_record(
+    measure: Callable[..., list[str]],
+) -> None:
+    fixed = synthetic.make_plan(CELLS, 2)
+    assert measure("demo", fixed) == [planned.trial for planned in fixed.trials]
+    assert not (campaign.Campaign("demo").folder / "stopping.json").exists()
+
+
+def test_what_decides_is_what_the_tables_say(measure: Callable[..., list[str]], plan: Plan) -> None:
+    from fsgreen import reduce
+
+    measure("demo", plan)
+    reduce.write("demo")
+    trials = reduce.read_table("demo", "trials").set_index("trial")
+    for name, found in campaign.Campaign("demo").measured().items():
+        assert found.work_ops == trials.loc[name, "work_ops"]
+        assert found.energy_j == pytest.approx(trials.loc[name, "energy_j"])
+        assert found.duration_s == pytest.approx(trials.loc[name, "duration_s"])
+    due = reduce.due_trials(plan, reduce.read_table("demo", "trials"))
+    assert [planned.trial for planned in due] == names("demo")
+
+
+def test_the_time_to_go_is_in_the_bar(
+    measure: Callable[..., list[str]], plan: Plan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure("demo", plan)
+    shown = capsys.readouterr().err
+    assert "to the end of block 3" in shown
+    assert "18 of 18" in shown
+    assert "to go" in shown

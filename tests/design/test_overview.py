@@ -1,0 +1,53 @@
+"""What `fsgreen plan` shows is what a reader needs before a night of measuring."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+
+from fsgreen.design import Cell
+from fsgreen.design.overview import describe, spell
+
+
+def shown(*args, **kwargs) -> str:
+    return "\n".join(describe(synthetic.make_plan(*args, **kwargs)))
+
+
+def test_blocks_and_time_are_spans_where_cells_may_end_early() -> None:
+    text = shown(blocks=5, most_blocks=10)
+    assert "2 cells x 5 to 10 blocks = 10 to 20 trials" in text
+    assert "at least 2 min to 4 min" in text
+    assert "blocks beyond 5 hold the cells with half-widths of 5 % or more" in text
+
+
+def test_a_fixed_number_of_blocks_is_no_span() -> None:
+    text = shown(blocks=2)
+    assert "2 cells x 2 blocks = 4 trials" in text
+    assert "beyond" not in text
+
+
+def test_what_varies_and_what_does_not_and_what_is_left_out() -> None:
+    text = shown([Cell("webserver", "xfs"), Cell("webserver", "xfs", device="aged")])
+    varies, _, rest = text.partition("what does not:")
+    assert "  device: initial, aged" in varies
+    assert "file_system" not in varies
+    assert "  file_system: xfs" in rest
+    assert "  cache: cold" in rest
+    assert "  load_ops_s: as fast as it goes" in rest
+    assert "  reiserfs: it left Linux in 6.13" in rest
+    assert "  webserver-xfs-default  (baseline)" in rest
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "text"),
+    [
+        (0, "0 s"),
+        (99, "99 s"),
+        (100, "2 min"),
+        (840, "14 min"),
+        (7200, "2.0 h"),
+        (9e5, "10.4 days"),
+    ],
+)
+def test_times_are_told_as_people_say_them(duration_s: float, text: str) -> None:
+    assert spell(duration_s) == text
