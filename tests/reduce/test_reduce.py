@@ -63,6 +63,24 @@ def test_same_traces_same_bytes(raw):
     assert first == [file.read_bytes() for file in sorted(paths.results("small").glob("*.csv"))]
 
 
+def test_several_processes_give_the_same_bytes_and_the_same_errors(raw, monkeypatch):
+    """How many cores a machine has must not be seen in its results."""
+    tables = [paths.results("small") / f"{name}.csv" for name in ("trials", "series", "latency")]
+    reduce.write("small")
+    alone = [file.read_bytes() for file in tables]
+    for file in tables:
+        file.unlink()
+    monkeypatch.setattr(reduce, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    reduce.write("small")
+    assert alone == [file.read_bytes() for file in tables]
+    record = next(raw.glob("trials/*/trial.json"))
+    record.write_text(record.read_text().replace('"work_ops": 1000', '"work_ops": 999'))
+    with pytest.raises(FsgreenError, match="not whole") as caught:
+        reduce.write("small")
+    assert caught.value.where == str(record.parent) and caught.value.next_step
+
+
 def test_a_changed_raw_file_is_found(raw):
     """Rule 22: one flipped byte in a trace stops the analysis and names the trial."""
     file = next(raw.glob("trials/*/power.parquet"))
