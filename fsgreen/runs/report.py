@@ -14,7 +14,6 @@ from scipy import stats as distributions
 
 from fsgreen import stats
 from fsgreen.reduce import CELL
-from fsgreen.stats.compare import _difference_p
 
 Floats = NDArray[np.float64]
 
@@ -186,7 +185,9 @@ def _compare(candidate: pd.DataFrame, baseline: pd.DataFrame, column: str) -> di
         pairs = (means[0] - means[1]).dropna().to_numpy()
         if len(pairs):
             n = len(pairs)
-            return _result(n, n, True, stats.mean_ci(pairs), _difference_p(pairs))
+            return _result(
+                n, n, True, stats.mean_ci(pairs), stats.LogRatio.of_blocks(pairs).difference_p()
+            )
     return _result(len(logs[0]), len(logs[1]), False, *_welch(*(log.to_numpy() for log in logs)))
 
 
