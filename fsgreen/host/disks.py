@@ -66,7 +66,7 @@ class ReadAhead(_OfDisks, OneFile):
     """How much the kernel reads ahead of a sequential reader, in KiB."""
 
     name = "read-ahead"
-    summary = "read-ahead decides what sequential reads cost; in KiB"
+    summary = "read-ahead decides what sequential reads cost"
     wanted: str | None = "128"  # the kernel's default (VM_READAHEAD_PAGES, linux/mm.h)
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:

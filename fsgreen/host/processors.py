@@ -58,7 +58,7 @@ class Turbo(OfMachine):
     def read(self, tree: Tree, target: str) -> str | None:
         """Return `on` or `off`."""
         text = tree.text(f"{CPU}/{target}")
-        if text not in ("0", "1"):
+        if target not in machine.TURBO or text not in ("0", "1"):
             return None
         return "on" if text == machine.TURBO[target] else "off"
 

@@ -209,6 +209,18 @@ def test_a_disk_that_was_taken_away_is_gone_and_its_successor_is_not_touched(
     assert tree.text("sys/block/sda/queue/read_ahead_kb") == "128"
 
 
+def test_a_disk_that_cannot_be_asked_is_not_taken_for_gone(tree: host.Tree) -> None:
+    before = machines.state(tree)
+    host.apply(["apm"], disks=["sda"], tree=tree)
+    program = (tree.root / "bin/hdparm").read_text()
+    machines.program(tree.root, "hdparm", "echo 'hdparm: busy' >&2; exit 5")
+    (outcome,) = host.restore(tree)
+    assert outcome.result == "failed"
+    (tree.root / "bin/hdparm").write_text(program)
+    host.restore(tree)
+    assert machines.state(tree) == before
+
+
 def test_values_of_another_boot_are_compared_and_never_written(tree: host.Tree) -> None:
     host.apply(["governor", "turbo"], tree=tree)
     machines.write(tree.root, journal.BOOT_ID, "another")
