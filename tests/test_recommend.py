@@ -338,9 +338,14 @@ def test_the_forest_groups_by_what_a_change_takes():
     """A reader must not take a format option for a mount option."""
     table = made(scatter=0.004, speed={"varmail-ext3-blk2k": 2.0}).reset_index()
     figure = recommend.forest(table)
-    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert names[0] == "mount options"
-    assert names[names.index("format options (mkfs)") + 1] == "Ext3 blk2k"
+    left = figure.axes[0]
+    headings = {text.get_text(): text.get_position()[1] for text in left.texts}
+    names = dict(
+        zip((x.get_text() for x in left.get_yticklabels()), left.get_yticks(), strict=True)
+    )
+    assert headings["mount options"] < names["Ext3 dtlg"] < headings["format options"]
+    assert names["Ext3 blk2k"] == headings["format options"] + 1
+    assert names["Ext3 blk1k"] < headings["other file systems"] < names["XFS default"]
     assert any("modelled power" in text.get_text() for text in figure.axes[1].texts)
 
 

@@ -84,9 +84,7 @@ def _print_ranking(ranked: pd.DataFrame) -> None:
     print(f"  first: {_name(first)}; not told apart from it: {_names(level)}")
     for kind, heading in HEADINGS.items():
         rows = ranked[ranked["change"] == kind]
-        if rows.empty:
-            continue
-        print(f"  {heading}")
+        print(f"  {heading}{' (none measured that the constraints admit)' if rows.empty else ''}")
         for row in rows.to_dict("records"):
             _print_row(row, *(f"{metric}{end}_{unit}" for end in ("", "_low", "_high")))
 

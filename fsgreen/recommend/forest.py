@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from fsgreen.figures import COLOUR, NAME, empty, modelled, new, note, styled
 from fsgreen.figures.style import GREY, MARKER
@@ -13,12 +13,14 @@ from fsgreen.recommend.changes import KINDS
 
 HEADING = {
     "mount": "mount options",
-    "format": "format options (mkfs)",
-    "file system": "another file system (mkfs)",
+    "format": "format options",
+    "file system": "other file systems",
 }
 DECIDED = ("gain", "loss")
 TITLE = {"throughput": "operations per second", "efficiency": "operations per joule"}
 ROW_IN = 0.17
+FINE = (0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2)
+COARSE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
 @styled
@@ -38,6 +40,8 @@ def forest(table: pd.DataFrame) -> Figure:
     if not any(isinstance(line, tuple) for line in lines):
         return empty(new(1.2), f"Nothing but {now['file_system']}/{now['option']} to choose from.")
     figure = new(1.1 + ROW_IN * len(lines))
+    # Letters are a little wider in the file than at the resolution of the layout.
+    figure.set_layout_engine("constrained", w_pad=0.1)
     panels = figure.subplots(1, len(TITLE), sharey=True)
     for axes, (metric, title) in zip(panels, TITLE.items(), strict=True):
         of_metric = table[table["metric"] == metric].set_index(["file_system", "option"])
@@ -46,6 +50,7 @@ def forest(table: pd.DataFrame) -> Figure:
                 _mark(axes, place, of_metric.loc[line], line[0])
         _scale(axes, of_metric)
         axes.set_title(title)
+        axes.tick_params(axis="y", length=0)
         if metric == "efficiency":
             modelled(axes, now["boundary"])
     _names(panels[0], lines)
@@ -55,8 +60,8 @@ def forest(table: pd.DataFrame) -> Figure:
     blocks = f"{least}" if least == most else f"{least} to {most}"
     note(
         figure,
-        f"95 % intervals over {blocks} blocks; filled: told apart (Holm); "
-        f"band: differences below {now['bound_percent']:g} %",
+        f"95 % intervals over {blocks} blocks; filled: told apart (Holm); band: differences below "
+        f"{now['bound_percent']:g} %; all but mount options take mkfs",
     )
     return figure
 
@@ -94,22 +99,24 @@ def _scale(axes: Axes, of_metric: pd.DataFrame) -> None:
     axes.set_xscale("log")
     low = of_metric[["ratio_x", "ratio_low_x"]].min().min()
     high = of_metric[["ratio_x", "ratio_high_x"]].max().max()
-    axes.set_xlim(min(0.8, low / 1.1), max(1.25, high * 1.1))
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    low, high = min(0.8, low / 1.1), max(1.25, high * 1.1)
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(FixedLocator(FINE if high < 4 * low else COARSE))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")
 
 
 def _names(axes: Axes, lines: list[str | tuple[str, str]]) -> None:
-    texts = [
-        line if isinstance(line, str) else f"{NAME.get(line[0], line[0])} {line[1]}"
-        for line in lines
-    ]
-    axes.set_yticks(range(len(lines)), texts)
-    axes.set_ylim(len(lines) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    for line, label in zip(lines, axes.get_yticklabels(), strict=True):
+    names = {
+        place: f"{NAME.get(line[0], line[0])} {line[1]}"
+        for place, line in enumerate(lines)
+        if isinstance(line, tuple)
+    }
+    axes.set_yticks(list(names), names.values())
+    axes.set_ylim(len(lines) - 0.4, -1.2)
+    for place, line in enumerate(lines):
         if isinstance(line, str):
-            label.set_fontweight("bold")
+            inside = axes.get_yaxis_transform()
+            axes.text(0.01, place, line, transform=inside, va="center", fontweight="bold")

@@ -135,6 +135,10 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
 
 def percent(row: Mapping[str, Any] | pd.Series) -> str:
     """Return an effect as a change in per cent with its interval."""
-    value, low, high = (100 * (row[f"ratio{end}_x"] - 1) for end in ("", "_low", "_high"))
-    interval = "" if pd.isna(low) else f" [{low:+.0f}, {high:+.0f}]"
-    return f"{value:+.0f} %{interval}"
+    value, low, high = (_signed(row[f"ratio{end}_x"]) for end in ("", "_low", "_high"))
+    return f"{value} %" + ("" if pd.isna(row["ratio_low_x"]) else f" [{low}, {high}]")
+
+
+def _signed(ratio: float) -> str:
+    text = f"{100 * (ratio - 1):+.0f}"
+    return "+0" if text == "-0" else text

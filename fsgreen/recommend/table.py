@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,8 @@ from fsgreen.papers.cells import TOTALS, UNIT
 from fsgreen.papers.effects import LEVEL, Config, effects_table, sample
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import Constraints
-from fsgreen.recommend.planning import MOST, more_blocks
+from fsgreen.recommend.planning import more_blocks
+from fsgreen.recommend.verdicts import verdict, words
 
 FREE = ["workload", "file_system", "option", "load_ops_s"]
 """Factors that a recommendation is about; all others are held at the study's baseline."""
@@ -26,8 +28,6 @@ SHORT = {
     "db": "oltp",
 }
 """Workloads as fast10 calls them in passing."""
-
-WORTH = {"mount": "a change of mount options", "format": "a reformat", "file system": "a reformat"}
 
 ABSOLUTE = [
     f"{metric}{end}_{unit}" for metric, unit in UNIT.items() for end in ("", "_low", "_high")
@@ -125,10 +125,8 @@ def recommend(
 ) -> pd.DataFrame:
     """Return a row per metric and configuration, best first, what there is now included.
 
-    `verdict` is one of gain, loss, level (a difference within the bound), no gain (at most the
-    bound, by the interval), inconclusive, inconsistent (rule 24) and modelled (rule 19: such power
-    decides nothing); `says` puts it in words. `beside_best` tells configurations that the first of
-    the ranking is not told apart from.
+    `verdict` is one of those of `verdicts.verdict`, `says` puts it in words. `beside_best` is the
+    outcome against the first of the ranking, which may be the luckiest of many.
 
     Parameters
     ----------
@@ -149,109 +147,68 @@ def recommend(
         If `now` was not measured, or contradicts the constraints.
     """
     admitted, _ = candidates(cells, workload, now, constraints)
-    against_now = effects_table(
+    effects = effects_table(
         trials, [("recommendation", workload, config, now) for config in admitted], bounds
     )
     of_cell = cells[cells["workload"] == workload].set_index(["file_system", "option"])
-    rankings = []
-    for metric in TOTALS:
-        effects = against_now[against_now["metric"] == metric]
-        ranked = _ranked([_now_row(now, metric), *effects.to_dict("records")])
-        beside = _beside_best(trials, workload, ranked, metric, bounds)
-        for order, row in enumerate(ranked, start=1):
-            config = Config(row["file_system"], row["option"])
+    rankings = {metric: _ranked(effects, metric, now) for metric in TOTALS}
+    bests = {Config(ranked[0]["file_system"], ranked[0]["option"]) for ranked in rankings.values()}
+    beside = {best: _beside(trials, workload, [now, *admitted], best, bounds) for best in bests}
+    rows = []
+    for metric, ranked in rankings.items():
+        best = Config(ranked[0]["file_system"], ranked[0]["option"])
+        for order, effect in enumerate(ranked, start=1):
+            config = Config(effect["file_system"], effect["option"])
             step = change(now, config)
             cell = of_cell.loc[(config.file_system, config.option)]
-            row |= {
-                **{name: cell[name] for name in [*ABSOLUTE, "boundary"]},
+            row = {
+                **cell[[*ABSOLUTE, "boundary", "n"]],
+                **effect,
                 "workload": workload,
                 "order": order,
                 "change": step.kind,
                 "how": step.how,
                 "risk": step.risk,
-                "beside_best": beside[config],
+                "beside_best": beside[best].get((metric, config), "best"),
                 "bound_percent": bounds["equivalence_percent"],
             }
-            if config == now:
-                row["n"] = cell["n"]
-            states = [cell["state"], of_cell.loc[(now.file_system, now.option)]["state"]]
-            row["verdict"] = _verdict(row, states, bounds)
-            row["more_blocks_count"] = None
+            steady = "inconsistent" not in (
+                cell["state"],
+                of_cell.loc[(now.file_system, now.option)]["state"],
+            )
+            row["verdict"] = verdict(row, steady, bounds)
             if row["verdict"] == "inconclusive":
+                pair = [sample(trials, workload, each, metric) for each in (config, now)]
                 row["more_blocks_count"] = more_blocks(
-                    sample(trials, workload, config, metric),
-                    sample(trials, workload, now, metric),
+                    *pair,
                     bound=bounds["equivalence_percent"] / 100,
                     minimum=int(bounds["minimum_trials"]),
-                    level=LEVEL / len(effects),
+                    level=LEVEL / len(admitted),
                 )
-            row["says"] = _says(row)
-        rankings += ranked
-    table = pd.DataFrame(rankings, columns=COLUMNS)
+            row["says"] = words(row)
+            rows.append(row)
+    table = pd.DataFrame(rows, columns=COLUMNS)
     return table.astype({"n": "Int64", "more_blocks_count": "Int64"})
 
 
-def _now_row(now: Config, metric: str) -> dict[str, Any]:
-    same = {"ratio_x": 1.0, "ratio_low_x": 1.0, "ratio_high_x": 1.0}
-    return {"metric": metric, "file_system": now.file_system, "option": now.option, **same}
+def _ranked(effects: pd.DataFrame, metric: str, now: Config) -> list[dict[str, Any]]:
+    """Return the effects on a metric and, at 1, what there is now: the largest ratio first."""
+    same = dict.fromkeys(("ratio_x", "ratio_low_x", "ratio_high_x"), 1.0)
+    here = {"metric": metric, "file_system": now.file_system, "option": now.option, **same}
+    rows = [here, *effects[effects["metric"] == metric].to_dict("records")]
+    return sorted(rows, key=lambda row: (math.isnan(row["ratio_x"]), -row["ratio_x"]))
 
 
-def _ranked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    table = pd.DataFrame(rows).sort_values("ratio_x", ascending=False, kind="stable")
-    return list(table.to_dict("records"))
-
-
-def _beside_best(
+def _beside(
     trials: pd.DataFrame,
     workload: str,
-    ranked: list[dict[str, Any]],
-    metric: str,
+    configs: Iterable[Config],
+    best: Config,
     bounds: Mapping[str, float],
-) -> dict[Config, str]:
-    best, *others = (Config(row["file_system"], row["option"]) for row in ranked)
-    pairs = [("beside the best", workload, config, best) for config in others]
+) -> dict[tuple[str, Config], str]:
+    pairs = [("beside the best", workload, config, best) for config in configs if config != best]
     effects = effects_table(trials, pairs, bounds)
-    of_metric = effects[effects["metric"] == metric]
-    outcomes = of_metric[["file_system", "option", "outcome"]].itertuples(index=False)
-    return {best: "best"} | {Config(*config): outcome for *config, outcome in outcomes}
-
-
-def _verdict(row: Mapping[str, Any], states: Collection[str], bounds: Mapping[str, float]) -> str:
-    if row["change"] == "none":
-        return "now"
-    if row["metric"] == "efficiency" and row["boundary"] == "modelled":
-        return "modelled"
-    if "inconsistent" in states:
-        return "inconsistent"
-    low, high = 1 - row["bound_percent"] / 100, 1 / (1 - row["bound_percent"] / 100)
-    inside = low <= row["ratio_low_x"] and row["ratio_high_x"] <= high
-    if row["n"] >= bounds["minimum_trials"]:
-        if inside or row["outcome"] == "equivalent":
-            return "level"
-        if row["outcome"] == "different":
-            return "gain" if row["ratio_x"] > 1 else "loss"
-        if row["ratio_high_x"] <= high:
-            return "no gain"
-    return "inconclusive"
-
-
-def _says(row: Mapping[str, Any]) -> str:
-    kind, verdict = row["change"], row["verdict"]
-    if verdict == "now":
-        return "what there is now"
-    if verdict == "modelled":
-        return "modelled power: decides nothing"
-    if verdict == "inconsistent":
-        return "inconsistent: no steady state"
-    if verdict == "level":
-        return f"no difference worth {WORTH[kind]}"
-    if verdict == "no gain":
-        return f"no gain worth {WORTH[kind]}"
-    if verdict == "inconclusive":
-        more = row["more_blocks_count"]
-        many = f"more than {MOST} more blocks" if more is None else f"{more} more blocks"
-        return f"inconclusive: {many} would tell"
-    low, high = (100 * (row[name] - 1) for name in ("ratio_low_x", "ratio_high_x"))
-    if verdict == "gain":
-        return f"gain of {low:.3g} to {high:.3g} %"
-    return f"loss of {-high:.3g} to {-low:.3g} %"
+    return {
+        (row["metric"], Config(row["file_system"], row["option"])): row["outcome"]
+        for row in effects.to_dict("records")
+    }
