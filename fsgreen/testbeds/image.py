@@ -18,7 +18,6 @@ CHUNK_B = 4 << 20
 SPARE_B = 64 << 20
 """What is left free beside a file that is allocated in full."""
 
-
 FILLING_B = 1024
 """The period of `filling`: the smallest block of any file system here."""
 

@@ -110,6 +110,23 @@ class LoopStates:
                 next_step="name a folder on another file system with --folder",
             )
 
+    def require_written(self, since_b: int) -> int:
+        """Return the bytes written since the counter stood at `since_b`.
+
+        Raises
+        ------
+        FsgreenError
+            If they are fewer than the device has.
+        """
+        written_b = self._counters.written_b() - since_b
+        if written_b < self._size_b:
+            raise FsgreenError(
+                f"the kernel counted {written_b} B written of {self._size_b} B",
+                where=self._device,
+                next_step=f"echo 1 > /sys/block/{self._device.name}/queue/iostats",
+            )
+        return written_b
+
     def _fill(self) -> None:
         before_b = self._counters.written_b()
         fd = guard.open_to_overwrite(self._device, image=self._image)
@@ -117,13 +134,7 @@ class LoopStates:
             image.fill(fd, self._size_b)
         finally:
             os.close(fd)
-        written_b = self._counters.written_b() - before_b
-        if written_b < self._size_b:
-            raise FsgreenError(
-                f"the kernel counted {written_b} B written of {self._size_b} B",
-                where=self._device,
-                next_step=f"echo 1 > /sys/block/{self._device.name}/queue/iostats",
-            )
+        self.require_written(before_b)
 
     def _discard(self, disk: Queue) -> int:
         """Discard all of the device and return the bytes that the disk below discarded."""
