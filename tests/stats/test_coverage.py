@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bench import coverage as command
-from bench.coverage_cases import CASES, DISTRIBUTIONS, rate
+from bench.coverage_cases import CASES, rate
+from bench.coverage_trials import DISTRIBUTIONS
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.stats import coverage
