@@ -231,20 +231,20 @@ class Took:
         return cls(sum(walls_s), sum(cpus_s), max(peaks_b))
 
 
-def step(module: str) -> Took:
-    """Do one step."""
-    begin_s = time.perf_counter()
-    import_module(module).write(CAMPAIGN)
-    wall_s = time.perf_counter() - begin_s
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    cpu_s = sum(each.ru_utime + each.ru_stime for each in used)
-    return Took(wall_s, cpu_s, 1024 * max(each.ru_maxrss for each in used))
-
-
 def apart(module: str) -> Took:
     """Do one step in a process of its own."""
+    begin_s = time.perf_counter()
     with ProcessPoolExecutor(1, mp_context=SPAWN) as pool:
-        return pool.submit(step, module).result()
+        cpu_s, peak_b = pool.submit(step, module).result()
+    return Took(time.perf_counter() - begin_s, cpu_s, peak_b)
+
+
+def step(module: str) -> tuple[float, int]:
+    """Do one step; return the processor time and the peak of this process and its own."""
+    import_module(module).write(CAMPAIGN)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu_s = sum(each.ru_utime + each.ru_stime for each in used)
+    return cpu_s, 1024 * max(each.ru_maxrss for each in used)
 
 
 def main() -> None:
