@@ -15,9 +15,9 @@ PACKAGE = paths.root() / "fsgreen"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "units", "paths"),
     ("stats", "trace", "trial", "design", "audit"),
-    ("meters", "testbeds", "workloads"),
+    ("meters", "testbeds", "workloads", "host"),
     ("preflight", "campaign"),
-    ("reduce", "confounds", "rules", "claims", "figures", "papers"),
+    ("reduce", "runs", "confounds", "rules", "claims", "figures", "papers", "recommend"),
     ("report", "pipeline", "view"),
     ("cli", "__main__"),
 )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from fsgreen import __version__
-from fsgreen.cli import meters, studies
+from fsgreen.cli import host, meters, recommend, rules, runs, studies
 from fsgreen.errors import FsgreenError
 
 INTERRUPTED = 130
@@ -43,7 +43,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fsgreen {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     studies.add(commands)
+    rules.add(commands)
+    recommend.add(commands)
+    host.add(commands)
     meters.add(commands)
+    runs.add(commands)
     return parser
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fsgreen.errors import unknown
+from fsgreen.design.factorial import declared_options
+from fsgreen.errors import FsgreenError, unknown
 
 FACTORS = ("workload", "file_system", "option", "load_ops_s", "cache", "device", "scheduler")
 
@@ -38,10 +39,23 @@ class Cell:
         return "-".join(parts)
 
 
-def cells_of(levels: Mapping[str, Sequence[Any]]) -> Iterator[Cell]:
-    """Yield every combination of the levels; raises FsgreenError for an unknown factor."""
-    for factor in levels:
-        if factor not in FACTORS:
-            raise unknown("factor", factor, FACTORS)
-    for combination in itertools.product(*levels.values()):
-        yield Cell(**dict(zip(levels, combination, strict=True)))
+def cells_of(levels: Mapping[str, Any]) -> Iterator[Cell]:
+    """Yield every combination of the levels, which may hold `factorial` in place of `option`.
+
+    Raises FsgreenError for an unknown factor, and for a factorial that is none.
+    """
+    columns: dict[str, Sequence[Any]] = {}
+    for factor, of_factor in levels.items():
+        if factor == "factorial":
+            if "option" in levels:
+                raise FsgreenError(
+                    "a matrix has `option` and `factorial`, which says what the options are",
+                    next_step="give each a matrix of its own",
+                )
+            columns["option"] = declared_options(of_factor)
+        elif factor in FACTORS:
+            columns[factor] = of_factor
+        else:
+            raise unknown("factor", factor, [*FACTORS, "factorial"])
+    for combination in itertools.product(*columns.values()):
+        yield Cell(**dict(zip(columns, combination, strict=True)))

@@ -26,6 +26,7 @@ COMMANDS = (
     "wattsup-memory",
     "calibrate",
     "model-error",
+    "host",
 )
 
 

@@ -9,7 +9,13 @@ from fsgreen.papers.effects import effects_table
 from fsgreen.papers.fast10.analyse import comparisons
 from fsgreen.papers.fast10.figures import configurations, cpu_split, power_by_load
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.papers.fast10.tables import option_effects, recommended, workload_parameters
+from fsgreen.papers.fast10.tables import (
+    agreement,
+    micro_benchmarks,
+    option_effects,
+    recommended,
+    workload_parameters,
+)
 from fsgreen.papers.fast10.tables.tex import as_tex
 
 PRINTED = Printed.load()
@@ -134,3 +140,28 @@ def test_tex_escapes_what_tex_reads():
     assert r"a\_b \& 50 \%" in text
     assert r"$\dagger$" in text
     assert text.count(r"\\") == len(table) + 1
+
+
+def test_agreement_counts_cells_by_what_was_published_and_found():
+    """The sum over a row is the number of published cells; what was not run is not forgotten."""
+    speed = {"webserver-ext3-dtlg": 0.73, "webserver-ext3-wrbck": 1.5}
+    _, effects = tables(speed=speed, scatter=0.004)
+    table = agreement(PRINTED.table2, effects).set_index("published")
+    here = PRINTED.table2[
+        (PRINTED.table2["metric"] == "perf") & (PRINTED.table2["fs"] != "reiserfs")
+    ]
+    assert table.to_numpy().sum() == len(here)
+    assert table.loc["lower", ["lower", "higher"]].tolist() == [1, 1]
+    assert table["not run"].sum() == len(here) - 2
+    none = agreement(PRINTED.table2, effects.iloc[:0]).set_index("published")
+    assert none["not run"].sum() == len(here)
+
+
+def test_micro_benchmarks_have_a_row_each_also_if_not_run(monkeypatch):
+    """A gap in the campaign is a visible gap in the table."""
+    monkeypatch.setitem(synthetic.RATE, "shared-append", 1000.0)
+    cells, _ = tables([*CELLS, *synthetic.cells(["shared-append"], ["ext3", "xfs"])], scatter=0)
+    table = micro_benchmarks(cells).set_index("micro-benchmark")
+    assert table.loc["shared-append", "XFS"].startswith("1,300 [1,300")
+    assert table.loc["shared-append", "Ext2"] == "not run"
+    assert len(table) == 5

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen import paths
-from fsgreen.confounds import read_probes
+from fsgreen import paths, rules
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import Config, effects_table
-from fsgreen.papers.trust import trust_table
 from fsgreen.reduce import read_plan, read_table, write_table
-from fsgreen.trial import list_invalid, list_trials
 
 
 def write(campaign: str) -> Path:
@@ -22,12 +19,9 @@ def write(campaign: str) -> Path:
     trials = read_table(campaign, "trials")
     cells = cells_table(trials, plan.bounds)
     effects = effects_table(trials, comparisons(trials), plan.bounds)
-    raw = paths.raw(campaign)
-    by_offset = read_probes(campaign)["offset"]
-    trust = trust_table(trials, cells, plan, list_trials(raw), list_invalid(raw), by_offset)
     write_table(cells, campaign, "cells")
     write_table(effects, campaign, "effects")
-    write_table(trust, campaign, "trust")
+    rules.write(campaign)
     return paths.results(campaign)
 
 

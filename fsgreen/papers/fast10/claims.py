@@ -18,6 +18,7 @@ from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.reduce import read_plan, read_table, write_table
 from fsgreen.stats import Estimate
+from fsgreen.trial import Trial, list_trials
 
 PAPER = "fast10"
 TESTABLE = {"loop": "loop", "block": "real-disk", "vm": "vm", "simdisk": "simulation"}
@@ -33,12 +34,27 @@ def write(campaign: str) -> Path:
         read_plan(campaign).bounds,
         str(identity["boundary"]),
         declared("needs"),
+        geometry_table(list_trials(paths.raw(campaign))),
     )
     testbed = str(identity["testbed"]["kind"])
     ledger = judge_all(bench, testbed, Printed.load())
     write_table(claims_table(ledger, testbed, bench.boundary), campaign, "claims")
     write_table(parts_table(ledger), campaign, "claim_parts")
     return paths.results(campaign)
+
+
+def geometry_table(records: Iterable[Trial]) -> pd.DataFrame:
+    """Return a row per trial: file system, option, and what mkfs made, as it was read back."""
+    return pd.DataFrame(
+        [
+            {
+                "file_system": trial.record["cell"]["file_system"],
+                "option": trial.record["cell"]["option"],
+                **(trial.record["mount"].get("geometry") or {}),
+            }
+            for trial in records
+        ]
+    )
 
 
 def declared(name: str) -> dict[str, Any]:
@@ -118,6 +134,7 @@ def parts_table(ledger: Mapping[str, Sequence[Part]]) -> pd.DataFrame:
                     "verdict": part.verdict,
                     "basis": part.basis or "",
                     "published": part.published,
+                    "ours": shown(part) if part.tested else "",
                     "band_low_x": part.band.low if part.band else float("nan"),
                     "band_high_x": part.band.high if part.band else float("nan"),
                     "ours_x": ours.value,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -14,20 +15,28 @@ from fsgreen import stats
 from fsgreen.claims import Band, Part, Verdict, band, judge, judge_order, unit_of, written
 from fsgreen.papers.cells import TOTALS
 from fsgreen.papers.effects import Config, sample
-from fsgreen.papers.fast10.reference import WORKLOADS
+from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, WORKLOADS
 
 Numbers = Sequence[Mapping[str, Any]]
 
-METRIC = {"throughput_ops_s": "throughput", "energy_efficiency_ops_per_j": "efficiency"}
-GONE = ("reiserfs",)
-"""File systems that no kernel of today has."""
+METRIC = {
+    "throughput_ops_s": "throughput",
+    "appends": "throughput",
+    "operations": "throughput",
+    "energy_efficiency_ops_per_j": "efficiency",
+}
+"""What a published number is about. Counts of operations are of runs of equal length."""
+
+CARRIES = 0.98
+"""Share of a limited load from which on a file system counts as carrying it."""
 
 
 @dataclass(frozen=True)
 class Bench:
     """The campaign that claims are tested on.
 
-    `needs` holds the texts for what is missing, by name.
+    `needs` holds the texts for what is missing, by name; `geometry` has a row per trial, with
+    `file_system`, `option` and what was read back from the disk after mkfs.
     """
 
     trials: pd.DataFrame
@@ -35,6 +44,7 @@ class Bench:
     bounds: Mapping[str, float]
     boundary: str
     needs: Mapping[str, str]
+    geometry: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @cached_property
     def unlimited(self) -> frozenset[tuple[str, Config]]:
@@ -171,10 +181,82 @@ def _journal_helps(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         yield _above(workload, *pair, "throughput", bench)
 
 
+def _equal_power(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    """Yield each pair of file systems at each limited web load that both carry."""
+    trials = bench.trials
+    web = trials[(trials["workload"] == "webserver") & (trials["option"] == "default")]
+    web = web[web["load_ops_s"].notna() & web["file_system"].isin(FILE_SYSTEMS)]
+    carried = web[web["throughput_ops_s"] >= CARRIES * web["load_ops_s"]]
+    target = band(numbers[0], "measured", bench.bounds["equivalence_percent"] / 100)
+    for load_ops_s, of_load in carried.groupby("load_ops_s"):
+        powers = {
+            name: rows[["block", "power_w"]].rename(columns={"power_w": "above"}).assign(below=1.0)
+            for name, rows in of_load.groupby("file_system")
+        }
+        for one, other in combinations(powers, 2):
+            what = f"power at {load_ops_s:g} web ops/s: {one} over {other}"
+            ours = stats.effect(powers[one], powers[other])
+            yield bench.about_power(
+                Part(
+                    what,
+                    judge(ours, target),
+                    "measured",
+                    "no difference",
+                    target,
+                    ours,
+                    "change",
+                    bench.boundary,
+                )
+            )
+    what = "power of Reiserfs at the same load"
+    yield Part(what, "not testable here", needs=bench.needs["reiserfs"])
+    if carried.empty:
+        what = "power of two file systems at the same web load"
+        yield Part(what, "not testable here", needs=bench.needs["load-levels"])
+
+
+def _block_groups(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    small, large = Config("ext2", "bg16k"), Config("ext2", "isz1k")
+    sizes = {config: _per_group(bench.geometry, config) for config in (small, large)}
+    what = f"blocks in a group of {large}"
+    published = f"{numbers[0]['value']:g} Ki blocks"
+    lacks = tuple(str(config) for config, estimate in sizes.items() if estimate is None)
+    per_group, other = sizes[large], sizes[small]
+    if per_group is None or other is None:
+        yield Part(what, "not testable here", published=published, lacks=lacks)
+        return
+    blocks = 1024.0 * numbers[0]["value"]
+    target = Band(blocks, blocks, 0)
+    yield Part(what, judge(per_group, target), "measured", published, target, per_group, "")
+    groups = stats.Estimate(
+        other.value / per_group.value,
+        other.low / per_group.high,
+        other.high / per_group.low,
+        min(per_group.n, other.n),
+    )
+    target = band(numbers[1], "measured", 0.0)
+    what = f"groups of {large} over those of {small}"
+    yield Part(what, judge(groups, target), "measured", written(numbers[1]), target, groups)
+
+
+def _per_group(geometry: pd.DataFrame, config: Config) -> stats.Estimate | None:
+    """Return the blocks per group of all trials of a configuration: mean, least and most."""
+    if "blocks_per_group" not in geometry:
+        return None
+    names = zip(geometry["file_system"], geometry["option"], strict=True)
+    of_config = [Config(*name) == config for name in names]
+    found = geometry[of_config]["blocks_per_group"].dropna()
+    if found.empty:
+        return None
+    return stats.Estimate(found.mean(), found.min(), found.max(), len(found))
+
+
 CHECKS: dict[str, Callable[[Bench, Numbers], Iterator[Part]]] = {
     "metric_identity": _metric_identity,
     "protocol": _protocol,
     "web_over_others": _web_over_others,
     "journal_helps": _journal_helps,
+    "equal_power": _equal_power,
+    "block_groups": _block_groups,
 }
 """Tests that are neither a ratio nor an order, by their name in `claims.yaml`."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths
+from fsgreen import paths, rules
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS
 from fsgreen.design import Plan
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
@@ -29,7 +29,7 @@ def numbers(campaign: str) -> dict[str, Any]:
     plan = read_plan(campaign)
     identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
     trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
-    trust, claims = read_table(campaign, "trust"), read_table(campaign, "claims")
+    claims = read_table(campaign, "claims")
     return {
         "campaign": campaign,
         "paper": Printed.load().method["paper"],
@@ -59,9 +59,26 @@ def numbers(campaign: str) -> dict[str, Any]:
             "minimum": f"{plan.bounds['minimum_trials']:g}",
         },
         "leaders": _leaders(cells, read_table(campaign, "effects")),
-        "trust": {"rules": len(trust), "held": int((trust["held"] == "yes").sum())},
+        "trust": trust(campaign),
         "figures": _figures(str(identity["boundary"])),
         "not_run": _not_run(plan, trials),
+    }
+
+
+def trust(campaign: str) -> dict[str, Any]:
+    """Return every rule with its state, those first that a reader must know of."""
+    table = rules.by_state(rules.read(campaign))
+    names = {number: rule.name for number, rule in rules.rules().items()}
+    counts = rules.counts(table)
+    return {
+        "rules": len(table),
+        "held": counts["quiet"],
+        "states": [
+            {"state": state, "count": counts[state], "meaning": meaning}
+            for state, meaning in rules.STATES.items()
+        ],
+        "modes": [{"mode": mode, "meaning": meaning} for mode, meaning in rules.MODES.items()],
+        "rows": table.assign(name=table["rule"].map(names)).to_dict("records"),
     }
 
 

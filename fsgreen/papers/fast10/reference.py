@@ -14,6 +14,9 @@ from fsgreen import paths
 
 WORKLOADS = ("webserver", "fileserver", "varmail", "oltp")
 FILE_SYSTEMS = ("ext2", "ext3", "reiserfs", "xfs")
+GONE = ("reiserfs",)
+"""File systems that no kernel of today has."""
+
 METRICS = {"throughput": "perf", "efficiency": "power_eff"}
 
 _PREFIX = {"e2": "ext2", "e3": "ext3", "r": "reiserfs", "x": "xfs"}

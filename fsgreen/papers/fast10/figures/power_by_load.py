@@ -29,7 +29,7 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
     if len(limited) == 0:
         return empty(figure, "This campaign has no rate-limited web server cells.")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    for file_system in sorted(limited):
+    for file_system in (name for name in NAME if name in set(limited)):
         line = web[web["file_system"] == file_system].sort_values("throughput_ops_s")
         error = [line["power_w"] - line["power_low_w"], line["power_high_w"] - line["power_w"]]
         left.errorbar(

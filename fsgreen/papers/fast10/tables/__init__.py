@@ -1,4 +1,4 @@
-"""Tables 1 to 3 of fast10, published beside ours, as CSV and TeX."""
+"""Tables 1 to 3 of fast10, published beside ours, and two of our own, as CSV and TeX."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.papers.fast10.reference import Printed
+from fsgreen.papers.fast10.tables.agreement import agreement
 from fsgreen.papers.fast10.tables.effects import option_effects
+from fsgreen.papers.fast10.tables.micro import micro_benchmarks
 from fsgreen.papers.fast10.tables.parameters import workload_parameters
 from fsgreen.papers.fast10.tables.recommended import recommended
 from fsgreen.papers.fast10.tables.tex import as_tex
 from fsgreen.reduce import read_plan, read_table
 
-__all__ = ["option_effects", "recommended", "workload_parameters", "write_tables"]
+__all__ = [
+    "agreement",
+    "micro_benchmarks",
+    "option_effects",
+    "recommended",
+    "workload_parameters",
+    "write_tables",
+]
 
 
 def write_tables(campaign: str, printed: Printed) -> Path:
-    """Write `table1` to `table3` as `.csv` and `.tex`; return their folder."""
+    """Write tables 1 to 3, `agreement` and `micro` as `.csv` and `.tex`; return their folder."""
     cells, effects = read_table(campaign, "cells"), read_table(campaign, "effects")
     boundary = str(cells["boundary"].iloc[0])
     tables: dict[str, tuple[str, pd.DataFrame]] = {
@@ -33,6 +42,14 @@ def write_tables(campaign: str, printed: Printed) -> Path:
         "table3": (
             f"Best configuration and its gains; efficiency rests on {boundary} power",
             recommended(printed.table3, cells),
+        ),
+        "agreement": (
+            "Cells of table 2 by what was published and what was found, throughput",
+            agreement(printed.table2, effects),
+        ),
+        "micro": (
+            "Micro-benchmarks: operations per second with 95 per cent intervals",
+            micro_benchmarks(cells),
         ),
     }
     folder = paths.results(campaign) / "tables"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen.papers.fast10.reference import FILE_SYSTEMS, METRICS, WORKLOADS
+from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, METRICS, WORKLOADS
 
-GONE = "n/a"
+NOT_HERE = "n/a"
 NOT_RUN = "not run"
 
 
@@ -70,8 +70,8 @@ def _published(printed: pd.DataFrame, file_system: str, option: str, workload: s
 def _ours(
     cells: pd.DataFrame, effects: pd.DataFrame, file_system: str, option: str, workload: str
 ) -> str:
-    if file_system == "reiserfs":
-        return GONE
+    if file_system in GONE:
+        return NOT_HERE
     if effects.empty:
         return NOT_RUN
     rows = effects[

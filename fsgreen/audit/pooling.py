@@ -1,0 +1,62 @@
+"""Which records of the machine may be pooled: those that agree in every checked key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+CHECKED = (
+    "kernel",
+    "cpu",
+    "microcode",
+    "cores_count",
+    "memory_b",
+    "governor",
+    "turbo",
+    "smt",
+    "firmware",
+    "product",
+    "virtual_machine",
+    "container",
+    "disks",
+    "tools",
+)
+"""Keys whose values must agree before trials are pooled.
+
+Not `boot_id`, because a campaign may go on after a reboot; not `speed_loops_s`, which scatters and
+is held within a bound of the study instead; not `clocksource`, `swap_b` and `load_1min`, which the
+preflight table watches.
+"""
+
+NOT_RECORDED = "not recorded"
+
+
+def differences(audits: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the checked keys that differ among audits, with the values seen.
+
+    Keys of nested values are joined by dots: `disks.sda.firmware`. A key that no audit has, as in
+    records older than it, is no difference; one that only some have is, because nobody can tell
+    whether the others would agree.
+    """
+    leaves = [
+        {name: value for key in CHECKED if key in audit for name, value in _leaves(key, audit[key])}
+        for audit in audits
+    ]
+    found: dict[str, list[Any]] = {}
+    for name in dict.fromkeys(name for audit in leaves for name in audit):
+        values: list[Any] = []
+        for audit in leaves:
+            value = audit.get(name, NOT_RECORDED)
+            if value not in values:
+                values.append(value)
+        if len(values) > 1:
+            found[name] = values
+    return found
+
+
+def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(f"{name}.{key}", inner)
+    else:
+        yield name, value

@@ -1,0 +1,111 @@
+"""The sub-command `recommend`: fast10's table 3 for one's own machine."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fsgreen.cli import command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEADINGS = {
+    "none": "as it is",
+    "mount": "mount options: on a file system as it is",
+    "format": "format options: mkfs, and the data from a backup",
+    "file system": "another file system: mkfs, and the data from a backup",
+}
+UNITS = {"ops_s": "operations per second", "ops_j": "operations per joule"}
+THOUSAND = 1000
+
+
+def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+    """Add the sub-command."""
+    recommend = command.add(
+        commands,
+        "recommend",
+        _recommend,
+        "rank file systems and options for a workload, by what a change to them takes",
+        'fsgreen recommend --workload mail --constraint "no reformat"',
+    )
+    recommend.add_argument("--workload", required=True, help="for example mail, or varmail")
+    recommend.add_argument(
+        "--constraint",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help='"no reformat", "no relaxed durability" or "file system NAME"; may be repeated',
+    )
+    recommend.add_argument("--campaign", default="fast10", help="default: fast10, the shipped one")
+    recommend.add_argument(
+        "--now",
+        metavar="FILE_SYSTEM/OPTION",
+        help="what there is now (default: the file system of a constraint, or else the study's "
+        "baseline, with its default options)",
+    )
+
+
+def _recommend(options: argparse.Namespace) -> None:
+    from fsgreen import recommend
+    from fsgreen.papers.effects import Config
+
+    source = recommend.read(options.campaign)
+    workload = recommend.workload_named(options.workload, set(source.cells["workload"]))
+    wanted = recommend.parse(options.constraint, sorted(set(source.cells["file_system"])))
+    now = source.baseline if wanted.file_system is None else Config(wanted.file_system)
+    if options.now is not None:
+        now = Config(*options.now.split("/", 1))
+    _, refused = recommend.candidates(source.cells, workload, now, wanted)
+    table = recommend.recommend(
+        source.trials, source.cells, workload, source.plan.bounds, now, wanted
+    )
+    print(f"{workload}, campaign {source.campaign}: changes from {now}")
+    print(source.holds_for(workload))
+    for metric in ("throughput", "efficiency"):
+        _print_ranking(table[table["metric"] == metric])
+    if refused:
+        print("\nleft out by the constraints")
+        for config, reason in refused.items():
+            print(f"  {config}: {reason}")
+
+
+def _print_ranking(ranked: pd.DataFrame) -> None:
+    """Print one metric: the best of all first, then each kind of change from the cheapest on."""
+    from fsgreen.papers.cells import UNIT
+
+    metric, boundary = ranked["metric"].iloc[0], ranked["boundary"].iloc[0]
+    unit = UNIT[metric]
+    power = f", {boundary} power" if metric == "efficiency" else ""
+    print(f"\nby {UNITS[unit]}{power} (95 % intervals)")
+    first = ranked.iloc[0]
+    level = ranked[ranked["beside_best"].isin(("equivalent", "inconclusive"))]
+    print(f"  first: {_name(first)}; not told apart from it: {_names(level)}")
+    for kind, heading in HEADINGS.items():
+        rows = ranked[ranked["change"] == kind]
+        print(f"  {heading}{' (none measured that the constraints admit)' if rows.empty else ''}")
+        for row in rows.to_dict("records"):
+            _print_row(row, *(f"{metric}{end}_{unit}" for end in ("", "_low", "_high")))
+
+
+def _print_row(row: dict[str, Any], value: str, low: str, high: str) -> None:
+    from fsgreen.recommend import percent
+
+    absolute = f"{row[value]:,.4g}" if row[value] < THOUSAND else f"{row[value]:,.0f}"
+    half = f" +- {50 * (row[high] - row[low]) / row[value]:.0f} %"
+    effect = "" if row["change"] == "none" else percent(row)
+    print(
+        f"  {row['order']:4} {_name(row):22}{absolute + half:>20}{effect:>22}  "
+        f"n={row['n']}  {row['says']}"
+    )
+    if row["verdict"] == "gain":
+        print(f"       {row['how']}{'  RISK: ' + row['risk'] if row['risk'] else ''}")
+
+
+def _name(row: Mapping[str, Any] | pd.Series) -> str:
+    return f"{row['file_system']}/{row['option']}"
+
+
+def _names(rows: pd.DataFrame) -> str:
+    return ", ".join(_name(row) for row in rows.to_dict("records")) or "none"

@@ -1,0 +1,95 @@
+"""Sub-command `rules`: the rules for honest numbers, and what became of them in a campaign."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import TYPE_CHECKING
+
+from fsgreen.cli import command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fsgreen.rules import Rule
+
+WIDTH = 100
+
+
+def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+    """Add the sub-command."""
+    rules = command.add(
+        commands,
+        "rules",
+        _rules,
+        "list the rules for honest numbers and where each fired, or show one whole",
+        "fsgreen rules 27 --campaign fast10",
+    )
+    rules.add_argument("number", nargs="?", type=int, help="show this one whole")
+    rules.add_argument(
+        "--campaign", help="judge by this one; the one analysed last if none is named"
+    )
+
+
+def _rules(options: argparse.Namespace) -> None:
+    from fsgreen import rules
+
+    chosen = None if options.number is None else rules.rule(options.number)
+    campaign = options.campaign or rules.last_campaign()
+    found = None if campaign is None else rules.read(campaign).set_index("rule")
+    if chosen is not None:
+        _show(chosen, campaign, found)
+        return
+    for rule in rules.rules().values():
+        _list(rule, found)
+    print()
+    if campaign is None or found is None:
+        print("no campaign has been analysed here: ./run reproduce judges the shipped one")
+    else:
+        counts = ", ".join(f"{count} {state}" for state, count in rules.counts(found).items())
+        print(f"in {campaign}: {counts}")
+    for mode, meaning in rules.MODES.items():
+        print(f"  {mode} {meaning}")
+
+
+def _list(rule: Rule, found: pd.DataFrame | None) -> None:
+    state = "" if found is None else f"{found.loc[rule.number, 'state']:10}"
+    print(f"{rule.number:2} {rule.mode} {state}{rule.question}")
+    print(f"     source {', '.join(rule.sources)}; in {', '.join(rule.where)}")
+    if found is not None and found.loc[rule.number, "state"] in ("fired", "unknown"):
+        _print("     ", f"-> {found.loc[rule.number, 'found']}")
+
+
+def _show(rule: Rule, campaign: str | None, found: pd.DataFrame | None) -> None:
+    from fsgreen import rules
+
+    print(f"rule {rule.number}: {rule.name} ({rule.group})")
+    parts = {
+        "rule": rule.text,
+        "kept": f"{rule.mode}, {rules.MODES[rule.mode]}",
+        "source": "; ".join(f"{name}: {rules.sources()[name]}" for name in rule.sources),
+        "in": ", ".join(f"fsgreen/{file}" for file in rule.where),
+        "asked": rule.question,
+        "if it fires": rule.consequence,
+    }
+    if campaign is None or found is None:
+        parts["then"] = rule.remedy.format(campaign="CAMPAIGN", study="STUDY", profile="PROFILE")
+    else:
+        row = found.loc[rule.number]
+        parts["then"] = row["remedy"]
+        parts[campaign] = f"{row['state']}: {row['found']}"
+    width = max(map(len, parts))
+    for name, text in parts.items():
+        _print(f"  {name:{width}}  ", text)
+
+
+def _print(label: str, text: str) -> None:
+    print(
+        textwrap.fill(
+            text,
+            WIDTH,
+            initial_indent=label,
+            subsequent_indent=" " * len(label),
+            break_on_hyphens=False,
+        )
+    )

@@ -1,0 +1,110 @@
+"""Which factorial designs the cells of a plan hold, and what each cannot tell apart."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from fsgreen.design.cell import Cell
+from fsgreen.design.factorial import Factorial, Term, alias_text, options_on, with_words
+from fsgreen.design.subspace import Space, largest_subspace, orthogonal
+
+ROMAN = {4: "IV", 5: "V", 6: "VI", 7: "VII", 8: "VIII"}
+
+
+def factorials_of(cells: Iterable[Cell]) -> list[tuple[Cell, Factorial]]:
+    """Return each design among cells that differ in their option alone, with its `default` cell."""
+    options: dict[Cell, list[str]] = {}
+    for cell in cells:
+        options.setdefault(replace(cell, option="default"), []).append(cell.option)
+    return [
+        (default, design)
+        for default, of_default in sorted(options.items(), key=lambda item: item[0].label)
+        for design in find_factorials(of_default)
+    ]
+
+
+def describe(cells: Iterable[Cell]) -> list[str]:
+    """Return lines that say which factorial designs there are and what is aliased in each."""
+    of_design: dict[Factorial, list[str]] = {}
+    for default, design in factorials_of(cells):
+        of_design.setdefault(design, []).append(default.label.replace("-default", "", 1))
+    return [
+        line
+        for design, labels in of_design.items()
+        for line in (f"factorial of {', '.join(labels)}:", *map("  {}".format, _lines(design)))
+    ]
+
+
+def find_factorials(options: Sequence[str]) -> list[Factorial]:
+    """Return the designs that a set of measured options holds, the largest first.
+
+    Each combination of two options or more belongs to one design: the largest, of resolution IV or
+    full, that it is a run of. A factor of three levels is found as its pairs of levels.
+    """
+    names = _in_order(options)
+    runs = {sum(1 << names.index(name) for name in options_on(option)) for option in options}
+    if 0 not in runs:
+        return []
+    found = []
+    uncovered = {run for run in runs if run.bit_count() > 1}
+    while uncovered:
+        largest = largest_subspace(runs, uncovered, _is_design)
+        if largest is None:
+            break
+        uncovered -= largest
+        found.append(_found(names, largest))
+    return found
+
+
+def _lines(design: Factorial) -> Iterator[str]:
+    size, runs = 2 ** len(design.options), len(design.runs)
+    options = ", ".join(design.options)
+    if design.resolution is None:
+        yield f"{options}: all {runs} combinations, nothing is aliased"
+        return
+    yield f"{options}: {runs} of {size} combinations, resolution {ROMAN[design.resolution]}"
+    told: set[Term] = set()
+    for pair in itertools.combinations(design.options, 2):
+        if pair not in told and not design.clear(pair):
+            yield f"{':'.join(pair)} cannot be told from {alias_text(design, pair, 2)}"
+            told |= {alias for _, alias in design.aliases(pair)}
+    if design.resolution == 4:
+        yield "single options are clear of pairs; interactions of three or more count as none"
+    else:
+        yield "single options and pairs are clear of each other"
+
+
+def _in_order(options: Sequence[str]) -> list[str]:
+    """Return the single options, in the order that they have in combinations if they have one."""
+    split = [option.split("+") for option in sorted(options) if option != "default"]
+    names = sorted({name for combination in split for name in combination})
+    order = TopologicalSorter({name: () for name in names})
+    for combination in split:
+        for before, after in itertools.pairwise(combination):
+            order.add(after, before)
+    try:
+        return list(order.static_order())
+    except CycleError:
+        return names
+
+
+def _found(names: Sequence[str], runs: Space) -> Factorial:
+    used, packed = _packed(runs)
+    return with_words(tuple(names[place] for place in used), orthogonal(packed, len(used)))
+
+
+def _is_design(runs: Space) -> bool:
+    """Return whether runs are a full design of options, or a fraction of resolution IV."""
+    used, packed = _packed(runs)
+    words = orthogonal(packed, len(used))
+    return all(word.bit_count() >= 4 for word in words)
+
+
+def _packed(runs: Space) -> tuple[list[int], list[int]]:
+    """Return the places of the bits that any run has, and the runs with these bits only."""
+    used = [place for place in range(max(runs).bit_length()) if any(r >> place & 1 for r in runs)]
+    packed = [sum((run >> place & 1) << nth for nth, place in enumerate(used)) for run in runs]
+    return used, packed

@@ -1,0 +1,134 @@
+"""Settings of named disks: I/O scheduler, read-ahead, and advanced power management (APM)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fsgreen.audit import disks as known
+from fsgreen.audit.tree import Tree
+from fsgreen.errors import FsgreenError
+from fsgreen.host.base import Found, OneFile, read_only
+from fsgreen.testbeds import commands
+
+BLOCK = known.BLOCK
+
+
+class _OfDisks:
+    """What the settings of disks have in common: targets are kernel names (`sda`)."""
+
+    of_disks = True
+
+    def identity(self, tree: Tree, target: str) -> str:
+        """Return the number that the kernel gave this disk alone (diskseq, Linux 5.15), or serial.
+
+        A disk that was unplugged, or a loop device that was set up again, has another one.
+        """
+        sequence = tree.text(f"{BLOCK}/{target}/diskseq")
+        if sequence is not None:
+            return f"disk number {sequence}"
+        serial = known.serial(tree, target)
+        return "" if serial is None else f"serial number {serial}"
+
+
+class Scheduler(_OfDisks, OneFile):
+    """The kernel's I/O scheduler of a disk."""
+
+    name = "scheduler"
+    summary = "the scheduler reorders requests: it belongs to the cell (rule 40)"
+    wanted: str | None = None
+
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+        """Return the disks, those without a choice with that as the obstacle."""
+        return [
+            Found(disk, now, read_only(tree) if now else "this disk has no choice of schedulers")
+            for disk in disks
+            for now in [self.read(tree, disk)]
+        ]
+
+    def obstacle(self, tree: Tree, target: str, value: str) -> str:
+        """Refuse a scheduler that the kernel does not offer."""
+        offered = tree.choices(self.file(target))
+        if value in offered:
+            return ""
+        return f"there is no '{value}', only {', '.join(offered)}: modprobe {value}"
+
+    def read(self, tree: Tree, target: str) -> str | None:
+        """Return the scheduler in use."""
+        return tree.choice(self.file(target))
+
+    def file(self, target: str) -> str:
+        """Return the file of a disk."""
+        return f"{BLOCK}/{target}/queue/scheduler"
+
+
+class ReadAhead(_OfDisks, OneFile):
+    """How much the kernel reads ahead of a sequential reader, in KiB."""
+
+    name = "read-ahead"
+    summary = "read-ahead decides what sequential reads cost"
+    wanted: str | None = "128"  # the kernel's default (VM_READAHEAD_PAGES, linux/mm.h)
+
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+        """Return the disks."""
+        return [Found(disk, self.read(tree, disk), read_only(tree)) for disk in disks]
+
+    def obstacle(self, tree: Tree, target: str, value: str) -> str:
+        """Refuse what is no number of KiB."""
+        return "" if re.fullmatch(r"[0-9]{1,7}", value) else f"'{value}' is no number of KiB"
+
+    def file(self, target: str) -> str:
+        """Return the file of a disk."""
+        return f"{BLOCK}/{target}/queue/read_ahead_kb"
+
+
+class Apm(_OfDisks):
+    """Advanced power management of an ATA disk, by hdparm: 1 saves most, 254 least, 255 is off."""
+
+    name = "apm"
+    summary = "with APM a disk parks its heads or spins down when it likes"
+    wanted: str | None = "254"
+
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+        """Return the disks, those without APM with that as the obstacle."""
+        found = []
+        for disk in disks:
+            now, obstacle = None, ""
+            if not disk.startswith("sd"):
+                obstacle = "no ATA disk"
+            elif commands.find("hdparm") is None:
+                obstacle = f"not readable without hdparm: {commands.remedy('hdparm')}"
+            else:
+                now = self.read(tree, disk)
+                obstacle = "" if now else "the disk tells no level (it needs root to ask)"
+            found.append(Found(disk, now, obstacle))
+        return found
+
+    def obstacle(self, tree: Tree, target: str, value: str) -> str:
+        """Refuse what is no level."""
+        level = value.isdecimal() and 1 <= int(value) <= 255
+        return "" if level else f"'{value}' is no level from 1 to 255"
+
+    def read(self, tree: Tree, target: str) -> str | None:
+        """Return the level, 255 for a disk whose APM is off."""
+        try:
+            return apm_level(commands.run(["hdparm", "-B", str(tree.path(f"dev/{target}"))]))
+        except FsgreenError:
+            return None
+
+    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
+        """Set the level."""
+        command = ["hdparm", "-B", value, str(tree.path(f"dev/{target}"))]
+        commands.run(command, lock_fd=lock_fd)
+
+    def by_hand(self, target: str, value: str) -> str:
+        """Return the call of hdparm."""
+        return f"hdparm -B {value} /dev/{target}"
+
+
+def apm_level(text: str) -> str | None:
+    """Return the level that `hdparm -B` printed, 255 for off, None if the disk has none."""
+    found = re.search(r"APM_level\s*=\s*(off|[0-9]{1,3})\b", text)
+    if found is None:
+        return None
+    return "255" if found[1] == "off" else found[1]

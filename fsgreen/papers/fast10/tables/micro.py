@@ -1,0 +1,49 @@
+"""The micro-benchmarks of fast10's sections 5.2 to 5.4, by file system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from fsgreen.figures import NAME
+
+MICRO = {
+    "shared-append": "100 threads append to 3 common files",
+    "webserver-readonly": "the web server without its log",
+    "open-close": "100 threads open and close files",
+    "create-append-fsync": "create, append, fsync, open, append, fsync",
+    "create-append": "create, append, open, append",
+}
+"""Workloads that stand for one of them, and what they do."""
+
+
+def micro_benchmarks(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per micro-benchmark, a column per file system with its defaults.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The table `cells.csv`.
+    """
+    defaults = cells[(cells["option"] == "default") & cells["load_ops_s"].isna()]
+    rows = defaults.set_index(["workload", "file_system"]).to_dict("index")
+    return pd.DataFrame(
+        [
+            {"micro-benchmark": workload, "what it does": what}
+            | {
+                name: _rate(rows.get((workload, file_system)))
+                for file_system, name in NAME.items()
+                if file_system != "reiserfs"
+            }
+            for workload, what in MICRO.items()
+        ]
+    )
+
+
+def _rate(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return "not run"
+    value, low, high = (cell[f"throughput{end}_ops_s"] for end in ("", "_low", "_high"))
+    interval = "" if pd.isna(low) else f" [{low:,.0f}, {high:,.0f}]"
+    return f"{value:,.0f}{interval}"

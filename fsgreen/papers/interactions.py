@@ -1,0 +1,256 @@
+"""How options combine: effects and interactions in the factorial designs of a campaign."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.design import FACTORS, Cell, Plan
+from fsgreen.design.combinations import factorials_of
+from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
+from fsgreen.errors import unknown
+from fsgreen.papers.cells import TOTALS
+from fsgreen.papers.effects import outcome
+from fsgreen.reduce import CELL, read_plan, read_table, write_table
+from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
+
+PLACE = [column for column in CELL if column != "option"]
+"""Columns that name where a design was run."""
+
+FAMILY = ["design", "metric", *PLACE]
+"""The contrasts of a design, by metric and place, are one family (rule 38)."""
+
+PAIR = ("first", "second", "expected", "together", "over_best")
+
+COLUMNS = [
+    *FAMILY,
+    "term",
+    "aliases",
+    "clear",
+    "n",
+    "change_percent",
+    "change_low_percent",
+    "change_high_percent",
+    "difference_p",
+    "difference_holm_p",
+    "equivalence_p",
+    "equivalence_holm_p",
+    "bound_percent",
+    "outcome",
+    *(f"{name}{part}_percent" for name in PAIR for part in ("", "_low", "_high")),
+    "best_alone",
+]
+
+
+def write(campaign: str) -> Path:
+    """Write `interactions.csv` of a campaign; return its file."""
+    plan = read_plan(campaign)
+    table = interactions_table(read_table(campaign, "trials"), plan)
+    return write_table(table, campaign, "interactions")
+
+
+def interactions_table(trials: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Return a row per metric, design and term: single options, pairs, further contrasts.
+
+    A change is in per cent: of a single option the mean change that it makes; of a pair what both
+    do together over what their changes, multiplied, let expect; and so on for longer terms. It is
+    that of the term and its `aliases` together. `first_percent`, `second_percent` and
+    `together_percent` of a pair are relative to neither option, `over_best_percent` to the best of
+    neither, first and second, `best_alone`. `n` counts blocks that hold every run of the design.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        The table `trials.csv`.
+    plan : Plan
+        Whose cells hold the designs; its bounds `equivalence_percent` and `minimum_trials`.
+    """
+    rows = [
+        row
+        for default, design in factorials_of(plan.cells)
+        for metric in TOTALS
+        for row in _rows(trials, default, design, metric, plan.bounds)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def sentences(table: pd.DataFrame) -> list[str]:
+    """Return a sentence for each pair of options on throughput, the clearest interaction first."""
+    pairs = _pairs(table, "throughput").sort_values("difference_p", kind="stable")
+    return [_sentence(row) for row in pairs.to_dict("records")]
+
+
+def drawable(table: pd.DataFrame, workload: str, metric: str) -> pd.DataFrame:
+    """Return the pairs of one design, for `figures.interactions`: of a workload, or the first.
+
+    Raises
+    ------
+    FsgreenError
+        If no design was measured under that workload, or there is no such metric.
+    """
+    if metric not in TOTALS:
+        raise unknown("metric", metric, TOTALS)
+    pairs = _pairs(table, metric)
+    if workload:
+        if workload not in set(pairs["workload"]):
+            raise unknown("workload with a factorial design", workload, pairs["workload"].unique())
+        pairs = pairs[pairs["workload"] == workload]
+    designs = pairs.groupby(["design", *PLACE], dropna=False, sort=False)
+    return next((rows for _, rows in designs), pairs)
+
+
+def advice(plan: Plan) -> str:
+    """Return what to declare so that a study measures how options combine, and how long it takes.
+
+    The options of the example fit every image of 2.5 GiB and more.
+    """
+    profile = plan.profile
+    block_s = 8 * (2 * profile.idle_s + profile.warmup_s + profile.measure_s)
+    return (
+        "This campaign has no factorial design, so it cannot say how options combine.\n"
+        f"Add to the matrices of studies/{plan.study}.yaml, and name it in a profile:\n\n"
+        "  xfs_factorial:\n"
+        f"    workload: [{plan.baseline.workload}]\n"
+        "    file_system: [xfs]\n"
+        "    factorial: {options: [noatime, blk2k, agcnt32, isz1k], fraction: IV}\n\n"
+        f"These are 8 cells, at least {block_s / 60:.0f} min a block. With `fraction: full` it is "
+        "16, and no pair is aliased."
+    )
+
+
+def _pairs(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the rows of pairs of options."""
+    return table[(table["metric"] == metric) & (table["term"].astype(str).str.count(":") == 1)]
+
+
+def _rows(
+    trials: pd.DataFrame,
+    default: Cell,
+    design: Factorial,
+    metric: str,
+    bounds: Mapping[str, float],
+) -> Iterator[dict[str, Any]]:
+    at_place = trials[_at(trials, default)]
+    logs = _logs(at_place, design, metric)
+    levels = [[option in run for option in design.options] for run in design.runs]
+    bound = bounds["equivalence_percent"] / 100
+    place = {column: getattr(default, column) for column in PLACE}
+    if len(at_place):
+        place = at_place[PLACE].iloc[0].to_dict()
+    found = {
+        term: contrast(logs, interaction_weights(levels, _columns(design, term)), bound)
+        for term in design.terms
+    }
+    adjusted = _adjusted(design, found)
+    for term, result in found.items():
+        different_p, equal_p = adjusted[term]
+        yield {
+            "design": "+".join(design.options),
+            "metric": metric,
+            **place,
+            "term": ":".join(term),
+            "aliases": alias_text(design, term),
+            "clear": design.clear(term),
+            "n": len(logs),
+            **_percent("change", result.ratio),
+            "difference_p": result.difference_p,
+            "difference_holm_p": different_p,
+            "equivalence_p": result.equivalence_p,
+            "equivalence_holm_p": equal_p,
+            "bound_percent": bounds["equivalence_percent"],
+            "outcome": outcome(len(logs), different_p, equal_p, bounds),
+            **(_pair(logs, levels, design, term) if len(term) == 2 else {}),
+        }
+
+
+def _at(trials: pd.DataFrame, default: Cell) -> pd.Series:
+    """Return which trials were run where a design was; None is a constant of the study."""
+    chosen = pd.Series(True, index=trials.index)
+    for factor in FACTORS:
+        level = getattr(default, factor)
+        if factor == "load_ops_s" and level is None:
+            chosen &= trials[factor].isna()
+        elif factor != "option" and level is not None:
+            chosen &= trials[factor] == level
+    return chosen
+
+
+def _logs(trials: pd.DataFrame, design: Factorial, metric: str) -> np.ndarray:
+    """Return log rates, shape (blocks, runs), of the blocks that hold every run."""
+    runs = {run: place for place, run in enumerate(design.runs)}
+    above, below = TOTALS[metric]
+    run = trials["option"].map(lambda option: runs.get(options_on(option)))
+    known = trials.assign(run=run).dropna(subset=["run"])
+    totals = known.groupby(["block", "run"])[[above, below]].sum()
+    rates = (totals[above] / totals[below]).unstack("run").reindex(columns=range(len(runs)))
+    return np.log(rates[(rates > 0).all(axis=1)].to_numpy(dtype=float))
+
+
+def _adjusted(design: Factorial, found: Mapping[Term, Contrast]) -> dict[Term, tuple[float, float]]:
+    """Return both p-values after Holm; terms that are aliases of each other are one contrast."""
+    leader: dict[Term, Term] = {}
+    for term in found:
+        shared = [alias for _, alias in design.aliases(term) if alias in leader]
+        leader[term] = leader[shared[0]] if shared else term
+    family = list(dict.fromkeys(leader.values()))
+    different = stats.holm([found[term].difference_p for term in family])
+    equal = stats.holm([found[term].equivalence_p for term in family])
+    p_values = dict(zip(family, zip(different, equal, strict=True), strict=True))
+    return {term: p_values[first] for term, first in leader.items()}
+
+
+def _pair(
+    logs: np.ndarray, levels: list[list[bool]], design: Factorial, term: Term
+) -> dict[str, Any]:
+    found = pair(logs, levels, *_columns(design, term))
+    return {
+        **{
+            column: value
+            for name in PAIR
+            for column, value in _percent(name, getattr(found, name)).items()
+        },
+        "best_alone": ("neither", *term)[found.best],
+    }
+
+
+def _columns(design: Factorial, term: Term) -> list[int]:
+    return [design.options.index(option) for option in term]
+
+
+def _percent(name: str, ratio: stats.Estimate) -> dict[str, float]:
+    values = {"": ratio.value, "_low": ratio.low, "_high": ratio.high}
+    return {f"{name}{part}_percent": 100 * (value - 1) for part, value in values.items()}
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    where = " ".join(str(row[column]) for column in PLACE[:2])
+    first, second = row["term"].split(":")
+    if math.isnan(row["together_percent"]):
+        return f"{where}: {first} with {second} has not been measured in a whole block."
+    text = (
+        f"{where}: {first} with {second} {_signed(row['together_percent'])} where "
+        f"{_signed(row['expected_percent'])} was expected ({_signed(row['first_percent'])} and "
+        f"{_signed(row['second_percent'])} one at a time): {_reading(row)}"
+    )
+    if not row["clear"]:
+        text += f" (not to be told from {row['aliases'].replace('; ', ', ')})"
+    if not row["over_best_low_percent"] > 0:
+        best = row["best_alone"]
+        text += f"; not shown to be better than {best if best == 'neither' else best + ' alone'}"
+    return text + "."
+
+
+def _signed(percent: float) -> str:
+    return f"{round(percent):+d} %"
+
+
+def _reading(row: Mapping[str, Any]) -> str:
+    if row["outcome"] == "different":
+        return "less than expected" if row["change_percent"] < 0 else "more than expected"
+    return "as expected" if row["outcome"] == "equivalent" else "inconclusive"

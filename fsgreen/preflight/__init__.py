@@ -1,0 +1,35 @@
+"""What this machine can and cannot do, and how to mend it (rule 10 of the statistics)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fsgreen import paths
+from fsgreen.audit.tree import HERE, Tree
+from fsgreen.preflight import able, clocks, load, power, settings
+from fsgreen.preflight.finding import ORDER, Finding, Severity
+from fsgreen.preflight.plan import check_plan
+
+__all__ = ["Finding", "Severity", "check", "check_plan"]
+
+
+def check(*, folder: Path | None = None, tree: Tree = HERE) -> list[Finding]:
+    """Return the preflight table, the most severe findings first; takes a second or two.
+
+    It needs no root and changes nothing.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where images and raw traces would go; the data folder by default.
+    tree : Tree, optional
+        The files of the kernel; those of this machine by default.
+    """
+    findings = [
+        *able.check(folder or paths.data()),
+        *settings.check(tree),
+        *load.check(tree),
+        *clocks.check(tree),
+        *power.check(tree),
+    ]
+    return sorted(findings, key=lambda finding: ORDER.index(finding.severity))

@@ -1,0 +1,27 @@
+"""Which file system and options to take for a workload, as fast10's table 3 says it."""
+
+from fsgreen.recommend.changes import HAZARDS, KINDS, Change, change
+from fsgreen.recommend.constraints import KNOWN, Constraints, parse
+from fsgreen.recommend.forest import forest
+from fsgreen.recommend.results import Source, advice, percent, read, write
+from fsgreen.recommend.table import as_baseline, candidates, recommend, workload_named
+
+__all__ = [
+    "HAZARDS",
+    "KINDS",
+    "KNOWN",
+    "Change",
+    "Constraints",
+    "Source",
+    "advice",
+    "as_baseline",
+    "candidates",
+    "change",
+    "forest",
+    "parse",
+    "percent",
+    "read",
+    "recommend",
+    "workload_named",
+    "write",
+]

@@ -1,0 +1,117 @@
+"""What it takes to get from one configuration to another, and what that risks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from fsgreen.errors import unknown
+from fsgreen.papers.effects import Config
+from fsgreen.testbeds import options
+from fsgreen.testbeds.options import Setting
+
+Kind = Literal["none", "mount", "format", "file system"]
+
+KINDS: tuple[Kind, ...] = ("none", "mount", "format", "file system")
+"""From the cheapest to the dearest change."""
+
+HAZARDS = {
+    "no journal": "no journal: after a crash it must be checked, and files may be lost",
+    "stale data": "after a crash, files may show old content of others: metadata may go first",
+    "torn": "a crash can leave an overwrite half done",
+    "unchecked": "data have no checksums: rot goes unnoticed",
+}
+"""What can happen to data, by a short name."""
+
+_NO_JOURNAL = frozenset({"no journal", "stale data", "torn", "unchecked"})
+_OF_FILE_SYSTEM = {"ext2": _NO_JOURNAL, "btrfs": frozenset[str]()}
+_ORDINARY = frozenset({"torn", "unchecked"})
+_OF_OPTION = {
+    "wrbck": _ORDINARY | {"stale data"},
+    "nolog": _NO_JOURNAL,
+    "nojnl": _NO_JOURNAL,
+    "dtlg": frozenset({"unchecked"}),
+    "nodatacow": _ORDINARY,
+}
+"""Options that change what can happen: ext4(5), section "Mount options"; btrfs(5)."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """The way from what there is now to another configuration.
+
+    `how` is what an administrator types, `hazards` what can happen to data that could not before.
+    """
+
+    kind: Kind
+    how: str
+    hazards: tuple[str, ...]
+
+    @property
+    def risk(self) -> str:
+        """Return the hazards in words."""
+        return "; ".join(HAZARDS[name] for name in self.hazards)
+
+
+def change(now: Config, then: Config) -> Change:
+    """Return what it takes to get from `now` to `then`.
+
+    A mount option can be changed on a file system that is in use or at its next mount, a format
+    option only by mkfs, as is another file system.
+
+    Raises
+    ------
+    FsgreenError
+        If a file system does not have an option.
+    """
+    hazards = tuple(name for name in HAZARDS if name in _hazards(then) - _hazards(now))
+    before, after = _settings(now), _settings(then)
+    if then == now:
+        return Change("none", "", ())
+    if then.file_system != now.file_system:
+        return Change("file system", _mkfs(then, after), hazards)
+    if _made(before) != _made(after):
+        return Change("format", _mkfs(then, after), hazards)
+    return Change("mount", _mount(then, before, after), hazards)
+
+
+def _settings(config: Config) -> dict[str, Setting]:
+    """Return what differs from the defaults of the file system, by slot."""
+    if config.option == "default":
+        return {}
+    spec = options.file_system(config.file_system)
+    names = config.option.split("+")
+    for name in names:
+        if name not in spec.options:
+            raise unknown("option", name, ["default", *spec.options], where=config.file_system)
+    return {spec.options[name].slot: spec.options[name] for name in names}
+
+
+def _made(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    return {slot: setting for slot, setting in settings.items() if setting.mkfs}
+
+
+def _mkfs(config: Config, settings: Mapping[str, Setting]) -> str:
+    words = [word for setting in settings.values() for word in setting.mkfs]
+    mounted = [word for setting in settings.values() for word in setting.mount]
+    command = " ".join([f"mkfs.{config.file_system}", *words])
+    return command + (f"; mount -o {','.join(mounted)}" if mounted else "")
+
+
+def _mount(config: Config, before: Mapping[str, Setting], after: Mapping[str, Setting]) -> str:
+    """Return the command; what takes access times can be changed while it is in use."""
+    usual = {setting.slot: setting for setting in options.file_system(config.file_system).defaults}
+    changed = [slot for slot in {**before, **after} if before.get(slot) != after.get(slot)]
+    wanted = [after.get(slot) or usual.get(slot) for slot in changed]
+    words = ",".join(word for setting in wanted if setting for word in setting.mount)
+    if changed == ["atime"]:
+        return f"mount -o remount,{words}"
+    return f"umount; mount -o {words}" if words else "umount; mount"
+
+
+def _hazards(config: Config) -> frozenset[str]:
+    hazards = _OF_FILE_SYSTEM.get(config.file_system, _ORDINARY)
+    for name in config.option.split("+"):
+        hazards = _OF_OPTION.get(name, hazards)
+    return hazards

@@ -1,0 +1,78 @@
+"""What a user will not change: parsed strictly, and asked of each configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.papers.effects import Config
+from fsgreen.recommend.changes import change
+
+KNOWN = {
+    "no reformat": "mount options only: nothing that needs mkfs",
+    "no relaxed durability": "nothing that puts data at a risk that they do not run now",
+    "file system NAME": "this file system only, with any of its options",
+}
+"""Every constraint and what it means."""
+
+_FILE_SYSTEM = "file system "
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a recommendation must keep to."""
+
+    no_reformat: bool = False
+    no_relaxed_durability: bool = False
+    file_system: str | None = None
+
+    def why_not(self, now: Config, then: Config) -> str | None:
+        """Return why a configuration is out of the question, or None if it is not."""
+        step = change(now, then)
+        if self.file_system not in (None, then.file_system):
+            return f"the file system is to be {self.file_system}"
+        if self.no_reformat and step.kind in ("format", "file system"):
+            return f"it takes a reformat: {step.how}"
+        if self.no_relaxed_durability and step.hazards:
+            return step.risk
+        return None
+
+
+def parse(texts: Iterable[str], file_systems: Sequence[str]) -> Constraints:
+    """Return the constraints that are written as in `KNOWN`; case and spacing do not matter.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        One constraint each.
+    file_systems : sequence of str
+        Those that were measured.
+
+    Raises
+    ------
+    FsgreenError
+        If one is unknown, or two of them name different file systems.
+    """
+    flags: set[str] = set()
+    named: set[str] = set()
+    for text in texts:
+        words = " ".join(text.lower().split())
+        if words.startswith(_FILE_SYSTEM):
+            name = words.removeprefix(_FILE_SYSTEM)
+            if name not in file_systems:
+                raise unknown("file system", name, file_systems, next_step="name a measured one")
+            named.add(name)
+        elif words in KNOWN:
+            flags.add(words)
+        else:
+            raise unknown("constraint", text, KNOWN, next_step='for example: "no reformat"')
+    if len(named) > 1:
+        raise FsgreenError(
+            f"it cannot be {' and '.join(sorted(named))} at once", next_step="keep one of them"
+        )
+    return Constraints(
+        no_reformat="no reformat" in flags,
+        no_relaxed_durability="no relaxed durability" in flags,
+        file_system=next(iter(named), None),
+    )

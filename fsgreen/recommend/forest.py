@@ -1,0 +1,122 @@
+"""A forest plot: each configuration's effect against what there is now, by what it takes."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from fsgreen.figures import COLOUR, NAME, empty, modelled, new, note, styled
+from fsgreen.figures.style import GREY, MARKER
+from fsgreen.recommend.changes import KINDS
+
+HEADING = {
+    "mount": "mount options",
+    "format": "format options",
+    "file system": "other file systems",
+}
+DECIDED = ("gain", "loss")
+TITLE = {"throughput": "operations per second", "efficiency": "operations per joule"}
+ROW_IN = 0.17
+FINE = (0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2)
+COARSE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+
+
+@styled
+def forest(table: pd.DataFrame) -> Figure:
+    """Return effects with 95 % intervals on throughput and efficiency, side by side.
+
+    Rows are grouped by what a change takes and ranked by throughput. A filled mark is told apart
+    from what there is now; the grey band is the bound within which a difference counts as none.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `recommend` returns it, of one workload.
+    """
+    now = table[table["change"] == "none"].iloc[0]
+    lines = _lines(table[table["metric"] == "throughput"])
+    if not any(isinstance(line, tuple) for line in lines):
+        return empty(new(1.2), f"Nothing but {now['file_system']}/{now['option']} to choose from.")
+    figure = new(1.1 + ROW_IN * len(lines))
+    # Letters are a little wider in the file than at the resolution of the layout.
+    figure.set_layout_engine("constrained", w_pad=0.1)
+    panels = figure.subplots(1, len(TITLE), sharey=True)
+    for axes, (metric, title) in zip(panels, TITLE.items(), strict=True):
+        of_metric = table[table["metric"] == metric].set_index(["file_system", "option"])
+        for place, line in enumerate(lines):
+            if isinstance(line, tuple):
+                _mark(axes, place, of_metric.loc[line], line[0])
+        _scale(axes, of_metric)
+        axes.set_title(title)
+        axes.tick_params(axis="y", length=0)
+        if metric == "efficiency":
+            modelled(axes, now["boundary"])
+    _names(panels[0], lines)
+    place = NAME.get(now["file_system"], now["file_system"])
+    figure.suptitle(f"{now['workload']}: relative to {place} {now['option']}", x=0.01, ha="left")
+    least, most = table["n"].min(), table["n"].max()
+    blocks = f"{least}" if least == most else f"{least} to {most}"
+    note(
+        figure,
+        f"95 % intervals over {blocks} blocks; filled: told apart (Holm); band: differences below "
+        f"{now['bound_percent']:g} %; all but mount options take mkfs",
+    )
+    return figure
+
+
+def _lines(ranked: pd.DataFrame) -> list[str | tuple[str, str]]:
+    """Return headings and configurations from top to bottom."""
+    lines: list[str | tuple[str, str]] = []
+    for kind in KINDS[1:]:
+        rows = ranked[ranked["change"] == kind]
+        if not rows.empty:
+            lines.append(HEADING[kind])
+            lines += zip(rows["file_system"], rows["option"], strict=True)
+    return lines
+
+
+def _mark(axes: Axes, place: int, row: pd.Series, file_system: str) -> None:
+    colour = COLOUR.get(file_system, GREY)
+    axes.errorbar(
+        row["ratio_x"],
+        place,
+        xerr=[[row["ratio_x"] - row["ratio_low_x"]], [row["ratio_high_x"] - row["ratio_x"]]],
+        marker=MARKER.get(file_system, "o"),
+        markersize=4.5,
+        color=colour,
+        markerfacecolor=colour if row["verdict"] in DECIDED else "white",
+        linewidth=1.0,
+        linestyle="none",
+    )
+
+
+def _scale(axes: Axes, of_metric: pd.DataFrame) -> None:
+    bound = of_metric["bound_percent"].iloc[0] / 100
+    axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
+    axes.axvline(1, color="black", linewidth=0.6)
+    axes.set_xscale("log")
+    low = of_metric[["ratio_x", "ratio_low_x"]].min().min()
+    high = of_metric[["ratio_x", "ratio_high_x"]].max().max()
+    low, high = min(0.8, low / 1.1), max(1.25, high * 1.1)
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(FixedLocator(FINE if high < 4 * low else COARSE))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x")
+
+
+def _names(axes: Axes, lines: list[str | tuple[str, str]]) -> None:
+    names = {
+        place: f"{NAME.get(line[0], line[0])} {line[1]}"
+        for place, line in enumerate(lines)
+        if isinstance(line, tuple)
+    }
+    axes.set_yticks(list(names), names.values())
+    axes.set_ylim(len(lines) - 0.4, -1.2)
+    for place, line in enumerate(lines):
+        if isinstance(line, str):
+            inside = axes.get_yaxis_transform()
+            axes.text(0.01, place, line, transform=inside, va="center", fontweight="bold")

@@ -1,0 +1,55 @@
+"""How many more blocks would decide a comparison."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy import stats as distributions
+
+MOST = 100
+"""More blocks than these are not worth counting."""
+
+
+def more_blocks(
+    candidate: pd.DataFrame,
+    baseline: pd.DataFrame,
+    *,
+    bound: float,
+    minimum: int,
+    level: float,
+) -> int | None:
+    """Return how many more blocks would decide, if blocks go on as they went so far.
+
+    Decided is what the paired t test tells apart, or what the two one-sided tests call equivalent
+    (Schuirmann 1987), each at `level`. None if there are not two blocks yet, or `MOST` more would
+    not do.
+
+    Parameters
+    ----------
+    candidate, baseline : DataFrame
+        Trials with the columns `block`, `above` and `below`, as `stats.compare` reads them.
+    bound : float
+        Largest relative difference that counts as none (0.05 for 5 %).
+    minimum : int
+        Fewest blocks that may decide anything.
+    level : float
+        Level of each test; divided by the size of the family, it is that of Holm's first step.
+    """
+    totals = [cell.groupby("block")[["above", "below"]].sum() for cell in (candidate, baseline)]
+    rates = [total["above"] / total["below"] for total in totals]
+    logs = np.log(rates[0] / rates[1]).dropna().to_numpy(dtype=float)
+    n = len(logs)
+    if n < 2 or not np.isfinite(logs).all():
+        return None
+    mean, deviation = abs(float(logs.mean())), float(logs.std(ddof=1))
+    limit = -math.log1p(-bound)
+    for more in range(max(1, minimum - n), MOST + 1):
+        error = deviation / math.sqrt(n + more)
+        degrees = n + more - 1
+        differs = mean > error * distributions.t.isf(level / 2, degrees)
+        equal = limit - mean > error * distributions.t.isf(level, degrees)
+        if differs or equal:
+            return more
+    return None

@@ -1,0 +1,144 @@
+"""The recommendations of a campaign: read from its tables, written beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import paths
+from fsgreen.design import Plan
+from fsgreen.figures import save
+from fsgreen.papers.effects import Config
+from fsgreen.recommend.changes import KINDS
+from fsgreen.recommend.forest import forest
+from fsgreen.recommend.table import COLUMNS, as_baseline, recommend
+from fsgreen.reduce import read_plan, read_table, write_table
+
+ADVICE = [
+    "workload",
+    "change",
+    "best",
+    "throughput",
+    "what it says",
+    "efficiency",
+    "what that says",
+    "n",
+    "how",
+    "risk",
+]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a recommendation rests on: the tables of a campaign, its plan and where it ran."""
+
+    campaign: str
+    trials: pd.DataFrame
+    cells: pd.DataFrame
+    plan: Plan
+    identity: Mapping[str, Any]
+
+    @property
+    def baseline(self) -> Config:
+        """Return the baseline of the study without its workload."""
+        return Config(self.plan.baseline.file_system, self.plan.baseline.option)
+
+    def holds_for(self, workload: str) -> str:
+        """Return where a recommendation holds, in a sentence."""
+        testbed, audit = self.identity["testbed"], self.identity["audit"]
+        where = "in memory" if testbed.get("in_memory") else "on disk"
+        profile = self.plan.profile
+        share = profile.scale.get(workload)
+        scale = "an unknown share" if share is None else f"{share:g}"
+        return (
+            f"Holds for {workload} at {scale} of its published size, measured for "
+            f"{profile.measure_s:g} s on the testbed {testbed['kind']} ({where}), "
+            f"{audit['cpu']}, {audit['kernel']}; power: {self.identity['boundary']}."
+        )
+
+
+def read(campaign: str) -> Source:
+    """Return the tables of a campaign, without limited loads and at the study's constants.
+
+    Raises
+    ------
+    FsgreenError
+        If the campaign has not been measured or analysed.
+    """
+    plan = read_plan(campaign)
+    trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
+    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    return Source(campaign, as_baseline(trials, plan), as_baseline(cells, plan), plan, identity)
+
+
+def write(campaign: str) -> Path:
+    """Write `recommended.csv`, the figures and the table of advice; return the table's file.
+
+    What there is now is the study's baseline; workloads without it are left out.
+    """
+    source = read(campaign)
+    now = source.baseline
+    rows = source.cells
+    has_now = rows[(rows["file_system"] == now.file_system) & (rows["option"] == now.option)]
+    tables = []
+    results = paths.results(campaign)
+    for workload in sorted(has_now["workload"].unique()):
+        table = recommend(source.trials, source.cells, workload, source.plan.bounds, now)
+        save(forest(table), results / "figures", f"recommended_{workload}")
+        tables.append(table)
+    whole = pd.concat(tables) if tables else pd.DataFrame(columns=COLUMNS)
+    (results / "tables").mkdir(parents=True, exist_ok=True)
+    advice(whole).to_csv(results / "tables" / "advice.csv", index=False, lineterminator="\n")
+    return write_table(whole, campaign, "recommended")
+
+
+def advice(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a row of texts per workload and kind of change: the fastest, and what it says.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `recommend` returns it, of one workload or of several.
+    """
+    rows = []
+    of_metric = {metric: rows for metric, rows in table.groupby("metric")}
+    for workload, ranked in of_metric.get("throughput", table).groupby("workload"):
+        joules = of_metric["efficiency"]
+        joules = joules[joules["workload"] == workload].set_index(["file_system", "option"])
+        for kind in KINDS[1:]:
+            of_kind = ranked[ranked["change"] == kind]
+            if of_kind.empty:
+                continue
+            best = of_kind.iloc[0]
+            work = joules.loc[(best["file_system"], best["option"])]
+            rows.append(
+                {
+                    "workload": workload,
+                    "change": kind,
+                    "best": str(Config(best["file_system"], best["option"])),
+                    "throughput": percent(best),
+                    "what it says": best["says"],
+                    "efficiency": percent(work),
+                    "what that says": work["says"],
+                    "n": best["n"],
+                    "how": best["how"],
+                    "risk": best["risk"] or "none more",
+                }
+            )
+    return pd.DataFrame(rows, columns=ADVICE)
+
+
+def percent(row: Mapping[str, Any] | pd.Series) -> str:
+    """Return an effect as a change in per cent with its interval."""
+    value, low, high = (_signed(row[f"ratio{end}_x"]) for end in ("", "_low", "_high"))
+    return f"{value} %" + ("" if pd.isna(row["ratio_low_x"]) else f" [{low}, {high}]")
+
+
+def _signed(ratio: float) -> str:
+    text = f"{100 * (ratio - 1):+.0f}"
+    return "+0" if text == "-0" else text

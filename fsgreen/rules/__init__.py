@@ -1,0 +1,40 @@
+"""The 44 rules for honest numbers: what each asks, and what became of it in a campaign.
+
+`catalogue.yaml` holds them as data. A judge answers one rule from an `Evidence`; the rooms beside
+this file hold the judges of one group each.
+"""
+
+from fsgreen.rules.answer import STATES, Answer, State
+from fsgreen.rules.catalogue import MODES, Rule, rule, rules, sources
+from fsgreen.rules.evidence import Evidence, gather
+from fsgreen.rules.trust import (
+    by_state,
+    counts,
+    judge,
+    last_campaign,
+    read,
+    summary,
+    trust_table,
+    write,
+)
+
+__all__ = [
+    "MODES",
+    "STATES",
+    "Answer",
+    "Evidence",
+    "Rule",
+    "State",
+    "by_state",
+    "counts",
+    "gather",
+    "judge",
+    "last_campaign",
+    "read",
+    "rule",
+    "rules",
+    "sources",
+    "summary",
+    "trust_table",
+    "write",
+]

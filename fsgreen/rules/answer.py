@@ -1,0 +1,69 @@
+"""What a judge answers: the state of a rule, and the numbers that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from fsgreen.rules.evidence import Evidence
+
+LEVEL = 0.05
+"""A p-value below this counts."""
+
+SAME = 1e-5
+"""Tables have seven digits: numbers nearer than this share of their size are equal."""
+
+State = Literal["fired", "unknown", "quiet", "not asked"]
+
+STATES: Mapping[State, str] = {
+    "fired": "something in the data breaks it: read what follows from that",
+    "unknown": "the data cannot tell, for the reason given",
+    "quiet": "looked at, and found in order",
+    "not asked": "it does not apply here, for the reason given",
+}
+"""The states of a rule, those that a reader must know of first."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The state of a rule and what was found, in words with numbers."""
+
+    state: State
+    found: str
+
+
+Judge = Callable[[Evidence], Answer]
+"""A pure function from what is known of a campaign to the answer of one rule."""
+
+
+def fired(found: str) -> Answer:
+    """Return that the rule fired."""
+    return Answer("fired", found)
+
+
+def unknown(why: str) -> Answer:
+    """Return that the data cannot tell, and why."""
+    return Answer("unknown", why)
+
+
+def quiet(found: str) -> Answer:
+    """Return that nothing breaks the rule."""
+    return Answer("quiet", found)
+
+
+def not_asked(why: str) -> Answer:
+    """Return that the rule does not apply, and why."""
+    return Answer("not asked", why)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number of things in words: `1 trial`, `2 trials`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """Return names as a text: the first ones, and how many more there are."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more

@@ -1,0 +1,129 @@
+"""Rules 35 to 38: does each comparison say how large, how sure, and among how many?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.reduce import CELL
+from fsgreen.rules.answer import (
+    LEVEL,
+    SAME,
+    Answer,
+    Judge,
+    fired,
+    listed,
+    not_asked,
+    quiet,
+    unknown,
+)
+from fsgreen.rules.evidence import Evidence
+
+FALLBACK = "bootstrap"
+"""What stands for the mixed model where its diagnostics fail."""
+
+NOTHING = "nothing is compared"
+
+
+def effect_with_interval(evidence: Evidence) -> Answer:
+    """Rule 35: a comparison with a p-value has a ratio with an interval."""
+    effects = evidence.effects
+    if effects.empty:
+        return not_asked(NOTHING)
+    sized = effects[["ratio_x", "ratio_low_x", "ratio_high_x"]].notna().all(axis="columns")
+    alone = effects[effects["difference_p"].notna() & ~sized]
+    if len(alone):
+        return fired(
+            f"{len(alone)} of {len(effects)} comparisons have a p-value and no interval: "
+            f"{listed(_labels(alone))}"
+        )
+    width = effects["ratio_high_x"] / effects["ratio_low_x"]
+    return quiet(
+        f"{len(effects)} ratios, each with its interval: the high end is typically "
+        f"{width.median():.2f} times the low one"
+    )
+
+
+def mixed_model(evidence: Evidence) -> Answer:
+    """Rule 36: what the diagnostics of the mixed model say, where there is one."""
+    effects = evidence.effects
+    if effects.empty:
+        return not_asked(NOTHING)
+    if "model" not in effects:
+        return unknown("effects.csv has no mixed model; its intervals are those of the bootstrap")
+    failed = effects[effects["model"] == FALLBACK]
+    if len(failed):
+        reasons = listed(sorted(set(failed["model_note"].fillna("no reason given"))), 2)
+        return fired(
+            f"it does not hold for {len(failed)} of {len(effects)} comparisons, for which the "
+            f"bootstrap is given: {reasons}"
+        )
+    return quiet(f"it holds for all {len(effects)} comparisons")
+
+
+def equivalence_is_shown(evidence: Evidence) -> Answer:
+    """Rule 37: each "equivalent" rests on a test with the bound of the plan."""
+    effects, bound_percent = evidence.effects, evidence.plan.bounds.get("equivalence_percent")
+    if effects.empty:
+        return not_asked(NOTHING)
+    if bound_percent is None or (effects["bound_percent"] != bound_percent).any():
+        return fired("the bound of equivalence is not the one that the plan declares")
+    equal = effects[effects["outcome"] == "equivalent"]
+    bare = equal[~(equal["equivalence_holm_p"] < LEVEL)]
+    if len(bare):
+        return fired(f"{len(bare)} dashes without a test: {listed(_labels(bare))}")
+    open_count = int((effects["outcome"] == "inconclusive").sum())
+    return quiet(
+        f"within {bound_percent:g} %: {len(equal)} of {len(effects)} comparisons equivalent, "
+        f"{open_count} inconclusive and not called equal"
+    )
+
+
+def families_under_holm(evidence: Evidence) -> Answer:
+    """Rule 38: p-values adjusted again, by family, are those of effects.csv."""
+    effects = evidence.effects
+    if effects.empty:
+        return not_asked(NOTHING)
+    family, wrong = families(effects), set()
+    for name in ("difference", "equivalence"):
+        again = effects.groupby(family, dropna=False)[f"{name}_p"].transform(
+            lambda p: stats.holm(list(p))
+        )
+        told = effects[f"{name}_holm_p"]
+        same = np.isclose(told, again, rtol=SAME, atol=1e-300, equal_nan=True)
+        wrong |= set(effects.index[~same])
+    if wrong:
+        return fired(f"{len(wrong)} of {len(effects)} p-values are not those of Holm")
+    sizes = effects.groupby(family, dropna=False).size()
+    return quiet(
+        f"{len(effects)} comparisons in {len(sizes)} families of up to {sizes.max()} "
+        f"(by {', '.join(family)}), adjusted again: the same"
+    )
+
+
+def families(effects: pd.DataFrame) -> list[str]:
+    """Return the columns whose values comparisons that are corrected together share.
+
+    These are kind and metric, and each factor that both sides of a comparison have in common.
+    """
+    shared = [name for name in CELL if name in effects and f"baseline_{name}" not in effects]
+    return ["kind", "metric", *shared]
+
+
+def _labels(effects: pd.DataFrame) -> list[str]:
+    return [
+        f"{row['workload']} {row['file_system']} {row['option']} over "
+        f"{row['baseline_file_system']} {row['baseline_option']}"
+        for row in effects.to_dict("records")
+    ]
+
+
+JUDGES: Mapping[int, Judge] = {
+    35: effect_with_interval,
+    36: mixed_model,
+    37: equivalence_is_shown,
+    38: families_under_holm,
+}

@@ -1,0 +1,161 @@
+"""What the rules are judged by: plan, records and tables, and raw files looked at again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import paths
+from fsgreen.confounds import read_probes
+from fsgreen.design import Measured, Plan
+from fsgreen.errors import FsgreenError
+from fsgreen.reduce import cell_label, read_plan, read_table
+from fsgreen.trace import MeterInfo
+from fsgreen.trace.reduced import reduce_power
+from fsgreen.trial import Trial, list_invalid, list_trials
+
+Record = Mapping[str, Any]
+
+THREADS = ("nthreads", "nreaders")
+"""Variables of the personalities that say how many threads read at once."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A campaign as its judges see it; nothing here is read again.
+
+    Attributes
+    ----------
+    plan, identity
+        What was to be measured, and `campaign.json`.
+    records, invalid : sequence of mappings
+        `trial.json` of the trials that count, and of those that broke a rule.
+    audits : mapping
+        `audit.json` by trial that counts.
+    altered : sequence of str
+        Files that are not the ones recorded, and why.
+    power : DataFrame
+        A row per flaw of a trace: `trial`, `rule`, `detail` (rules 13, 14, 21).
+    trials, cells, effects : DataFrame
+        The result tables of these names.
+    probes : mapping of DataFrame
+        The curves of `confounds.read_probes`.
+    attached : DataFrame
+        Energies of meters with a clock of their own (`reduce.attach`); may be empty.
+    stopping : mapping
+        `stopping.json`: what ended each cell; empty where all end after the same number of blocks.
+    """
+
+    plan: Plan
+    identity: Mapping[str, Any]
+    records: Sequence[Record]
+    invalid: Sequence[Record]
+    audits: Mapping[str, Mapping[str, Any]]
+    altered: Sequence[str]
+    power: pd.DataFrame
+    trials: pd.DataFrame
+    cells: pd.DataFrame
+    effects: pd.DataFrame
+    probes: Mapping[str, pd.DataFrame]
+    attached: pd.DataFrame
+    stopping: Mapping[str, Any]
+
+    def checked(self, rule: int) -> dict[str, str]:
+        """Return what the checks of a rule said, by trial that has one."""
+        return {
+            record["trial"]: "; ".join(
+                check["detail"] for check in record["checks"] if check["rule"] == rule
+            )
+            for record in self.records
+            if any(check["rule"] == rule for check in record["checks"])
+        }
+
+    def failed(self, rule: int) -> list[str]:
+        """Return the trials that count although a check of the rule failed."""
+        return [
+            record["trial"]
+            for record in self.records
+            if any(check["rule"] == rule and not check["ok"] for check in record["checks"])
+        ]
+
+    def level(self, record: Record, factor: str) -> str | None:
+        """Return the level of a factor in a trial: its cell's, else the plan's constant."""
+        level = record["cell"].get(factor, self.plan.constants.get(factor))
+        return None if level is None else str(level)
+
+    def labels(self, cells: pd.DataFrame) -> list[str]:
+        """Return rows of a table with the columns `CELL` as people write them."""
+        constants = self.plan.constants
+        return [cell_label(cell, constants) for cell in cells.to_dict("records")]
+
+    @property
+    def measured(self) -> dict[str, Measured]:
+        """Return work, time and energy of each trial, as the stopping rule takes them."""
+        columns = ["trial", "work_ops", "duration_s", "energy_j"]
+        rows = self.trials[columns].itertuples(index=False)
+        return {trial: Measured(*values) for trial, *values in rows}
+
+    @property
+    def most_readers(self) -> int:
+        """Return how many threads read at once, at most, as far as the records say."""
+        variables = [
+            (record.get("workload") or {}).get("variables") or {} for record in self.records
+        ]
+        return max((int(v[name]) for v in variables for name in THREADS if name in v), default=1)
+
+
+def gather(campaign: str) -> Evidence:
+    """Read everything that the rules are judged by, and look at the raw files again.
+
+    Every file is compared with the hash in its record, and every trace of power is checked anew.
+
+    Raises
+    ------
+    FsgreenError
+        If the campaign has no plan or its tables have not been made.
+    """
+    raw = paths.raw(campaign)
+    trials, stopping = list_trials(raw), raw / "stopping.json"
+    flaws = [flaw for trial in trials for flaw in _flaws(trial)]
+    return Evidence(
+        plan=read_plan(campaign),
+        identity=json.loads((raw / "campaign.json").read_text()),
+        records=[trial.record for trial in trials],
+        invalid=[trial.record for trial in list_invalid(raw)],
+        audits={trial.name: trial.audit() for trial in trials},
+        altered=[text for trial in trials for text in _altered(trial)],
+        power=pd.DataFrame(flaws, columns=["trial", "rule", "detail"]),
+        trials=read_table(campaign, "trials"),
+        cells=read_table(campaign, "cells"),
+        effects=read_table(campaign, "effects"),
+        probes=read_probes(campaign),
+        attached=_attached(campaign),
+        stopping=json.loads(stopping.read_text()) if stopping.is_file() else {},
+    )
+
+
+def _flaws(trial: Trial) -> Iterator[tuple[str, int, str]]:
+    """Yield trial, rule and detail of each flaw of its traces over the measured phase."""
+    infos = {name: MeterInfo.from_dict(info) for name, info in trial.record["meters"].items()}
+    measure = trial.phase("measure")
+    power = reduce_power(trial.folder / "power.parquet", infos, [(measure.start_s, measure.end_s)])
+    for name, reduced in power.items():
+        for flaw in reduced.flaws():
+            yield trial.name, flaw.rule, f"{name}: {flaw.detail}"
+
+
+def _altered(trial: Trial) -> Iterator[str]:
+    try:
+        trial.verify()
+    except FsgreenError as error:
+        yield f"{trial.name}: {error.what.rpartition(': ')[2]}"
+
+
+def _attached(campaign: str) -> pd.DataFrame:
+    files = sorted(paths.results(campaign).glob("power-*.csv"))
+    tables = [read_table(campaign, file.stem) for file in files]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

@@ -1,0 +1,224 @@
+"""Rules 13 to 22: are the joules those of the work, and how well are they known?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+
+from fsgreen.rules.answer import (
+    SAME,
+    Answer,
+    Judge,
+    fired,
+    listed,
+    not_asked,
+    plural,
+    quiet,
+    unknown,
+)
+from fsgreen.rules.evidence import Evidence
+from fsgreen.trace import ErrorBudget, MeterInfo, identity_flaws
+
+TERMS = ("gain", "constant", "quantisation", "edges")
+"""The terms of an error budget in trials.csv; readings that the host stamps have none of clock."""
+
+OVERHEAD_PERCENT = 5.0
+"""What capturing may cost of one core (rule 20)."""
+
+
+def regular_readings(evidence: Evidence) -> Answer:
+    """Rule 13: the traces of power, checked again, are regular and whole."""
+    return _traces(evidence, 13, "regular, without gaps")
+
+
+def no_sentinels(evidence: Evidence) -> Answer:
+    """Rule 14: the traces of power, checked again, hold values only."""
+    return _traces(evidence, 14, "values in the meter's range, and above 0 W")
+
+
+def error_budget(evidence: Evidence) -> Answer:
+    """Rule 15: the largest share of each term, and of all of them combined as the GUM does."""
+    trials = evidence.trials
+    columns = [f"error_{term}_j" for term in TERMS]
+    shares = 100 * trials[columns].div(trials["energy_j"], axis="index").max()
+    budgets = (ErrorBudget(*terms) for terms in trials[columns].itertuples(index=False))
+    total_percent = 100 * max(
+        budget.total_j / joules for budget, joules in zip(budgets, trials["energy_j"], strict=True)
+    )
+    parts = ", ".join(f"{term} {share:.2g} %" for term, share in zip(TERMS, shares, strict=True))
+    text = f"at most {total_percent:.2g} % of a trial's energy ({parts})"
+    if total_percent > evidence.plan.bounds["ci_half_width_percent"]:
+        return fired(text)
+    if "modelled" in set(trials["boundary"]):
+        return unknown(f"{text}: that of the emulated meter; the error of the model is not known")
+    return quiet(text)
+
+
+def long_enough(evidence: Evidence) -> Answer:
+    """Rule 16: constant and edge terms of each trial, by the error budget of today."""
+    trials, limit_percent = evidence.trials, evidence.plan.bounds["budget_percent"]
+    share_percent = (
+        100 * (trials["error_constant_j"] + trials["error_edges_j"]) / trials["energy_j"]
+    )
+    over = trials[share_percent > limit_percent]
+    text = f"constant and edges are {share_percent.max():.2f} % of the energy at most"
+    if len(over):
+        return fired(
+            f"{text}, above {limit_percent:g} % in {len(over)} of {len(trials)} trials: "
+            f"{listed(over['trial'])}"
+        )
+    return quiet(f"{text}, of {limit_percent:g} % allowed")
+
+
+def one_clock(evidence: Evidence) -> Answer:
+    """Rule 17: the error of the fitted clock in each energy cut out of an attached trace."""
+    attached = evidence.attached
+    if attached.empty:
+        return not_asked("the host stamped every reading as it came: one clock only")
+    share_percent = 100 * attached["error_clock_j"] / attached["energy_j"]
+    limit_percent = evidence.plan.bounds["budget_percent"]
+    unfit = attached[~(share_percent <= limit_percent) | (attached["flaws"].fillna("") != "")]
+    text = f"the fitted clock adds {share_percent.max():.2g} % to an energy at most"
+    if len(unfit):
+        return fired(f"{text}; unfit in {plural(len(unfit), 'trial')}: {listed(unfit['trial'])}")
+    return quiet(f"{text}, in {plural(len(attached), 'trial')}")
+
+
+def idle_power(evidence: Evidence) -> Answer:
+    """Rule 18: two idle phases in each trial, and the range of their power over the blocks."""
+    lacking = [
+        record["trial"]
+        for record in evidence.records
+        if sum(phase["name"] == "idle" for phase in record["phases"]) < 2
+    ]
+    if lacking:
+        return fired(
+            f"not idle before and after in {plural(len(lacking), 'trial')}: {listed(lacking)}"
+        )
+    trials = evidence.trials
+    totals = trials[["energy_j", "energy_above_idle_j", "idle_power_w"]]
+    if totals.isna().any(axis=None):
+        blank = trials[totals.isna().any(axis="columns")]["trial"]
+        return fired(f"idle power is not known in {plural(len(blank), 'trial')}: {listed(blank)}")
+    by_block = trials.groupby("block")["idle_power_w"].mean()
+    text = f"{by_block.min():.4g} W to {by_block.max():.4g} W over {len(by_block)} blocks"
+    band_percent = evidence.plan.bounds["idle_band_percent"]
+    if 100 * (by_block.max() / by_block.min() - 1) > band_percent:
+        return fired(f"{text}: more than {band_percent:g} % apart")
+    return quiet(f"{text}, before and after every trial")
+
+
+def one_boundary(evidence: Evidence) -> Answer:
+    """Rule 19: trials, meters and tables name one boundary."""
+    named = {
+        evidence.identity["boundary"],
+        *evidence.trials["boundary"],
+        *evidence.cells["boundary"],
+    }
+    for record in evidence.records:
+        named |= {record["boundary"], *(m["boundary"] for m in record["meters"].values())}
+    boundaries = sorted(map(str, named))
+    if len(boundaries) > 1:
+        return fired(f"different boundaries: {', '.join(boundaries)}")
+    modelled = ": power here is no evidence about any machine" if "modelled" in named else ""
+    return quiet(f"{boundaries[0]} in every trial and table{modelled}")
+
+
+def work_and_energy_together(evidence: Evidence) -> Answer:
+    """Rule 20: work, time and energy are of the phase `measure`, whole, and captured cheaply."""
+    rows = evidence.trials.set_index("trial")
+    apart = []
+    for record in evidence.records:
+        work, row = record["workload"], rows.loc[record["trial"]]
+        (measure_s,) = (
+            phase["end_s"] - phase["start_s"]
+            for phase in record["phases"]
+            if phase["name"] == "measure"
+        )
+        same = (
+            math.isclose(work["duration_s"], measure_s, rel_tol=SAME)
+            and math.isclose(row["duration_s"], measure_s, rel_tol=SAME)
+            and row["work_ops"] == work["work_ops"]
+        )
+        if not same or work.get("partial") or work.get("errors"):
+            apart.append(record["trial"])
+    if apart:
+        where = f"{plural(len(apart), 'trial')}: {listed(apart)}"
+        return fired(f"work and energy are not of one phase in {where}")
+    failed = evidence.failed(20)
+    if failed:
+        return fired(
+            f"a check failed in {plural(len(failed), 'trial')} that count: {listed(failed)}"
+        )
+    cost_percent = max(record["harness"]["cpu_percent"] for record in evidence.records)
+    text = f"capturing took {cost_percent:.2f} % of one core at most"
+    if cost_percent >= OVERHEAD_PERCENT:
+        return fired(text)
+    return quiet(f"one phase for both in {len(rows)} trials; {text}")
+
+
+def the_same_meter(evidence: Evidence) -> Answer:
+    """Rule 21: each record's meters are those that the campaign began with."""
+    first = {name: MeterInfo.from_dict(info) for name, info in evidence.identity["meters"].items()}
+    changes = {}
+    for record in evidence.records:
+        now = {name: MeterInfo.from_dict(info) for name, info in record["meters"].items()}
+        if now.keys() != first.keys():
+            changes[record["trial"]] = "other meters"
+        for name in now.keys() & first.keys():
+            for flaw in identity_flaws(first[name], now[name]):
+                changes[record["trial"]] = f"{name}: {flaw.detail}"
+    if changes:
+        trial, detail = next(iter(changes.items()))
+        return fired(f"changed in {plural(len(changes), 'trial')}, first in {trial}: {detail}")
+    traces = _traces(evidence, 21, "")
+    if traces.state == "fired":
+        return traces
+    serials = ", ".join(f"{name} {info.serial}" for name, info in first.items())
+    return quiet(f"{serials} in {len(evidence.records)} trials")
+
+
+def raw_files_hashed(evidence: Evidence) -> Answer:
+    """Rule 22: every file, hashed again, is the one recorded, and the meter's bytes are there."""
+    if evidence.altered:
+        return fired(f"{len(evidence.altered)} altered: {listed(evidence.altered)}")
+    bare = [r["trial"] for r in evidence.records if "power.raw" not in r["files"]]
+    if bare:
+        return fired(
+            f"the meter's bytes were not kept in {plural(len(bare), 'trial')}: {listed(bare)}"
+        )
+    count = sum(len(record["files"]) for record in evidence.records)
+    return quiet(f"{count} files of {len(evidence.records)} trials hashed again: all as recorded")
+
+
+def _traces(evidence: Evidence, rule: int, sound: str) -> Answer:
+    """Return what the traces that were checked again, and the records' own checks, say."""
+    flaws: pd.DataFrame = evidence.power[evidence.power["rule"] == rule]
+    failed = evidence.failed(rule)
+    refused = sum(f"rule {rule}:" in str(record["reason"]) for record in evidence.invalid)
+    again = f"; {plural(refused, 'trial')} with flaws set aside" if refused else ""
+    if len(flaws):
+        trial, detail = flaws.iloc[0][["trial", "detail"]]
+        count = plural(flaws["trial"].nunique(), "trial")
+        return fired(f"flaws in the traces of {count}, first {trial}: {detail}{again}")
+    if failed:
+        return fired(
+            f"a check failed in {plural(len(failed), 'trial')} that count: {listed(failed)}"
+        )
+    return quiet(f"{len(evidence.records)} traces checked again: {sound}{again}")
+
+
+JUDGES: Mapping[int, Judge] = {
+    13: regular_readings,
+    14: no_sentinels,
+    15: error_budget,
+    16: long_enough,
+    17: one_clock,
+    18: idle_power,
+    19: one_boundary,
+    20: work_and_energy_together,
+    21: the_same_meter,
+    22: raw_files_hashed,
+}

@@ -1,0 +1,110 @@
+"""Rules 43 and 44: the report and the ledger of claims, which are made after the analysis."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import yaml
+
+from fsgreen import paths
+from fsgreen.reduce import read_plan, read_table
+from fsgreen.rules.answer import Answer, fired, listed, not_asked, quiet, unknown
+
+LEDGER = "claims"
+"""The table of verdicts, made after the rules' own: no stage that judges depends on it."""
+
+LOOK = "style"
+"""The text that holds the look of reports, and no number of a result."""
+
+UNTESTED = "not testable here"
+
+VERDICTS = frozenset(
+    {"reproduced", "direction only", "not reproduced", "reversed", "inconclusive", UNTESTED}
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a campaign is reported with.
+
+    Attributes
+    ----------
+    texts : mapping
+        The Typst sources of the reports by name, without their look.
+    claims : DataFrame
+        The table `claims.csv`; empty before there is one.
+    published : set of str
+        The slugs of the claims of the paper that the study repeats.
+    """
+
+    texts: Mapping[str, str]
+    claims: pd.DataFrame
+    published: frozenset[str]
+
+    @classmethod
+    def of(cls, campaign: str) -> Report:
+        """Read what there is of a campaign's report."""
+        study = read_plan(campaign).study
+        texts = sorted((paths.root() / "paper").glob("*.typ"))
+        made = (paths.results(campaign) / f"{LEDGER}.csv").is_file()
+        file = paths.reference() / "claims.yaml"
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        claims = yaml.load(file.read_text(), Loader=loader)["claims"]
+        return cls(
+            {text.name: text.read_text() for text in texts if text.stem != LOOK},
+            read_table(campaign, LEDGER) if made else pd.DataFrame(),
+            frozenset(claim["slug"] for claim in claims if claim["paper"] == study),
+        )
+
+
+def generated_numbers(report: Report) -> Answer:
+    """Rule 43: no digit stands in the texts of the reports outside the names of files."""
+    if not report.texts:
+        return not_asked("there is no text of a report")
+    typed = [
+        f"{name}: {line.strip()}"
+        for name, text in report.texts.items()
+        for line in re.sub(r'"[^"]*"', '""', text).splitlines()
+        if re.search(r"\b\d", line)
+    ]
+    if typed:
+        return fired(f"{len(typed)} lines with typed numbers, {listed(typed, 1)}")
+    return quiet(f"no number is typed into {', '.join(sorted(report.texts))}")
+
+
+def verdict_per_claim(report: Report) -> Answer:
+    """Rule 44: each published claim has one verdict, with what that takes."""
+    claims = report.claims
+    if not report.published:
+        return not_asked("no published claim is tested by this study")
+    if claims.empty:
+        return unknown("the verdicts have not been made: notebook 80_claims")
+    missing = sorted(report.published ^ set(claims["slug"]))
+    if missing or claims["slug"].duplicated().any():
+        return fired(f"not one verdict for each of {len(report.published)}: {listed(missing)}")
+    known = claims["verdict"].isin(VERDICTS)
+    untested = claims["verdict"] == UNTESTED
+    measured = claims["basis"] == "measured"
+    faults = {
+        "have no known verdict": ~known,
+        "cannot be tested and do not say what it takes": untested & claims["needs"].isna(),
+        "lack the published value or ours": ~untested
+        & claims[["published", "ours"]].isna().any(axis=1),
+        "are measured without n or testbed": measured & claims[["n", "testbed"]].isna().any(axis=1),
+        "rest on modelled power": measured & (claims["boundary"] == "modelled"),
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            return fired(f"{int(rows.sum())} {fault}: {listed(claims[rows]['slug'])}")
+    counts = Counter(claims["verdict"]).most_common()
+    return quiet(", ".join(f"{count} {verdict}" for verdict, count in counts))
+
+
+JUDGES: Mapping[int, Callable[[Report], Answer]] = {
+    43: generated_numbers,
+    44: verdict_per_claim,
+}

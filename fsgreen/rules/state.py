@@ -1,0 +1,211 @@
+"""Rules 7 to 12: was the machine, its cache and its device in the state that the plan says?"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from fsgreen import audit
+from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
+from fsgreen.rules.evidence import Evidence, Record
+
+SPEED = "speed_loops_s"
+"""The key of an audit that holds the measured speed of one core."""
+
+CALM = {
+    "governor": ("performance",),
+    "turbo": ("off",),
+    "smt": ("off", "forceoff", "notsupported", "notimplemented"),
+    "swap_b": (0,),
+}
+"""Settings under which speed depends on the work alone (rule 10)."""
+
+
+def cache_state(evidence: Evidence) -> Answer:
+    """Rule 7: a declared level of the cache, and a check of it in each trial."""
+    levels = {evidence.level(record, "cache") for record in evidence.records}
+    if None in levels:
+        return fired("the plan holds the cache neither constant nor as a factor")
+    checked = evidence.checked(7)
+    failed = evidence.failed(7)
+    if failed:
+        return fired(
+            f"another state than declared in {plural(len(failed), 'trial')}: {listed(failed)}"
+        )
+    if "cold" in levels and evidence.identity["testbed"].get("cold_cache") is False:
+        return fired("declared cold, but a file system in memory has no cold cache")
+    if len(checked) < len(evidence.records):
+        return unknown(
+            f"the state was looked at in {len(checked)} of {len(evidence.records)} trials only"
+        )
+    how = next(iter(checked.values()))
+    return quiet(
+        f"{' and '.join(sorted(map(str, levels)))} before the warm-up in each trial, such as: {how}"
+    )
+
+
+def device_state(evidence: Evidence) -> Answer:
+    """Rule 8: a declared level of the device, and a check of it in each trial."""
+    levels = {evidence.level(record, "device") for record in evidence.records}
+    if None in levels:
+        return fired("the plan holds the device's state neither constant nor as a factor")
+    old = [r["trial"] for r in evidence.records if not (r.get("mount") or {}).get("mkfs")]
+    if old:
+        return fired(
+            f"declared {listed(map(str, levels))}, but the file system was taken as it was in "
+            f"{plural(len(old), 'trial')}: {listed(old)}"
+        )
+    checked = evidence.checked(8)
+    failed = evidence.failed(8)
+    if failed:
+        return fired(
+            f"another state than declared in {plural(len(failed), 'trial')}: {listed(failed)}"
+        )
+    said = " and ".join(sorted(map(str, levels)))
+    if len(checked) < len(evidence.records):
+        return unknown(
+            f"declared {said}, with mkfs before each trial; what the device below had been through "
+            f"is recorded for {len(checked)} of {len(evidence.records)} trials"
+        )
+    how = next(iter(checked.values()))
+    return quiet(f"{said}, verified in each of {len(checked)} trials, such as: {how}")
+
+
+def audit_at_both_ends(evidence: Evidence) -> Answer:
+    """Rule 9: audits, mounts and measured speed agree, in each trial and among all of them."""
+    audits = list(_audits(evidence))
+    changed = audit.differences(found for _, found in audits)
+    if changed:
+        seen = "; ".join(f"{key}: {listed(map(str, v))}" for key, v in sorted(changed.items()))
+        return fired(f"audits differ in {seen}")
+    unlike = _unlike_mounts(evidence.records)
+    if unlike:
+        return fired(f"made or mounted in more than one way: {listed(unlike)}")
+    blank = [key for key in audit.CHECKED if all(found.get(key) is None for _, found in audits)]
+    same = f"{len(audits)} audits agree in {len(audit.CHECKED) - len(blank)} keys"
+    if blank:
+        same += f" (not known: {', '.join(blank)})"
+    first = evidence.identity["audit"].get(SPEED)
+    if first is None or any(found.get(SPEED) is None for _, found in audits):
+        return unknown(f"{same}, but the speed of the processor was not recorded")
+    off_percent = {trial: 100 * abs(found[SPEED] / first - 1) for trial, found in audits if trial}
+    worst = max(off_percent.values(), default=0.0)
+    bound_percent = evidence.plan.bounds.get("speed_percent")
+    speed = f"the processor was at most {worst:.1f} % off its first speed"
+    if bound_percent is None:
+        return unknown(f"{same}; {speed}, for which the plan has no bound")
+    slow = [trial for trial, percent in off_percent.items() if percent > bound_percent]
+    if slow:
+        where = f"{plural(len(slow), 'trial')}: {listed(slow)}"
+        return fired(f"{speed}, more than {bound_percent:g} % in {where}")
+    return quiet(f"{same}; {speed}")
+
+
+def calm_machine(evidence: Evidence) -> Answer:
+    """Rule 10: settings of the first audit, and what others took while trials measured."""
+    found = evidence.identity["audit"]
+    wrong = [
+        f"{key} {found[key]}" for key, good in CALM.items() if found.get(key) not in (None, *good)
+    ]
+    checked = evidence.checked(10)
+    disturbed = evidence.failed(10)
+    refused = sum(str(record["reason"]).startswith("rule 10") for record in evidence.invalid)
+    again = f"; {plural(refused, 'disturbed trial')} set aside" if refused else ""
+    if disturbed:
+        return fired(f"others were busy in {plural(len(disturbed), 'trial')}: {listed(disturbed)}")
+    if wrong:
+        return fired(f"{', '.join(wrong)}{again}")
+    blank = [key for key in CALM if found.get(key) is None]
+    if len(checked) < len(evidence.records):
+        return unknown(
+            f"what others took was looked at in {len(checked)} of {len(evidence.records)} trials"
+        )
+    calm = (
+        f"other programs took less than {evidence.plan.bounds['others_percent']:g} % of all cores "
+        f"in each of {len(checked)} trials{again}"
+    )
+    if blank:
+        return unknown(f"{calm}; {' and '.join(blank)} cannot be read here (a virtual machine?)")
+    return quiet(f"{calm}; {', '.join(f'{key} {found[key]}' for key in CALM)}")
+
+
+def cool_down(evidence: Evidence) -> Answer:
+    """Rule 11: power was seen in the idle band, and stayed in it until the trial's work began."""
+    checked = evidence.checked(11)
+    failed = evidence.failed(11)
+    if failed:
+        return fired(f"not settled in {plural(len(failed), 'trial')}: {listed(failed)}")
+    if len(checked) < len(evidence.records):
+        return unknown(f"settling is recorded for {len(checked)} of {len(evidence.records)} trials")
+    band_w, trials = evidence.identity["idle_band_w"], evidence.trials
+    above = trials[trials["idle_power_before_w"] > band_w]
+    if len(above):
+        most_w = above["idle_power_before_w"].max()
+        return fired(
+            f"{len(above)} of {len(trials)} trials idled above the band of {band_w:.1f} W before "
+            f"their work, at up to {most_w:.1f} W: {listed(above['trial'])}"
+        )
+    longest_s = max(record["settle_s"] for record in evidence.records)
+    return quiet(
+        f"below {band_w:.1f} W before each of {len(trials)} trials, after {longest_s:.1f} s at most"
+    )
+
+
+def dirty_pages(evidence: Evidence) -> Answer:
+    """Rule 12: the flush is a phase of its own, and how long it took."""
+    spent_s = {
+        record["trial"]: sum(
+            phase["end_s"] - phase["start_s"]
+            for phase in record["phases"]
+            if phase["name"] == "flush"
+        )
+        for record in evidence.records
+        if any(phase["name"] == "flush" for phase in record["phases"])
+    }
+    without = [r["trial"] for r in evidence.records if r["trial"] not in spent_s]
+    if without:
+        return fired(
+            f"no phase for the flush in {plural(len(without), 'trial')}: {listed(without)}"
+        )
+    worst = max(spent_s, key=lambda trial: spent_s[trial])
+    text = (
+        f"the flush is a phase of its own, of {median(spent_s.values()):.2f} s typically and "
+        f"{spent_s[worst]:.2f} s at most ({worst})"
+    )
+    left_b = evidence.trials["dirty_before_flush_b"].dropna()
+    if left_b.empty:
+        return quiet(text)
+    return quiet(f"{text}, beginning with up to {left_b.max() / 2**20:.0f} MiB of dirty pages")
+
+
+def _audits(evidence: Evidence) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield every audit with its trial; that of the campaign has none."""
+    yield "", evidence.identity["audit"]
+    for trial, ends in evidence.audits.items():
+        yield trial, ends["start"]
+        yield trial, ends["end"]
+
+
+def _unlike_mounts(records: Sequence[Record]) -> list[str]:
+    """Return the cells whose trials were not all made and mounted alike."""
+    seen: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        mount = dict(record.get("mount") or {})
+        mount.pop("fragmentation", None)  # measured, so never twice the same
+        device = mount.pop("device", None)  # its number may differ from day to day
+        mount["mkfs"] = [word for word in mount.get("mkfs", ()) if word != device]
+        seen[" ".join(map(str, record["cell"].values()))].add(json.dumps(mount, sort_keys=True))
+    return [cell for cell, ways in seen.items() if len(ways) > 1]
+
+
+JUDGES: Mapping[int, Judge] = {
+    7: cache_state,
+    8: device_state,
+    9: audit_at_both_ends,
+    10: calm_machine,
+    11: cool_down,
+    12: dirty_pages,
+}

@@ -1,0 +1,135 @@
+"""Rules 23 to 28: did the trials hold still, and are there enough of them?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from fsgreen import design, stats
+from fsgreen.reduce import CELL
+from fsgreen.rules.answer import LEVEL, Answer, Judge, fired, listed, plural, quiet, unknown
+from fsgreen.rules.evidence import Evidence
+
+STILL = ("flat", "too short")
+"""Classes of a cell in which no change of level was found."""
+
+STRICT_TRIALS = 10
+"""Trials of a strict reproduction (rule 26)."""
+
+
+def changes_inside_trials(evidence: Evidence) -> Answer:
+    """Rule 23: fires for cells whose typical trial does not stay on one level."""
+    counts = evidence.trials["steady"].value_counts()
+    text = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+    power = evidence.trials.get("steady_power")
+    if power is not None:
+        text += "; power: " + ", ".join(f"{n} {s}" for s, n in sorted(power.value_counts().items()))
+    cells = evidence.cells
+    still = cells["state"].isin(STILL) & cells.get("power_state", cells["state"]).isin(STILL)
+    moving = cells[~still]
+    if len(moving):
+        return fired(
+            f"{plural(len(moving), 'cell')} mostly not on one level: "
+            f"{listed(evidence.labels(moving))}; of all trials {text}"
+        )
+    if "too short" in counts:
+        return unknown(f"{text}: a change could not have been seen in so few seconds")
+    if power is None:
+        return unknown(f"throughput: {text}; changes of power are not in trials.csv")
+    return quiet(text)
+
+
+def inconsistent_cells(evidence: Evidence) -> Answer:
+    """Rule 24: cells most of whose trials have no steady state, classified again."""
+    states = evidence.trials.groupby(CELL, dropna=False)["steady"].agg(
+        lambda trials: stats.classify_cell(list(trials))
+    )
+    found = states[states == "inconsistent"].reset_index()
+    if len(found):
+        return fired(f"{len(found)} of {len(states)} cells: {listed(evidence.labels(found))}")
+    if (states == "too short").all():
+        return unknown("the trials are too short to show a steady state")
+    return quiet(f"none of {len(states)} cells is inconsistent")
+
+
+def trend_over_campaign(evidence: Evidence) -> Answer:
+    """Rule 25: Kendall's test of each cell, all cells being one family under Holm."""
+    tested = evidence.cells[evidence.cells["trend_p"].notna()]
+    if tested.empty:
+        return unknown("it takes four trials of a cell to see a trend")
+    adjusted = stats.holm(list(tested["trend_p"]))
+    drifting = tested[[p < LEVEL for p in adjusted]]
+    if len(drifting):
+        return fired(
+            f"{len(drifting)} of {len(tested)} cells drift: {listed(evidence.labels(drifting))}"
+        )
+    return quiet(
+        f"none of {len(tested)} cells drifts: the smallest adjusted p is {min(adjusted):.2g}"
+    )
+
+
+def enough_trials(evidence: Evidence) -> Answer:
+    """Rule 26: trials of each cell, counted again."""
+    least = evidence.plan.bounds["minimum_trials"]
+    counts = evidence.trials.groupby(CELL, dropna=False).size()
+    few = counts[counts < least].reset_index()
+    if len(few):
+        labels = listed(evidence.labels(few))
+        return fired(f"fewer than {least:g} trials in {len(few)} of {len(counts)} cells: {labels}")
+    strict = "" if counts.min() >= STRICT_TRIALS else f"; a strict reproduction has {STRICT_TRIALS}"
+    return quiet(f"{counts.min()} trials or more in each of {len(counts)} cells{strict}")
+
+
+def sequential_stop(evidence: Evidence) -> Answer:
+    """Rule 27: cells whose intervals are too wide, and what ended them, decided again."""
+    plan, target_percent = evidence.plan, evidence.plan.bounds["ci_half_width_percent"]
+    standings = design.standings(plan, evidence.measured)
+    told = {cell["cell"]: cell["ended"] for cell in evidence.stopping.get("cells", ())}
+    if told and told != {standing.cell.label: standing.ended for standing in standings}:
+        return fired("what ended the cells by stopping.json is not what their trials say")
+    widths = {
+        standing.cell.label: max(standing.half_width_percent.values())
+        for standing in standings
+        if standing.n > 1
+    }
+    if not widths:
+        return unknown("one trial of a cell has no interval")
+    ended = f"all ended after {plan.profile.blocks} blocks, a number fixed beforehand"
+    if plan.profile.most_blocks is not None:
+        ends = Counter(standing.ended or "still open" for standing in standings)
+        ended = "ended by " + ", ".join(f"{end}: {count}" for end, count in sorted(ends.items()))
+    narrow = sum(width < target_percent for width in widths.values())
+    if narrow < len(standings):
+        widest = max(widths, key=lambda label: widths[label])
+        return fired(
+            f"{len(standings) - narrow} of {len(standings)} cells not within {target_percent:g} % "
+            f"in throughput and energy, the widest {widest} with {widths[widest]:.0f} %; {ended}"
+        )
+    return quiet(f"all {narrow} cells within {target_percent:g} %; {ended}")
+
+
+def trials_needed(evidence: Evidence) -> Answer:
+    """Rule 28: the n that each cell would need, at the scatter seen so far."""
+    cells = evidence.cells
+    known = cells[cells["needed_count"].notna()]
+    if known.empty:
+        return unknown("one trial of a cell cannot tell how many there should be")
+    short = known[known["needed_count"] > known["n"]].sort_values("needed_count", ascending=False)
+    if len(short):
+        labels = evidence.labels(short)
+        worst = [
+            f"{label} {count:.0f}"
+            for label, count in zip(labels, short["needed_count"], strict=True)
+        ]
+        return fired(f"{len(short)} of {len(cells)} cells need more: {listed(worst)}")
+    return quiet(f"at most {known['needed_count'].max():.0f} in any of {len(known)} cells")
+
+
+JUDGES: Mapping[int, Judge] = {
+    23: changes_inside_trials,
+    24: inconsistent_cells,
+    25: trend_over_campaign,
+    26: enough_trials,
+    27: sequential_stop,
+    28: trials_needed,
+}

@@ -1,0 +1,167 @@
+"""Rules 29 to 34: are the numbers of a cell those of its trials, all of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from fsgreen.reduce import CELL
+from fsgreen.rules.answer import (
+    LEVEL,
+    SAME,
+    Answer,
+    Judge,
+    fired,
+    listed,
+    not_asked,
+    quiet,
+    unknown,
+)
+from fsgreen.rules.evidence import Evidence
+
+DAGGER_PERCENT = 40
+"""Coefficient of variation from which fast10 marks a cell in table 2."""
+
+ODD, TOO_FEW = ("long-tailed", "bimodal"), "too few to tell"
+"""Shapes of a cell's trials that its mean hides, and the one that says nothing."""
+
+FAR = 3.5
+"""Modified z-score from which a trial is flagged (Iglewicz & Hoaglin 1993)."""
+
+VARIATION = ("cv_percent", "range_percent", "throughput_p5_ops_s", "throughput_p95_ops_s")
+
+
+def totals_over_totals(evidence: Evidence) -> Answer:
+    """Rule 29: rates of each cell computed again as totals over totals, energy as a mean."""
+    groups = evidence.trials.groupby(CELL, dropna=False)
+    totals = groups[["work_ops", "duration_s", "energy_j"]].sum()
+    again = pd.DataFrame(
+        {
+            "throughput_ops_s": totals["work_ops"] / totals["duration_s"],
+            "efficiency_ops_j": totals["work_ops"] / totals["energy_j"],
+            "energy_j": totals["energy_j"] / groups.size(),
+        }
+    )
+    both = evidence.cells.merge(again.reset_index(), on=CELL, suffixes=("", "_again"))
+    if len(both) < len(evidence.cells):
+        return fired("cells.csv has cells that no trial is of")
+    wrong = both[
+        np.logical_or.reduce(
+            [(both[name] / both[f"{name}_again"] - 1).abs() > SAME for name in again.columns]
+        )
+    ]
+    if len(wrong):
+        return fired(f"{len(wrong)} of {len(both)} cells differ: {listed(evidence.labels(wrong))}")
+    return quiet(f"throughput, ops/J and energy of {len(both)} cells computed again: the same")
+
+
+def absolute_values(evidence: Evidence) -> Answer:
+    """Rule 30: both cells of each ratio stand in cells.csv with their absolute values."""
+    if evidence.effects.empty:
+        return not_asked("no ratio is formed: nothing is compared")
+    metric = {"throughput": "throughput_ops_s", "efficiency": "efficiency_ops_j"}
+    known = {
+        (name, cell["workload"], cell["file_system"], cell["option"])
+        for cell in evidence.cells.to_dict("records")
+        for name, column in metric.items()
+        if pd.isna(cell["load_ops_s"]) and pd.notna(cell[column])
+    }
+    sides = {
+        (pair["metric"], pair["workload"], pair[f"{side}file_system"], pair[f"{side}option"])
+        for pair in evidence.effects.to_dict("records")
+        for side in ("", "baseline_")
+    }
+    bare = [" ".join(side) for side in sorted(sides - known)]
+    if bare:
+        return fired(f"{len(bare)} sides of ratios have no absolute value: {listed(bare)}")
+    return quiet(f"both sides of {len(evidence.effects)} ratios are in cells.csv, with their unit")
+
+
+def mean_and_median(evidence: Evidence) -> Answer:
+    """Rule 31: cells whose trials do not look normal to the test of Shapiro and Wilk."""
+    cells = evidence.cells
+    centres = cells[["mean_throughput_ops_s", "median_throughput_ops_s"]]
+    tested = cells[cells["normality_p"].notna()]
+    if centres.isna().any(axis=None):
+        return fired("a mean has no median beside it")
+    if tested.empty:
+        return unknown("it takes three trials of a cell that differ to test for normality")
+    ranked = int(cells["median_throughput_low_ops_s"].notna().sum())
+    beside = f"{ranked} of {len(cells)} cells have enough trials for a rank interval"
+    skewed = tested[tested["normality_p"] < LEVEL]
+    if len(skewed):
+        return fired(
+            f"{len(skewed)} of {len(tested)} cells do not look normal, where chance alone makes "
+            f"{LEVEL * len(tested):.0f}: {listed(evidence.labels(skewed))}; {beside}"
+        )
+    return quiet(f"all {len(tested)} cells that can be tested look normal; {beside}")
+
+
+def nothing_deleted(evidence: Evidence) -> Answer:
+    """Rule 32: every whole trial is in trials.csv, and what does not count says why.
+
+    Trials that lie far from their cell's median are counted and stay.
+    """
+    kept = {record["trial"] for record in evidence.records}
+    dropped = sorted(kept ^ set(evidence.trials["trial"]))
+    if dropped:
+        return fired(f"on disk only, or in trials.csv only: {listed(dropped)}")
+    silent = [record["trial"] for record in evidence.invalid if not record.get("reason")]
+    if silent:
+        return fired(f"set aside without a reason: {listed(silent)}")
+    aside = f"; {len(evidence.invalid)} set aside, each with its reason" if evidence.invalid else ""
+    far = int(evidence.trials.groupby(CELL, dropna=False)["throughput_ops_s"].transform(_far).sum())
+    return quiet(f"all {len(kept)} trials count, {far} of them far from their cell's median{aside}")
+
+
+def tails_and_modes(evidence: Evidence) -> Answer:
+    """Rule 33: cells with fast10's dagger, and those with more than one mode."""
+    cells = evidence.cells
+    wide = cells["cv_percent"] > DAGGER_PERCENT
+    largest = f"CV up to {cells['cv_percent'].max():.0f} %"
+    if wide.any():
+        labels = listed(evidence.labels(cells[wide]))
+        return fired(f"{largest}: {int(wide.sum())} cells above {DAGGER_PERCENT} %, {labels}")
+    if "shape" not in cells:
+        return unknown(f"{largest}; whether cells have long tails or two modes was not tested")
+    counts = ", ".join(f"{n} {shape}" for shape, n in cells["shape"].value_counts().items())
+    odd = cells[cells["shape"].isin(ODD)]
+    if len(odd):
+        return fired(f"{largest}; {counts}: {listed(evidence.labels(odd))}")
+    if (cells["shape"] == TOO_FEW).any():
+        return unknown(f"{largest}; trials of {counts}")
+    return quiet(f"{largest}; the shape of all {len(cells)} cells is unremarkable")
+
+
+def variation_is_a_result(evidence: Evidence) -> Answer:
+    """Rule 34: each cell of two trials or more has CV, range and percentiles."""
+    cells = evidence.cells
+    bare = cells[cells[list(VARIATION)].isna().any(axis="columns")]
+    if len(bare):
+        return fired(
+            f"{len(bare)} of {len(cells)} cells have none: {listed(evidence.labels(bare))}"
+        )
+    widest = cells.loc[[cells["range_percent"].idxmax()]]
+    return quiet(
+        f"CV up to {cells['cv_percent'].max():.0f} %; the widest range is "
+        f"{widest['range_percent'].item():.0f} % of the mean, {listed(evidence.labels(widest))}"
+    )
+
+
+def _far(values: pd.Series) -> pd.Series:
+    """Return which values lie far from their median, in units of the typical distance."""
+    distance = (values - values.median()).abs()
+    typical = distance.median()
+    return 0.6745 * distance > FAR * typical if typical else distance > np.inf
+
+
+JUDGES: Mapping[int, Judge] = {
+    29: totals_over_totals,
+    30: absolute_values,
+    31: mean_and_median,
+    32: nothing_deleted,
+    33: tails_and_modes,
+    34: variation_is_a_result,
+}

@@ -1,0 +1,152 @@
+"""The table `trust.csv`: every rule, what became of it in a campaign, and what to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from fsgreen import paths
+from fsgreen.reduce import read_table, write_table
+from fsgreen.rules import (
+    comparison,
+    confounds,
+    design,
+    power,
+    reporting,
+    state,
+    steadiness,
+    summaries,
+)
+from fsgreen.rules.answer import STATES, Answer, Judge, unknown
+from fsgreen.rules.catalogue import Rule, rules
+from fsgreen.rules.evidence import Evidence, gather
+
+JUDGES: Mapping[int, Judge] = {
+    **design.JUDGES,
+    **state.JUDGES,
+    **power.JUDGES,
+    **steadiness.JUDGES,
+    **summaries.JUDGES,
+    **comparison.JUDGES,
+    **confounds.JUDGES,
+}
+"""The judges of the rules that the analysis can tell about."""
+
+COLUMNS = (
+    "rule",
+    "group",
+    "mode",
+    "source",
+    "question",
+    "state",
+    "found",
+    "consequence",
+    "remedy",
+)
+
+LATER = unknown("judged with the report, which is made after this table: fsgreen rules")
+
+
+def judge(evidence: Evidence) -> dict[int, Answer]:
+    """Return the answer of each rule by its number, in their order."""
+    later = dict.fromkeys(reporting.JUDGES, LATER)
+    return {number: _answer(judged, evidence) for number, judged in JUDGES.items()} | later
+
+
+def trust_table(
+    answers: Mapping[int, Answer], campaign: str, study: str, profile: str
+) -> pd.DataFrame:
+    """Return a row per rule with the columns `COLUMNS`; remedies name the campaign."""
+    names = {"campaign": campaign, "study": study, "profile": profile}
+    rows = [_row(rule, answers[rule.number], names) for rule in rules().values()]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def write(campaign: str) -> Path:
+    """Judge a campaign that has been analysed, write `trust.csv`, and return its file.
+
+    Raises
+    ------
+    FsgreenError
+        If the campaign has no plan, or its tables have not been made.
+    """
+    evidence = gather(campaign)
+    plan = evidence.plan
+    table = trust_table(judge(evidence), campaign, plan.study, plan.profile.name)
+    return write_table(table.assign(rule=table["rule"].map("{:02d}".format)), campaign, "trust")
+
+
+def read(campaign: str) -> pd.DataFrame:
+    """Return `trust.csv`, with the rules on the report judged on what there is of it now.
+
+    Raises
+    ------
+    FsgreenError
+        If the table has not been made.
+    """
+    table = read_table(campaign, "trust").set_index("rule", drop=False)
+    report = reporting.Report.of(campaign)
+    for number, judged in reporting.JUDGES.items():
+        answer = judged(report)
+        table.loc[number, ["state", "found"]] = [answer.state, answer.found]
+    return table.reset_index(drop=True)
+
+
+def last_campaign() -> str | None:
+    """Return the campaign whose `trust.csv` was written last; None if there is none."""
+    files = (paths.data() / "results").glob("*/trust.csv")
+    last = max(files, key=lambda file: file.stat().st_mtime, default=None)
+    return None if last is None else last.parent.name
+
+
+def by_state(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in the order in which a reader must know of them, the fired ones first."""
+    return table.sort_values(
+        "state", key=lambda states: states.map(list(STATES).index), kind="stable"
+    )
+
+
+def counts(table: pd.DataFrame) -> dict[str, int]:
+    """Return the number of rules in each state, in the order of `STATES`."""
+    seen = Counter(table["state"])
+    return {state: seen[state] for state in STATES}
+
+
+def summary(campaign: str) -> str:
+    """Return how far a campaign can be trusted, in a few lines: counts, and each rule that fired.
+
+    Raises
+    ------
+    FsgreenError
+        If its `trust.csv` has not been made.
+    """
+    table = read(campaign)
+    numbers = ", ".join(f"{count} {state}" for state, count in counts(table).items())
+    lines = [f"{campaign}: can these numbers be trusted? Of {len(table)} rules {numbers}"]
+    for row in table[table["state"] == "fired"].to_dict("records"):
+        lines.append(f"  {row['rule']:2} {rules()[row['rule']].name}: {row['found']}")
+    return "\n".join([*lines, "  what each means and what to do: fsgreen rules NUMBER"])
+
+
+def _answer(judged: Judge, evidence: Evidence) -> Answer:
+    try:
+        return judged(evidence)
+    except KeyError as lacking:
+        return unknown(f"the records or tables are of an older version: they lack {lacking}")
+
+
+def _row(rule: Rule, answer: Answer, names: Mapping[str, str]) -> tuple[str | int, ...]:
+    return (
+        rule.number,
+        rule.group,
+        rule.mode,
+        ", ".join(rule.sources),
+        rule.question,
+        answer.state,
+        answer.found,
+        rule.consequence,
+        rule.remedy.format(**names),
+    )

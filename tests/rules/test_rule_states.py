@@ -1,0 +1,243 @@
+"""Where the data cannot tell, or a rule does not apply, the answer says so and why."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+import sound_campaign
+from sound_campaign import retabled, with_check, with_plan, with_record, without_checks
+
+from fsgreen import rules
+from fsgreen.rules.reporting import verdict_per_claim
+from fsgreen.rules.trust import JUDGES
+
+NOTHING = pd.DataFrame()
+
+
+def answer(number, evidence):
+    return JUDGES[number](evidence)
+
+
+# --- older records and tables hold less ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [7, 8, 10, 11])
+def test_a_state_that_was_not_looked_at_is_unknown(number, sound):
+    """Rules 7, 8, 10 and 11 must not be called kept because today's code keeps them."""
+    found = answer(number, without_checks(sound, number))
+    assert found.state == "unknown"
+    assert "0 of 30 trials" in found.found
+
+
+def test_an_audit_without_the_speed_of_the_processor_is_unknown(sound):
+    audit = {k: v for k, v in sound_campaign.AUDIT.items() if k != "speed_loops_s"}
+    older = {trial: {"start": audit, "end": audit} for trial in sound.audits}
+    found = answer(9, replace(sound, audits=older))
+    assert found.state == "unknown"
+    assert "speed of the processor was not recorded" in found.found
+
+
+def test_a_speed_without_a_bound_in_the_plan_is_unknown(sound):
+    bounds = {k: v for k, v in sound.plan.bounds.items() if k != "speed_percent"}
+    found = answer(9, with_plan(sound, bounds=bounds))
+    assert found.state == "unknown"
+    assert "the plan has no bound" in found.found
+
+
+def test_settings_that_a_virtual_machine_hides_are_unknown(sound):
+    hidden = {**sound_campaign.AUDIT, "governor": None, "turbo": None}
+    found = answer(10, replace(sound, identity={**sound.identity, "audit": hidden}))
+    assert found.state == "unknown"
+    assert "governor and turbo cannot be read here" in found.found
+
+
+@pytest.mark.parametrize(
+    ("number", "table", "column"),
+    [
+        (15, "trials", "error_edges_j"),
+        (31, "cells", "normality_p"),
+        (34, "cells", "range_percent"),
+        (37, "effects", "equivalence_holm_p"),
+    ],
+)
+def test_a_table_without_a_column_is_unknown_and_names_it(number, table, column, sound):
+    """Results of an older version must not stop the report."""
+    older = replace(sound, **{table: getattr(sound, table).drop(columns=column)})
+    found = rules.judge(older)[number]
+    assert found.state == "unknown"
+    assert column in found.found
+
+
+@pytest.mark.parametrize(
+    ("number", "table", "column"),
+    [
+        (23, "trials", "steady_power"),
+        (33, "cells", "shape"),
+        (36, "effects", "model"),
+    ],
+)
+def test_a_test_that_was_not_made_is_no_test_that_was_passed(number, table, column, sound):
+    older = replace(sound, **{table: getattr(sound, table).drop(columns=column)})
+    assert answer(number, older).state == "unknown"
+
+
+def test_few_trials_hide_a_second_mode(sound):
+    """Silence of a test that cannot see is no finding."""
+    few = replace(sound, cells=sound.cells.assign(shape="too few to tell"))
+    assert answer(33, few).state == "unknown"
+
+
+def test_power_that_changes_level_fires_as_throughput_does(sound):
+    found = answer(23, replace(sound, cells=sound.cells.assign(power_state="warm-up")))
+    assert found.state == "fired"
+
+
+def test_one_trial_per_cell_tells_little(sound):
+    """A campaign of one block has no interval, no trend, no variance and no order to check."""
+    one = retabled(sound, sound.trials[sound.trials["block"] == 1])
+    states = {number: answer(number, one).state for number in (5, 25, 27, 28, 31)}
+    assert set(states.values()) == {"unknown"}
+
+
+def test_modelled_power_has_an_error_that_nobody_knows(sound):
+    modelled = replace(sound, trials=sound.trials.assign(boundary="modelled"))
+    found = answer(15, modelled)
+    assert found.state == "unknown"
+    assert "the error of the model is not known" in found.found
+
+
+def test_a_bare_device_that_was_not_measured_bounds_nothing(sound):
+    bare = replace(sound, probes={"offset": NOTHING, "queue": NOTHING})
+    assert answer(42, bare).state == "unknown"
+    assert answer(39, bare).state == "unknown"
+
+
+def test_threads_that_are_summed_up_may_hide_a_starved_one(sound):
+    work = {k: v for k, v in sound.records[0]["workload"].items() if k != "threads"}
+    found = answer(41, with_record(sound, workload=work))
+    assert found.state == "unknown"
+    assert "100 threads" in found.found
+
+
+# --- what does not apply -------------------------------------------------------------------------
+
+
+def test_a_meter_read_by_the_host_has_no_clock_to_fit(sound):
+    assert answer(17, replace(sound, attached=NOTHING)).state == "not asked"
+
+
+def test_a_device_without_platters_has_no_zones(sound):
+    identity = {**sound.identity, "testbed": {"kind": "loop", "rotational": False}}
+    assert answer(39, replace(sound, identity=identity)).state == "not asked"
+
+
+def test_a_thread_that_did_nothing_is_starved(sound):
+    threads = [{"process": "p", "thread": "reader", "work_ops": [0, 130]}]
+    starved = with_record(sound, workload={**sound.records[0]["workload"], "threads": threads})
+    assert "up to inf times" in answer(41, starved).found
+
+
+def test_one_reader_is_treated_fairly_by_itself(sound):
+    alone = [{**r, "workload": {**r["workload"], "variables": {}}} for r in sound.records]
+    assert answer(41, replace(sound, records=alone)).state == "not asked"
+
+
+@pytest.mark.parametrize("number", [30, 35, 36, 37, 38])
+def test_without_comparisons_there_is_nothing_to_ask_of_them(number, sound):
+    assert answer(number, replace(sound, effects=sound.effects.iloc[:0])).state == "not asked"
+
+
+# --- a second way in which rules fire ------------------------------------------------------------
+
+
+def test_a_trial_that_ran_in_another_block_is_named(sound):
+    """It would be compared with trials that are half an hour away."""
+    first = sound.records[0]
+    late = with_record(sound, clock={**first["clock"], "unix_s": 1.9e9})
+    found = answer(3, late)
+    assert found.state == "fired"
+    assert f"1 of them apart from the rest of the block: {first['trial']}" in found.found
+
+
+def test_a_missing_trial_breaks_its_block(sound):
+    found = answer(3, replace(sound, records=sound.records[1:]))
+    assert found.state == "fired"
+    assert "29 of 30 trials that are due: 1 missing" in found.found
+
+
+def test_a_trial_older_than_its_campaign_is_no_part_of_it(sound):
+    early = with_record(sound, clock={"monotonic_s": 0.0, "unix_s": 1.0})
+    assert "older than the campaign" in answer(1, early).found
+
+
+def test_machines_that_differ_are_named_by_the_key(sound):
+    other = {**sound_campaign.AUDIT, "kernel": "Linux 7"}
+    changed = {**sound.audits, sound.records[3]["trial"]: {"start": other, "end": other}}
+    found = answer(9, replace(sound, audits=changed))
+    assert found.state == "fired"
+    assert "kernel" in found.found
+
+
+def test_a_cell_mounted_in_two_ways_is_two_cells(sound):
+    mount = {**sound_campaign.MOUNT, "mount_options": ["rw", "noatime"]}
+    found = answer(9, with_record(sound, mount=mount))
+    assert found.state == "fired"
+    assert "more than one way" in found.found
+
+
+def test_another_number_of_the_same_device_is_no_other_machine(sound):
+    mount = {**sound_campaign.MOUNT, "device": "/dev/loop7", "mkfs": ["mkfs", "/dev/loop7"]}
+    assert answer(9, with_record(sound, mount=mount)).state == "quiet"
+
+
+def test_memory_cannot_be_declared_cold(sound):
+    identity = {**sound.identity, "testbed": {"kind": "directory", "cold_cache": False}}
+    assert "no cold cache" in answer(7, replace(sound, identity=identity)).found
+
+
+@pytest.mark.parametrize(("number", "factor"), [(7, "cache"), (8, "device")])
+def test_a_state_that_is_neither_constant_nor_factor_fires(number, factor, sound):
+    constants = {k: v for k, v in sound.plan.constants.items() if k != factor}
+    assert (
+        "neither constant nor as a factor"
+        in answer(number, with_plan(sound, constants=constants)).found
+    )
+
+
+def test_another_scheduler_than_declared_fires(sound):
+    mount = {**sound_campaign.MOUNT, "scheduler": "bfq"}
+    assert "another scheduler" in answer(40, with_record(sound, mount=mount)).found
+
+
+@pytest.mark.parametrize("number", [13, 14, 20, 21, 40])
+def test_a_trial_that_counts_in_spite_of_a_failed_check_fires(number, sound):
+    assert answer(number, with_check(sound, number)).state == "fired"
+
+
+def test_raw_bytes_that_were_not_kept_fire(sound):
+    files = {k: v for k, v in sound.records[0]["files"].items() if k != "power.raw"}
+    assert "bytes were not kept" in answer(22, with_record(sound, files=files)).found
+
+
+def test_what_ended_the_cells_is_told(sound):
+    """Rule 27: by the target after five blocks, though there might have been ten."""
+    profile = replace(sound.plan.profile, blocks=5, most_blocks=10)
+    found = answer(27, with_plan(sound, profile=profile))
+    assert found.state == "quiet"
+    assert "ended by target: 3" in found.found
+
+
+def test_a_record_of_stopping_that_its_trials_deny_fires(sound):
+    stopping = {"cells": [{"cell": cell.label, "ended": "maximum"} for cell in sound.plan.cells]}
+    assert "not what their trials say" in answer(27, replace(sound, stopping=stopping)).found
+
+
+def test_a_verdict_that_rests_on_modelled_power_fires():
+    report = sound_campaign.make_report()
+    claims = report.claims.assign(boundary=["modelled", None])
+    assert "rest on modelled power" in verdict_per_claim(replace(report, claims=claims)).found
+
+
+def test_before_the_ledger_is_made_its_rule_is_unknown():
+    report = replace(sound_campaign.make_report(), claims=NOTHING)
+    assert verdict_per_claim(report).state == "unknown"

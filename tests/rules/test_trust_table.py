@@ -1,0 +1,171 @@
+"""trust.csv: judged from raw folders, read back with the report, and typeset."""
+
+import argparse
+import json
+import os
+import shutil
+
+import pandas as pd
+import pytest
+import sound_campaign
+import synthetic
+import typst
+
+from fsgreen import paths, pipeline, reduce, rules
+from fsgreen.cli import rules as rules_command
+from fsgreen.papers.fast10 import analyse, numbers
+from fsgreen.rules.trust import COLUMNS
+
+
+@pytest.fixture
+def campaign(tmp_path, monkeypatch):
+    """Six trials in two blocks, reduced and analysed."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    synthetic.write_raw("small", sound_campaign.make_plan(blocks=2))
+    reduce.write("small")
+    analyse.write("small")
+    return "small"
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """The results of the shipped campaign as far as the analysis makes them."""
+    name = "fast10"
+    pipeline.pull(name)
+    folder = tmp_path_factory.mktemp("shipped")
+    (folder / "raw").mkdir()
+    (folder / "raw" / name).symlink_to(paths.root() / "data" / "raw" / name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FSGREEN_DATA", str(folder))
+        reduce.write(name)
+        analyse.write(name)
+        yield name
+
+
+def run_command(*arguments):
+    parser = argparse.ArgumentParser()
+    rules_command.add(parser.add_subparsers())
+    options = parser.parse_args(["rules", *arguments])
+    options.run(options)
+
+
+def test_every_rule_has_a_row_with_all_columns(campaign):
+    table = reduce.read_table(campaign, "trust")
+    assert tuple(table.columns) == COLUMNS
+    assert table["rule"].tolist() == list(range(1, 45))
+    assert table.notna().all(axis=None)
+    assert set(table["state"]) <= set(rules.STATES)
+
+
+def test_remedies_name_the_campaign(campaign):
+    remedies = reduce.read_table(campaign, "trust").set_index("rule")["remedy"]
+    assert "fsgreen measure fast10 --profile test --name small" in remedies[3]
+    assert not remedies.str.contains("{", regex=False).any()
+
+
+def test_two_blocks_are_too_few_and_the_summary_says_so(campaign):
+    shown = rules.summary(campaign)
+    assert shown.startswith("small: can these numbers be trusted? Of 44 rules ")
+    assert "26 at least five trials: fewer than 5 trials in 3 of 3 cells" in shown
+    fired = int((rules.read(campaign)["state"] == "fired").sum())
+    assert len(shown.splitlines()) == fired + 2
+
+
+def test_a_file_that_changed_after_the_analysis_fires(campaign):
+    """Rule 22 is judged by hashing again, not by remembering that it was done once."""
+    trial = next((paths.raw(campaign) / "trials").iterdir())
+    (trial / "host.parquet").write_bytes(b"other bytes")
+    found = rules.judge(rules.gather(campaign))[22]
+    assert found.state == "fired"
+    assert trial.name in found.found
+
+
+def test_a_gap_in_a_trace_is_found_again(campaign):
+    """Rule 13 is judged by the trace, whatever the check in the record says."""
+    trial = next((paths.raw(campaign) / "trials").iterdir())
+    power = pd.read_parquet(trial / "power.parquet")
+    power[~power["time_s"].between(12, 16)].to_parquet(trial / "power.parquet")
+    found = rules.judge(rules.gather(campaign))[13]
+    assert found.state == "fired"
+    assert trial.name in found.found
+
+
+def test_the_state_that_a_reader_must_know_first_comes_first(campaign):
+    states = rules.by_state(rules.read(campaign))["state"].tolist()
+    assert list(dict.fromkeys(states)) == [state for state in rules.STATES if state in states]
+
+
+def test_rules_on_the_report_are_judged_when_there_is_one(campaign):
+    """trust.csv is made before the ledger, so that its row cannot know the verdicts."""
+    before = rules.read(campaign).set_index("rule")
+    assert before.loc[44, "state"] == "unknown"
+    assert before.loc[43, "state"] in ("quiet", "fired")
+    claims = pd.DataFrame({"slug": ["no_such_claim"], "verdict": ["reproduced"]})
+    claims.to_csv(paths.results(campaign) / "claims.csv", index=False)
+    assert rules.read(campaign).set_index("rule").loc[44, "state"] == "fired"
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_the_list_has_source_mode_place_and_where_it_fired(campaign, capsys):
+    run_command()
+    shown = capsys.readouterr().out
+    assert "26 E fired     Has every cell enough trials for an interval?" in shown
+    assert "source Seh, E&S, Gre, Mas; in papers/cells.py, papers/effects.py" in shown
+    assert "-> fewer than 5 trials in 3 of 3 cells" in shown
+    assert "in small: " in shown
+
+
+def test_one_rule_is_shown_whole(campaign, capsys):
+    run_command("26", "--campaign", campaign)
+    shown = " ".join(capsys.readouterr().out.split())
+    rule = rules.rule(26)
+    for part in (rule.text, rule.question, rule.consequence, "Joukov", "small fired:"):
+        assert part in shown
+
+
+def test_without_a_campaign_the_catalogue_is_listed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    run_command()
+    shown = capsys.readouterr().out
+    assert "no campaign has been analysed here" in shown
+    assert sum(line[:2].strip().isdigit() for line in shown.splitlines()) == 44
+    run_command("27")
+    assert "STUDY" in capsys.readouterr().out
+
+
+def test_the_campaign_analysed_last_is_the_one_shown(campaign, capsys):
+    older = paths.results("older")
+    shutil.copytree(paths.results(campaign), older)
+    os.utime(older / "trust.csv", (0, 0))
+    assert rules.last_campaign() == campaign
+
+
+# --- the shipped campaign, and its page ----------------------------------------------------------
+
+
+def test_the_shipped_campaign_is_judged_as_its_records_say(shipped):
+    """What a person found in the records by hand."""
+    table = rules.read(shipped).set_index("rule")
+    assert "b02-001-webserver-xfs-default-50000ops" in table.loc[3, "found"]
+    assert "b02-027-fileserver-ext3-wrbck" in table.loc[11, "found"]
+    assert "speed of the processor was not recorded" in table.loc[9, "found"]
+    states = table["state"]
+    assert states[[3, 11, 27, 42]].eq("fired").all()
+    assert states[[8, 9, 10, 15, 41]].eq("unknown").all()
+    assert states[[1, 2, 4, 7, 12, 13, 14, 19, 20, 21, 22, 29, 38]].eq("quiet").all()
+    assert states[17] == "not asked"
+
+
+def test_the_page_has_two_pages_at_most(shipped, tmp_path):
+    """One sheet of paper, printed on both sides."""
+    values = {"trust": numbers.trust(shipped)}
+    (tmp_path / "numbers.json").write_text(json.dumps(values))
+    for name in ("style.typ", "trust.typ"):
+        shutil.copy(paths.root() / "paper" / name, tmp_path)
+    page = tmp_path / "page.typ"
+    page.write_text('#import "style.typ": *\n#show: report\n#include "trust.typ"\n')
+    pages = typst.compile(str(page), root=str(tmp_path), format="svg", ignore_system_fonts=True)
+    assert isinstance(pages, list)
+    assert len(pages) == 1 + 2, "the title, and the two pages"
