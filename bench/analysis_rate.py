@@ -16,11 +16,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import partial
 from importlib import import_module
-from itertools import repeat
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -33,13 +32,14 @@ from fsgreen.meters.readings import Readings
 from fsgreen.trace import MeterInfo
 
 CAMPAIGN = "synthetic"
+STUDY = "fast10"
 TARGET_S = 60.0
 STEPS = {
     "reduce": "fsgreen.reduce",
     "confounds": "fsgreen.confounds",
-    "analyse": "fsgreen.papers.fast10.analyse",
-    "figures": "fsgreen.papers.fast10.figures",
-    "claims": "fsgreen.papers.fast10.claims",
+    "analyse": f"fsgreen.papers.{STUDY}.analyse",
+    "figures": f"fsgreen.papers.{STUDY}.figures",
+    "claims": f"fsgreen.papers.{STUDY}.claims",
 }
 FLOWOPS = 15
 OCTAVES = range(10, 18)
@@ -68,7 +68,7 @@ def arguments() -> argparse.Namespace:
 
 def plan_of(trials: int, seconds: int) -> design.Plan:
     """Return the plan of fast10's full profile with enough blocks for so many trials."""
-    study = design.load_study("fast10")
+    study = design.load_study(STUDY)
     cells = len(design.make_plan(study, "full").cells)
     blocks = max(2, math.ceil(trials / cells))
     full = replace(study.profiles["full"], blocks=blocks, measure_s=seconds)
@@ -97,8 +97,16 @@ MACHINE = {"kernel": "generated", "cpu": "generated", "cores_count": 2, "memory_
 LEVEL_W = {"system": 230.0, "disk": 14.0}
 
 
-def make(plan: design.Plan) -> Path:
+def make(plan: design.Plan) -> None:
     """Write the campaign with all its trials, by as many processes as there are cores."""
+    begin(plan)
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=SPAWN) as pool:
+        write = partial(write_trial, plan.hash, plan.profile)
+        list(pool.map(write, plan.trials, chunksize=16))
+
+
+def begin(plan: design.Plan) -> None:
+    """Write what stands beside the trials of the campaign."""
     folder = paths.raw(CAMPAIGN)
     folder.mkdir(parents=True)
     trial.write_json(folder / "plan.json", plan.to_json())
@@ -116,15 +124,12 @@ def make(plan: design.Plan) -> Path:
     }
     trial.write_json(folder / "campaign.json", {"schema": 1, **identity})
     trial.write_json(folder / "confounds.json", {"offset": [], "queue": []})
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=SPAWN) as pool:
-        list(pool.map(write_trial, repeat(plan), plan.trials, chunksize=16))
-    return folder
 
 
-def write_trial(plan: design.Plan, planned: design.PlannedTrial) -> None:
+def write_trial(plan_hash: str, profile: design.Profile, planned: design.PlannedTrial) -> None:
     """Write one trial: some idle seconds, the measured ones, and some idle ones again."""
     rng = np.random.default_rng([planned.block, planned.order])
-    measure_s = plan.profile.measure_s
+    measure_s = profile.measure_s
     edges_s = np.cumsum([0.0, 4, 1, 30, 60, measure_s, 1, 30]).tolist()
     phases = [
         {"name": name, "start_s": begin_s, "end_s": end_s}
@@ -141,10 +146,10 @@ def write_trial(plan: design.Plan, planned: design.PlannedTrial) -> None:
     writer.keep(
         {
             "trial": planned.trial,
-            "study": plan.study,
+            "study": STUDY,
             "campaign": CAMPAIGN,
-            "profile": plan.profile.name,
-            "plan_hash": plan.hash,
+            "profile": profile.name,
+            "plan_hash": plan_hash,
             "cell": design.values_of(planned.cell),
             "block": planned.block,
             "order": planned.order,
@@ -219,21 +224,27 @@ class Took:
     cpu_s: float
     peak_b: int
 
-
-def step(module: str) -> Took:
-    """Do one step."""
-    begin_s = time.perf_counter()
-    import_module(module).write(CAMPAIGN)
-    wall_s = time.perf_counter() - begin_s
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    cpu_s = sum(each.ru_utime + each.ru_stime for each in used)
-    return Took(wall_s, cpu_s, 1024 * max(each.ru_maxrss for each in used))
+    @classmethod
+    def of(cls, several: Sequence[Took]) -> Took:
+        """Return what steps took that follow each other."""
+        walls_s, cpus_s, peaks_b = zip(*map(astuple, several), strict=True)
+        return cls(sum(walls_s), sum(cpus_s), max(peaks_b))
 
 
 def apart(module: str) -> Took:
     """Do one step in a process of its own."""
+    begin_s = time.perf_counter()
     with ProcessPoolExecutor(1, mp_context=SPAWN) as pool:
-        return pool.submit(step, module).result()
+        cpu_s, peak_b = pool.submit(step, module).result()
+    return Took(time.perf_counter() - begin_s, cpu_s, peak_b)
+
+
+def step(module: str) -> tuple[float, int]:
+    """Do one step; return the processor time and the peak of this process and its own."""
+    import_module(module).write(CAMPAIGN)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu_s = sum(each.ru_utime + each.ru_stime for each in used)
+    return cpu_s, 1024 * max(each.ru_maxrss for each in used)
 
 
 def main() -> None:
@@ -245,19 +256,11 @@ def main() -> None:
         make(plan)
         print(f"{len(plan.trials)} trials of {asked.seconds} s, {len(plan.cells)} cells")
         print_row(HEAD, WIDTHS)
-        rounds = [
-            {name: apart(module) for name, module in STEPS.items()} for _ in range(asked.rounds)
-        ]
-    for name in STEPS:
-        print_row(row(name, [took[name] for took in rounds]), WIDTHS)
-    whole = [
-        Took(
-            sum(took.wall_s for took in each.values()),
-            sum(took.cpu_s for took in each.values()),
-            max(took.peak_b for took in each.values()),
-        )
-        for each in rounds
-    ]
+        steps = []
+        for name, module in STEPS.items():
+            steps.append([apart(module) for _ in range(asked.rounds)])
+            print_row(row(name, steps[-1]), WIDTHS)
+    whole = [Took.of(each) for each in zip(*steps, strict=True)]
     fast = Spread.of(took.wall_s for took in whole).median < TARGET_S
     print_row((*row("all", whole)[:-1], f"< {TARGET_S:g} s {met(fast)}"), WIDTHS)
 

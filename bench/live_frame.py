@@ -25,7 +25,7 @@ from fsgreen import paths
 
 RATES_HZ = (1.0, 1_000.0, 10_000.0)
 TARGET_MS = 1.0
-ANSWER_FRAMES = 5
+ANSWER_FRAMES = 10
 """After how many frames the widget answers (fsgreen/view/static/live.js)."""
 
 HEAD = ("meter Hz", "view ms a frame", "frames", "target ms", "matplotlib ms a frame", "ratio")

@@ -26,8 +26,8 @@ from fsgreen.view.look import boundary_note, series_of
 from fsgreen.view.source import Source
 
 MAX_FRAMES_HZ = 10.0
-IN_FLIGHT = 10
-"""How many frames may be under way to a browser, which answers every fifth."""
+IN_FLIGHT = 20
+"""How many frames may be under way to a browser, which answers every tenth."""
 
 PATIENCE_S = 0.5
 """A browser that does not answer gets a frame in this time: it may wake, or be heard only later."""

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from bench import filebench, operation_cost, programs, texts
+from bench import analysis_rate, filebench, operation_cost, programs, texts
 from bench.personalities import PERSONALITIES
 from bench.processes import Used, run
 from bench.programs import Work
 from bench.rounds import Spread, interleaved
-from fsgreen import paths
+from fsgreen import paths, reduce
 from fsgreen.errors import FsgreenError
+from fsgreen.trace import check_trace
+from fsgreen.trace.powerfile import PowerFile
+from fsgreen.trial import read_trial
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("cc") is None, reason="no C compiler: apt-get install gcc"
@@ -167,3 +170,24 @@ def test_every_script_explains_itself_with_an_example(
     with pytest.raises(SystemExit, match="0"):
         importlib.import_module(f"bench.{script}").arguments()
     assert f"python -m bench.{script} " in capsys.readouterr().out
+
+
+def test_the_campaign_of_the_analysis_is_one_that_can_be_analysed(tmp_path: Path, monkeypatch):
+    """A bench of refusals, or of flawed traces, would say nothing."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    plan = analysis_rate.plan_of(1000, 20)
+    assert len(plan.trials) >= 1000
+    analysis_rate.begin(plan)
+    for planned in plan.trials[:2]:
+        analysis_rate.write_trial(plan.hash, plan.profile, planned)
+    reduce.write(analysis_rate.CAMPAIGN)
+    trials = reduce.read_table(analysis_rate.CAMPAIGN, "trials")
+    assert trials["power_w"].between(230, 260).all()
+    assert trials["duration_s"].tolist() == [20, 20]
+    assert len(reduce.read_table(analysis_rate.CAMPAIGN, "latency")) == 2 * analysis_rate.FLOWOPS
+    folder = paths.raw(analysis_rate.CAMPAIGN) / "trials" / plan.trials[0].trial
+    measured = read_trial(folder).phase("measure")
+    for name, info in analysis_rate.METERS.items():
+        with PowerFile(folder / "power.parquet") as power:
+            readings = power.frame(name)
+        assert check_trace(readings, measured.start_s, measured.end_s, 1.0, info=info) == []

@@ -5,7 +5,7 @@ const HEIGHT_PX = { power: 240, work: 150 };
 const CHANNEL = "fsgreen.view";
 const HEADROOM = 0.12; // what the names of the phases take of the height
 const GAP_INTERVALS = 1.5; // readings further apart than this leave a gap in the line
-const ANSWER_FRAMES = 5; // after so many the kernel hears which one was drawn last
+const ANSWER_FRAMES = 10; // after so many the kernel hears which one was drawn last
 const SETTLE_MS = 250; // how long a new width must last before the kernel hears of it
 const SPANS_S = { "10 s": 10, "1 min": 60, "10 min": 600 };
 const LOWEST = 0, HIGHEST = 1, FLAGGED = 2; // the layers of a frame
