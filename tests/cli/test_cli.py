@@ -27,6 +27,8 @@ COMMANDS = (
     "calibrate",
     "model-error",
     "host",
+    "rules",
+    "import-runs",
 )
 
 

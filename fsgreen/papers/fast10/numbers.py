@@ -72,7 +72,6 @@ def trust(campaign: str) -> dict[str, Any]:
     counts = rules.counts(table)
     return {
         "rules": len(table),
-        "held": counts["quiet"],
         "states": [
             {"state": state, "count": counts[state], "meaning": meaning}
             for state, meaning in rules.STATES.items()
