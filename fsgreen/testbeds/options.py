@@ -73,7 +73,10 @@ STRICTATIME = Setting(
 )
 NOATIME = Setting("atime", "access times not written", (), ("noatime",))
 RELATIME = Setting(
-    "atime", "access times written once a day, or after a change (Linux's default)", (), ("relatime",)
+    "atime",
+    "access times written once a day, or after a change (Linux's default)",
+    (),
+    ("relatime",),
 )
 JOURNAL = Setting("data", "data journalled", (), ("data=journal",))
 WRITEBACK = Setting("data", "data not ordered before metadata", (), ("data=writeback",))
