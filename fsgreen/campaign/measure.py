@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fsgreen import design, preflight, testbeds
+from contextlib import ExitStack
+
+from fsgreen import design, host, preflight, testbeds
 from fsgreen.campaign.drive import run
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
@@ -35,13 +37,22 @@ def measure(
     place = place or TestbedFile()
     for line in testbeds.sweep():
         print(f"left by a killed run, removed: {line}")
-    with testbeds.open_testbed(
-        place.kind,
-        folder=place.folder,
-        in_memory=place.in_memory,
-        size_b=plan.profile.image_b,
-        scheduler=plan.constants["scheduler"],
-    ) as testbed:
+    for waiting in host.pending():
+        print(f"{waiting.sentence}: fsgreen host restore")
+    with ExitStack() as stack:
+        if place.settings:
+            for row in stack.enter_context(host.applied(place.settings, disks=place.disks)):
+                if row.changes:
+                    print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
+        testbed = stack.enter_context(
+            testbeds.open_testbed(
+                place.kind,
+                folder=place.folder,
+                in_memory=place.in_memory,
+                size_b=plan.profile.image_b,
+                scheduler=plan.constants["scheduler"],
+            )
+        )
         print(f"testbed {testbed.kind}: {testbed.describe()['why']}")
         only = testbed.only_file_system()
         if only is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +19,7 @@ class Prospect:
 
     `metric` is the one that needs most trials, `half_width_percent` its 95 % half-width with the
     `n` trials so far, `needed` the trials that it would take. `duration_s` is that of the further
-    blocks, each with this cell, its default and the baseline.
+    blocks, each with this cell, what it is compared with and the baseline.
     """
 
     cell: Cell
@@ -62,7 +63,7 @@ def together_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace) -> float:
     """Return what the blocks take that bring all these cells below the target, in seconds."""
     first = min((one.n for one in wanting), default=0)
     last = max((one.needed for one in wanting), default=0)
-    return _blocks_s(plan, wanting, pace, range(first + 1, last + 1))
+    return _blocks_s(plan, wanting, pace, first + 1, last)
 
 
 def further_s(plan: Plan, trials: Trials, pace: Pace) -> float:
@@ -71,8 +72,8 @@ def further_s(plan: Plan, trials: Trials, pace: Pace) -> float:
     Each cell is taken to go on until it has the trials that its scatter so far asks for.
     """
     decided = design.due(plan, trials)[-1].block
-    blocks = range(decided + 1, plan.profile.last_block + 1)
-    return _blocks_s(plan, prospects(plan, trials, pace), pace, blocks)
+    wanting = prospects(plan, trials, pace)
+    return _blocks_s(plan, wanting, pace, decided + 1, plan.profile.last_block)
 
 
 def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]]:
@@ -90,12 +91,15 @@ def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]
         yield metric, stats.variance_components(np.reshape(table, (len(table), len(whole))))
 
 
-def _blocks_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace, blocks: range) -> float:
+def _blocks_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace, first: int, last: int) -> float:
+    """Return what the blocks from `first` to `last` take with the cells that want them."""
+    changes = {at for one in wanting for at in (one.n, one.needed) if first <= at < last}
     total_s = 0.0
-    for block in blocks:
+    for before, block in pairwise(sorted({first - 1, *changes, max(last, first - 1)})):
         still = {one.cell for one in wanting if one.n < block <= one.needed}
         if still:
-            total_s += pace.total_s(still | design.companions(plan, still))
+            block_s = pace.total_s(still | design.companions(plan, still))
+            total_s += (block - before) * block_s
     return total_s
 
 

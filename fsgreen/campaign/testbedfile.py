@@ -6,6 +6,10 @@ folder = "/var/tmp"           # for the image, or the directory itself
 in_memory = false
 pulses = false                # load pulses for meters with a clock of their own
 
+[host]                        # for the time of the campaign: docs/host.md
+apply = ["governor", "turbo", "scheduler=none"]
+disks = ["sda"]
+
 [[meter]]
 name = "system"
 driver = "wattsup"
@@ -36,6 +40,8 @@ class TestbedFile:
     in_memory: bool = False
     pulses: bool = False
     meters: tuple[Mapping[str, Any], ...] = field(default=())
+    settings: tuple[str, ...] = ()
+    disks: tuple[str, ...] = ()
 
     def over(self, *, folder: Path | None, in_memory: bool) -> TestbedFile:
         """Return the same with what the command line asks for instead."""
@@ -62,13 +68,17 @@ def read(choice: str) -> TestbedFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FsgreenError(f"not a testbed file: {error}", where=file) from error
     table, meters = text.get("testbed", {}), text.get("meter", [])
-    if not isinstance(table, dict) or not all(isinstance(meter, dict) for meter in meters):
+    host = text.get("host", {})
+    tables = [table, host, *meters]
+    if not all(isinstance(one, dict) for one in tables) or not all(map(_are_texts, host.values())):
         raise FsgreenError(
-            "not a testbed file: it needs [testbed] and [[meter]] tables",
+            "not a testbed file: it needs [testbed], [host] and [[meter]] tables, "
+            "and lists of texts in [host]",
             where=file,
             next_step="docs/measuring.md shows one",
         )
     _check_keys("testbed key", table, ("kind", "folder", "in_memory", "pulses"), file)
+    _check_keys("host key", host, ("apply", "disks"), file)
     if table.get("kind", "auto") not in KINDS:
         raise unknown("testbed", table["kind"], KINDS, where=file)
     return TestbedFile(
@@ -77,7 +87,13 @@ def read(choice: str) -> TestbedFile:
         in_memory=table.get("in_memory", False),
         pulses=table.get("pulses", False),
         meters=tuple(meters),
+        settings=tuple(host.get("apply", ())),
+        disks=tuple(host.get("disks", ())),
     )
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _check_keys(kind: str, table: Mapping[str, Any], known: tuple[str, ...], file: Path) -> None:

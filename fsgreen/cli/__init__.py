@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from fsgreen import __version__
-from fsgreen.cli import host, meters, recommend, rules, studies
+from fsgreen.cli import host, meters, recommend, rules, runs, studies
 from fsgreen.errors import FsgreenError
 
 INTERRUPTED = 130
@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     recommend.add(commands)
     host.add(commands)
     meters.add(commands)
+    runs.add(commands)
     return parser
 
 

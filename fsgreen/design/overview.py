@@ -21,9 +21,10 @@ def describe(plan: Plan) -> Iterator[str]:
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
     yield f"at least {_span(*ends)}, without making files and waiting for idle power"
     if profile.most_blocks is not None:
+        target = f"{plan.bounds['ci_half_width_percent']:g} %"
         yield (
-            f"blocks beyond {profile.blocks} hold the cells with half-widths of "
-            f"{plan.bounds['ci_half_width_percent']:g} % or more, their defaults and the baseline"
+            f"blocks beyond {profile.blocks} hold the cells with half-widths of {target} or more, "
+            "what they are compared with, and the baseline"
         )
     varied, held = _factors(plan)
     for title, values in (

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fsgreen.design.blocks import PlannedTrial
 from fsgreen.design.cell import Cell
-from fsgreen.design.plan import Plan
+from fsgreen.design.plan import CONSTANTS, Plan
 
 
 class Measured(NamedTuple):
@@ -33,6 +33,9 @@ METRICS: Mapping[str, Callable[[Measured], float]] = {
     "energy": lambda trial: trial.energy_j,
 }
 """What must be known well enough of each cell, as a value of one trial."""
+
+REFERENCE: Mapping[str, Any] = {"option": "default", **dict.fromkeys(CONSTANTS)}
+"""The level of each factor that the others are compared with, as a cell has it."""
 
 Trials = Mapping[str, Measured]
 """What was measured, by the name of the trial."""
@@ -131,9 +134,15 @@ def standings(plan: Plan, measured: Trials) -> list[Standing]:
 
 
 def companions(plan: Plan, cells: Iterable[Cell]) -> set[Cell]:
-    """Return what cells are compared with inside a block: their defaults, and the baseline."""
-    defaults = (replace(cell, option="default") for cell in cells)
-    return {plan.baseline, *defaults}.intersection(plan.cells)
+    """Return what cells are compared with inside a block, and the baseline.
+
+    That is the same cell but for one factor: the default option, or the study's constant of the
+    cache, the device or the scheduler.
+    """
+    compared = {
+        replace(cell, **{factor: level}) for cell in cells for factor, level in REFERENCE.items()
+    }
+    return {plan.baseline, *compared}.intersection(plan.cells)
 
 
 def _due(plan: Plan, decisions: Sequence[Decision]) -> Iterator[PlannedTrial]:

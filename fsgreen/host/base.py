@@ -57,6 +57,36 @@ class Setting(Protocol):
         """Return the command with which a user sets it."""
 
 
+class OfMachine:
+    """What the settings of the whole machine have in common."""
+
+    of_disks = False
+
+    def identity(self, tree: Tree, target: str) -> str:
+        """Return nothing: until the next boot a name stands for one thing."""
+        return ""
+
+
+class OneFile:
+    """What a setting is that has one file of the kernel for each target, holding its value."""
+
+    def file(self, target: str) -> str:
+        """Return the file of a target."""
+        raise NotImplementedError
+
+    def read(self, tree: Tree, target: str) -> str | None:
+        """Return the value now, None if there is no such file."""
+        return tree.text(self.file(target))
+
+    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
+        """Set the value."""
+        write_file(tree, self.file(target), value)
+
+    def by_hand(self, target: str, value: str) -> str:
+        """Return a line for a shell of root."""
+        return f"echo {value} > /{self.file(target)}"
+
+
 def write_file(tree: Tree, name: str, value: str) -> None:
     """Write a value into a file of the kernel.
 

@@ -88,7 +88,7 @@ def apply(words: Sequence[str] = (), *, disks: Sequence[str] = (), tree: Tree = 
     ----------
     words : sequence of str
         Settings, as `governor` or `scheduler=none`. Without any: `BY_DEFAULT`, as far as this
-        machine has them.
+        machine has them. Single timers or swap areas that could not be put back are left.
     disks : sequence of str
         The disks that settings of disks are for.
 
@@ -100,7 +100,8 @@ def apply(words: Sequence[str] = (), *, disks: Sequence[str] = (), tree: Tree = 
     Raises
     ------
     FsgreenError
-        Without root, for anything unknown or that cannot be put back, and if a value does not hold.
+        Without root, for anything unknown, where a named setting or that of a named disk cannot be
+        changed or not be put back, and if a value does not hold.
     """
     _require_root(tree)
     with journal.alone(tree) as lock_fd:
@@ -192,7 +193,12 @@ def _checked(words: Sequence[str], disks: Sequence[str], tree: Tree) -> list[Row
             next_step=f"name what should change of it: {known_names}",
         )
     rows = look(wishes, disks=disks, tree=tree)
-    refused = [row for row in rows if row.obstacle]
+    possible = {row.setting for row in rows if row.changes}
+    refused = [
+        row
+        for row in rows
+        if row.obstacle and (row.setting not in possible or row.setting in of_disks)
+    ]
     if words and refused:
         lines = [f"{row.setting} {row.target}: {row.obstacle}" for row in refused]
         raise FsgreenError(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fsgreen.audit import disks as known
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
-from fsgreen.host.base import Found, read_only, write_file
+from fsgreen.host.base import Found, OneFile, read_only
 from fsgreen.testbeds import commands
 
 BLOCK = known.BLOCK
@@ -31,7 +31,7 @@ class _OfDisks:
         return "" if serial is None else f"serial number {serial}"
 
 
-class Scheduler(_OfDisks):
+class Scheduler(_OfDisks, OneFile):
     """The kernel's I/O scheduler of a disk."""
 
     name = "scheduler"
@@ -48,32 +48,25 @@ class Scheduler(_OfDisks):
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse a scheduler that the kernel does not offer."""
-        offered = tree.choices(self._file(target))
+        offered = tree.choices(self.file(target))
         if value in offered:
             return ""
         return f"there is no '{value}', only {', '.join(offered)}: modprobe {value}"
 
     def read(self, tree: Tree, target: str) -> str | None:
         """Return the scheduler in use."""
-        return tree.choice(self._file(target))
+        return tree.choice(self.file(target))
 
-    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
-        """Set the scheduler."""
-        write_file(tree, self._file(target), value)
-
-    def by_hand(self, target: str, value: str) -> str:
-        """Return a line for a shell of root."""
-        return f"echo {value} > /{self._file(target)}"
-
-    def _file(self, target: str) -> str:
+    def file(self, target: str) -> str:
+        """Return the file of a disk."""
         return f"{BLOCK}/{target}/queue/scheduler"
 
 
-class ReadAhead(_OfDisks):
+class ReadAhead(_OfDisks, OneFile):
     """How much the kernel reads ahead of a sequential reader, in KiB."""
 
     name = "read-ahead"
-    summary = "read-ahead decides what sequential reads cost; in KiB"
+    summary = "read-ahead decides what sequential reads cost"
     wanted: str | None = "128"  # the kernel's default (VM_READAHEAD_PAGES, linux/mm.h)
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
@@ -84,19 +77,8 @@ class ReadAhead(_OfDisks):
         """Refuse what is no number of KiB."""
         return "" if re.fullmatch(r"[0-9]{1,7}", value) else f"'{value}' is no number of KiB"
 
-    def read(self, tree: Tree, target: str) -> str | None:
-        """Return the number of KiB."""
-        return tree.text(self._file(target))
-
-    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
-        """Set the number of KiB."""
-        write_file(tree, self._file(target), value)
-
-    def by_hand(self, target: str, value: str) -> str:
-        """Return a line for a shell of root."""
-        return f"echo {value} > /{self._file(target)}"
-
-    def _file(self, target: str) -> str:
+    def file(self, target: str) -> str:
+        """Return the file of a disk."""
         return f"{BLOCK}/{target}/queue/read_ahead_kb"
 
 

@@ -30,7 +30,8 @@ def main(root: str, file: str) -> None:
     os.chdir("/")
     tree = Tree(Path(root))
     written = journal.read(Path(file))
-    os.write(sys.stdout.fileno(), READY)
+    with contextlib.suppress(BrokenPipeError):  # the holder was killed already
+        os.write(sys.stdout.fileno(), READY)
     sys.stdin.buffer.read()
     with journal.alone(tree) as lock_fd:
         outcomes = put_back(tree, written, lock_fd)

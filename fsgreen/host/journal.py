@@ -26,6 +26,7 @@ FOLDER = "var/lib/fsgreen/host"
 BOOT_ID = "proc/sys/kernel/random/boot_id"
 SCHEMA = 1
 RESTORE = "fsgreen host restore"
+LATEST_UNIX_S = 2**37  # the year 6325; a calendar ends somewhere
 
 
 @dataclass(frozen=True)
@@ -153,14 +154,11 @@ def read(file: Path) -> Journal:
         values = [value for entry in entries for value in asdict(entry).values()]
         if not all(isinstance(value, str) for value in [*values, record["boot_id"]]):
             raise ValueError("a value is no text")
-        return Journal(
-            file,
-            record["boot_id"],
-            float(record["written_unix_s"]),
-            bool(record["for_run"]),
-            entries,
-        )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        written_unix_s = float(record["written_unix_s"])
+        if not 0 <= written_unix_s < LATEST_UNIX_S:
+            raise ValueError(f"{written_unix_s} is no time")
+        return Journal(file, record["boot_id"], written_unix_s, bool(record["for_run"]), entries)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise FsgreenError(
             f"not a journal of settings: {error!r}",
             where=file,
@@ -204,7 +202,8 @@ def pending(tree: Tree = HERE) -> list[Waiting]:
                 asked_for = journal.of_this_boot(tree) and not journal.for_run
                 found.append(Waiting(_told(journal, tree), asked_for))
         except (FsgreenError, OSError) as error:
-            found.append(Waiting(f"{file}: {error}".splitlines()[0], False))
+            if file.exists():  # or a guardian has just put it back
+                found.append(Waiting(f"{file}: {error}".splitlines()[0], False))
     return found
 
 

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 
 from fsgreen.audit import machine
 from fsgreen.audit.tree import Tree
-from fsgreen.host.base import Found, read_only, write_file
+from fsgreen.host.base import Found, OfMachine, OneFile, read_only, write_file
 
 CPU = machine.CPU
 SMT = f"{CPU}/smt/control"
 SWITCH = ("on", "off")
 
 
-class Governor:
+class Governor(OfMachine, OneFile):
     """Who chooses the frequency of a group of cores (cpufreq policy)."""
 
     name = "governor"
     summary = "a governor that saves power answers each load with another frequency"
     wanted: str | None = "performance"
-    of_disks = False
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
         """Return one target for each policy (`policy0`)."""
@@ -33,33 +32,17 @@ class Governor:
         offered = tree.choices(f"{CPU}/cpufreq/{target}/scaling_available_governors")
         return "" if value in offered else f"there is no '{value}', only {', '.join(offered)}"
 
-    def read(self, tree: Tree, target: str) -> str | None:
-        """Return the policy's governor."""
-        return tree.text(self._file(target))
-
-    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
-        """Set the policy's governor."""
-        write_file(tree, self._file(target), value)
-
-    def identity(self, tree: Tree, target: str) -> str:
-        """Return nothing: a policy keeps its cores until the next boot."""
-        return ""
-
-    def by_hand(self, target: str, value: str) -> str:
-        """Return a line for a shell of root."""
-        return f"echo {value} > /{self._file(target)}"
-
-    def _file(self, target: str) -> str:
+    def file(self, target: str) -> str:
+        """Return the file of a policy."""
         return f"{CPU}/cpufreq/{target}/scaling_governor"
 
 
-class Turbo:
+class Turbo(OfMachine):
     """Frequencies above the nominal one, for as long as the processor is cool."""
 
     name = "turbo"
     summary = "with turbo the speed depends on temperature and on what other cores do"
     wanted: str | None = "off"
-    of_disks = False
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
         """Return the one switch: of intel_pstate, or of cpufreq."""
@@ -75,17 +58,13 @@ class Turbo:
     def read(self, tree: Tree, target: str) -> str | None:
         """Return `on` or `off`."""
         text = tree.text(f"{CPU}/{target}")
-        if text not in ("0", "1"):
+        if target not in machine.TURBO or text not in ("0", "1"):
             return None
         return "on" if text == machine.TURBO[target] else "off"
 
     def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
         """Switch turbo; refused by machines whose firmware has it locked."""
         write_file(tree, f"{CPU}/{target}", self._digit(target, value))
-
-    def identity(self, tree: Tree, target: str) -> str:
-        """Return nothing: there is only one."""
-        return ""
 
     def by_hand(self, target: str, value: str) -> str:
         """Return a line for a shell of root."""
@@ -96,13 +75,12 @@ class Turbo:
         return on if value == "on" else str(1 - int(on))
 
 
-class Smt:
+class Smt(OfMachine, OneFile):
     """Two threads on one core (simultaneous multithreading, hyper-threading)."""
 
     name = "smt"
     summary = "with SMT a thread's speed depends on what runs beside it on the same core"
     wanted: str | None = "off"
-    of_disks = False
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
         """Return the kernel's one switch."""
@@ -125,17 +103,9 @@ class Smt:
         text = tree.text(SMT)
         return text if text in (None, "on") else "off"
 
-    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
-        """Switch the second threads of all cores."""
-        write_file(tree, SMT, value)
-
-    def identity(self, tree: Tree, target: str) -> str:
-        """Return nothing: there is only one."""
-        return ""
-
-    def by_hand(self, target: str, value: str) -> str:
-        """Return a line for a shell of root."""
-        return f"echo {value} > /{SMT}"
+    def file(self, target: str) -> str:
+        """Return the one file."""
+        return SMT
 
 
 def _only_a_switch(value: str) -> str:

@@ -23,8 +23,9 @@ class Outcome:
     setting, target, before : str
         As in the journal.
     result : str
-        `put back`; `as it was` already; `gone`: the disk is not there any more; `left`: the machine
-        was booted since, so the value is nobody's of this boot; `failed`.
+        `put back`; `as it was` already; `gone`: the disk is not there any more, or another one has
+        its name; `left`: the machine was booted since, so the value is nobody's of this boot;
+        `failed`.
     detail : str
         For `left` and `failed`: why, and the command that sets it by hand.
     """
@@ -66,12 +67,9 @@ def _one(tree: Tree, entry: Entry, lock_fd: int) -> Outcome:
     if setting is None:
         return _outcome(entry, "failed", "this version of fsgreen has no such setting")
     try:
-        now = setting.read(tree, entry.target)
-        if setting.of_disks and (
-            now is None or setting.identity(tree, entry.target) != entry.identity
-        ):
+        if setting.identity(tree, entry.target) != entry.identity:
             return _outcome(entry, "gone")
-        if now == entry.before:
+        if setting.read(tree, entry.target) == entry.before:
             return _outcome(entry, "as it was")
         setting.write(tree, entry.target, entry.before, lock_fd)
         now = setting.read(tree, entry.target)
@@ -93,12 +91,9 @@ def _after_boot(tree: Tree, entry: Entry) -> Outcome:
         return _outcome(entry, "left", error.what)
     if now == entry.before:
         return _outcome(entry, "as it was")
-    if now is None:
-        return _outcome(entry, "gone")
     by_hand = setting.by_hand(entry.target, entry.before)
-    return _outcome(
-        entry, "left", f"it is {now}, and was {entry.before} before the boot; {by_hand}"
-    )
+    why = f"it is {now or 'not readable'}, and was {entry.before} before the boot; {by_hand}"
+    return _outcome(entry, "left", why)
 
 
 def _outcome(entry: Entry, result: Result, detail: str = "") -> Outcome:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fsgreen.audit.tree import Tree
-from fsgreen.host.base import Found
+from fsgreen.host.base import Found, OfMachine
 from fsgreen.testbeds import commands
 
 ON = "on"
@@ -30,13 +30,12 @@ def areas(text: str) -> list[Area]:
     return found
 
 
-class Swap:
+class Swap(OfMachine):
     """Swap areas that are on, each by its file or device."""
 
     name = "swap"
     summary = "memory that is swapped out makes a trial wait for the disk"
     wanted: str | None = "off"
-    of_disks = False
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
         """Return the areas, the least preferred first, so that they come back in their order."""
@@ -65,10 +64,6 @@ class Swap:
     def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
         """Switch an area off, or on as it was."""
         commands.run(self._command(target, value), lock_fd=lock_fd, next_step="free -h; swapon")
-
-    def identity(self, tree: Tree, target: str) -> str:
-        """Return nothing: swapon(8) takes only what carries the signature of a swap area."""
-        return ""
 
     def by_hand(self, target: str, value: str) -> str:
         """Return the call of swapon or swapoff."""

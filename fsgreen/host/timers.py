@@ -9,11 +9,14 @@ from collections.abc import Sequence
 
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
-from fsgreen.host.base import Found
+from fsgreen.host.base import Found, OfMachine
 from fsgreen.testbeds import commands
 
 CLOCKS = ("*.timer", "cron.service", "crond.service", "atd.service", "anacron.service")
 """Patterns of the units: timers, and the daemons that do the same without them."""
+
+NEVER_US = 2**63
+"""Times from here on are how systemd writes `never` (USEC_INFINITY is 2**64 - 1)."""
 
 RUNNING, STOPPED = "running", "stopped"
 UNIT = re.compile(r"[\w@:.\\-]+\.(timer|service)")
@@ -49,7 +52,7 @@ def next_of(text: str) -> tuple[str, float] | None:
         rows = [(row["next"], row["unit"]) for row in json.loads(text)]
     except (ValueError, TypeError, KeyError):
         return None
-    times = [(at, unit) for at, unit in rows if isinstance(at, int) and at > 0]
+    times = [(at, unit) for at, unit in rows if isinstance(at, int) and 0 < at < NEVER_US]
     if not times:
         return None
     at_us, unit = min((at, str(unit)) for at, unit in times)
@@ -66,13 +69,12 @@ def next_elapse() -> tuple[str, float] | None:
     return None if found is None else (found[0], found[1] - time.time())
 
 
-class Timers:
+class Timers(OfMachine):
     """Timers and cron, each by its unit."""
 
     name = "timers"
     summary = "a timer or cron starts updates, indexing or backups in the middle of a trial"
     wanted: str | None = STOPPED
-    of_disks = False
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
         """Return the running units; a transient one would be gone for good, so it is left."""
@@ -105,10 +107,6 @@ class Timers:
         """Start or stop the unit, and wait until that is done."""
         verb = "stop" if value == STOPPED else "start"
         commands.run(["systemctl", verb, target], lock_fd=lock_fd)
-
-    def identity(self, tree: Tree, target: str) -> str:
-        """Return nothing: the name of a unit is its identity."""
-        return ""
 
     def by_hand(self, target: str, value: str) -> str:
         """Return the call of systemctl."""

@@ -37,16 +37,10 @@ class Guardian:
 
     def __init__(self, tree: Tree, journal: Journal, hold_fd: int) -> None:
         self._tree, self._journal, self._hold_fd = tree, journal, hold_fd
+        # -P: a module in the current folder must not take the place of one of Python's.
+        command = [sys.executable, "-P", "-m", "fsgreen.host.guardian"]
         self._process = subprocess.Popen(
-            # -P: a module in the current folder must not take the place of one of Python's.
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "fsgreen.host.guardian",
-                str(tree.root),
-                str(journal.file),
-            ],
+            [*command, str(tree.root.absolute()), str(journal.file.absolute())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

@@ -25,7 +25,10 @@ from fsgreen.meters.readings import Readings
 from fsgreen.meters.recent import Recent
 from fsgreen.trace import MeterInfo
 
-POLL_S = 0.5
+POLL_S = 1.2
+"""Longer than the interval of most meters, so that what wakes a thread is a reading. A capture
+stops with the next reading, or after this time."""
+
 SILENCE_S = 3.0
 SILENT_INTERVALS = 3
 """A meter fails that gives no reading for both of these."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -155,11 +156,12 @@ def write_parsed(raw_path: Path, file: Path) -> None:
 
 def _as_text(data: bytes) -> dict[str, str]:
     """Return bytes under the key of the shorter form."""
-    in_base64 = base64.b64encode(data).decode("ascii")
-    text = data.decode("latin-1")
-    if data.isascii() and len(json.dumps(text)) <= len(in_base64) + len('64""'):
-        return {"b": text}
-    return {"b64": in_base64}
+    if data.isascii():
+        text = data.decode("ascii")
+        in_base64_count = 4 * math.ceil(len(data) / 3)
+        if len(json.dumps(text)) <= in_base64_count + len('64""'):
+            return {"b": text}
+    return {"b64": base64.b64encode(data).decode("ascii")}
 
 
 def as_bytes(line: Mapping[str, str]) -> bytes:

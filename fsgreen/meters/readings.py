@@ -52,11 +52,9 @@ class Readings(Sequence[Reading]):
         if isinstance(readings, cls):
             return readings
         rows = list(readings)
-        columns = {
-            name: np.array([getattr(row, name) for row in rows], dtype=float) for name in QUANTITIES
-        }
+        columns = np.array([[getattr(row, name) for row in rows] for name in QUANTITIES], float)
         flags = {nth: row.quality for nth, row in enumerate(rows) if row.quality != "ok"}
-        return cls(**columns, flags=flags)
+        return cls(*columns, flags=flags)
 
     @classmethod
     def joined(cls, several: Iterable[Readings]) -> Self:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.papers.cells import TOTALS
+from fsgreen.errors import FsgreenError
+from fsgreen.papers.cells import TOTALS, UNIT
+from fsgreen.reduce import CELL
 
 LEVEL = 0.05
-FAMILY = ["kind", "metric", "workload"]
-"""Comparisons of one kind, metric and workload are one family (rule 38)."""
+
+CONDITIONS = [factor for factor in CELL if factor not in ("file_system", "option", "load_ops_s")]
+"""What is the same for both cells of a pair: the workload first."""
+
+FAMILY = ["kind", "metric", *CONDITIONS]
+"""Comparisons of one kind, metric and workload (in one state) are one family (rule 38)."""
 
 COLUMNS = [
     *FAMILY,
@@ -22,6 +28,7 @@ COLUMNS = [
     "baseline_file_system",
     "baseline_option",
     "n",
+    *(f"{side}_{unit}" for unit in UNIT.values() for side in ("candidate", "baseline")),
     "ratio_x",
     "ratio_low_x",
     "ratio_high_x",
@@ -34,6 +41,12 @@ COLUMNS = [
     "equivalence_holm_p",
     "bound_percent",
     "outcome",
+    "model",
+    "model_note",
+    "model_ratio_x",
+    "model_low_x",
+    "model_high_x",
+    "model_p",
 ]
 
 
@@ -54,15 +67,27 @@ class Config:
 
 
 def sample(trials: pd.DataFrame, workload: str, config: Config, metric: str) -> pd.DataFrame:
-    """Return block, above and below of each unlimited trial of a cell, as `stats.compare` reads."""
+    """Return block, above and below of each unlimited trial of a cell, as `stats.compare` reads.
+
+    Raises
+    ------
+    FsgreenError
+        If the trials are of several cells: of a warm and a cold cache, say.
+    """
     chosen = trials[
         (trials["workload"] == workload)
         & (trials["file_system"] == config.file_system)
         & (trials["option"] == config.option)
         & trials["load_ops_s"].isna()
     ]
-    above, below = TOTALS[metric]
-    return pd.DataFrame({"block": chosen["block"], "above": chosen[above], "below": chosen[below]})
+    for factor in CONDITIONS:
+        if chosen[factor].nunique(dropna=False) > 1:
+            levels = ", ".join(sorted(map(str, chosen[factor].unique())))
+            raise FsgreenError(
+                f"trials of {workload} {config} differ in {factor}: {levels}",
+                next_step=f"choose the trials of one {factor}",
+            )
+    return _totals(chosen, metric)
 
 
 def effects_table(
@@ -70,7 +95,11 @@ def effects_table(
     pairs: Iterable[tuple[str, str, Config, Config]],
     bounds: Mapping[str, float],
 ) -> pd.DataFrame:
-    """Return a row per pair and metric.
+    """Return a row per pair, metric and state of cache, device and scheduler.
+
+    `candidate_ops_s` ... are the values of both cells in the blocks that both have (rule 30). The
+    columns `model...` are of the mixed model of all cells of the family (rule 36), or, where its
+    diagnostics fail, of the bootstrap: `model` says which, `model_note` why.
 
     Parameters
     ----------
@@ -81,25 +110,24 @@ def effects_table(
     bounds : mapping
         The plan's `equivalence_percent` and `minimum_trials`.
     """
+    unlimited = trials[trials["load_ops_s"].isna()]
+    groups = [
+        _Group.of(dict(zip(CONDITIONS, key, strict=True)), these)
+        for key, these in unlimited.groupby(CONDITIONS, dropna=False)
+    ]
     rows = [
-        {
-            "kind": kind,
-            "metric": metric,
-            "workload": workload,
-            "file_system": candidate.file_system,
-            "option": candidate.option,
-            "baseline_file_system": baseline.file_system,
-            "baseline_option": baseline.option,
-            **_compare(trials, workload, candidate, baseline, metric, bounds),
-        }
+        row
         for kind, workload, candidate, baseline in pairs
-        for metric in TOTALS
+        for group in groups
+        if group.conditions["workload"] == workload
+        for row in group.rows(kind, candidate, baseline, bounds)
     ]
     if not rows:
         return pd.DataFrame(columns=COLUMNS)
     table = pd.DataFrame(rows)
     for p_value in ("difference_p", "equivalence_p"):
-        adjusted = table.groupby(FAMILY)[p_value].transform(lambda p: stats.holm(list(p)))
+        families = table.groupby(FAMILY, dropna=False)[p_value]
+        adjusted = families.transform(lambda p: stats.holm(list(p)))
         table[p_value.replace("_p", "_holm_p")] = adjusted
     table["bound_percent"] = bounds["equivalence_percent"]
     table["outcome"] = [
@@ -121,19 +149,73 @@ def outcome(n: int, difference_p: float, equivalence_p: float, bounds: Mapping[s
     return "inconclusive"
 
 
-def _compare(
-    trials: pd.DataFrame,
-    workload: str,
-    candidate: Config,
-    baseline: Config,
-    metric: str,
-    bounds: Mapping[str, float],
-) -> dict[str, Any]:
-    result = stats.compare(
-        sample(trials, workload, candidate, metric),
-        sample(trials, workload, baseline, metric),
-        bounds["equivalence_percent"] / 100,
-    )
+@dataclass(frozen=True)
+class _Group:
+    """The cells that may be compared: of one workload, in one state."""
+
+    conditions: Mapping[str, Any]
+    cells: Mapping[Config, pd.DataFrame]
+    models: Mapping[str, stats.MixedModel]
+
+    @classmethod
+    def of(cls, conditions: Mapping[str, Any], trials: pd.DataFrame) -> _Group:
+        configs = [
+            Config(*pair)
+            for pair in trials[["file_system", "option"]].itertuples(index=False, name=None)
+        ]
+        cells = {config: trials[[c == config for c in configs]] for config in set(configs)}
+        models = {
+            metric: stats.mixed_model(
+                pd.DataFrame(
+                    {
+                        "block": trials["block"],
+                        "config": configs,
+                        "value": trials[above] / trials[below],
+                    }
+                ),
+                ["config"],
+                "value",
+            )
+            for metric, (above, below) in TOTALS.items()
+        }
+        return cls(conditions, cells, models)
+
+    def rows(
+        self, kind: str, candidate: Config, baseline: Config, bounds: Mapping[str, float]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield a row per metric, if both cells were measured."""
+        if not {candidate, baseline} <= self.cells.keys():
+            return
+        results = {
+            metric: stats.compare(
+                _totals(self.cells[candidate], metric),
+                _totals(self.cells[baseline], metric),
+                bounds["equivalence_percent"] / 100,
+            )
+            for metric in TOTALS
+        }
+        for metric, result in results.items():
+            yield {
+                "kind": kind,
+                "metric": metric,
+                **self.conditions,
+                "file_system": candidate.file_system,
+                "option": candidate.option,
+                "baseline_file_system": baseline.file_system,
+                "baseline_option": baseline.option,
+                **{f"candidate_{UNIT[name]}": one.candidate for name, one in results.items()},
+                **{f"baseline_{UNIT[name]}": one.baseline for name, one in results.items()},
+                **_effect(result),
+                **_modelled(self.models[metric], candidate, baseline, result),
+            }
+
+
+def _totals(cell: pd.DataFrame, metric: str) -> pd.DataFrame:
+    above, below = TOTALS[metric]
+    return pd.DataFrame({"block": cell["block"], "above": cell[above], "below": cell[below]})
+
+
+def _effect(result: stats.Comparison) -> dict[str, Any]:
     return {
         "n": result.ratio.n,
         "ratio_x": result.ratio.value,
@@ -144,4 +226,23 @@ def _compare(
         "change_high_percent": 100 * (result.ratio.high - 1),
         "difference_p": result.difference_p,
         "equivalence_p": result.equivalence_p,
+    }
+
+
+def _modelled(
+    model: stats.MixedModel, candidate: Config, baseline: Config, result: stats.Comparison
+) -> dict[str, Any]:
+    """Return the effect by the mixed model, or by the bootstrap where the model fails."""
+    if model.trouble:
+        name, note, ratio, p = "bootstrap", model.trouble, result.ratio, result.difference_p
+    else:
+        note = "no variance between blocks" if model.boundary else ""
+        name, (ratio, p) = "mixed model", model.ratio([candidate], [baseline])
+    return {
+        "model": name,
+        "model_note": note,
+        "model_ratio_x": ratio.value,
+        "model_low_x": ratio.low,
+        "model_high_x": ratio.high,
+        "model_p": p,
     }

@@ -91,7 +91,9 @@ def _memory(tree: Tree) -> Finding:
     if total_b is None or free_b is None:
         return Finding("memory", "not readable", "note")
     state = f"{free_b / 2**30:.1f} of {total_b / 2**30:.1f} GiB available"
-    stalls = re.search(r"^some .*avg60=([0-9.]+)", tree.text("proc/pressure/memory") or "", re.M)
+    stalls = re.search(
+        r"^some .*avg60=([0-9]+\.[0-9]+)", tree.text("proc/pressure/memory") or "", re.M
+    )
     if stalls is None:
         return Finding("memory", f"{state}; this kernel counts no stalls (boot with psi=1)", "note")
     state += f", waited for in {float(stalls[1]):.1f} % of the last minute"

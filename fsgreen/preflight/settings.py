@@ -57,6 +57,7 @@ def _finding(rows: Sequence[host.Row], subject: str) -> Finding:
     if first.setting == "swap":
         state = f"on: {', '.join(row.target for row in rows)}"
     obstacle = next((row.obstacle for row in rows if row.obstacle), "")
+    state += f"; {host.SETTINGS[first.setting].summary}"
     return Finding(subject, state, severity, obstacle or _apply(first))
 
 
@@ -70,16 +71,17 @@ def _timers(rows: Sequence[host.Row], tree: Tree) -> Finding:
         return _cron(tree)
     if rows[0].now is None:
         return Finding("timers", f"not readable: {rows[0].obstacle}", "note")
-    running = [row for row in rows if row.changes]
+    running = [row for row in rows if row.now == timers.RUNNING]
     if not running:
         return Finding("timers", "none is running", "ok")
+    remedy = next((_apply(row) for row in running if row.changes), running[0].obstacle)
     following = timers.next_elapse()
     if following is None:
         state = f"{len(running)} are running; when the next one elapses is not readable"
-        return Finding("timers", state, "note", _apply(running[0]))
+        return Finding("timers", state, "note", remedy)
     unit, in_s = following
     state = f"{len(running)} are running; {unit} elapses in {max(0.0, in_s) / 60:.0f} min"
-    return Finding("timers", state, "warning" if in_s < SOON_S else "note", _apply(running[0]))
+    return Finding("timers", state, "warning" if in_s < SOON_S else "note", remedy)
 
 
 def _cron(tree: Tree) -> Finding:

@@ -35,7 +35,7 @@ __all__ = [
     "write_table",
 ]
 
-WORTH_A_PROCESS = 100
+WORTH_A_PROCESS = 250
 """Trials that take longer to reduce than a process takes to start."""
 
 HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]

@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 
-from fsgreen import stats
+from fsgreen import design, stats
 from fsgreen.design import Plan, PlannedTrial, derive_seed, values_of
 from fsgreen.reduce import CELL
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
@@ -67,17 +67,14 @@ def trial_is_the_unit(evidence: Evidence) -> Answer:
 
 
 def complete_random_blocks(evidence: Evidence) -> Answer:
-    """Rule 3: the order is that of the seed, no trial is missing, and none ran in another block."""
+    """Rule 3: the order is that of the seed, nothing due is missing, no trial ran elsewhere."""
     plan = evidence.plan
     measured = {record["trial"] for record in evidence.records}
-    missing = [
-        entry.trial
-        for entry in plan.trials
-        if entry.block <= plan.profile.blocks and entry.trial not in measured
-    ]
+    due = {entry.trial for entry in design.due(plan, evidence.measured)}
+    missing = sorted(due - measured)
     if not _follows_its_seed(plan):
         return fired(f"the order of the blocks is not that of seed {plan.seed}")
-    done = f"{len(measured)} of {len(plan.trials)} planned trials"
+    done = f"{len(measured & due)} of {len(due)} trials that are due"
     if missing:
         return fired(f"{done}: {len(missing)} missing, {listed(missing)}")
     apart = _measured_apart(evidence)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.confounds import read_probes
-from fsgreen.design import Plan
+from fsgreen.design import Measured, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import cell_label, read_plan, read_table
 from fsgreen.trace import MeterInfo
@@ -41,8 +40,6 @@ class Evidence:
         Files that are not the ones recorded, and why.
     power : DataFrame
         A row per flaw of a trace: `trial`, `rule`, `detail` (rules 13, 14, 21).
-    idle : DataFrame
-        A row per trial: `trial` and `before_w`, the mean power of its first idle phase.
     trials, cells, effects : DataFrame
         The result tables of these names.
     probes : mapping of DataFrame
@@ -60,7 +57,6 @@ class Evidence:
     audits: Mapping[str, Mapping[str, Any]]
     altered: Sequence[str]
     power: pd.DataFrame
-    idle: pd.DataFrame
     trials: pd.DataFrame
     cells: pd.DataFrame
     effects: pd.DataFrame
@@ -93,7 +89,15 @@ class Evidence:
 
     def labels(self, cells: pd.DataFrame) -> list[str]:
         """Return rows of a table with the columns `CELL` as people write them."""
-        return [cell_label(cell) for cell in cells.to_dict("records")]
+        constants = self.plan.constants
+        return [cell_label(cell, constants) for cell in cells.to_dict("records")]
+
+    @property
+    def measured(self) -> dict[str, Measured]:
+        """Return work, time and energy of each trial, as the stopping rule takes them."""
+        columns = ["trial", "work_ops", "duration_s", "energy_j"]
+        rows = self.trials[columns].itertuples(index=False)
+        return {trial: Measured(*values) for trial, *values in rows}
 
     @property
     def most_readers(self) -> int:
@@ -116,7 +120,7 @@ def gather(campaign: str) -> Evidence:
     """
     raw = paths.raw(campaign)
     trials, stopping = list_trials(raw), raw / "stopping.json"
-    looked = [_look(trial) for trial in trials]
+    flaws = [flaw for trial in trials for flaw in _flaws(trial)]
     return Evidence(
         plan=read_plan(campaign),
         identity=json.loads((raw / "campaign.json").read_text()),
@@ -124,8 +128,7 @@ def gather(campaign: str) -> Evidence:
         invalid=[trial.record for trial in list_invalid(raw)],
         audits={trial.name: trial.audit() for trial in trials},
         altered=[text for trial in trials for text in _altered(trial)],
-        power=_frame([row for flaws, _ in looked for row in flaws], "trial", "rule", "detail"),
-        idle=_frame([idle for _, idle in looked], "trial", "before_w"),
+        power=pd.DataFrame(flaws, columns=["trial", "rule", "detail"]),
         trials=read_table(campaign, "trials"),
         cells=read_table(campaign, "cells"),
         effects=read_table(campaign, "effects"),
@@ -135,21 +138,14 @@ def gather(campaign: str) -> Evidence:
     )
 
 
-def _look(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the flaws of a trial's traces, a row each, and the row of its idle power."""
+def _flaws(trial: Trial) -> Iterator[tuple[str, int, str]]:
+    """Yield trial, rule and detail of each flaw of its traces over the measured phase."""
     infos = {name: MeterInfo.from_dict(info) for name, info in trial.record["meters"].items()}
-    phases = [trial.phase("measure"), trial.phase("idle")]
-    power = reduce_power(
-        trial.folder / "power.parquet", infos, [(phase.start_s, phase.end_s) for phase in phases]
-    )
-    flaws = [
-        {"trial": trial.name, "rule": flaw.rule, "detail": f"{name}: {flaw.detail}"}
-        for name, reduced in power.items()
-        for flaw in reduced.flaws()
-    ]
-    idle = [reduced.covered_energy_j(1) for reduced in power.values()]
-    before_w = sum(joules / seconds if seconds else math.nan for joules, seconds in idle)
-    return flaws, {"trial": trial.name, "before_w": before_w}
+    measure = trial.phase("measure")
+    power = reduce_power(trial.folder / "power.parquet", infos, [(measure.start_s, measure.end_s)])
+    for name, reduced in power.items():
+        for flaw in reduced.flaws():
+            yield trial.name, flaw.rule, f"{name}: {flaw.detail}"
 
 
 def _altered(trial: Trial) -> Iterator[str]:
@@ -163,7 +159,3 @@ def _attached(campaign: str) -> pd.DataFrame:
     files = sorted(paths.results(campaign).glob("power-*.csv"))
     tables = [read_table(campaign, file.stem) for file in files]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], *columns: str) -> pd.DataFrame:
-    return pd.DataFrame(list(rows), columns=list(columns))

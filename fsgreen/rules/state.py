@@ -140,16 +140,17 @@ def cool_down(evidence: Evidence) -> Answer:
         return fired(f"not settled in {plural(len(failed), 'trial')}: {listed(failed)}")
     if len(checked) < len(evidence.records):
         return unknown(f"settling is recorded for {len(checked)} of {len(evidence.records)} trials")
-    band_w, idle = evidence.identity["idle_band_w"], evidence.idle
-    above = idle[idle["before_w"] > band_w]
+    band_w, trials = evidence.identity["idle_band_w"], evidence.trials
+    above = trials[trials["idle_power_before_w"] > band_w]
     if len(above):
+        most_w = above["idle_power_before_w"].max()
         return fired(
-            f"{len(above)} of {len(idle)} trials idled above the band of {band_w:.1f} W before "
-            f"their work, at up to {above['before_w'].max():.1f} W: {listed(above['trial'])}"
+            f"{len(above)} of {len(trials)} trials idled above the band of {band_w:.1f} W before "
+            f"their work, at up to {most_w:.1f} W: {listed(above['trial'])}"
         )
     longest_s = max(record["settle_s"] for record in evidence.records)
     return quiet(
-        f"below {band_w:.1f} W before each of {len(idle)} trials, after {longest_s:.1f} s at most"
+        f"below {band_w:.1f} W before each of {len(trials)} trials, after {longest_s:.1f} s at most"
     )
 
 
@@ -170,10 +171,14 @@ def dirty_pages(evidence: Evidence) -> Answer:
             f"no phase for the flush in {plural(len(without), 'trial')}: {listed(without)}"
         )
     worst = max(spent_s, key=lambda trial: spent_s[trial])
-    return quiet(
+    text = (
         f"the flush is a phase of its own, of {median(spent_s.values()):.2f} s typically and "
         f"{spent_s[worst]:.2f} s at most ({worst})"
     )
+    left_b = evidence.trials["dirty_before_flush_b"].dropna()
+    if left_b.empty:
+        return quiet(text)
+    return quiet(f"{text}, beginning with up to {left_b.max() / 2**20:.0f} MiB of dirty pages")
 
 
 def _audits(evidence: Evidence) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from fsgreen import stats
+from fsgreen import design, stats
 from fsgreen.reduce import CELL
 from fsgreen.rules.answer import LEVEL, Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
@@ -81,25 +81,31 @@ def enough_trials(evidence: Evidence) -> Answer:
 
 
 def sequential_stop(evidence: Evidence) -> Answer:
-    """Rule 27: cells whose interval is too wide, and what ended them."""
-    cells, profile = evidence.cells, evidence.plan.profile
-    target_percent = evidence.plan.bounds["ci_half_width_percent"]
-    known = cells[cells["half_width_percent"].notna()]
-    if known.empty:
+    """Rule 27: cells whose intervals are too wide, and what ended them, decided again."""
+    plan, target_percent = evidence.plan, evidence.plan.bounds["ci_half_width_percent"]
+    standings = design.standings(plan, evidence.measured)
+    told = {cell["cell"]: cell["ended"] for cell in evidence.stopping.get("cells", ())}
+    if told and told != {standing.cell.label: standing.ended for standing in standings}:
+        return fired("what ended the cells by stopping.json is not what their trials say")
+    widths = {
+        standing.cell.label: max(standing.half_width_percent.values())
+        for standing in standings
+        if standing.n > 1
+    }
+    if not widths:
         return unknown("one trial of a cell has no interval")
-    ended = f"all ended after {profile.blocks} blocks, a number fixed beforehand"
-    if evidence.stopping:
-        ends = Counter(cell["ended"] or "still open" for cell in evidence.stopping["cells"])
+    ended = f"all ended after {plan.profile.blocks} blocks, a number fixed beforehand"
+    if plan.profile.most_blocks is not None:
+        ends = Counter(standing.ended or "still open" for standing in standings)
         ended = "ended by " + ", ".join(f"{end}: {count}" for end, count in sorted(ends.items()))
-    wide = known[known["half_width_percent"] >= target_percent]
-    if len(wide) or len(known) < len(cells):
-        widest = known.loc[[known["half_width_percent"].idxmax()]]
+    narrow = sum(width < target_percent for width in widths.values())
+    if narrow < len(standings):
+        widest = max(widths, key=lambda label: widths[label])
         return fired(
-            f"{len(wide) + len(cells) - len(known)} of {len(cells)} cells not within "
-            f"{target_percent:g} %; the widest is {listed(evidence.labels(widest))}, "
-            f"{widest['half_width_percent'].item():.0f} %; {ended}"
+            f"{len(standings) - narrow} of {len(standings)} cells not within {target_percent:g} % "
+            f"in throughput and energy, the widest {widest} with {widths[widest]:.0f} %; {ended}"
         )
-    return quiet(f"all {len(cells)} cells within {target_percent:g} %; {ended}")
+    return quiet(f"all {narrow} cells within {target_percent:g} %; {ended}")
 
 
 def trials_needed(evidence: Evidence) -> Answer:

@@ -1,13 +1,14 @@
 """Statistics of trials: pure functions, each with the source of its formula."""
 
+from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
 from fsgreen.stats.compare import (
-    MIN_BLOCKS,
     Comparison,
+    LogRatio,
     compare,
     effect,
-    equivalence_p,
     holm,
 )
+from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
 from fsgreen.stats.latency_profiles import (
     Peak,
     compare_profiles,
@@ -16,23 +17,29 @@ from fsgreen.stats.latency_profiles import (
     shift,
     total_profile,
 )
-from fsgreen.stats.repetition import Components, trend, trials_needed, variance_components
-from fsgreen.stats.series import changepoints, classify_cell, classify_series
+from fsgreen.stats.mixed import MixedModel, mixed_model
+from fsgreen.stats.repetition import Components, trials_needed, variance_components
+from fsgreen.stats.series import SAME_POWER, changepoints, classify_cell, classify_series
+from fsgreen.stats.shape import dip, dip_p, normality_p, shape, skewness_p
 from fsgreen.stats.summary import (
     Estimate,
     Variation,
+    harmonic_mean,
     mean_ci,
     median_ci,
-    normality_p,
     ratio_of_totals,
     variation,
 )
 
 __all__ = [
     "MIN_BLOCKS",
+    "SAME_POWER",
     "Comparison",
     "Components",
+    "Drift",
     "Estimate",
+    "LogRatio",
+    "MixedModel",
     "Peak",
     "Variation",
     "changepoints",
@@ -40,18 +47,26 @@ __all__ = [
     "classify_series",
     "compare",
     "compare_profiles",
+    "dip",
+    "dip_p",
     "effect",
     "emd",
-    "equivalence_p",
+    "harmonic_mean",
     "holm",
     "mean_ci",
     "median_ci",
+    "mixed_model",
     "normality_p",
+    "order_drift",
     "peaks",
     "ratio_of_totals",
+    "shape",
     "shift",
+    "skewness_p",
+    "studentised_ratio",
     "total_profile",
     "trend",
+    "trend_percent",
     "trials_needed",
     "variance_components",
     "variation",

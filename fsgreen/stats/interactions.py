@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fsgreen.stats.compare import _difference_p, equivalence_p
+from fsgreen.stats.compare import LogRatio
 from fsgreen.stats.summary import Estimate, mean_ci
 
 Floats = NDArray[np.float64]
@@ -86,10 +86,11 @@ def contrast(logs: ArrayLike, weights: ArrayLike, bound: float) -> Contrast:
     weights : array_like, shape (runs,)
         Their sum is zero.
     bound : float
-        As in `equivalence_p`.
+        As in `LogRatio.equivalence_p`.
     """
     of_block = np.asarray(logs, dtype=float) @ np.asarray(weights, dtype=float)
-    return Contrast(_ratio(of_block), _difference_p(of_block), equivalence_p(of_block, bound))
+    log = LogRatio.of_blocks(of_block)
+    return Contrast(_ratio(of_block), log.difference_p(), log.equivalence_p(bound))
 
 
 def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:

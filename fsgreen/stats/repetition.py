@@ -1,4 +1,4 @@
-"""How many repetitions, of what, and whether they drift."""
+"""How many repetitions are needed, and of what."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats as distributions
 
+from fsgreen.stats.sample import sample_of
+
 
 @dataclass(frozen=True)
 class Components:
-    """Standard deviations between blocks and between trials of a block, in per cent."""
+    """Standard deviations between blocks and between trials of a block, in per cent.
+
+    `total_percent` is that of a single trial, both together; it has `degrees` of freedom.
+    """
 
     block_percent: float
     trial_percent: float
     blocks: int
     cells: int
+    total_percent: float = math.nan
+    degrees: float = math.nan
 
     @property
     def buys_most(self) -> str:
@@ -26,17 +33,16 @@ class Components:
             return "unknown"
         return "block" if self.block_percent > self.trial_percent else "trial"
 
+    def half_width_percent(self, blocks: int, level: float = 0.95) -> float:
+        """Return the half-width of a cell's mean after so many blocks with one trial in each.
 
-def trend(order: ArrayLike, values: ArrayLike) -> tuple[float, float]:
-    """Return Kendall's tau of a cell's values over the run order, and its p-value.
-
-    (nan, nan) below four trials: three can never be significant.
-    """
-    sample = np.asarray(values, dtype=float)
-    if sample.size < 4 or float(np.ptp(sample)) == 0:
-        return math.nan, math.nan
-    result = distributions.kendalltau(np.asarray(order, dtype=float), sample)
-    return float(result.statistic), float(result.pvalue)
+        It takes the scatter to be that of all cells together (log values, Student's t): for
+        planning, and for cells that scatter alike.
+        """
+        if not self.degrees > 0:
+            return math.nan
+        quantile = float(distributions.t.ppf(0.5 + level / 2, self.degrees))
+        return 100 * math.expm1(quantile * self.total_percent / 100 / math.sqrt(blocks))
 
 
 def trials_needed(
@@ -47,7 +53,7 @@ def trials_needed(
     The question is that of Maricq et al. 2018 (section 5), answered with the variation seen so
     far. None without two trials or when more than `most` were needed.
     """
-    sample = np.asarray(values, dtype=float)
+    sample = sample_of(values)
     if sample.size < 2 or sample.mean() == 0:
         return None
     cv = float(sample.std(ddof=1)) / abs(float(sample.mean()))
@@ -67,23 +73,64 @@ def trials_needed(
 
 
 def variance_components(values: ArrayLike) -> Components:
-    """Return the components of log(value) = cell + block + trial by the method of moments.
+    """Return the components of log(value) = cell + block + trial.
 
-    Searle, Casella & McCulloch, Variance Components, section 4.3, for one trial per cell and block.
+    Henderson's method 3 (Searle, Casella & McCulloch, Variance Components, section 5.5), for one
+    trial per cell and block; in complete blocks it is the method of moments (section 4.3). A
+    negative estimate of the variance between blocks is given as 0. The degrees of freedom of the
+    total are those of Satterthwaite 1946.
 
     Parameters
     ----------
     values : array_like, shape (cells, blocks)
-        Positive values; every cell in every block.
+        Positive values; NaN where a cell was not measured in a block. Cells or blocks without two
+        values are left out.
+
+    Raises
+    ------
+    ValueError
+        If a value is not positive.
     """
-    table = np.log(np.asarray(values, dtype=float))
+    table = np.asarray(values, dtype=float)
+    if table.ndim != 2 or not (np.isnan(table) | (table > 0) & np.isfinite(table)).all():
+        raise ValueError("components need a table of cells and blocks with positive values")
+    table = _connected(table)
     cells, blocks = table.shape
     if cells < 2 or blocks < 2:
         return Components(math.nan, math.nan, blocks, cells)
-    grand = table.mean()
-    of_block = table.mean(axis=0)
-    residual = table - table.mean(axis=1, keepdims=True) - of_block + grand
-    trial = float((residual**2).sum()) / ((cells - 1) * (blocks - 1))
-    block = cells * float(((of_block - grand) ** 2).sum()) / (blocks - 1)
-    between = max(0.0, (block - trial) / cells)
-    return Components(100 * math.sqrt(between), 100 * math.sqrt(trial), blocks, cells)
+    row, column = np.nonzero(np.isfinite(table))
+    logs = np.log(table[row, column])
+    of_cell, of_block = np.eye(cells)[row], np.eye(blocks)[column]
+    within = logs - (of_cell.T @ logs / of_cell.sum(axis=0))[row]
+    whole = np.hstack([of_cell, of_block])
+    fit, _, rank, _ = np.linalg.lstsq(whole, logs, rcond=None)
+    residual = float(((logs - whole @ fit) ** 2).sum())
+    trial_degrees, block_degrees = logs.size - int(rank), int(rank) - cells
+    if trial_degrees < 1 or block_degrees < 1:
+        return Components(math.nan, math.nan, blocks, cells)
+    trial = residual / trial_degrees
+    between_square = (float((within**2).sum()) - residual) / block_degrees
+    spread = (logs.size - cells) / block_degrees
+    between = (between_square - trial) / spread
+    total = between + trial
+    parts = (between_square / spread) ** 2 / block_degrees + (
+        (1 - 1 / spread) * trial
+    ) ** 2 / trial_degrees
+    return Components(
+        100 * math.sqrt(max(0.0, between)),
+        100 * math.sqrt(trial),
+        blocks,
+        cells,
+        100 * math.sqrt(total),
+        total**2 / parts if parts else math.nan,
+    )
+
+
+def _connected(table: np.ndarray) -> np.ndarray:
+    """Return the table without cells and blocks that have fewer than two values."""
+    while True:
+        known = np.isfinite(table)
+        rows, columns = known.sum(axis=1) > 1, known.sum(axis=0) > 1
+        if rows.all() and columns.all():
+            return table
+        table = table[rows][:, columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats as distributions
 
 State = Literal["flat", "warm-up", "slow-down", "no steady state", "too short"]
 
@@ -19,6 +21,14 @@ SAME_LEVEL = 0.05
 """Segments whose means differ by less than this share are one level (the target interval of
 fast10, section 4: half-widths below 5 % of the mean)."""
 
+SAME_POWER = 0.02
+"""The same for power, most of which a machine draws when idle: what the errors of an energy may be
+(rule 16). A smaller change of level does not change a conclusion."""
+
+JUMPS = 0.2
+"""Share of the steps from second to second, the largest, that may be changes instead of noise: an
+estimate from the others raises fewer false alarms in short series than one from their median."""
+
 TAIL = 0.25
 """A change in the last quarter leaves no steady state (Barrett et al. 2017, section 4.2: 500 of
 2000 iterations)."""
@@ -28,21 +38,31 @@ def changepoints(values: ArrayLike) -> list[int]:
     """Return the indices at which a new mean begins, by exact segmentation.
 
     Optimal partitioning (Jackson et al. 2005) of the squared error under the modified BIC penalty
-    of 3 ln(n) noise variances per change (Zhang & Siegmund 2007). The noise is estimated from
-    first differences, which the changes themselves hardly inflate; single outliers are set to the
-    median of their neighbours first, as in Barrett et al. 2017 (section 4.1).
+    of 3 ln(n) noise variances per change (Zhang & Siegmund 2007). The noise is estimated from the
+    smaller first differences, which the changes themselves hardly inflate; single outliers are set
+    to the median of their neighbours first, as in Barrett et al. 2017 (section 4.1). Seconds that
+    depend on those before them, or have long tails, raise false alarms (docs/statistics.md), which
+    `classify_series` leaves without consequence where levels stay close.
 
     Parameters
     ----------
     values : array_like, shape (n,)
         A series at equal distances in time.
+
+    Raises
+    ------
+    ValueError
+        If a value is NaN or infinite.
     """
     raw = np.asarray(values, dtype=float)
+    if not np.isfinite(raw).all():
+        raise ValueError("a series needs finite values")
     n = raw.size
     noise = _noise_variance(raw)
     if n < 2 * SHORTEST_SEGMENT or noise == 0:
         return []
     series = _without_spikes(raw, 4 * math.sqrt(noise))
+    series -= series.mean()
     penalty = 3 * math.log(n) * noise
     sums = np.concatenate([[0.0], np.cumsum(series)])
     squares = np.concatenate([[0.0], np.cumsum(series**2)])
@@ -63,12 +83,20 @@ def changepoints(values: ArrayLike) -> list[int]:
     return found[::-1]
 
 
-def classify_series(values: ArrayLike) -> State:
-    """Return the class of one trial after Barrett et al. 2017 (section 4.2), for a rate.
+def classify_series(values: ArrayLike, same_level: float = SAME_LEVEL) -> State:
+    """Return the class of one trial after Barrett et al. 2017 (section 4.2).
 
     flat: one level. warm-up: it ends on its highest level. slow-down: it ends below an earlier
     level. no steady state: the level still changes in the last quarter. too short: no change could
-    have been seen.
+    have been seen. The words are those for a rate; of power they say rise and fall.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        A series at equal distances in time.
+    same_level : float
+        Share by which levels may differ and count as one: `SAME_LEVEL` for rates, `SAME_POWER` for
+        power (rule 23).
     """
     series = np.asarray(values, dtype=float)
     if series.size < 2 * SHORTEST_SEGMENT:
@@ -76,7 +104,7 @@ def classify_series(values: ArrayLike) -> State:
     edges = [0, *changepoints(series), series.size]
     means = [float(series[a:b].mean()) for a, b in itertools.pairwise(edges)]
     final = means[-1]
-    margin = SAME_LEVEL * abs(final)
+    margin = same_level * abs(final)
     same = [abs(mean - final) <= margin for mean in means]
     if all(same):
         return "flat"
@@ -105,9 +133,16 @@ def _without_spikes(series: NDArray[np.float64], limit: float) -> NDArray[np.flo
 
 
 def _noise_variance(series: NDArray[np.float64]) -> float:
-    """Return a variance that jumps hardly inflate; their mean square where most steps are zero."""
-    steps = np.abs(np.diff(series))
-    if steps.size == 0:
+    """Return half the mean square of the steps, without the largest, which may be changes."""
+    squares = np.sort(np.diff(series) ** 2)
+    if squares.size == 0:
         return 0.0
-    typical = 1.4826 * float(np.median(steps))
-    return (typical**2 if typical else float((steps**2).mean())) / 2
+    kept = squares.size - int(JUMPS * squares.size)
+    typical = float(squares[:kept].mean()) / _share_of_variance(kept / squares.size)
+    return (typical or float(squares.mean())) / 2
+
+
+@functools.cache
+def _share_of_variance(kept: float) -> float:
+    """Return the mean square of the smallest part of normal values, as a share of that of all."""
+    return float(distributions.chi2.cdf(distributions.chi2.ppf(kept, 1), 3)) / kept

@@ -1,4 +1,7 @@
-"""Summaries of one cell: centre with confidence interval, and variation as a result."""
+"""Summaries of one cell: centre with confidence interval, and variation as a result.
+
+How often each interval covers the truth is in docs/statistics.md, and `stats.coverage` reads it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats as distributions
+
+from fsgreen.stats.sample import sample_of
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Variation:
 def mean_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
     """Return the arithmetic mean with its Student-t interval (Hoefler & Belli 2015, section 3.1.1).
 
+    Too short for few trials from a long tail (docs/statistics.md).
+
     Parameters
     ----------
     values : array_like, shape (n,)
@@ -50,7 +57,7 @@ def mean_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
     level : float
         Confidence level.
     """
-    sample = _sample(values)
+    sample = sample_of(values)
     n = sample.size
     mean = float(sample.mean())
     if n < 2:
@@ -62,10 +69,10 @@ def mean_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
 def median_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
     """Return the median with the interval between two ranks (Hoefler & Belli 2015, section 3.1.2).
 
-    The ranks are the widest symmetric pair whose binomial coverage reaches `level`; fewer than six
-    trials have none at 95 %, so that the bounds are NaN.
+    The ranks are the narrowest symmetric pair whose binomial coverage reaches `level`, whatever the
+    distribution; fewer than six trials have none at 95 %, so that the bounds are NaN.
     """
-    sample = np.sort(_sample(values))
+    sample = np.sort(sample_of(values))
     n = sample.size
     median = float(np.median(sample))
     rank = int(distributions.binom.ppf((1 - level) / 2, n, 0.5))
@@ -83,13 +90,14 @@ def ratio_of_totals(
 
     The variance is that of the residuals `x - R y`, so that the pairing of work and energy (or of
     work and time) within a trial counts. Rates such as operations per joule must not be averaged.
+    Too short for few trials from a long tail (docs/statistics.md).
 
     Raises
     ------
     ValueError
         If the two samples differ in length or a denominator is not positive.
     """
-    above, below = _sample(numerators), _sample(denominators)
+    above, below = sample_of(numerators), sample_of(denominators)
     if above.shape != below.shape:
         raise ValueError("numerators and denominators must come from the same trials")
     if (below <= 0).any():
@@ -104,10 +112,30 @@ def ratio_of_totals(
     return Estimate(ratio, ratio - half, ratio + half, n)
 
 
+def harmonic_mean(rates: ArrayLike, level: float = 0.95) -> Estimate:
+    """Return the harmonic mean of rates, for trials that each did the same work.
+
+    It is then total work over total time (Hoefler & Belli 2015, rule 3), which `ratio_of_totals`
+    gives for any trials whose totals are known. The interval is that of the mean time per work,
+    turned over; its upper bound is infinite where that mean could be zero.
+
+    Raises
+    ------
+    ValueError
+        If a rate is not positive.
+    """
+    sample = sample_of(rates)
+    if (sample <= 0).any():
+        raise ValueError("rates must be positive")
+    times = mean_ci(1 / sample, level)
+    high = 1 / times.low if times.low > 0 or math.isnan(times.low) else math.inf
+    return Estimate(1 / times.value, 1 / times.high, high, times.n)
+
+
 def variation(values: ArrayLike) -> Variation:
     """Return coefficient of variation, relative range and percentiles (Cao et al. 2017)."""
-    sample = _sample(values)
-    mean = float(sample.mean())
+    sample = sample_of(values)
+    mean = abs(float(sample.mean()))
     p5, p95 = (float(q) for q in np.percentile(sample, [5, 95]))
     if sample.size < 2 or mean == 0:
         return Variation(math.nan, math.nan, p5, p95)
@@ -115,20 +143,5 @@ def variation(values: ArrayLike) -> Variation:
     return Variation(100 * float(sample.std(ddof=1)) / mean, 100 * spread / mean, p5, p95)
 
 
-def normality_p(values: ArrayLike) -> float:
-    """Return the p-value of Shapiro and Wilk, NaN below three trials or without variation."""
-    sample = _sample(values)
-    if sample.size < 3 or float(np.ptp(sample)) == 0:
-        return math.nan
-    return float(distributions.shapiro(sample).pvalue)
-
-
 def _t_quantile(level: float, degrees: int) -> float:
     return float(distributions.t.ppf(0.5 + level / 2, degrees))
-
-
-def _sample(values: ArrayLike) -> NDArray[np.float64]:
-    sample = np.asarray(values, dtype=float)
-    if sample.ndim != 1 or sample.size == 0 or not np.isfinite(sample).all():
-        raise ValueError("a sample needs at least one trial and finite values only")
-    return sample

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
 from fsgreen.errors import unknown
-from fsgreen.testbeds import commands, options
-from fsgreen.testbeds.base import Availability, Mount, Testbed
+from fsgreen.testbeds.base import DEVICE_STATES, Availability, DeviceState, Mount, Testbed
 from fsgreen.testbeds.directory import DirectoryTestbed
 from fsgreen.testbeds.folders import sweep
-from fsgreen.testbeds.loop import LoopTestbed, usable_here
+from fsgreen.testbeds.loop import LoopTestbed
+from fsgreen.testbeds.present import available, file_systems
 
 __all__ = [
+    "DEVICE_STATES",
     "KINDS",
     "Availability",
+    "DeviceState",
     "Mount",
     "Testbed",
     "available",
@@ -69,28 +70,3 @@ def open_testbed(
         place = folder or Path(tempfile.gettempdir())
         return DirectoryTestbed(place, size_b=size_b, why=why)
     raise unknown("testbed", kind, ["auto", *KINDS], next_step="fsgreen doctor")
-
-
-def available() -> list[Availability]:
-    """Return each kind of testbed, whether it works here, and why or how to mend it."""
-    usable = [spec.name for spec in file_systems() if spec.usable]
-    if os.geteuid() != 0:
-        loop = Availability("loop", False, "needs root: run the same command with sudo")
-    elif not Path("/dev/loop-control").exists():
-        loop = Availability("loop", False, "no loop devices in this kernel: modprobe loop")
-    elif commands.find("losetup") is None:
-        loop = Availability("loop", False, commands.remedy("losetup"))
-    elif not usable:
-        loop = Availability("loop", False, "apt-get install e2fsprogs xfsprogs btrfs-progs")
-    else:
-        loop = Availability("loop", True, f"root and loop devices; {', '.join(usable)}")
-    without = "" if loop.usable else f"; loop {loop.why}"
-    return [
-        loop,
-        Availability("directory", True, f"works everywhere, on one file system{without}"),
-    ]
-
-
-def file_systems() -> list[Availability]:
-    """Return each file system of fast10 and btrfs, whether this machine can make it, and why."""
-    return [Availability(spec.name, *usable_here(spec)) for spec in options.FILE_SYSTEMS.values()]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from fsgreen.errors import unknown
+
 
 class Availability(NamedTuple):
     """Whether something can be used on this machine, and why, or how to mend it."""
@@ -13,6 +15,35 @@ class Availability(NamedTuple):
     name: str
     usable: bool
     why: str
+
+
+DEVICE_STATES = ("initial", "steady", "aged")
+"""What a device can be when a trial begins (rule 8)."""
+
+
+def check_device_state(name: str) -> None:
+    """Raise `FsgreenError` if this is no state of a device."""
+    if name not in DEVICE_STATES:
+        raise unknown("device state", name, DEVICE_STATES, next_step="docs/state.md lists them")
+
+
+@dataclass(frozen=True)
+class DeviceState:
+    """A state that a device was brought into before a trial, and the counters that show it.
+
+    Attributes
+    ----------
+    name : str
+        One of `DEVICE_STATES`.
+    written_b : int
+        Bytes written to the device meanwhile, as the kernel counted them, mkfs not included.
+    discarded_b : int
+        Bytes discarded meanwhile on the disk below the image; 0 where none takes discards.
+    """
+
+    name: str
+    written_b: int
+    discarded_b: int
 
 
 @dataclass(frozen=True)
@@ -39,6 +70,10 @@ class Mount:
         As on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`, ...
     driver : str or None
         The kernel's driver: ext2 and ext3 are commonly served by `ext4`.
+    state : DeviceState or None
+        The device's state as it was made for this trial, None where the testbed makes none.
+    fragmentation : dict of str to float, or None
+        Of an aged file system, what was measured on it: see `ager.age`.
     """
 
     directory: Path
@@ -51,6 +86,8 @@ class Mount:
     queue_depth: int | None = None
     geometry: dict[str, int] = field(default_factory=dict)
     driver: str | None = None
+    state: DeviceState | None = None
+    fragmentation: dict[str, float] | None = None
 
 
 class Testbed(Protocol):
@@ -61,14 +98,57 @@ class Testbed(Protocol):
     def describe(self) -> dict[str, Any]:
         """Return what the testbed is, for the record; `why` says why it was chosen."""
 
-    def check(self, file_system: str, option: str) -> None:
+    def check(
+        self,
+        file_system: str,
+        option: str,
+        *,
+        scheduler: str | None = None,
+        device: str = "initial",
+    ) -> None:
         """Raise `FsgreenError` if the cell cannot run here. Touches nothing."""
 
-    def prepare(self, file_system: str, option: str) -> Mount:
-        """Make, mount and verify the file system of a cell, always anew."""
+    def prepare(
+        self,
+        file_system: str,
+        option: str,
+        *,
+        scheduler: str | None = None,
+        device: str = "initial",
+        seed: int = 0,
+    ) -> Mount:
+        """Bring the device into its state, then make, mount and verify the file system, anew.
+
+        Parameters
+        ----------
+        file_system, option : str
+            The cell's words.
+        scheduler : str, optional
+            I/O scheduler of this trial; default: that of the testbed.
+        device : {"initial", "steady", "aged"}
+            State of the device.
+        seed : int
+            Seed of the ager. One image is aged for each file system, option and seed, and put
+            back for each trial: trials of a cell share an image if they share the seed.
+
+        Raises
+        ------
+        FsgreenError
+            If the cell cannot run here, or what was made is not what was asked for.
+        """
 
     def remount(self) -> Mount:
         """Return the same file system with a cold cache, the data kept."""
+
+    def resident_share(self) -> float:
+        """Measure the share of the bytes of all files that is in the page cache, 0 to 1.
+
+        The files that the ager left do not count: they would hide whether the workload's are
+        cached. Where nothing is cached, names and inodes are as cold afterwards as before.
+        """
+
+    def warm(self) -> float:
+        """Read every file but the ager's, and return `resident_share`."""
 
     def restore(self) -> None:
         """Unmount and give the device back the state it had before `prepare`."""

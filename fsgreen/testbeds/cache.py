@@ -1,99 +1,108 @@
-"""Is the cache cold? Residency of sampled files in the page cache, by mincore(2)."""
+"""Is the cache cold or warm? Made so, and measured over the pages of every file.
+
+What is measured is file data. Names and inodes (dentries, inode caches, directory blocks) are not:
+Linux gives no count of them by file system. They are cold after a fresh mount, and looking at every
+file warms them.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import os
-import random
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import commands
+from fsgreen.testbeds import commands, residency
 
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
 """File systems that live in the cache itself and can never be cold."""
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
+PROGRESS_S = 5.0
+"""Work that takes longer shows how far it is."""
+
+READ_B = 1 << 20
 
 
-def sample_files(directory: Path, count: int = 16, seed: int = 0) -> list[Path]:
-    """Return up to `count` files found by seeded random descents, without reading a whole tree."""
-    choose = random.Random(seed)
-    listed: dict[Path, list[os.DirEntry[str]]] = {}
-    found: dict[Path, None] = {}
-    for _ in range(count):
-        place = directory
-        while True:
-            if place not in listed:
-                listed[place] = _files_and_folders(place)
-            if not listed[place]:
-                break
-            entry = choose.choice(listed[place])
-            place = Path(entry.path)
-            if entry.is_file(follow_symlinks=False):
-                found[place] = None
-                break
-    return list(found)
+def files_below(directory: Path, *, apart: Path | None = None) -> Iterator[tuple[str, int]]:
+    """Yield path and size in bytes of every regular file on the file system of `directory`.
 
-
-def resident_b(files: Sequence[Path]) -> int:
-    """Return how many bytes of the files are in the page cache, in whole pages.
-
-    The kernel tells this to the owner of a file and to those who may write to it; to anybody else
-    it says that all of it is resident.
+    Leaves out what is mounted below, and the folder `apart`. No access time changes (as root).
     """
-    return sum(_resident_pages(file) for file in files) * mmap.PAGESIZE
+    device = directory.stat().st_dev
+    waiting = [str(directory)]
+    while waiting:
+        folder = waiting.pop()
+        fd = residency.open_unseen(folder)
+        try:
+            with os.scandir(fd) as entries:
+                for entry in entries:
+                    path = f"{folder}/{entry.name}"
+                    if entry.is_file(follow_symlinks=False):
+                        yield path, entry.stat(follow_symlinks=False).st_size
+                    elif (
+                        entry.is_dir(follow_symlinks=False)
+                        and path != str(apart)
+                        and entry.stat(follow_symlinks=False).st_dev == device
+                    ):
+                        waiting.append(path)
+        finally:
+            os.close(fd)
 
 
-def _resident_pages(file: Path) -> int:
-    size_b = file.stat().st_size
-    if not size_b:
-        return 0
-    # A private mapping, because ctypes takes addresses of writable memory only; no page is touched.
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), size_b, mmap.MAP_PRIVATE) as mapped:
-        first = ctypes.c_char.from_buffer(mapped)
-        pages = (ctypes.c_ubyte * -(-size_b // mmap.PAGESIZE))()
-        failed = _LIBC.mincore(ctypes.byref(first), ctypes.c_size_t(size_b), pages)
-        del first  # or the mapping could not be closed
-    if failed:
-        number = ctypes.get_errno()
-        raise FsgreenError(f"cannot see what is in memory: {os.strerror(number)}", where=file)
-    return sum(page & 1 for page in pages)
+def resident_share(directory: Path, *, apart: Path | None = None) -> float:
+    """Return the share of all files' bytes, in whole pages, that is in the page cache.
+
+    0 where there are no files, or only empty ones. About 20 us for each file whose inode is in
+    memory; reads no page of any file.
+
+    Parameters
+    ----------
+    directory : Path
+        Every file below it on the same file system counts.
+    apart : Path, optional
+        A folder whose files do not count.
+
+    Raises
+    ------
+    FsgreenError
+        If the kernel does not tell what is in its cache.
+    """
+    from tqdm.auto import tqdm
+
+    pages = cached = 0
+    found = files_below(directory, apart=apart)
+    for path, size_b in tqdm(found, desc="page cache", unit="file", delay=PROGRESS_S, leave=False):
+        fd = residency.open_unseen(path)
+        try:
+            cached += residency.cached_pages(fd, size_b)
+        finally:
+            os.close(fd)
+        pages += residency.pages_of(size_b)
+    return cached / pages if pages else 0.0
 
 
-def require_cold(files: Sequence[Path], directory: Path) -> None:
-    """Raise `FsgreenError` if any byte of the sampled files is still in the page cache."""
-    warm_b = resident_b(files)
-    if warm_b:
-        raise FsgreenError(
-            f"the cache is not cold: {warm_b} B of {len(files)} sampled files are still in memory",
-            where=directory,
-            next_step=f"stop what reads these files (fuser -vm {directory}) and run it again",
-        )
+def read_all(directory: Path, *, apart: Path | None = None) -> int:
+    """Read every file below `directory`, so that what fits is cached; return the bytes read."""
+    from tqdm.auto import tqdm
+
+    buffer = bytearray(READ_B)
+    total_b = 0
+    found = files_below(directory, apart=apart)
+    for path, _ in tqdm(found, desc="warming", unit="file", delay=PROGRESS_S, leave=False):
+        fd = residency.open_unseen(path)
+        try:
+            while read_b := os.readv(fd, [buffer]):
+                total_b += read_b
+        finally:
+            os.close(fd)
+    return total_b
 
 
 def drop(directory: Path) -> None:
     """Write back and drop the cached pages of every file below `directory` (posix_fadvise(2))."""
     commands.run(["sync", "--file-system", str(directory)])
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            path = Path(folder) / name
-            if path.is_symlink() or not path.is_file():
-                continue
-            fd = os.open(path, os.O_RDONLY)
-            try:
-                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(fd)
-
-
-def _files_and_folders(folder: Path) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        chosen = [
-            entry
-            for entry in entries
-            if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
-        ]
-    return sorted(chosen, key=lambda entry: entry.name)
+    for path, _ in files_below(directory):
+        fd = residency.open_unseen(path)
+        try:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(fd)

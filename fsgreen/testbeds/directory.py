@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import cache, guard, image, mounts, options, probe
-from fsgreen.testbeds.base import Mount
+from fsgreen.testbeds import cache, image, mounts, options, probe
+from fsgreen.testbeds.base import Mount, check_device_state
 from fsgreen.testbeds.folders import claim
-from fsgreen.testbeds.queue import Queue
+from fsgreen.testbeds.queue import Queue, disk_of
 
 PROBE_B = 256 << 20
 """Size of the file that stands for the disk when the directory is probed."""
@@ -49,7 +49,7 @@ class DirectoryTestbed:
         self._entry = mounts.holding(folder)
         self.file_system = self._entry.file_system
         image.require_space(folder, size_b)
-        self._disk = _disk_of(self._entry)
+        self._disk = disk_of(self._entry)
         self._queue = Queue(self._disk) if self._disk is not None else None
         self._work = claim(folder, self.kind)
         self._place = self._work.path / "work"
@@ -68,8 +68,19 @@ class DirectoryTestbed:
             "cold_cache": False if in_memory else "file data only",
         }
 
-    def check(self, file_system: str, option: str) -> None:
-        """Raise `FsgreenError` unless the cell is the present file system as it is."""
+    def check(
+        self,
+        file_system: str,
+        option: str,
+        *,
+        scheduler: str | None = None,
+        device: str = "initial",
+    ) -> None:
+        """Raise `FsgreenError` unless the cell is what is present, as it is.
+
+        `initial` is accepted and means an empty folder; the device below is not touched.
+        """
+        check_device_state(device)
         if file_system != self.file_system:
             options.file_system(file_system)
             raise FsgreenError(
@@ -84,10 +95,32 @@ class DirectoryTestbed:
                 where=self._work.path.parent,
                 next_step="measure the option default, or take --testbed loop as root",
             )
+        if device != "initial":
+            raise FsgreenError(
+                f"the testbed directory cannot make the device state {device}: "
+                "the device holds other files",
+                where=self._work.path.parent,
+                next_step="leave device out of the study, or take --testbed loop as root",
+            )
+        present = self._queue.scheduler if self._queue else None
+        if scheduler not in (None, present):
+            raise FsgreenError(
+                f"the testbed directory sets no scheduler: it is {present}, not {scheduler}",
+                where=self._disk or self.file_system,
+                next_step="leave scheduler out of the study, or take --testbed loop as root",
+            )
 
-    def prepare(self, file_system: str, option: str) -> Mount:
-        """Empty the private sub-folder."""
-        self.check(file_system, option)
+    def prepare(
+        self,
+        file_system: str,
+        option: str,
+        *,
+        scheduler: str | None = None,
+        device: str = "initial",
+        seed: int = 0,
+    ) -> Mount:
+        """Empty the private sub-folder; the seed has no effect, as nothing is aged here."""
+        self.check(file_system, option, scheduler=scheduler, device=device)
         self._empty()
         self._place.mkdir()
         return self._mount()
@@ -109,15 +142,28 @@ class DirectoryTestbed:
         )
 
     def remount(self) -> Mount:
-        """Write back and drop the files' pages; verified unless the file system is memory."""
-        if not self._place.is_dir():
-            raise FsgreenError(
-                "nothing to remount", where=f"testbed {self.kind}", next_step="call prepare first"
-            )
+        """Write back and drop the files' pages, where the file system is not memory itself."""
+        self._require_prepared()
         if self.file_system not in cache.MEMORY_FILE_SYSTEMS:
             cache.drop(self._place)
-            cache.require_cold(cache.sample_files(self._place), self._place)
         return self._mount()
+
+    def resident_share(self) -> float:
+        """Measure the share of the bytes of all files that is in the page cache."""
+        self._require_prepared()
+        return cache.resident_share(self._place)
+
+    def warm(self) -> float:
+        """Read every file, and return `resident_share`."""
+        self._require_prepared()
+        cache.read_all(self._place)
+        return self.resident_share()
+
+    def _require_prepared(self) -> None:
+        if not self._place.is_dir():
+            raise FsgreenError(
+                "nothing is prepared", where=f"testbed {self.kind}", next_step="call prepare first"
+            )
 
     def _empty(self) -> None:
         if self._place.exists():
@@ -153,15 +199,3 @@ class DirectoryTestbed:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-
-def _disk_of(entry: mounts.MountEntry) -> str | None:
-    """Return the whole disk below a mount, through its partition if there is one."""
-    device = Path(entry.source)
-    if device.is_absolute() and device.is_block_device():
-        path = (guard.SYS_BLOCK / guard.kernel_name(device)).resolve()
-    else:
-        path = Path("/sys/dev/block", entry.device_number).resolve()
-    if not path.exists():
-        return None
-    return path.parent.name if (path / "partition").exists() else path.name

@@ -1,6 +1,7 @@
-"""The device guard: nothing is formatted unless it is provably ours to format.
+"""The device guard: nothing is formatted or overwritten unless it is provably ours.
 
-`run_mkfs` is the only place of the library that starts a program which destroys data.
+`run_mkfs` is the only place of the library that starts a program which destroys data, and
+`open_to_overwrite` the only one that opens a device to write on it.
 """
 
 from __future__ import annotations
@@ -44,6 +45,18 @@ def run_mkfs(
     full = (*command, str(device))
     commands.run(full, lock_fd=lock_fd, next_step="fsgreen doctor")
     return full
+
+
+def open_to_overwrite(device: Path, *, image: Path) -> int:
+    """Open a loop device on our own image for direct reads and writes, alone.
+
+    Raises
+    ------
+    FsgreenError
+        As `check_destructive`.
+    """
+    check_destructive(device, image=image)
+    return os.open(device, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
 
 
 def check_destructive(

@@ -1,12 +1,14 @@
-"""Files that are written in full before anything is measured on them."""
+"""Files and devices that are written in full before anything is measured on them."""
 
 from __future__ import annotations
 
 import errno
+import functools
 import mmap
 import os
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
@@ -15,6 +17,31 @@ from fsgreen.testbeds import cache, mounts
 CHUNK_B = 4 << 20
 SPARE_B = 64 << 20
 """What is left free beside a file that is allocated in full."""
+
+
+FILLING_B = 1024
+"""The period of `filling`: the smallest block of any file system here."""
+
+
+@functools.cache
+def pattern(seed: int = 0) -> bytes:
+    """Return the pseudo-random 4 MiB that images are filled with, again and again."""
+    return random.Random(seed).randbytes(CHUNK_B)
+
+
+@functools.cache
+def _filling() -> memoryview:
+    return memoryview(random.Random("filling").randbytes(FILLING_B) * (CHUNK_B // FILLING_B))
+
+
+def filling(begin_b: int, end_b: int) -> memoryview:
+    """Return what the ager's files hold between two offsets, at most 4 MiB less 1 KiB of it.
+
+    The same 1 KiB again and again, at the same place in every block, so that a copy of the device
+    need not hold it.
+    """
+    phase_b = begin_b % FILLING_B
+    return _filling()[phase_b : phase_b + min(end_b - begin_b, CHUNK_B - FILLING_B)]
 
 
 def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
@@ -32,15 +59,10 @@ def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
     """
     size_b = -(-size_b // CHUNK_B) * CHUNK_B
     require_space(path.parent, size_b)
-    buffer = mmap.mmap(-1, CHUNK_B)
-    buffer.write(random.Random(seed).randbytes(CHUNK_B))
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
         try:
-            for offset_b in range(0, size_b, CHUNK_B):
-                if os.pwrite(fd, buffer, offset_b) != CHUNK_B:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(fd)
+            fill(fd, size_b, seed=seed)
         finally:
             os.close(fd)
     except OSError as error:
@@ -50,9 +72,53 @@ def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
             where=path.parent,
             next_step="name another folder, on a disk, with --folder",
         ) from error
-    finally:
-        buffer.close()
     return size_b
+
+
+def fill(fd: int, size_b: int, *, seed: int = 0) -> None:
+    """Write `size_b` bytes (a multiple of 4 MiB) of the pattern with direct I/O, from the start."""
+    with mmap.mmap(-1, CHUNK_B) as buffer:
+        buffer[:] = pattern(seed)
+        for offset_b in range(0, size_b, CHUNK_B):
+            write_chunk(fd, buffer, offset_b)
+    os.fsync(fd)
+
+
+def write_chunk(fd: int, buffer: mmap.mmap, offset_b: int) -> None:
+    """Write the whole buffer at an offset; raises OSError also where the write was cut short."""
+    if os.pwrite(fd, buffer, offset_b) != len(buffer):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write_zeros(fd: int, begin_b: int, end_b: int) -> None:
+    """Write zeros from one offset to another, both multiples of 4 KiB, with direct I/O."""
+    with mmap.mmap(-1, CHUNK_B) as buffer:
+        for offset_b in range(begin_b, end_b, CHUNK_B):
+            part_b = min(CHUNK_B, end_b - offset_b)
+            with memoryview(buffer) as zeros:
+                if os.pwrite(fd, zeros[:part_b], offset_b) != part_b:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def holes(path: Path, size_b: int) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each run of bytes that was never written (lseek(2), SEEK_HOLE).
+
+    Allocated but unwritten blocks count, as far as the file system tells them apart.
+    """
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        begin_b = os.lseek(fd, 0, os.SEEK_HOLE)
+        while begin_b < size_b:
+            try:
+                end_b = os.lseek(fd, begin_b, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno != errno.ENXIO:
+                    raise
+                end_b = size_b
+            yield begin_b, end_b
+            begin_b = size_b if end_b == size_b else os.lseek(fd, end_b, os.SEEK_HOLE)
+    finally:
+        os.close(fd)
 
 
 def require_space(folder: Path, size_b: int) -> None:

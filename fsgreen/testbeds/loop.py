@@ -7,16 +7,28 @@ this machine are out of sight.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import cache, commands, geometry, guard, image, mounts, options, probe
-from fsgreen.testbeds.base import Mount
+from fsgreen.testbeds import (
+    aged,
+    ager,
+    cache,
+    geometry,
+    guard,
+    image,
+    losetup,
+    mounts,
+    options,
+    probe,
+)
+from fsgreen.testbeds.base import DeviceState, Mount, check_device_state
 from fsgreen.testbeds.folders import claim, unmount
+from fsgreen.testbeds.present import usable_here
 from fsgreen.testbeds.queue import Queue
+from fsgreen.testbeds.states import LoopStates
 
 RAM = Path("/dev/shm")
 DISK = Path("/var/tmp")
@@ -35,6 +47,8 @@ class LoopTestbed:
         Size of the image in bytes, rounded up to 4 MiB.
     scheduler : str, optional
         I/O scheduler of the loop device; default: as the kernel sets it.
+    aging : ager.Aging, optional
+        What an aged file system is to be.
     why : str
         Why this testbed was chosen, for the record.
 
@@ -54,6 +68,7 @@ class LoopTestbed:
         in_memory: bool = False,
         size_b: int,
         scheduler: str | None = None,
+        aging: ager.Aging | None = None,
         why: str = "asked for",
     ) -> None:
         if os.geteuid() != 0:
@@ -76,7 +91,12 @@ class LoopTestbed:
                     next_step="leave --folder out, or mount a tmpfs there",
                 )
             self._size_b = image.allocate(self._image, size_b)
-            self._device = self._attach()
+            self._device = losetup.attach(self._image, lock_fd=self._work.lock_fd)
+            self._states = LoopStates(self._device, self._image, self._size_b)
+            self._aging = aging or ager.Aging()
+            self._aged = aged.AgedImages(
+                self._work.path / "aged", self._device, self._image, self._size_b
+            )
             self._queue = Queue(self._device.name)
             self._scheduler_before = self._queue.scheduler
             self._scheduler = scheduler
@@ -85,31 +105,6 @@ class LoopTestbed:
         except BaseException:
             self._work.release()
             raise
-
-    def _run(self, *command: str, next_step: str | None = None) -> str:
-        return commands.run(command, lock_fd=self._work.lock_fd, next_step=next_step)
-
-    def _attach(self) -> Path:
-        try:
-            device = self._run(
-                "losetup", "--direct-io=on", "--find", "--show", str(self._image)
-            ).strip()
-        except FsgreenError as error:
-            raise FsgreenError(
-                f"no loop device could be set up ({error.what})",
-                where=self._image,
-                next_step="losetup -l shows those in use; detach one with losetup -d, "
-                "or modprobe loop",
-            ) from error
-        table = self._run("losetup", "--list", "--json", "--output", "NAME,BACK-FILE,DIO", device)
-        (entry,) = json.loads(table)["loopdevices"]
-        if not Path(entry["back-file"]).samefile(self._image) or not entry["dio"]:
-            raise FsgreenError(
-                "the loop device does no direct I/O on this image",
-                where=f"{device} on {self._backing}",
-                next_step="name a folder on another file system with --folder",
-            )
-        return Path(device)
 
     def describe(self) -> dict[str, Any]:
         """Return kind, reason, size, what lies below, and the state of the device's queue."""
@@ -131,8 +126,18 @@ class LoopTestbed:
             "cold_cache": True,
         }
 
-    def check(self, file_system: str, option: str) -> None:
+    def check(
+        self,
+        file_system: str,
+        option: str,
+        *,
+        scheduler: str | None = None,
+        device: str = "initial",
+    ) -> None:
         """Raise `FsgreenError` if the cell is unknown, cannot be made here or does not fit."""
+        check_device_state(device)
+        if scheduler is not None:
+            self._queue.check_scheduler(scheduler)
         recipe = options.recipe(file_system, option)
         usable, why = usable_here(recipe.file_system)
         if not usable:
@@ -145,41 +150,77 @@ class LoopTestbed:
                 next_step="raise image_mib in the profile, in another --folder if need be",
             )
 
-    def prepare(self, file_system: str, option: str) -> Mount:
-        """Unmount what is there, make the cell's file system, mount and verify it."""
-        self.check(file_system, option)
+    def prepare(
+        self,
+        file_system: str,
+        option: str,
+        *,
+        scheduler: str | None = None,
+        device: str = "initial",
+        seed: int = 0,
+    ) -> Mount:
+        """Unmount what is there, restore the device, make, mount and verify the file system."""
+        self.check(file_system, option, scheduler=scheduler, device=device)
         self._unmount()
-        if self._scheduler is not None:
-            self._queue.set_scheduler(self._scheduler)
+        wanted = scheduler or self._scheduler or self._scheduler_before
+        if wanted is not None:
+            self._queue.set_scheduler(wanted)
         recipe = options.recipe(file_system, option)
+        if device == "aged":
+            self._mount = self._prepare_aged(recipe, seed)
+        else:
+            state = self._states.steady() if device == "steady" else self._states.initial()
+            made, found = self._make(recipe)
+            self._mount = self._mount_verified(recipe, made, found, state)
+        return self._mount
+
+    def _prepare_aged(self, recipe: options.Recipe, seed: int) -> Mount:
+        key = (recipe.file_system.name, recipe.option, seed)
+        kept = self._aged.find(key) or self._age(recipe, key)
+        before_b = self._queue.written_b()
+        self._aged.put_back(kept)
+        state = DeviceState("aged", self._queue.written_b() - before_b, 0)
+        mount = self._mount_verified(
+            recipe, kept.mkfs, kept.geometry, state, fragmentation=kept.fragmentation
+        )
+        aged.verify(kept, self._point)
+        return mount
+
+    def _age(self, recipe: options.Recipe, key: tuple[str, str, int]) -> aged.Aged:
+        state = self._states.steady()
+        made, found = self._make(recipe)
+        mount = self._mount_verified(recipe, made, found, state)
+        fragmentation = ager.age(mount.directory, key[2], self._aging)
+        self._unmount()
+        return self._aged.keep(key, made, found, fragmentation)
+
+    def _make(self, recipe: options.Recipe) -> tuple[tuple[str, ...], dict[str, int]]:
+        """Run mkfs and return the command and the geometry, read back from the disk."""
+        name = recipe.file_system.name
         made = guard.run_mkfs(
             (recipe.file_system.tool, *recipe.mkfs),
             self._device,
             image=self._image,
             lock_fd=self._work.lock_fd,
         )
-        found = geometry.read(file_system, str(self._device), lock_fd=self._work.lock_fd)
-        geometry.verify(recipe.geometry, found, f"{file_system} {option} on {self._device}")
+        found = geometry.read(name, str(self._device), lock_fd=self._work.lock_fd)
+        geometry.verify(recipe.geometry, found, f"{name} {recipe.option} on {self._device}")
+        self._states.close_holes()
         found["read_ahead_b"] = self._queue.number("read_ahead_kb") * 1024
-        self._mount = self._mount_verified(recipe, made, found)
-        return self._mount
+        return made, found
 
     def _mount_verified(
-        self, recipe: options.Recipe, made: tuple[str, ...], found: dict[str, int]
+        self,
+        recipe: options.Recipe,
+        made: tuple[str, ...],
+        found: dict[str, int],
+        state: DeviceState | None,
+        fragmentation: dict[str, float] | None = None,
     ) -> Mount:
         name = recipe.file_system.name
-        asked = ",".join(recipe.mount)
-        self._run("mount", "--types", name, "--options", asked, str(self._device), str(self._point))
-        entry = mounts.under(self._point)[0]
-        as_mounted = mounts.complete_options(entry)
-        missing = [option for option in recipe.mount if option not in as_mounted]
-        if entry.file_system != name or missing:
-            raise FsgreenError(
-                f"mounted otherwise than asked: {entry.file_system} {','.join(as_mounted)} "
-                f"without {', '.join(missing) or name}",
-                where=self._point,
-                next_step=f"dmesg, and mount -t {name} -o {asked} by hand",
-            )
+        as_mounted = mounts.mount(
+            self._device, self._point, name, recipe.mount, lock_fd=self._work.lock_fd
+        )
         ext_driver = Path("/sys/fs/ext4") / self._device.name
         return Mount(
             directory=self._point,
@@ -192,23 +233,43 @@ class LoopTestbed:
             queue_depth=self._queue.number("nr_requests"),
             geometry=found,
             driver="ext4" if ext_driver.exists() else name,
+            state=state,
+            fragmentation=fragmentation,
         )
 
     def remount(self) -> Mount:
-        """Unmount and mount again, and verify that sampled files have left the page cache.
+        """Unmount and mount again: nothing of the file system stays cached."""
+        before = self._prepared()
+        recipe = options.recipe(before.file_system, before.option)
+        self._unmount()
+        self._mount = self._mount_verified(
+            recipe, before.mkfs, before.geometry, before.state, before.fragmentation
+        )
+        return self._mount
 
-        The files are chosen before; looking at them afterwards warms the path of 16 files at most.
+    def resident_share(self) -> float:
+        """Measure the share of all files' bytes in the page cache, the ager's left out.
+
+        Looking at every file caches names and inodes. Where no byte is cached, the file system is
+        mounted afresh, so that a cold cache stays cold; this fails while a process uses it.
         """
+        self._prepared()
+        share = cache.resident_share(self._point, apart=self._point / ager.FOLDER)
+        if share == 0:
+            self.remount()
+        return share
+
+    def warm(self) -> float:
+        """Read every file but the ager's, and return `resident_share`."""
+        self._prepared()
+        cache.read_all(self._point, apart=self._point / ager.FOLDER)
+        return self.resident_share()
+
+    def _prepared(self) -> Mount:
         if self._mount is None:
             raise FsgreenError(
-                "nothing to remount", where=f"testbed {self.kind}", next_step="call prepare first"
+                "nothing is mounted", where=f"testbed {self.kind}", next_step="call prepare first"
             )
-        before = self._mount
-        recipe = options.recipe(before.file_system, before.option)
-        files = cache.sample_files(self._point) if mounts.under(self._point) else []
-        self._unmount()
-        self._mount = self._mount_verified(recipe, before.mkfs, before.geometry)
-        cache.require_cold(files, self._point)
         return self._mount
 
     def _unmount(self) -> None:
@@ -247,18 +308,3 @@ class LoopTestbed:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-
-def usable_here(spec: options.FileSystem) -> tuple[bool, str]:
-    """Return whether this kernel and its tools can make and mount a file system, and why or how."""
-    if spec.gone is not None:
-        return False, f"n/a: {spec.gone}"
-    if commands.find(spec.tool) is None:
-        return False, commands.remedy(spec.tool)
-    known = {line.split()[-1] for line in Path("/proc/filesystems").read_text().splitlines()}
-    if spec.name not in known:
-        try:
-            commands.run(["modprobe", "--dry-run", "--quiet", spec.name])
-        except FsgreenError:
-            return False, "not in this kernel: boot one that has it"
-    return True, f"{spec.tool} and the kernel have it"

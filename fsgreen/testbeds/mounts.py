@@ -1,12 +1,14 @@
-"""What is mounted where, from the kernel's own table (proc(5), /proc/PID/mountinfo)."""
+"""Mounting, and what is mounted where by the kernel's own table (proc(5), /proc/PID/mountinfo)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import commands
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,34 @@ def parse(text: str) -> list[MountEntry]:
 def mounted() -> list[MountEntry]:
     """Return what is mounted now, in mount order."""
     return parse(Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
+
+
+def mount(
+    device: Path, point: Path, file_system: str, options: Sequence[str], *, lock_fd: int
+) -> tuple[str, ...]:
+    """Mount a device and return the options as mounted, all that were asked for among them.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be mounted, or is mounted otherwise than asked.
+    """
+    asked = ",".join(options)
+    commands.run(
+        ["mount", "--types", file_system, "--options", asked, str(device), str(point)],
+        lock_fd=lock_fd,
+    )
+    entry = under(point)[0]
+    as_mounted = complete_options(entry)
+    missing = [option for option in options if option not in as_mounted]
+    if entry.file_system != file_system or missing:
+        raise FsgreenError(
+            f"mounted otherwise than asked: {entry.file_system} {','.join(as_mounted)} "
+            f"without {', '.join(missing) or file_system}",
+            where=point,
+            next_step=f"dmesg, and mount -t {file_system} -o {asked} by hand",
+        )
+    return as_mounted
 
 
 def under(folder: Path) -> list[MountEntry]:

@@ -1,4 +1,7 @@
-"""The request queue of a disk: scheduler, depth and read-ahead (sysfs-block(5) queue/)."""
+"""A disk by its kernel name: scheduler, depth and read-ahead of its queue, and its counters.
+
+Documented in the kernel's Documentation/ABI/stable/sysfs-block and Documentation/block/stat.rst.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import re
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.testbeds import guard, mounts
+
+SECTOR_B = 512
 
 
 class Queue:
@@ -25,12 +31,16 @@ class Queue:
         match = re.search(r"\[([\w-]+)\]", (self.folder / "scheduler").read_text())
         return match[1] if match else None
 
-    def set_scheduler(self, name: str) -> None:
-        """Set the scheduler and read it back; raises `FsgreenError` if it does not hold."""
+    def check_scheduler(self, name: str) -> None:
+        """Raise `FsgreenError` if the kernel does not offer this scheduler here."""
         if name not in self.schedulers():
             raise unknown(
                 "scheduler", name, self.schedulers(), where=self.name, next_step=f"modprobe {name}"
             )
+
+    def set_scheduler(self, name: str) -> None:
+        """Set the scheduler and read it back; raises `FsgreenError` if it does not hold."""
+        self.check_scheduler(name)
         if self.scheduler != name:
             (self.folder / "scheduler").write_text(name)
         if self.scheduler != name:
@@ -43,3 +53,30 @@ class Queue:
     def number(self, name: str) -> int:
         """Return a numeric attribute (`nr_requests`, `read_ahead_kb`, `logical_block_size`)."""
         return int((self.folder / name).read_text())
+
+    def reads(self) -> int:
+        """Return the reads that the disk completed since it appeared, as in /proc/diskstats."""
+        return self._counters()[0]
+
+    def written_b(self) -> int:
+        """Return the bytes written to the disk since it appeared, as in /proc/diskstats."""
+        return self._counters()[6] * SECTOR_B
+
+    def discarded_b(self) -> int:
+        """Return the bytes of the disk that were discarded, as in /proc/diskstats."""
+        return self._counters()[13] * SECTOR_B
+
+    def _counters(self) -> list[int]:
+        return [int(word) for word in (self.folder.parent / "stat").read_text().split()]
+
+
+def disk_of(entry: mounts.MountEntry) -> str | None:
+    """Return the whole disk below a mount, through its partition if there is one."""
+    device = Path(entry.source)
+    if device.is_absolute() and device.is_block_device():
+        path = (guard.SYS_BLOCK / guard.kernel_name(device)).resolve()
+    else:
+        path = Path("/sys/dev/block", entry.device_number).resolve()
+    if not path.exists():
+        return None
+    return path.parent.name if (path / "partition").exists() else path.name

@@ -112,11 +112,15 @@ class Frames:
         news.append(_News(done.time_s, done.throughput_ops_s))
         for series, new in zip(self._series, news, strict=True):
             time_s, values = new.time_s, new.values
-            if time_s.size and not time_s.max() <= now_s + AHEAD_S:
+            if not time_s.size:
+                continue
+            newest_s = float(time_s.max())
+            if not newest_s <= now_s + AHEAD_S:
                 in_time = time_s <= now_s + AHEAD_S
                 time_s, values = time_s[in_time], values[in_time]
+                newest_s = float(time_s.max(initial=-math.inf))
             if time_s.size:
-                series.seen_s = max(series.seen_s, float(time_s.max()))
+                series.seen_s = max(series.seen_s, newest_s)
                 series.newest = float(values[-1]) if math.isfinite(values[-1]) else None
         return news
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -52,6 +53,9 @@ class Window:
 
         A value outside the window, or without a finite time, leaves no trace in it.
         """
+        if time_s.size == 1 and not flagged:
+            self._add_one(nth, float(time_s[0]), float(values[0]))
+            return
         if not time_s.size:
             return
         column = np.floor((time_s - self._origin_s) / self.width_s)
@@ -77,6 +81,16 @@ class Window:
         """Return (3, series, columns) in order of time: lowest, highest, flagged."""
         first = (self._last + 1) % self.columns
         return np.concatenate((self._ring[:, :, first:], self._ring[:, :, :first]), axis=2)
+
+    def _add_one(self, nth: int, time_s: float, value: float) -> None:
+        """Add a value as `add` does; a slow meter has one a frame, and arrays of one cost most."""
+        column = (time_s - self._origin_s) / self.width_s
+        if not self._last + 1 - self.columns <= column < self._last + 1:
+            return
+        place = math.floor(column) % self.columns
+        with np.errstate(over="ignore"):
+            for layer, extreme in ((LOWEST, np.fmin), (HIGHEST, np.fmax)):
+                self._ring[layer, nth, place] = extreme(self._ring[layer, nth, place], value)
 
     def _clear(self, places: slice | NDArray[np.int64]) -> None:
         self._ring[:FLAGGED, :, places] = np.nan

@@ -9,7 +9,9 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,15 +43,22 @@ small = replace(study, matrices={"small": cells}, profiles={"quick": quick}, bou
 plan = design.make_plan(small, "quick")
 testbeds.sweep()
 with testbeds.open_testbed(
-    "loop", in_memory=True, size_b=quick.image_b, scheduler="none"
+    "loop", folder=Path(sys.argv[1]), in_memory=True, size_b=quick.image_b, scheduler="none"
 ) as testbed:
     campaign.run(plan, "killed", testbed=testbed)
 """
 
 
-def start(data: Path) -> subprocess.Popen[bytes]:
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder in memory for the images, so that those of other harnesses do not matter."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="fsgreen-kills-") as folder:
+        yield Path(folder)
+
+
+def start(data: Path, place: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", HARNESS],
+        [sys.executable, "-c", HARNESS, str(place)],
         env={**os.environ, "FSGREEN_DATA": str(data)},
         stderr=subprocess.DEVNULL,
     )
@@ -77,20 +86,20 @@ def whole(folder: Path) -> set[str]:
     paths.program("fsgreen-wml") is None, reason="the engine is not built: ./run engine"
 )
 def test_twenty_kills_lose_and_double_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     folder = paths.raw("killed")
     moments = random.Random(20100223)
     seen: set[str] = set()
     for _ in range(KILLS):
-        harness = start(tmp_path)
+        harness = start(tmp_path, place)
         time.sleep(moments.uniform(0.3, 9.0))
         harness.send_signal(signal.SIGKILL)
         harness.wait()
         assert seen <= whole(folder), "a trial that was whole is gone"
         seen = whole(folder)
-    assert start(tmp_path).wait() == 0
+    assert start(tmp_path, place).wait() == 0
 
     found = trial.list_trials(folder)
     for one in found:
@@ -105,5 +114,6 @@ def test_twenty_kills_lose_and_double_nothing(
     testbeds.sweep()
     mounted = Path("/proc/self/mounts").read_text()
     loops = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True)
-    assert "fsgreen-loop" not in mounted + loops.stdout
+    assert str(place) not in mounted + loops.stdout
+    assert list(place.iterdir()) == []
     assert processes_of(tmp_path) == [], "a process of a killed harness goes on"

@@ -87,6 +87,12 @@ def test_cells_that_are_measured_together_share_their_companions(plan: Plan) -> 
     assert outlook.together_s(plan, [], minutes(plan)) == 0
 
 
+def test_a_cell_that_would_need_thousands_of_blocks_costs_no_more_to_tell(plan: Plan) -> None:
+    wild = outlook.Prospect(WIDE, "throughput", 90.0, 5, 10**9, 0.0)
+    late = outlook.Prospect(CALM, "throughput", 6.0, 7, 9, 0.0)
+    assert outlook.together_s(plan, [wild, late], minutes(plan)) == (10**9 - 5) * 3 * 60
+
+
 def test_no_further_block_where_every_cell_is_narrow(plan: Plan) -> None:
     calm = {name: Measured(1000, 10.0, 2500.0) for name in found(plan)}
     assert outlook.prospects(plan, calm, minutes(plan)) == []

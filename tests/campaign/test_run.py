@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fsgreen import campaign, design, meters, testbeds, trial
+from fsgreen.campaign import drive
 from fsgreen.errors import FsgreenError
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
@@ -78,8 +79,13 @@ def test_work_with_errors_never_counts_and_the_reason_is_kept(
 
 
 def test_a_trial_before_which_power_did_not_come_down_is_not_worked_on_and_never_counts(
-    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(drive, "ATTEMPTS", 1)
     runs: list[int] = []
     behave(lambda summary: runs.append(1))
     restless = replace(

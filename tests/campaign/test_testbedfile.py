@@ -35,6 +35,13 @@ def test_a_file_is_read_and_the_command_line_wins(tmp_path: Path) -> None:
     assert (other.folder, other.in_memory, other.meters) == (Path("/srv"), True, place.meters)
 
 
+def test_the_settings_of_the_machine_are_read(tmp_path: Path) -> None:
+    asked = "[host]\napply = ['governor', 'scheduler=none']\ndisks = ['sda']"
+    place = testbedfile.read(write(tmp_path, GOOD + asked))
+    assert place.settings == ("governor", "scheduler=none")
+    assert place.disks == ("sda",)
+
+
 def test_a_kind_needs_no_file() -> None:
     assert testbedfile.read("directory").kind == "directory"
 
@@ -47,6 +54,9 @@ def test_a_kind_needs_no_file() -> None:
         ("not toml", "not a testbed file"),
         ("testbed = 3", "not a testbed file"),
         ("meter = ['x']", "not a testbed file"),
+        ("host = 3", "not a testbed file"),
+        ("[host]\napply = 'governor'", "not a testbed file"),
+        ("[host]\ndisk = ['sda']", "unknown host key 'disk', did you mean disks"),
     ],
 )
 def test_a_wrong_word_is_named(tmp_path: Path, text: str, message: str) -> None:

@@ -27,6 +27,7 @@ COMMANDS = (
     "wattsup-memory",
     "calibrate",
     "model-error",
+    "host",
 )
 
 

@@ -137,6 +137,15 @@ def test_a_narrow_cell_goes_on_only_beside_one_that_is_wide() -> None:
     assert set(decision.beside) == {CELLS[0], CELLS[2]}, "the baseline and the default of xfs"
 
 
+def test_a_cell_is_compared_with_those_that_differ_from_it_in_one_factor() -> None:
+    plain, aged = Cell("varmail", "xfs"), Cell("varmail", "xfs", device="aged")
+    option = Cell("varmail", "xfs", "noatime")
+    both = Cell("varmail", "xfs", "noatime", device="aged")
+    plan = synthetic.make_plan([CELLS[0], plain, aged, option, both])
+    assert design.companions(plan, [both]) - {both} == {CELLS[0], aged, option}
+    assert design.companions(plan, [aged]) - {aged} == {CELLS[0], plain}
+
+
 @pytest.mark.parametrize("metric", ["throughput", "energy"])
 def test_either_metric_keeps_a_cell_open(metric: str) -> None:
     """fast10 (section 3.2) asks for narrow intervals of both."""

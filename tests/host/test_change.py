@@ -129,15 +129,24 @@ def test_smt_is_refused_where_putting_it_back_would_wake_other_cores(tree: host.
 def test_swap_on_a_deleted_file_is_left_on(tree: host.Tree) -> None:
     with (tree.root / "proc/swaps").open("a") as swaps:
         swaps.write("/old\\040(deleted) file 1024 0 -3\n")
+    rows = host.apply(["swap"], tree=tree)
+    left = [row for row in rows if row.obstacle]
+    assert [row.target for row in left] == ["/old\\040(deleted)"]
+    assert host.look({"swap": "off"}, tree=tree) == left
     with pytest.raises(FsgreenError, match="its file is deleted"):
         host.apply(["swap"], tree=tree)
-    host.apply(tree=tree)
-    assert [row.target for row in host.look({"swap": "off"}, tree=tree)] == ["/old\\040(deleted)"]
+
+
+def test_of_two_named_disks_none_changes_if_one_cannot(tree: host.Tree) -> None:
+    machines.write(tree.root, "sys/block/dm-0/queue/scheduler", "none")
+    with pytest.raises(FsgreenError, match="scheduler dm-0: this disk has no choice"):
+        host.apply(["read-ahead", "scheduler=bfq"], disks=["sda", "dm-0"], tree=tree)
+    assert tree.text("sys/block/sda/queue/read_ahead_kb") == "4096"
 
 
 def test_a_transient_timer_is_left_running(tree: host.Tree) -> None:
     machines.write(tree.root, "units/run-u7.timer", "active")
-    host.apply(tree=tree)
+    host.apply(["timers"], tree=tree)
     assert tree.text("units/run-u7.timer") == "active"
     assert tree.text("units/apt-daily.timer") == "inactive"
 
@@ -198,6 +207,18 @@ def test_a_disk_that_was_taken_away_is_gone_and_its_successor_is_not_touched(
     (outcome,) = host.restore(tree)
     assert outcome.result == "gone"
     assert tree.text("sys/block/sda/queue/read_ahead_kb") == "128"
+
+
+def test_a_disk_that_cannot_be_asked_is_not_taken_for_gone(tree: host.Tree) -> None:
+    before = machines.state(tree)
+    host.apply(["apm"], disks=["sda"], tree=tree)
+    program = (tree.root / "bin/hdparm").read_text()
+    machines.program(tree.root, "hdparm", "echo 'hdparm: busy' >&2; exit 5")
+    (outcome,) = host.restore(tree)
+    assert outcome.result == "failed"
+    (tree.root / "bin/hdparm").write_text(program)
+    host.restore(tree)
+    assert machines.state(tree) == before
 
 
 def test_values_of_another_boot_are_compared_and_never_written(tree: host.Tree) -> None:

@@ -135,6 +135,23 @@ def test_a_guardian_that_somebody_killed_is_stood_in_for(tree: host.Tree) -> Non
     assert journal.journals(tree) == []
 
 
+def test_a_guardian_that_starts_after_its_holder_was_killed_does_its_work(tree: host.Tree) -> None:
+    with journal.alone(tree):
+        entry = journal.Entry("turbo", "intel_pstate/no_turbo", "", "off", "on")
+        written, hold_fd = journal.begin(tree, [entry], for_run=True)
+    os.close(hold_fd)
+    guardian = subprocess.Popen(
+        [sys.executable, "-m", "fsgreen.host.guardian", str(tree.root), str(written.file)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert guardian.stdout is not None
+    guardian.stdout.close()
+    assert guardian.wait() == 0
+    assert tree.text(f"{machines.CPU}/intel_pstate/no_turbo") == "1"
+    assert journal.journals(tree) == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_signal_to_the_whole_group_spares_the_guardian(
     tree: host.Tree, number: signal.Signals

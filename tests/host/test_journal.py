@@ -7,6 +7,7 @@ import os
 import string
 from pathlib import Path
 
+import machines
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -104,6 +105,17 @@ def test_a_journal_with_a_wrong_field_is_refused(
             journal.read(file)
 
 
+@given(st.floats() | st.integers())
+@FUZZ
+def test_no_time_in_a_journal_breaks_the_table_that_tells_of_it(
+    tmp_path_factory: pytest.TempPathFactory, written_unix_s: float
+) -> None:
+    root = tmp_path_factory.mktemp("journal")
+    record = {"schema": 1, "boot_id": "b", "written_unix_s": written_unix_s, "for_run": True}
+    machines.write(root, f"{journal.FOLDER}/000001.json", json.dumps(record | {"entries": []}))
+    assert len(host.pending(host.Tree(root))) == 1
+
+
 # --- what the kernel and programs print ---------------------------------------------------------
 
 
@@ -125,7 +137,7 @@ def test_no_text_breaks_the_reading_of_programs(text: str) -> None:
 @FUZZ
 def test_no_json_breaks_the_list_of_timers(value: object) -> None:
     following = timers.next_of(json.dumps([{"next": value, "unit": "a.timer"}]))
-    assert (following is not None) == (isinstance(value, int) and value > 0)
+    assert (following is not None) == (isinstance(value, int) and 0 < value < 2**63)
 
 
 def test_the_first_timer_to_elapse_is_told() -> None:

@@ -1,9 +1,12 @@
 """Comparisons of a campaign: what is told apart, what is equal, and what stays open."""
 
+import pandas as pd
 import pytest
 import synthetic
 
-from fsgreen.papers.effects import Config, effects_table, outcome
+from fsgreen.errors import FsgreenError
+from fsgreen.papers import effects as module
+from fsgreen.papers.effects import Config, effects_table, outcome, sample
 from fsgreen.papers.fast10.analyse import comparisons
 
 CELLS = synthetic.cells(["webserver", "oltp"], ["ext3", "xfs"], ["default", "dtlg", "blk1k"])
@@ -57,3 +60,70 @@ def test_configurations_are_written_and_read():
     """`ext3/dtlg` in the declaration of claims is that cell."""
     assert Config.parse("ext3/dtlg") == Config("ext3", "dtlg")
     assert str(Config.parse("xfs")) == "xfs/default"
+
+
+def test_absolute_values_stand_beside_every_ratio():
+    """Rule 30: both sides, in both metrics, over the same blocks as the ratio."""
+    table = effects()
+    for unit, metric in (("ops_s", "throughput"), ("ops_j", "efficiency")):
+        rows = table[table["metric"] == metric]
+        ratio = rows[f"candidate_{unit}"] / rows[f"baseline_{unit}"]
+        assert ratio.to_numpy() == pytest.approx(rows["ratio_x"].to_numpy())
+    xfs = table[(table["file_system"] == "xfs") & (table["workload"] == "webserver")]
+    assert xfs["candidate_ops_s"].to_numpy() == pytest.approx(9000 * 1.3, rel=0.1)
+
+
+def test_the_model_agrees_with_the_bootstrap_where_it_holds():
+    """Rule 36: two ways to one answer, and the row says which one it is."""
+    table = effects(blocks=10, scatter=0.02)
+    modelled = table[(table["model"] == "mixed model") & (table["metric"] == "throughput")]
+    assert len(modelled) > 4
+    assert modelled["model_ratio_x"].to_numpy() == pytest.approx(modelled["ratio_x"], rel=0.01)
+    assert (modelled["model_low_x"] < modelled["model_ratio_x"]).all()
+    assert modelled["model_p"].between(0, 1).all()
+
+
+def test_the_bootstrap_takes_over_and_says_why():
+    """A cell that is wild breaks the model for all; the reason is in the row."""
+    trials = synthetic.trials_frame(CELLS, blocks=12)
+    odd = (trials["option"] == "dtlg") & (trials["block"] % 2 == 0)
+    trials.loc[odd, "work_ops"] //= 3
+    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    assert set(table["model"]) == {"bootstrap"}
+    assert table["model_note"].str.contains("not normal|variances of cells differ").all()
+    assert (table["model_ratio_x"] == table["ratio_x"]).all()
+    assert (table["model_p"] == table["difference_p"]).all()
+
+
+@pytest.fixture
+def two_caches(monkeypatch):
+    """Trials of each cell with a cold cache, and faster ones with a warm one."""
+    conditions = ["workload", "cache"]
+    family = ["kind", "metric", *conditions]
+    monkeypatch.setattr(module, "COLUMNS", [*family, *module.COLUMNS[len(module.FAMILY) :]])
+    monkeypatch.setattr(module, "CONDITIONS", conditions)
+    monkeypatch.setattr(module, "FAMILY", family)
+    cold = synthetic.trials_frame(CELLS, scatter=0.005).assign(cache="cold")
+    return pd.concat([cold, cold.assign(cache="warm", work_ops=5 * cold["work_ops"])])
+
+
+def test_cold_and_warm_are_never_pooled(two_caches):
+    """Rule 7: a pair is compared once in each state, and its family is that of the state."""
+    table = effects_table(two_caches, comparisons(two_caches), synthetic.BOUNDS)
+    of = ["kind", "metric", "workload", "file_system", "option", "baseline_file_system"]
+    assert set(table.groupby(of)["cache"].agg(lambda cache: " ".join(sorted(cache)))) == {
+        "cold warm"
+    }
+    cold, warm = (table[table["cache"] == cache] for cache in ("cold", "warm"))
+    assert (warm["candidate_ops_s"].to_numpy() / cold["candidate_ops_s"].to_numpy()) == (
+        pytest.approx(5)
+    )
+    assert warm["ratio_x"].to_numpy() == pytest.approx(cold["ratio_x"].to_numpy())
+
+
+def test_a_sample_of_two_states_is_refused(two_caches):
+    """A claim about a cell must not be judged by warm and cold trials together."""
+    with pytest.raises(FsgreenError, match="differ in cache: cold, warm"):
+        sample(two_caches, "oltp", Config("xfs"), "throughput")
+    cold = two_caches[two_caches["cache"] == "cold"]
+    assert len(sample(cold, "oltp", Config("xfs"), "throughput")) == 5

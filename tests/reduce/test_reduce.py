@@ -1,5 +1,6 @@
 """From raw folders to tables: what is right in, and what must not come in."""
 
+import pickle
 import time
 
 import pandas as pd
@@ -61,6 +62,26 @@ def test_same_traces_same_bytes(raw):
     first = [file.read_bytes() for file in sorted(paths.results("small").glob("*.csv"))]
     reduce.write("small")
     assert first == [file.read_bytes() for file in sorted(paths.results("small").glob("*.csv"))]
+
+
+def test_several_processes_give_the_same_bytes(raw, monkeypatch):
+    """How many cores a machine has must not be seen in its results."""
+    tables = [paths.results("small") / f"{name}.csv" for name in ("trials", "series", "latency")]
+    reduce.write("small")
+    alone = [file.read_bytes() for file in tables]
+    for file in tables:
+        file.unlink()
+    monkeypatch.setattr(reduce, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    reduce.write("small")
+    assert alone == [file.read_bytes() for file in tables]
+
+
+def test_an_error_comes_whole_out_of_another_process():
+    """A damaged trial is told in the same words, whoever reduced it."""
+    error = FsgreenError("it is not whole", where="trial", next_step="mv trial ELSEWHERE")
+    told = pickle.loads(pickle.dumps(error))
+    assert (str(told), vars(told)) == (str(error), vars(error))
 
 
 def test_a_changed_raw_file_is_found(raw):

@@ -72,7 +72,6 @@ def make_evidence():
         records=records,
         invalid=[{**records[0], "exit": "invalid", "reason": "rule 10: others took 9 %"}],
         audits={record["trial"]: {"start": AUDIT, "end": AUDIT} for record in records},
-        idle=found.idle.assign(before_w=221.0),
         trials=trials,
         cells=cells,
         effects=effects.assign(model="mixed model", model_note=""),

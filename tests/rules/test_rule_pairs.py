@@ -94,7 +94,7 @@ def a_governor_that_saves_power(sound):
 
 @breaks(11, "up to 300.0 W")
 def power_above_the_idle_band(sound):
-    return replace(sound, idle=sound.idle.assign(before_w=300.0))
+    return replace(sound, trials=sound.trials.assign(idle_power_before_w=300.0))
 
 
 @breaks(12, "no phase for the flush")

@@ -162,7 +162,7 @@ def test_a_trial_that_ran_in_another_block_is_named(sound):
 def test_a_missing_trial_breaks_its_block(sound):
     found = answer(3, replace(sound, records=sound.records[1:]))
     assert found.state == "fired"
-    assert "29 of 30 planned trials: 1 missing" in found.found
+    assert "29 of 30 trials that are due: 1 missing" in found.found
 
 
 def test_a_trial_older_than_its_campaign_is_no_part_of_it(sound):
@@ -220,10 +220,16 @@ def test_raw_bytes_that_were_not_kept_fire(sound):
 
 
 def test_what_ended_the_cells_is_told(sound):
-    ended = ["target", "maximum", None]
-    stopping = {"cells": [{"cell": str(n), "ended": end} for n, end in enumerate(ended)]}
-    found = answer(27, replace(sound, stopping=stopping))
-    assert "ended by maximum: 1, still open: 1, target: 1" in found.found
+    """Rule 27: by the target after five blocks, though there might have been ten."""
+    profile = replace(sound.plan.profile, blocks=5, most_blocks=10)
+    found = answer(27, with_plan(sound, profile=profile))
+    assert found.state == "quiet"
+    assert "ended by target: 3" in found.found
+
+
+def test_a_record_of_stopping_that_its_trials_deny_fires(sound):
+    stopping = {"cells": [{"cell": cell.label, "ended": "maximum"} for cell in sound.plan.cells]}
+    assert "not what their trials say" in answer(27, replace(sound, stopping=stopping)).found
 
 
 def test_a_verdict_that_rests_on_modelled_power_fires():

@@ -1,11 +1,14 @@
 """Changepoints and what they say about a trial."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.datasets import nile
 
-from fsgreen.stats import changepoints, classify_cell, classify_series
+from fsgreen.stats import SAME_POWER, changepoints, classify_cell, classify_series
 
 
 def noisy(*levels, each=20, sd=1.0, seed=0):
@@ -21,6 +24,38 @@ def test_a_step_is_found_where_it_is():
 def test_two_steps_are_two():
     """The segmentation is exact, not greedy."""
     assert changepoints(noisy(100, 140, 90)) == [20, 40]
+
+
+def test_the_published_example_of_the_nile():
+    """Flow of the Nile at Aswan, 1871 to 1970: one change, with the year 1899 (Cobb 1978)."""
+    flow = nile.load_pandas().data["volume"].to_numpy()
+    assert [1871 + index for index in changepoints(flow)] == [1899]
+
+
+def test_a_step_of_power_counts_from_two_per_cent_on():
+    """Rule 23: 250 W to 257 W is a change of power, though a rate would be called flat."""
+    power_w = noisy(250, 257, sd=0.5)
+    assert classify_series(power_w, SAME_POWER) == "warm-up"
+    assert classify_series(power_w) == "flat"
+    assert classify_series(noisy(250, 252, sd=0.5), SAME_POWER) == "flat"
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_gap_in_a_series_is_refused(bad):
+    """A missing second must not pass as a level."""
+    with pytest.raises(ValueError):
+        changepoints([1.0, 2.0, bad, 1.0, 2.0, 1.0])
+
+
+def test_nothing_to_segment():
+    """Empty, single and constant series have no changepoints."""
+    for series in ([], [1.0], [3.0] * 50):
+        assert changepoints(series) == []
+
+
+def test_small_changes_on_a_large_level_are_found():
+    """A million operations a second must not drown a step of fifty in rounding."""
+    assert changepoints(1e6 + noisy(0, 50, sd=5.0)) == [20]
 
 
 def test_noise_has_no_changepoints():

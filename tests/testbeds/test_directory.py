@@ -41,12 +41,13 @@ def test_remount_drops_the_file_data(tmp_path: Path) -> None:
         files = [place / "one", place / "below" / "two"]
         for file in files:
             file.write_bytes(b"x" * 500_000)
-        assert cache.resident_b(files) >= 1_000_000
+        assert bed.resident_share() == 1
         bed.remount()
-        assert cache.resident_b(files) == 0
+        assert bed.resident_share() == 0
+        assert bed.warm() == 1
 
 
-def test_pages_that_stay_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_that_stay_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trial that is called cold on a warm cache measures memory."""
     if present(tmp_path) in cache.MEMORY_FILE_SYSTEMS:
         pytest.skip("this folder is memory: run with --basetemp on a disk")
@@ -54,8 +55,8 @@ def test_pages_that_stay_are_an_error(tmp_path: Path, monkeypatch: pytest.Monkey
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
         place = bed.prepare(present(tmp_path), "default").directory
         (place / "warm").write_bytes(b"x" * 500_000)
-        with pytest.raises(FsgreenError, match="not cold"):
-            bed.remount()
+        bed.remount()
+        assert bed.resident_share() == 1
 
 
 def test_memory_is_never_called_cold() -> None:
@@ -65,8 +66,9 @@ def test_memory_is_never_called_cold() -> None:
     with open_testbed("directory", folder=shm, size_b=SIZE_B) as bed:
         assert bed.describe()["cold_cache"] is False
         assert bed.device_name() is None
-        bed.prepare("tmpfs", "default")
+        (bed.prepare("tmpfs", "default").directory / "file").write_bytes(b"x" * 10_000)
         assert bed.remount().device is None
+        assert bed.resident_share() == 1
 
 
 def test_disk_below_is_named_as_in_diskstats(tmp_path: Path) -> None:
@@ -89,8 +91,31 @@ def test_other_file_system_or_option_is_refused(tmp_path: Path) -> None:
             bed.prepare(here, "noatime")
         with pytest.raises(FsgreenError, match="unknown file system"):
             bed.check("ext5", "default")
-        with pytest.raises(FsgreenError, match="nothing to remount"):
-            bed.remount()
+        for early in (bed.remount, bed.resident_share, bed.warm):
+            with pytest.raises(FsgreenError, match="nothing is prepared"):
+                early()
+
+
+@pytest.mark.parametrize("state", ["steady", "aged"])
+def test_a_device_state_that_a_directory_cannot_make_is_refused(tmp_path: Path, state: str) -> None:
+    """A trial labelled aged on a young file system would be a wrong row in the table."""
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        for refusing in (bed.check, bed.prepare):
+            with pytest.raises(FsgreenError, match=f"cannot make the device state {state}") as it:
+                refusing(present(tmp_path), "default", device=state)
+            assert "--testbed loop" in (it.value.next_step or "")
+        assert bed.prepare(present(tmp_path), "default", device="initial").state is None
+        with pytest.raises(FsgreenError, match="did you mean steady"):
+            bed.check(present(tmp_path), "default", device="stead")
+
+
+def test_a_scheduler_that_a_directory_would_have_to_set_is_refused(tmp_path: Path) -> None:
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        here = bed.describe()["scheduler"]
+        bed.check(present(tmp_path), "default", scheduler=here)
+        with pytest.raises(FsgreenError, match="sets no scheduler") as caught:
+            bed.check(present(tmp_path), "default", scheduler="elevator")
+        assert "--testbed loop" in (caught.value.next_step or "")
 
 
 def test_missing_folder_and_too_small_a_disk_are_told(tmp_path: Path) -> None:
@@ -120,7 +145,7 @@ def test_auto_without_root_takes_the_directory_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("fsgreen.testbeds.os.geteuid", lambda: 1000)
+    monkeypatch.setattr("fsgreen.testbeds.present.os.geteuid", lambda: 1000)
     assert [(entry.name, entry.usable) for entry in available()] == [
         ("loop", False),
         ("directory", True),
@@ -173,18 +198,3 @@ def test_auto_as_root_takes_the_loop_and_says_why() -> None:
 def test_unknown_kind_suggests_the_nearest() -> None:
     with pytest.raises(FsgreenError, match="did you mean loop"):
         open_testbed("lopo")
-
-
-def test_sample_is_seeded_and_stays_inside(tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.write_text("x")
-    tree = tmp_path / "tree"
-    for folder in ("a", "a/b", "c", "empty"):
-        (tree / folder).mkdir(parents=True)
-    for number in range(30):
-        (tree / "a" / "b" / f"{number}").touch()
-    (tree / "c" / "link").symlink_to(outside)
-    os.mkfifo(tree / "c" / "pipe")
-    once = cache.sample_files(tree, seed=3)
-    assert once == cache.sample_files(tree, seed=3)
-    assert once and all(path.is_relative_to(tree / "a" / "b") for path in once)

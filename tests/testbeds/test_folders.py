@@ -27,6 +27,17 @@ while True:
 """
 
 
+AGING = """
+import sys
+from pathlib import Path
+from fsgreen.testbeds.loop import LoopTestbed
+with LoopTestbed(Path(sys.argv[1]), size_b=64 << 20) as bed:
+    print("opened", flush=True)
+    for seed in range(1000):
+        bed.prepare("ext4", "default", device="aged", seed=seed)
+"""
+
+
 def start(program: str, *arguments: str) -> "subprocess.Popen[str]":
     root = str(Path(__file__).parents[2])
     return subprocess.Popen(
@@ -69,6 +80,26 @@ def test_nothing_is_left_after_kill_at_20_random_moments(tmp_path: Path) -> None
         assert list(place.iterdir()) == []
         assert [entry.name for entry in folders.registry().iterdir()] == ["lock"]
     assert found_something >= 15
+
+
+@pytest.mark.loop
+def test_nothing_is_left_after_the_ager_was_killed(tmp_path: Path) -> None:
+    """Killed while it writes the device, churns, keeps a copy or puts one back."""
+    moment = random.Random(5)
+    place = tmp_path / "images"
+    place.mkdir()
+    mounted = 0
+    for _ in range(5):
+        harness = start(AGING, str(place))
+        assert harness.stdout is not None
+        harness.stdout.readline()
+        time.sleep(moment.uniform(0, 1.5))
+        kill(harness)
+        mounted += any(line.startswith("unmounted") for line in sweep())
+        assert mounts.under(place) == []
+        assert loops_below(place) == []
+        assert list(place.iterdir()) == []
+    assert mounted
 
 
 @pytest.mark.loop

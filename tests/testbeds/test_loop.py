@@ -15,11 +15,12 @@ from fsgreen.testbeds import (
     folders,
     geometry,
     guard,
-    loop,
     mounts,
     open_testbed,
     options,
+    present,
 )
+from fsgreen.testbeds.queue import Queue
 
 SMALL_B = 520 << 20
 
@@ -37,7 +38,7 @@ CELLS = [
 
 
 def need(file_system: str) -> None:
-    usable, why = loop.usable_here(options.file_system(file_system))
+    usable, why = present.usable_here(options.file_system(file_system))
     if not usable:
         pytest.skip(f"{file_system}: {why}")
 
@@ -83,12 +84,54 @@ def test_remount_is_cold_and_keeps_data(testbed: base.Testbed, file_system: str)
     place = testbed.prepare(file_system, "default").directory
     for number in range(20):
         (place / f"file{number}").write_bytes(bytes([number]) * 100_000)
-    files = cache.sample_files(place)
-    assert cache.resident_b(files) > 0
+    assert testbed.resident_share() == 1
     assert testbed.remount().directory == place
-    assert cache.resident_b(files) == 0
+    assert testbed.resident_share() == 0
     assert (place / "file7").read_bytes() == b"\7" * 100_000
-    assert cache.resident_b([place / "file7"]) > 0
+    assert testbed.resident_share() == pytest.approx(1 / 20)
+    assert testbed.warm() == 1
+
+
+@pytest.mark.loop
+def test_looking_at_a_cold_cache_leaves_names_and_inodes_cold(testbed: base.Testbed) -> None:
+    """Else the harness would have read every inode before a trial that is called cold."""
+    need("ext4")
+    place = testbed.prepare("ext4", "default").directory
+    for number in range(2000):
+        (place / f"file{number}").write_bytes(b"x")
+    testbed.remount()
+    queue = Queue(testbed.device_name() or "")
+
+    def reads_to_stat_all() -> int:
+        before = queue.reads()
+        for number in range(2000):
+            (place / f"file{number}").stat()
+        return queue.reads() - before
+
+    cold = reads_to_stat_all()
+    assert cold > 0
+    assert reads_to_stat_all() == 0
+    testbed.remount()
+    assert testbed.resident_share() == 0
+    assert reads_to_stat_all() == pytest.approx(cold, rel=0.5)
+
+
+@pytest.mark.loop
+def test_a_mount_that_lives_on_elsewhere_is_seen_as_warm(testbed: base.Testbed) -> None:
+    """Another name space or bind mount keeps the pages: a remount alone proves nothing."""
+    need("ext4")
+    mount = testbed.prepare("ext4", "default")
+    (mount.directory / "file").write_bytes(b"x" * 500_000)
+    other = mount.directory.parent / "other"
+    other.mkdir(exist_ok=True)
+    subprocess.run(["mount", "--bind", str(mount.directory), str(other)], check=True)
+    try:
+        testbed.remount()
+        assert testbed.resident_share() == 1
+    finally:
+        subprocess.run(["umount", str(other)], check=True)
+    testbed.remount()
+    assert testbed.resident_share() == 0
 
 
 @pytest.mark.loop
@@ -136,6 +179,18 @@ def test_scheduler_is_set_read_back_and_restored() -> None:
 
 
 @pytest.mark.loop
+def test_the_scheduler_of_one_cell_does_not_stay_for_the_next() -> None:
+    need("ext4")
+    with open_testbed("loop", in_memory=True, size_b=32 << 20) as bed:
+        before = bed.describe()["scheduler"]
+        other = next(name for name in bed.describe()["schedulers"] if name != before)
+        assert bed.prepare("ext4", "default", scheduler=other).scheduler == other
+        assert bed.prepare("ext4", "default").scheduler == before
+        with pytest.raises(FsgreenError, match="unknown scheduler"):
+            bed.check("ext4", "default", scheduler="elevator")
+
+
+@pytest.mark.loop
 def test_unknown_scheduler_leaves_nothing() -> None:
     with pytest.raises(FsgreenError, match="did you mean mq-deadline"):
         open_testbed("loop", in_memory=True, size_b=32 << 20, scheduler="mq-deadlin")
@@ -172,7 +227,7 @@ def test_image_is_written_in_full_and_stays_so(tmp_path: Path) -> None:
             (mount.directory / "file").unlink()
             bed.remount()
         assert image.stat().st_blocks * 512 >= 160 << 20
-        assert cache.resident_b([image]) == 0
+        assert cache.resident_share(image.parent, apart=mount.directory) < 0.01
 
 
 @pytest.mark.loop
@@ -222,14 +277,14 @@ def test_geometry_that_differs_is_named() -> None:
 
 def test_missing_tool_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "find", lambda tool: None)
-    usable, remedy = loop.usable_here(options.file_system("xfs"))
+    usable, remedy = present.usable_here(options.file_system("xfs"))
     assert (usable, remedy) == (False, "apt-get install xfsprogs")
 
 
 def test_kernel_without_the_file_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = options.FileSystem("nosuchfs", (), 0, (), {}, {})
     monkeypatch.setattr(commands, "find", lambda tool: "/bin/false")
-    assert loop.usable_here(spec) == (False, "not in this kernel: boot one that has it")
+    assert present.usable_here(spec) == (False, "not in this kernel: boot one that has it")
 
 
 @pytest.mark.loop

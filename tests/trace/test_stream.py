@@ -98,7 +98,7 @@ places = st.floats(-0.1, 1.1, allow_nan=False)
 rows = st.sampled_from([(1, 1), (2, 3), (4, 1), (4, 2), (256, 1)])
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(traces(), st.lists(st.tuples(places, places), min_size=1, max_size=3), rows, st.data())
 def test_streamed_in_any_pieces_equals_the_whole(readings, shares, row_and_rows, data) -> None:
     row, in_block = row_and_rows

@@ -11,10 +11,18 @@ from typing import Any
 import pytest
 
 from fsgreen import audit, campaign, design, testbeds, trial
+from fsgreen.campaign import drive
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One attempt at each trial, and a short look at idle power, are enough here."""
+    monkeypatch.setattr(drive, "ATTEMPTS", 1)
+    monkeypatch.setattr(drive, "IDLE_S", 1.5)
 
 
 def of_cells(plan: Plan, *cells: Cell, **bounds: float) -> Plan:
@@ -58,7 +66,8 @@ def test_a_cache_in_another_state_does_not_count_and_is_not_worked_on(
     reasons = {
         found.record["reason"] for found in trial.list_invalid(campaign.Campaign("demo").folder)
     }
-    assert reasons == {f"rule 7: {cache}: 50.0 % of the files' bytes in memory"}
+    assert len(reasons) == 1
+    assert reasons.pop().startswith(f"rule 7: {cache}: 50.0 % of the files' bytes in memory")
     assert runs == []
 
 

@@ -1,0 +1,170 @@
+"""JSON of fio 3 (`--output-format=json` or `json+`).
+
+One document, which notes of fio may precede and its readable text may follow; `jobs` has an entry a
+job, or one a group with `group_reporting`. Jobs of one `groupid` run at the same time, those of
+others before or after. For `read`, `write` and `trim`: `total_ios`, `io_bytes` (and `io_kbytes` in
+KiB), `runtime` in ms, `iops` and `bw_bytes` (B/s) over it, `clat_ns` with percentiles in ns. As in
+fio's own totals, the work of a group is over the longest `runtime` in it.
+Source: github.com/axboe/fio, stat.c (add_ddir_status_json) and HOWTO.rst (--status-interval writes
+one document after another, each from the start of the run). Before 3.0 (commit c12d597a) `io_bytes`
+was in KiB in some versions and `bw_bytes` and `clat_ns` did not exist: refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, NoReturn
+
+from fsgreen.meters.importers.text import Report, decode
+from fsgreen.runs.formats import Format, Run
+from fsgreen.runs.meanings import Meanings
+
+DIRECTIONS = ("read", "write", "trim")
+QUANTILES = {"50.000000": "p50", "95.000000": "p95", "99.000000": "p99"}
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""fio's list where the job has none of its own: one that lacks some may have lost a line."""
+VERSION = re.compile(r"fio-(\d{1,3})\.\d+.*", re.DOTALL)
+START = re.compile(r"^\{", re.MULTILINE)
+ROUNDING = 1e-6
+SHORTEST_MS = 100
+"""Lengths are whole ms: a shorter run's rates are wrong by more than one per cent."""
+
+
+def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
+    """Read the groups of jobs of one run of fio; each is a run of its own."""
+    found = _document(decode(data, report), report)
+    try:
+        version = VERSION.fullmatch(found["fio version"])
+        if version is None or int(version[1]) < 3:
+            report.refuse(
+                f"this is of {found['fio version']}, which wrote other units",
+                "measure again with fio 3 or later",
+            )
+        jobs = sorted(found["jobs"], key=lambda job: int(job["groupid"]))
+        groups = [list(group) for _, group in groupby(jobs, key=lambda job: int(job["groupid"]))]
+        runs = [_run(group, report) for group in groups]
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        report.refuse(
+            f"this is no output of fio: {type(error).__name__}: {error}",
+            "fio JOBFILE --output-format=json --output=FILE",
+        )
+    if not runs:
+        report.refuse("fio ran no job", "give the output of a whole run")
+    if any("latency_p50_s" in run.values for run in runs):
+        report.tell("Latency is fio's completion latency, clat.")
+    return runs
+
+
+def _document(text: str, report: Report) -> Mapping[str, Any]:
+    """Return the one JSON document of a text."""
+    start = START.search(text)
+    if start is None:
+        report.refuse("no line begins a JSON document", "give the output of --output-format=json")
+
+    def constant(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no number")
+
+    try:
+        decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=constant)
+        found, end = decoder.raw_decode(text, start.start())
+    except (ValueError, RecursionError) as error:
+        report.refuse(f"this is no JSON: {error}", "give the output as fio wrote it")
+    if START.search(text, end):
+        report.refuse(
+            "it holds several documents: runs after each other, or one run again and again as "
+            "--status-interval writes it",
+            "give each run a file of its own, and leave --status-interval out",
+        )
+    for place, where in ((text[: start.start()], "before"), (text[end:], "after")):
+        if place.strip():
+            report.tell(f"{len(place.strip().splitlines())} lines {where} the JSON were left out.")
+    return dict(found)
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, unless it says two things of one name."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise ValueError(f"'{key}' stands twice, with different values")
+        found[key] = value
+    return found
+
+
+def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
+    names = list(dict.fromkeys(str(job["jobname"]) for job in jobs))
+    wrong = [str(job["jobname"]) for job in jobs if job["error"] != 0]
+    if wrong:
+        report.refuse(f"fio met errors in {', '.join(wrong)}", "mend the job and run it again")
+    if any("mixed" in job for job in jobs):
+        report.refuse(
+            "its directions are mixed into one by unified_rw_reporting",
+            "run it again without unified_rw_reporting",
+        )
+    parts = [job[way] for job in jobs for way in DIRECTIONS if _busy(job[way])]
+    if not parts:
+        report.refuse(f"{'+'.join(names)} did no I/O", "give the output of a whole run")
+    for part in parts:
+        _check(part, report)
+    duration_s = max(part["runtime"] for part in parts) / 1000
+    work_ops = sum(part["total_ios"] for part in parts)
+    values: dict[str, Any] = {
+        "workload": "+".join(names),
+        "duration_s": duration_s,
+        "work_ops": work_ops,
+        "bandwidth_b_s": sum(part["io_bytes"] for part in parts) / duration_s,
+    }
+    latencies = _latency(parts[0]) if len(parts) == 1 else {}
+    if not latencies and any("percentile" in part.get("clat_ns", {}) for part in parts):
+        report.tell(
+            f"{'+'.join(names)}: percentiles are left out; those of several jobs or directions "
+            "cannot be merged, and those of a list of its own may lack some."
+        )
+    values |= latencies
+    return Run("+".join(names), values)
+
+
+def _busy(part: Mapping[str, Any]) -> bool:
+    return bool(part["total_ios"] != 0 or part["io_bytes"] != 0 or part["runtime"] != 0)
+
+
+def _check(part: Mapping[str, Any], report: Report) -> None:
+    """Refuse a part whose numbers contradict each other."""
+    ios, moved_b, runtime_ms = (part[key] for key in ("total_ios", "io_bytes", "runtime"))
+    whole = all(type(value) is int and 0 <= value < 2**63 for value in (ios, moved_b, runtime_ms))
+    sound = (
+        whole
+        and runtime_ms > 0
+        and abs(part["iops"] - 1000 * ios / runtime_ms) <= ROUNDING * (1 + 1000 * ios / runtime_ms)
+        and part["bw_bytes"] == 1000 * moved_b // runtime_ms
+        and part["io_kbytes"] == moved_b // 1024
+    )
+    if whole and 0 < runtime_ms < SHORTEST_MS:
+        report.refuse(f"it ran for {runtime_ms} ms, known to one", "let it run for longer")
+    if not sound:
+        report.refuse(
+            "total_ios, io_bytes, runtime, iops and bw_bytes contradict each other",
+            "give the output as fio 3 wrote it",
+        )
+
+
+def _latency(part: Mapping[str, Any]) -> dict[str, float]:
+    latency = part.get("clat_ns", {})
+    percentiles = latency.get("percentile", {})
+    if list(percentiles) != [f"{share:.6f}" for share in PERCENTILES]:
+        return {}
+    rising = [latency["min"], *percentiles.values()]
+    # The bucket of a percentile is 1/64 wide, so that its bound may be above the maximum.
+    if sorted(rising) != rising or rising[-1] > 1.02 * latency["max"]:
+        raise ValueError("percentiles do not rise from the minimum to the maximum")
+    return {f"latency_{name}_s": percentiles[key] / 1e9 for key, name in QUANTILES.items()}
+
+
+FORMAT = Format(
+    name="fio 3 (--output-format=json)",
+    recognises=lambda head: b'"fio version"' in head,
+    read=read,
+)

@@ -1,0 +1,254 @@
+"""Files of runs as one table like `trials.csv`, and where it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import paths, trial
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.importers.text import Report, some
+from fsgreen.reduce import CELL, write_table
+from fsgreen.runs import energibridge, experiment_runner, filebench, fio, phoronix
+from fsgreen.runs.formats import Format, Run
+from fsgreen.runs.meanings import LEVELS, UNITS, Meanings, number
+from fsgreen.runs.places import levels_of
+from fsgreen.runs.report import cells_of_runs, comparisons_of_runs
+from fsgreen.trace import Boundary
+
+FORMATS: tuple[Format, ...] = (
+    experiment_runner.FORMAT,
+    energibridge.FORMAT,
+    fio.FORMAT,
+    filebench.FORMAT,
+    phoronix.FORMAT,
+)
+
+LARGEST_B = 64 * 2**20
+HEAD_B = 64 * 2**10
+AGREEMENT = 0.05
+"""How far energy may be from power times duration, and work from throughput times duration."""
+
+COLUMNS = (
+    *("campaign", "trial", "block", *CELL, "boundary", "duration_s", "work_ops"),
+    *("throughput_ops_s", "bandwidth_b_s", "energy_j", "power_w", "efficiency_ops_j"),
+    *("latency_p50_s", "latency_p95_s", "latency_p99_s"),
+)
+
+
+@dataclass(frozen=True)
+class ImportedRuns:
+    """What files of runs hold.
+
+    `trials` has those columns of `trials.csv` that the files know, a row per run; `aside` the
+    columns without a known meaning, as texts. `sources` names each file, with its SHA-256 and the
+    decisions that were made about it.
+    """
+
+    format: str
+    trials: pd.DataFrame
+    aside: pd.DataFrame
+    sources: tuple[Mapping[str, Any], ...]
+
+    def write(self, campaign: str) -> Path:
+        """Write `trials.csv`, `cells.csv`, `comparisons.csv`, `aside.csv` and `imported.json`.
+
+        Returns their folder. Raises FsgreenError where there is a campaign of this name.
+        """
+        folder = paths.results(campaign)
+        if paths.raw(campaign).exists() or (folder.is_dir() and any(folder.iterdir())):
+            raise FsgreenError(
+                f"there is a campaign '{campaign}' already",
+                where=folder,
+                next_step="choose another --name",
+            )
+        trials = self.trials.assign(campaign=campaign)[["campaign", *self.trials]]
+        write_table(trials, campaign, "trials")
+        write_table(cells_of_runs(trials), campaign, "cells")
+        write_table(comparisons_of_runs(trials), campaign, "comparisons")
+        if not self.aside.empty:
+            write_table(self.aside, campaign, "aside")
+        trial.write_json(
+            folder / "imported.json",
+            {"schema": 1, "format": self.format, "files": list(self.sources)},
+        )
+        return folder
+
+
+def import_runs(
+    files: Sequence[Path],
+    meanings: Meanings,
+    *,
+    pattern: re.Pattern[str] | None = None,
+    boundary: Boundary | None = None,
+) -> ImportedRuns:
+    """Read files of runs, all of one format.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Each with the runs of one table, or with one run.
+    meanings : Meanings
+        What columns mean that do not say it.
+    pattern : pattern, optional
+        What the files' paths say of their levels, of `places.path_pattern`.
+    boundary : str, optional
+        What the power includes; required where there is energy or power.
+
+    Raises
+    ------
+    FsgreenError
+        If a file cannot be trusted or two are the same; for a column that can be read in several
+        ways, or a meaning of none; for energy without a boundary.
+    """
+    contents = {file: _content(file) for file in files}
+    form = _format(contents)
+    hashes = {file: hashlib.sha256(data).hexdigest() for file, data in contents.items()}
+    counts = Counter(hashes.values())
+    again = [str(file) for file, digest in hashes.items() if counts[digest] > 1]
+    if again:
+        raise FsgreenError(
+            f"these files are the same, and would count a run twice: {some(again)}",
+            next_step="give each run once",
+        )
+    rows: list[dict[str, Any]] = []
+    aside: list[dict[str, str]] = []
+    sources = []
+    for nth, (file, data) in enumerate(contents.items(), 1):
+        report = Report(str(file))
+        levels = levels_of(file.as_posix(), pattern)
+        for run in form.read(data, meanings, report):
+            name = "-".join(part for part in (f"r{nth:03d}", file.stem, run.name) if part)
+            row = _row(run, levels, report)
+            if row.keys() & {column for column, _ in UNITS.values()}:
+                rows.append({"trial": name, **row})
+            aside.append({"trial": name, **{_other(key): run.aside[key] for key in run.aside}})
+        sources.append(
+            {"file": file.name, "sha256": hashes[file], "decisions": list(report.decisions)}
+        )
+    meanings.finish()
+    return ImportedRuns(form.name, _table(rows, boundary), _aside(aside), tuple(sources))
+
+
+def _content(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST_B + 1)
+    except OSError as error:
+        raise FsgreenError(
+            f"the file cannot be read: {error.strerror}", where=file, next_step="check its path"
+        ) from error
+    if len(data) > LARGEST_B:
+        raise FsgreenError(
+            f"the file is larger than {LARGEST_B // 2**20} MiB, which no table of runs is",
+            where=file,
+            next_step="a trace of power is read with: fsgreen import FILE --driver DRIVER",
+        )
+    return data
+
+
+def _format(contents: Mapping[Path, bytes]) -> Format:
+    found: dict[str, Format] = {}
+    for file, data in contents.items():
+        fitting = [form for form in FORMATS if form.recognises(data[:HEAD_B])]
+        if not fitting:
+            raise FsgreenError(
+                "this is none of: " + "; ".join(form.name for form in FORMATS),
+                where=file,
+                next_step="see docs/imports.md for what each must look like",
+            )
+        found[fitting[0].name] = fitting[0]
+    if len(found) > 1:
+        raise FsgreenError(
+            f"the files are of several formats: {'; '.join(found)}",
+            next_step="import those of each format under a --name of their own",
+        )
+    if not found:
+        raise FsgreenError("no file was given", next_step="fsgreen import-runs FILE --name NAME")
+    return next(iter(found.values()))
+
+
+def _row(run: Run, levels: Mapping[str, str], report: Report) -> dict[str, Any]:
+    """Return a run with the levels that its path names, checked."""
+    values = dict(run.values)
+    for factor, level in levels.items():
+        if factor != "workload" and str(values.get(factor, level)) != level:
+            report.refuse(
+                f"the path says {factor} {level}, and the file {values[factor]}",
+                f"leave {{{factor}}} out of --path, or the column aside",
+            )
+        values[factor] = level
+    for factor in LEVELS:
+        if factor in values and not str(values[factor]).strip():
+            report.refuse(f"{run.name or 'the run'} has no {factor}", "fill it in")
+    if "block" in values:
+        if not re.fullmatch(r"\d{1,9}", str(values["block"])):
+            report.refuse(f"the block {values['block']!r} is no whole number", "number the blocks")
+        values["block"] = int(values["block"])
+    if "load_ops_s" in values:
+        values["load_ops_s"] = number(str(values["load_ops_s"]), "the load", report.where)
+    for column, _ in UNITS.values():
+        value = values.get(column, 0.0)
+        if value < 0 or math.isinf(value) or (column == "duration_s" and values.get(column) == 0):
+            report.refuse(f"{run.name or 'the run'} has {column} {value:g}", "mend the file")
+    return _derived(values, run.name, report)
+
+
+def _derived(values: dict[str, Any], name: str, report: Report) -> dict[str, Any]:
+    """Add what two of work, duration and throughput give, and two of energy, duration, power."""
+    duration_s = values.get("duration_s", math.nan)
+    for total, rate in (("work_ops", "throughput_ops_s"), ("energy_j", "power_w")):
+        whole, each = values.get(total, math.nan), values.get(rate, math.nan)
+        if abs(each * duration_s - whole) > AGREEMENT * max(whole, each * duration_s):
+            report.refuse(
+                f"{name or 'the run'}: {total} {whole:g} is not {rate} {each:g} times duration_s "
+                f"{duration_s:g}",
+                "check the units of --map",
+            )
+        if math.isnan(each) and not math.isnan(whole / duration_s):
+            values[rate] = whole / duration_s
+        elif math.isnan(whole) and not math.isnan(each * duration_s):
+            values[total] = each * duration_s
+    energy_j, work_ops = values.get("energy_j", 0), values.get("work_ops", math.nan)
+    if energy_j > 0 and not math.isnan(work_ops):
+        values["efficiency_ops_j"] = work_ops / energy_j
+    return values
+
+
+def _table(rows: Sequence[Mapping[str, Any]], boundary: Boundary | None) -> pd.DataFrame:
+    if not rows:
+        raise FsgreenError(
+            "no column of these files is a quantity whose unit is known",
+            next_step="--map COLUMN=MEANING; docs/imports.md lists the meanings",
+        )
+    table = pd.DataFrame(rows)
+    if "block" in table and table["block"].isna().any():
+        raise FsgreenError(
+            "some runs have a block and some have none", next_step="map the block of all, or none"
+        )
+    if {"energy_j", "power_w"} & set(table):
+        if boundary is None:
+            raise FsgreenError(
+                "the files hold energy, and nothing in them says what it includes (rule 19)",
+                next_step="--boundary wall, dc-rail, cpu or modelled",
+            )
+        table["boundary"] = boundary
+    return table[[column for column in COLUMNS if column in table]]
+
+
+def _other(column: str) -> str:
+    """Return the name of a column that is kept aside, where `trial` is taken."""
+    return f"{column} (in the file)" if column == "trial" else column
+
+
+def _aside(rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
+    table = pd.DataFrame(rows, dtype=str)
+    return table if len(table.columns) > 1 else table.iloc[:0]

@@ -1,0 +1,136 @@
+"""Drift: does a cell, or the whole machine, change over the order in which trials ran (rule 25)?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats as distributions
+
+from fsgreen.stats.sample import constant, sample_of
+from fsgreen.stats.summary import Estimate
+
+FEW = 8
+"""Trials up to which ties are counted through all orders; the normal approximation errs there."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Drift of a campaign, between blocks and inside them.
+
+    `between_tau` and `between_p`: Kendall's test of the blocks' levels over their number, which
+    needs four blocks. `within_percent`: change from the first to the last place in a block, with
+    its 95 % interval, `n` being trials; `within_p` belongs to "none".
+    """
+
+    between_tau: float
+    between_p: float
+    within_percent: Estimate
+    within_p: float
+
+
+def trend(order: ArrayLike, values: ArrayLike) -> tuple[float, float]:
+    """Return Kendall's tau of a cell's values over the run order, and its p-value (Mann 1945).
+
+    (nan, nan) below four trials: three can never be significant; nor can four, with p of 8 % for
+    a perfect order. With ties among few trials the p-value counts all orders.
+
+    Parameters
+    ----------
+    order, values : array_like, shape (n,)
+        Where in the campaign each trial ran, and its result.
+    """
+    places, sample = sample_of(order), sample_of(values)
+    if sample.size < 4 or constant(sample) or constant(places):
+        return math.nan, math.nan
+    result = distributions.kendalltau(places, sample)
+    tied = len(np.unique(sample)) < sample.size or len(np.unique(places)) < sample.size
+    p = _exact_p(places, sample) if tied and sample.size <= FEW else float(result.pvalue)
+    return float(result.statistic), p
+
+
+def trend_percent(order: ArrayLike, values: ArrayLike) -> float:
+    """Return the change from the first to the last trial, as a percentage of the median.
+
+    The slope is the median of those of all pairs (Theil 1950, Sen 1968). NaN below two trials.
+    """
+    places, sample = sample_of(order), sample_of(values)
+    middle = abs(float(np.median(sample)))
+    if sample.size < 2 or constant(places) or middle == 0:
+        return math.nan
+    slope = float(distributions.theilslopes(sample, places).slope)
+    return 100 * slope * float(np.ptp(places)) / middle
+
+
+def order_drift(
+    cells: Sequence[object], blocks: ArrayLike, order: ArrayLike, values: ArrayLike
+) -> Drift:
+    """Return the drift of a campaign whose cells ran in random order inside blocks.
+
+    log(value) = cell + block + slope * place in the block. As the order inside blocks is random,
+    the slope has nothing to do with the cells, and hundreds of trials tell of it where a cell alone
+    has five (Georges et al. 2007 ask for independence of the order). Blocks are compared by what is
+    left of them after cells and slope.
+
+    Parameters
+    ----------
+    cells : sequence, length n
+        The cell of each trial.
+    blocks, order : array_like, shape (n,)
+        Number of the block, and place inside it.
+    values : array_like, shape (n,)
+        Positive results.
+
+    Raises
+    ------
+    ValueError
+        If a value is not positive.
+    """
+    logs, places = sample_of(values), sample_of(order)
+    if (logs <= 0).any():
+        raise ValueError("a drift in per cent needs positive values")
+    logs = np.log(logs)
+    number, of_block = np.unique(sample_of(blocks), return_inverse=True)
+    of_cell = np.unique([str(cell) for cell in cells], return_inverse=True)[1]
+    dummies = np.hstack([np.eye(of_cell.max() + 1)[of_cell], np.eye(len(number))[of_block]])
+    slope, error, degrees = _slope(dummies, places, logs)
+    fit = np.linalg.lstsq(dummies, logs - (slope if degrees else 0.0) * places, rcond=None)[0]
+    tau, between_p = trend(number, fit[-len(number) :])
+    reach = float(np.ptp(places))
+    if not degrees:
+        return Drift(tau, between_p, Estimate(math.nan, math.nan, math.nan, logs.size), math.nan)
+    half = float(distributions.t.ppf(0.975, degrees)) * error
+    change, low, high = (
+        100 * math.expm1(reach * one) for one in (slope, slope - half, slope + half)
+    )
+    p = 2 * float(distributions.t.sf(abs(slope) / error, degrees)) if error else math.nan
+    return Drift(tau, between_p, Estimate(change, low, high, logs.size), p)
+
+
+def _slope(
+    dummies: NDArray[np.float64], places: NDArray[np.float64], logs: NDArray[np.float64]
+) -> tuple[float, float, int]:
+    """Return slope, error and degrees of freedom (0: no slope) of what the dummies leave."""
+    both = np.column_stack([places, logs])
+    fit, _, rank, _ = np.linalg.lstsq(dummies, both, rcond=None)
+    place, left = (both - dummies @ fit).T
+    degrees = logs.size - int(rank) - 1
+    spread = float(place @ place)
+    if degrees < 1 or spread < 1e-9 * float(places @ places):
+        return math.nan, math.nan, 0
+    slope = float(place @ left) / spread
+    residual = float(((left - slope * place) ** 2).sum())
+    return slope, math.sqrt(residual / degrees / spread), degrees
+
+
+def _exact_p(order: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    """Return the share of all orders of the values that agree at least as far with the order."""
+    one, other = np.triu_indices(order.size, 1)
+    signs = np.sign(order[one] - order[other])
+    ways = values[np.array(list(itertools.permutations(range(order.size))))]
+    agreement = np.abs(np.sign(ways[:, one] - ways[:, other]) @ signs)
+    return float((agreement >= agreement[0]).mean())

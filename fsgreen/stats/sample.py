@@ -1,0 +1,25 @@
+"""What every statistic accepts as a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def sample_of(values: ArrayLike) -> NDArray[np.float64]:
+    """Return values as floats, shape (n,) with n at least 1.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is NaN or infinite: it would vanish in a mean or poison it.
+    """
+    sample = np.asarray(values, dtype=float)
+    if sample.ndim != 1 or sample.size == 0 or not np.isfinite(sample).all():
+        raise ValueError("a sample needs at least one trial and finite values only")
+    return sample
+
+
+def constant(sample: NDArray[np.float64]) -> bool:
+    """Return whether all values of a sample are the same."""
+    return bool(sample.min() == sample.max())

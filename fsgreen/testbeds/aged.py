@@ -1,0 +1,99 @@
+"""Aged file systems: each made once, kept as a snapshot, and put back for every trial."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import ager, guard, snapshot
+
+PLACED = ("files_count", "extents_per_file_x", "one_piece_percent", "layout_score_x")
+"""What must be the same on a file system that was put back."""
+
+
+@dataclass(frozen=True)
+class Aged:
+    """An aged file system as it was kept."""
+
+    file: Path
+    mkfs: tuple[str, ...]
+    geometry: dict[str, int]
+    fragmentation: dict[str, float]
+
+
+class AgedImages:
+    """The snapshots of one device, by file system, option and seed.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they lie; made if need be. Each takes the space of the metadata and of the tails of
+        the ager's files.
+    device, image : Path
+        The loop device and the file behind it.
+    size_b : int
+        Size of the device in bytes.
+    """
+
+    def __init__(self, folder: Path, device: Path, image: Path, size_b: int) -> None:
+        self._folder = folder
+        self._device = device
+        self._image = image
+        self._size_b = size_b
+        self._kept: dict[tuple[str, str, int], Aged] = {}
+
+    def find(self, key: tuple[str, str, int]) -> Aged | None:
+        """Return what is kept of a file system, option and seed, None if it is yet to be aged."""
+        return self._kept.get(key)
+
+    def keep(
+        self,
+        key: tuple[str, str, int],
+        mkfs: tuple[str, ...],
+        geometry: Mapping[str, int],
+        fragmentation: Mapping[str, float],
+    ) -> Aged:
+        """Keep the device as it is, unmounted after aging."""
+        self._folder.mkdir(exist_ok=True)
+        aged = Aged(
+            self._folder / f"{len(self._kept):03}", mkfs, dict(geometry), dict(fragmentation)
+        )
+        aged.file.unlink(missing_ok=True)
+        fd = guard.open_to_overwrite(self._device, image=self._image)
+        try:
+            snapshot.save(fd, self._size_b, aged.file)
+        except BaseException:
+            aged.file.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(fd)
+        self._kept[key] = aged
+        return aged
+
+    def put_back(self, aged: Aged) -> None:
+        """Write the kept file system onto the device."""
+        fd = guard.open_to_overwrite(self._device, image=self._image)
+        try:
+            snapshot.restore(aged.file, fd, self._size_b)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def verify(aged: Aged, place: Path) -> None:
+    """Raise `FsgreenError` unless the file system mounted on `place` lies as it did when kept."""
+    found = ager.layout(place)
+    wrong = [
+        f"{name} is {found[name]}, was {aged.fragmentation[name]}"
+        for name in PLACED
+        if found[name] != aged.fragmentation[name]
+    ]
+    if wrong:
+        raise FsgreenError(
+            f"the aged file system is not as it was: {'; '.join(wrong)}",
+            where=place,
+            next_step="start again: it is then aged anew; and look into dmesg",
+        )

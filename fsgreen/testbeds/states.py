@@ -1,0 +1,157 @@
+"""The states of a device below a file system: initial and steady, made anew before each mkfs.
+
+In every state the image behind the loop device is written in full: a trial must not pay for first
+touch. An image in RAM has no other state: no page of memory is faster for having been freed. Nor
+has one on a rotating disk, which remembers nothing, but on which a discarded image would come back
+in another zone (rule 39). An image on a solid-state disk that takes discards, below a file system
+mounted with `discard`, is discarded and written once, so that the disk forgets what trials before
+did. `steady` is written once more, in full: twice since the discard, as SNIA's performance test
+specification asks of a solid-state disk before it is measured. What was done is read from the
+kernel's counters of written and discarded sectors (those of /proc/diskstats).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import time
+from pathlib import Path
+
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import cache, commands, guard, image, mounts
+from fsgreen.testbeds.base import DeviceState
+from fsgreen.testbeds.queue import Queue, disk_of
+
+BLKDISCARD = 0x1277
+DISCARD_S = 5.0
+"""How long the disk below is given: ext4 discards in the background, and leaves out what was
+written again meanwhile."""
+
+
+class LoopStates:
+    """Makes the states of a loop device.
+
+    Parameters
+    ----------
+    device : Path
+        The loop device, not mounted whenever a method is called.
+    image : Path
+        The file behind it, written in full.
+    size_b : int
+        Its size in bytes.
+    """
+
+    def __init__(self, device: Path, image: Path, size_b: int) -> None:
+        self._device = device
+        self._image = image
+        self._size_b = size_b
+        self._counters = Queue(device.name)
+        self._untouched_b = self._counters.written_b()
+        self._disk = _discarding_disk(image)
+
+    def initial(self) -> DeviceState:
+        """Bring the device into its initial state; does nothing where nothing was written.
+
+        Raises
+        ------
+        FsgreenError
+            If the image keeps holes, or the kernel did not do what it was told.
+        """
+        discarded_b = 0
+        before_b = self._counters.written_b()
+        if self._disk is not None and before_b != self._untouched_b:
+            discarded_b = self._discard(self._disk)
+            self._fill()
+        self.close_holes()
+        self._untouched_b = self._counters.written_b()
+        return DeviceState("initial", self._untouched_b - before_b, discarded_b)
+
+    def steady(self) -> DeviceState:
+        """Bring the device into its initial state, then write it in full once more.
+
+        Raises
+        ------
+        FsgreenError
+            As `initial`.
+        """
+        before = self.initial()
+        self._fill()
+        written_b = self._counters.written_b() - self._untouched_b
+        return DeviceState("steady", before.written_b + written_b, before.discarded_b)
+
+    def close_holes(self) -> None:
+        """Write zeros where the image is not written, which reads as zeros already.
+
+        mkfs lets the kernel zero the tables of ext and the log of xfs. A loop device does so by
+        marking the blocks of its image as unwritten, where the file system below can: the first
+        write there would be slower.
+
+        Raises
+        ------
+        FsgreenError
+            If holes remain, as on a file system that compresses.
+        """
+        found = list(image.holes(self._image, self._size_b))
+        if not found:
+            return
+        fd = guard.open_to_overwrite(self._device, image=self._image)
+        try:
+            for begin_b, end_b in found:
+                image.write_zeros(fd, begin_b, end_b)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        for begin_b, _ in image.holes(self._image, self._size_b):
+            raise FsgreenError(
+                f"the image has a hole at byte {begin_b}: a trial would pay for its allocation",
+                where=self._image,
+                next_step="name a folder on another file system with --folder",
+            )
+
+    def _fill(self) -> None:
+        before_b = self._counters.written_b()
+        fd = guard.open_to_overwrite(self._device, image=self._image)
+        try:
+            image.fill(fd, self._size_b)
+        finally:
+            os.close(fd)
+        written_b = self._counters.written_b() - before_b
+        if written_b < self._size_b:
+            raise FsgreenError(
+                f"the kernel counted {written_b} B written of {self._size_b} B",
+                where=self._device,
+                next_step=f"echo 1 > /sys/block/{self._device.name}/queue/iostats",
+            )
+
+    def _discard(self, disk: Queue) -> int:
+        """Discard all of the device and return the bytes that the disk below discarded."""
+        before_b = disk.discarded_b()
+        fd = guard.open_to_overwrite(self._device, image=self._image)
+        try:
+            fcntl.ioctl(fd, BLKDISCARD, struct.pack("=QQ", 0, self._size_b))
+        finally:
+            os.close(fd)
+        commands.run(["sync", "--file-system", str(self._image)])
+        if list(image.holes(self._image, self._size_b)) != [(0, self._size_b)]:
+            raise FsgreenError(
+                "the image still holds data after it was discarded",
+                where=self._image,
+                next_step="name a folder on another file system with --folder",
+            )
+        deadline_s = time.monotonic() + DISCARD_S
+        while disk.discarded_b() < before_b + self._size_b and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+        return disk.discarded_b() - before_b
+
+
+def _discarding_disk(file: Path) -> Queue | None:
+    """Return the solid-state disk that hears when blocks of a file are freed, None without one."""
+    below = mounts.holding(file)
+    discards = any(option.split("=")[0] == "discard" for option in below.options)
+    disk = disk_of(below)
+    if disk is None or not discards or below.file_system in cache.MEMORY_FILE_SYSTEMS:
+        return None
+    queue = Queue(disk)
+    takes = queue.number("discard_max_bytes") and not queue.number("rotational")
+    return queue if takes else None
