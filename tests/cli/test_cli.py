@@ -17,6 +17,7 @@ COMMANDS = (
     "measure",
     "status",
     "latency",
+    "recommend",
     "notebook",
     "reproduce",
     "meters",
