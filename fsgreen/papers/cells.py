@@ -11,13 +11,13 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.reduce import CELL
 from fsgreen.stats import coverage
+from fsgreen.stats.shape import LEVEL
 
 TOTALS = {"throughput": ("work_ops", "duration_s"), "efficiency": ("work_ops", "energy_j")}
 """Rates as total over total (rule 29): operations per second and per joule."""
 
 UNIT = {"throughput": "ops_s", "efficiency": "ops_j"}
 SHARES = ("user", "system", "iowait", "idle", "steal")
-LEVEL = 0.05
 
 
 def cells_table(trials: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFrame:
