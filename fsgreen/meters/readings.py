@@ -52,9 +52,10 @@ class Readings(Sequence[Reading]):
         if isinstance(readings, cls):
             return readings
         rows = list(readings)
-        columns = np.array([[getattr(row, name) for row in rows] for name in QUANTITIES], float)
+        table = np.array([[getattr(row, name) for row in rows] for name in QUANTITIES], float)
+        columns = dict(zip(QUANTITIES, table, strict=True))
         flags = {nth: row.quality for nth, row in enumerate(rows) if row.quality != "ok"}
-        return cls(*columns, flags=flags)
+        return cls(**columns, flags=flags)
 
     @classmethod
     def joined(cls, several: Iterable[Readings]) -> Self:

@@ -48,7 +48,19 @@ def latency_table(cells: Iterable[tuple[Mapping[str, Any], pd.DataFrame]]) -> pd
     cells : iterable of (cell, histogram)
         One pair per trial; the histogram has the columns of `latency.parquet`.
     """
-    merged = pd.concat([histogram.assign(**cell) for cell, histogram in cells])
+    of_cell: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
+    for cell, histogram in cells:
+        of_cell.setdefault(tuple(cell[factor] for factor in CELL), []).append(histogram)
+    # Summed by cell first: the buckets of all trials at once would take gigabytes.
+    merged = pd.concat(
+        [
+            pd.concat(several)
+            .groupby(["flowop", "operation", "upper_ns"], as_index=False)["work_ops"]
+            .sum()
+            .assign(**dict(zip(CELL, levels, strict=True)))
+            for levels, several in of_cell.items()
+        ]
+    )
     merged["load_ops_s"] = merged["load_ops_s"].astype(float)
     rows = [
         {
