@@ -205,6 +205,7 @@ def _row(cell, block, order, rate, power_w, boundary):
         "dirty_before_flush_b": 2**20,
         "dirty_after_flush_b": 0,
         "steady": "flat",
+        "steady_power": "flat",
         "error_gain_j": 0.015 * energy_j,
         "error_constant_j": 6.0,
         "error_quantisation_j": 1.0,

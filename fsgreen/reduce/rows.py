@@ -14,7 +14,7 @@ from fsgreen import trace
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
-from fsgreen.stats import classify_series
+from fsgreen.stats import SAME_POWER, classify_series
 from fsgreen.trace.reduced import Reduced, reduce_power
 from fsgreen.trial import Phase, Trial
 
@@ -91,6 +91,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "flush_duration_s": trial.phase("flush").duration_s,
         **_state(record),
         "steady": classify_series(_rate(ops)),
+        "steady_power": classify_series(_power_w(traces), SAME_POWER),
         **_errors(traces),
         "harness_cpu_percent": record["harness"]["cpu_percent"],
         "settle_s": record["settle_s"],
@@ -118,9 +119,21 @@ def series_of(traces: Traces) -> pd.DataFrame:
 
 
 def _rate(ops: pd.DataFrame) -> np.ndarray:
-    """Return operations per second, without the rest of a second at the end of the phase."""
-    whole = ops[ops["duration_s"] >= 0.5 * ops["duration_s"].median()]
+    """Return operations per second of each whole second."""
+    whole = ops[_whole(ops)]
     return (whole["work_ops"] / whole["duration_s"]).to_numpy(dtype=float)
+
+
+def _power_w(traces: Traces) -> np.ndarray:
+    """Return the power of all meters in each whole second that they cover."""
+    power_w = np.sum([power.series_w() for power in traces.power.values()], axis=0)
+    whole = power_w[_whole(traces.ops)]
+    return whole[np.isfinite(whole)]
+
+
+def _whole(ops: pd.DataFrame) -> np.ndarray:
+    """Return which rows are seconds, and not the rest of one at the end of the phase."""
+    return (ops["duration_s"] >= 0.5 * ops["duration_s"].median()).to_numpy()
 
 
 def _energy(traces: Traces, measure: Phase) -> dict[str, float]:

@@ -35,6 +35,7 @@ def test_a_trial_of_known_work_and_power(raw):
     assert row["flush_duration_s"] == pytest.approx(1)
     assert row["error_gain_j"] == pytest.approx(37.5)
     assert row["steady"] == "flat"
+    assert row["steady_power"] == "flat"
     assert row["latency_p50_s"] == pytest.approx(2e-6)
     assert row["latency_p99_s"] == pytest.approx(4e-6)
 
