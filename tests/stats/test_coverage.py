@@ -13,8 +13,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stats import coverage
 
 TABLE = coverage.table()
-REPETITIONS = 400
-FEWEST = 24
+REPETITIONS = 300
+FEWEST = 16
 
 
 def test_the_document_holds_the_whole_table():
