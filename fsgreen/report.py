@@ -12,7 +12,7 @@ from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import read_plan
 
-TABLES = ("cells", "effects", "trust", "confounds", "claims", "claim_parts")
+TABLES = ("cells", "effects", "trust", "confounds", "claims", "claim_parts", "interactions")
 
 
 def write(campaign: str) -> Path:

@@ -1,12 +1,13 @@
 """Recommendations: what is ranked, what is refused, and what is not said without evidence."""
 
 import argparse
+import os
 
 import numpy as np
 import pandas as pd
 import pytest
 import synthetic
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsgreen import design, paths, recommend, reduce
@@ -17,6 +18,7 @@ from fsgreen.papers.effects import Config
 from fsgreen.papers.fast10 import analyse
 from fsgreen.recommend.planning import more_blocks
 
+FUZZ = settings(max_examples=round(200 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
 NOW = Config("ext3")
 CELLS = [
     *synthetic.cells(["varmail"], ["ext2", "ext3", "xfs"]),
@@ -119,7 +121,15 @@ def test_an_unknown_constraint_is_refused_with_those_there_are(texts, message):
         recommend.parse(texts, ["ext3", "xfs"])
 
 
-@given(st.lists(st.text(max_size=40) | st.sampled_from([*recommend.KNOWN, "file system xfs"])))
+WORDS = st.sampled_from(
+    ["no", "reformat", "relaxed", "durability", "file", "system", "xfs", "NAME"]
+)
+PHRASES = st.lists(WORDS, max_size=4).map(" ".join)
+KNOWN = st.sampled_from(["no reformat", "No relaxed  durability", "file system xfs"])
+
+
+@FUZZ
+@given(st.lists(st.text(max_size=40) | PHRASES | KNOWN, max_size=5))
 def test_no_text_is_taken_for_a_constraint_that_it_is_not(texts):
     try:
         wanted = recommend.parse(texts, ["xfs"])

@@ -7,7 +7,7 @@ import shutil
 import pytest
 import synthetic
 
-from fsgreen import confounds, design, paths, reduce, report
+from fsgreen import confounds, design, paths, recommend, reduce, report
 from fsgreen.errors import FsgreenError
 from fsgreen.papers.fast10 import analyse, claims, figures
 
@@ -24,6 +24,7 @@ def run_all(campaign):
     confounds.write(campaign)
     analyse.write(campaign)
     figures.write(campaign)
+    recommend.write(campaign)
     claims.write(campaign)
     return report.write(campaign)
 

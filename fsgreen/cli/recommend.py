@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ def _print_row(row: dict[str, Any], value: str, low: str, high: str) -> None:
     from fsgreen.recommend import percent
 
     absolute = f"{row[value]:,.4g}" if row[value] < THOUSAND else f"{row[value]:,.0f}"
-    half = f" +- {50 * (row[high] - row[low]) / row[value]:.0f} %"
+    half_percent = 50 * (row[high] - row[low]) / row[value]
+    half = "" if math.isnan(half_percent) else f" +- {half_percent:.0f} %"
     effect = "" if row["change"] == "none" else percent(row)
     print(
         f"  {row['order']:4} {_name(row):22}{absolute + half:>20}{effect:>22}  "

@@ -107,8 +107,12 @@ def _doctor(options: argparse.Namespace) -> None:
 def _plan(options: argparse.Namespace) -> None:
     from fsgreen import design
     from fsgreen.design.overview import describe
+    from fsgreen.testbeds.options import recipe
 
-    for line in describe(design.make_plan(design.load_study(options.study), options.profile)):
+    plan = design.make_plan(design.load_study(options.study), options.profile)
+    for cell in plan.cells:
+        recipe(cell.file_system, cell.option)
+    for line in describe(plan):
         print(line)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fsgreen.design import combinations
 from fsgreen.design.cell import FACTORS
 from fsgreen.design.plan import Plan
 
@@ -35,6 +36,7 @@ def describe(plan: Plan) -> Iterator[str]:
     ):
         yield f"{title}:"
         yield from (f"  {name}: {value}" for name, value in values.items())
+    yield from combinations.describe(plan.cells)
     yield "cells:"
     for cell in plan.cells:
         yield f"  {cell.label}{'  (baseline)' if cell == plan.baseline else ''}"

@@ -1,4 +1,4 @@
-"""One row per cell: centre, interval, variation, steady state and what more trials would buy."""
+"""One row per cell: centre, interval, variation, shape, steady state, and what more trials buy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.reduce import CELL
+from fsgreen.stats import coverage
+from fsgreen.stats.shape import LEVEL
 
 TOTALS = {"throughput": ("work_ops", "duration_s"), "efficiency": ("work_ops", "energy_j")}
 """Rates as total over total (rule 29): operations per second and per joule."""
@@ -28,7 +30,8 @@ def cells_table(trials: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFra
     bounds : mapping
         The plan's `ci_half_width_percent` and `minimum_trials`.
     """
-    groups = trials.groupby([*CELL, "boundary"], dropna=False, sort=True)
+    in_order = trials.sort_values(["block", "order"], kind="stable", ignore_index=True)
+    groups = in_order.groupby([*CELL, "boundary"], dropna=False, sort=True)
     return pd.DataFrame(
         [
             {**dict(zip([*CELL, "boundary"], key, strict=True)), **_summary(cell, bounds)}
@@ -37,16 +40,27 @@ def cells_table(trials: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFra
     )
 
 
+def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Estimate) -> str:
+    """Return which of the two intervals holds (rule 31): the t interval needs normal trials.
+
+    It is starred where they are not normal and too few for an interval of the median.
+    """
+    if not mean.has_interval:
+        return "none"
+    if not normality_p < LEVEL:
+        return "mean, t"
+    return "median, ranks" if median.has_interval else "mean, t, starred"
+
+
 def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
     target_percent = bounds["ci_half_width_percent"]
     rates = cell["throughput_ops_s"]
-    median, scatter = stats.median_ci(rates), stats.variation(rates)
-    needed = stats.trials_needed(rates, target_percent / 100)
-    tau, trend_p = stats.trend(cell["block"], rates)
     estimates = {
         name: stats.ratio_of_totals(cell[above], cell[below])
         for name, (above, below) in TOTALS.items()
     }
+    scatter = stats.variation(rates)
+    needed = stats.trials_needed(rates, target_percent / 100)
     half_width_percent = estimates["throughput"].half_width_percent
     return {
         "n": len(cell),
@@ -59,11 +73,8 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
         **_columns("power", "w", stats.mean_ci(cell["power_w"])),
         **_columns("energy", "j", stats.mean_ci(cell["energy_j"])),
         "idle_power_w": cell["idle_power_w"].mean(),
-        "mean_throughput_ops_s": rates.mean(),
-        "median_throughput_ops_s": median.value,
-        "median_throughput_low_ops_s": median.low,
-        "median_throughput_high_ops_s": median.high,
-        "normality_p": stats.normality_p(rates),
+        **_centres(rates),
+        **_tail(cell),
         "cv_percent": scatter.cv_percent,
         "range_percent": scatter.range_percent,
         "throughput_p5_ops_s": scatter.p5,
@@ -71,16 +82,73 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
         "half_width_percent": half_width_percent,
         "target_met": bool(half_width_percent < target_percent),
         "needed_count": math.nan if needed is None else needed,
-        "trend_tau_x": tau,
-        "trend_p": trend_p,
+        **_order(cell, rates),
         "state": stats.classify_cell(list(cell["steady"])),
         "steady_percent": 100 * (cell["steady"] != "no steady state").mean(),
+        **_power_state(cell),
         **{f"cpu_{name}_percent": cell[f"cpu_{name}_percent"].mean() for name in SHARES},
         **{
             f"latency_{quantile}_s": cell[f"latency_{quantile}_s"].median()
             for quantile in ("p50", "p95", "p99")
         },
     }
+
+
+def _centres(rates: pd.Series) -> dict[str, Any]:
+    """Return mean and median side by side, and which one to read (rule 31)."""
+    mean, median = stats.mean_ci(rates), stats.median_ci(rates)
+    normality_p = stats.normality_p(rates)
+    return {
+        **_columns("mean_throughput", "ops_s", mean),
+        **_columns("median_throughput", "ops_s", median),
+        "harmonic_throughput_ops_s": _harmonic(rates),
+        "normality_p": normality_p,
+        "interval_to_read": interval_to_read(normality_p, mean, median),
+    }
+
+
+def _tail(cell: pd.DataFrame) -> dict[str, Any]:
+    """Return what the trials look like (rule 33), and the interval of throughput for long tails."""
+    rates, (above, below) = cell["throughput_ops_s"], TOTALS["throughput"]
+    shape = stats.shape(rates)
+    low, high = math.nan, math.nan
+    if (cell[above] > 0).all():
+        studentised = stats.studentised_ratio(cell[above], cell[below])
+        low, high = studentised.low, studentised.high
+    return {
+        "shape": shape,
+        "skewness_p": stats.skewness_p(rates),
+        "dip_p": stats.dip_p(rates),
+        "studentised_low_ops_s": low,
+        "studentised_high_ops_s": high,
+        "interval_note": coverage.interval_note(
+            "ratio of totals", shape, len(rates), better="ratio of totals, studentised"
+        ),
+    }
+
+
+def _harmonic(rates: pd.Series) -> float:
+    return stats.harmonic_mean(rates).value if (rates > 0).all() else 0.0
+
+
+def _order(cell: pd.DataFrame, rates: pd.Series) -> dict[str, float]:
+    """Return the trend over the run order in the campaign (rule 25).
+
+    The index of `cell` is that order.
+    """
+    tau, trend_p = stats.trend(cell.index, rates)
+    return {
+        "trend_tau_x": tau,
+        "trend_p": trend_p,
+        "trend_percent": stats.trend_percent(cell.index, rates),
+    }
+
+
+def _power_state(cell: pd.DataFrame) -> dict[str, str]:
+    """Return the class of power, where its series were read (rule 23)."""
+    if "steady_power" not in cell:
+        return {}
+    return {"power_state": stats.classify_cell(list(cell["steady_power"]))}
 
 
 def _columns(name: str, unit: str, estimate: stats.Estimate) -> dict[str, float]:

@@ -110,8 +110,7 @@ def advice(plan: Plan) -> str:
 
     The options of the example fit every image of 2.5 GiB and more.
     """
-    profile = plan.profile
-    block_s = 8 * (2 * profile.idle_s + profile.warmup_s + profile.measure_s)
+    block_s = 8 * plan.profile.least_trial_s
     return (
         "This campaign has no factorial design, so it cannot say how options combine.\n"
         f"Add to the matrices of studies/{plan.study}.yaml, and name it in a profile:\n\n"

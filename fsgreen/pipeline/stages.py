@@ -20,7 +20,14 @@ from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.notebook import run_notebook
 
-ANALYSIS = ("40_reduce", "50_confounds", "60_analyse", "70_figures", "80_claims")
+ANALYSIS = (
+    "40_reduce",
+    "50_confounds",
+    "60_analyse",
+    "66_interactions",
+    "70_figures",
+    "80_claims",
+)
 """The notebooks that take a campaign from raw traces to claims, in their order."""
 
 BASES = ("measured", "simulated", "published", "")
@@ -149,6 +156,8 @@ def _compare_plans(campaign: str) -> None:
 
 
 def _show(campaign: str) -> None:
+    from fsgreen import rules
+
     with (paths.results(campaign) / "claims.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     counts = Counter((row["verdict"], row["basis"]) for row in rows)
@@ -156,4 +165,5 @@ def _show(campaign: str) -> None:
     print(f"{'':20}" + "".join(f"{basis or 'nothing':>11}" for basis in BASES))
     for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
         print(f"{verdict:20}" + "".join(f"{counts[verdict, basis] or '':>11}" for basis in BASES))
+    print("\n" + rules.summary(campaign))
     print(f"\nreport: {paths.results(campaign) / 'report.pdf'}")

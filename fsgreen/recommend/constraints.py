@@ -39,6 +39,9 @@ class Constraints:
         return None
 
 
+ANYTHING = Constraints()
+
+
 def parse(texts: Iterable[str], file_systems: Sequence[str]) -> Constraints:
     """Return the constraints that are written as in `KNOWN`; case and spacing do not matter.
 

@@ -13,7 +13,7 @@ from fsgreen.errors import FsgreenError, unknown
 from fsgreen.papers.cells import TOTALS, UNIT
 from fsgreen.papers.effects import LEVEL, Config, effects_table, sample
 from fsgreen.recommend.changes import change
-from fsgreen.recommend.constraints import Constraints
+from fsgreen.recommend.constraints import ANYTHING, Constraints
 from fsgreen.recommend.planning import more_blocks
 from fsgreen.recommend.verdicts import verdict, words
 
@@ -121,7 +121,7 @@ def recommend(
     workload: str,
     bounds: Mapping[str, float],
     now: Config,
-    constraints: Constraints = Constraints(),  # noqa: B008 (frozen)
+    constraints: Constraints = ANYTHING,
 ) -> pd.DataFrame:
     """Return a row per metric and configuration, best first, what there is now included.
 

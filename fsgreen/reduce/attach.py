@@ -9,9 +9,10 @@ import pandas as pd
 
 from fsgreen import trace
 from fsgreen.campaign import Campaign
+from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Imported, power_table
-from fsgreen.reduce.pool import poolable_trials
+from fsgreen.reduce.pool import poolable_trials, read_plan
 from fsgreen.reduce.tables import write_table
 from fsgreen.trial import Trial
 
@@ -39,11 +40,11 @@ def attach(campaign: str, imported: Imported) -> tuple[trace.ClockFit, Path]:
             next_step="export it again with the date in its time column",
         )
     fit = trace.fit_clock(readings, Campaign(campaign).pulses())
-    on_host = trace.to_host(readings, fit)
+    on_host, plan = trace.to_host(readings, fit), read_plan(campaign)
     rows = [
         row
         for trial in poolable_trials(campaign)
-        if (row := _row(trial, on_host, imported.info, fit)) is not None
+        if (row := _row(trial, plan, on_host, imported.info, fit)) is not None
     ]
     if not rows:
         raise FsgreenError(
@@ -55,7 +56,7 @@ def attach(campaign: str, imported: Imported) -> tuple[trace.ClockFit, Path]:
 
 
 def _row(
-    trial: Trial, readings: pd.DataFrame, info: trace.MeterInfo, fit: trace.ClockFit
+    trial: Trial, plan: Plan, readings: pd.DataFrame, info: trace.MeterInfo, fit: trace.ClockFit
 ) -> dict[str, Any] | None:
     measure, clock = trial.phase("measure"), trial.record["clock"]
     ahead_s = clock["unix_s"] - clock["monotonic_s"]
@@ -67,7 +68,7 @@ def _row(
     budget = trace.error_budget(readings, *span, info, fit)
     return {
         "trial": trial.name,
-        **trial.record["cell"],
+        **plan.levels(Cell(**trial.record["cell"])),
         "boundary": info.boundary,
         **{name: energies[name] for name in ("duration_s", "energy_j", "counter_energy_j")},
         "power_w": energies["power_w"],

@@ -7,9 +7,9 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 
-from fsgreen import design, stats
+from fsgreen import stats
 from fsgreen.design import Plan, PlannedTrial, derive_seed, values_of
-from fsgreen.reduce import CELL
+from fsgreen.reduce import CELL, due_trials
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence, Record
 
@@ -70,7 +70,7 @@ def complete_random_blocks(evidence: Evidence) -> Answer:
     """Rule 3: the order is that of the seed, nothing due is missing, no trial ran elsewhere."""
     plan = evidence.plan
     measured = {record["trial"] for record in evidence.records}
-    due = {entry.trial for entry in design.due(plan, evidence.measured)}
+    due = {entry.trial for entry in due_trials(plan, evidence.trials)}
     missing = sorted(due - measured)
     if not _follows_its_seed(plan):
         return fired(f"the order of the blocks is not that of seed {plan.seed}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen import paths
+from fsgreen.errors import FsgreenError
 from fsgreen.reduce import read_table, write_table
 from fsgreen.rules import (
     comparison,
@@ -85,9 +86,17 @@ def read(campaign: str) -> pd.DataFrame:
     Raises
     ------
     FsgreenError
-        If the table has not been made.
+        If the table has not been made, or by a version that had other columns.
     """
-    table = read_table(campaign, "trust").set_index("rule", drop=False)
+    table = read_table(campaign, "trust")
+    if tuple(table.columns) != COLUMNS:
+        raise FsgreenError(
+            "this table of the rules is of another version",
+            where=paths.results(campaign) / "trust.csv",
+            next_step="./run reproduce (shipped data), or "
+            f"fsgreen notebook 60_analyse -p campaign {campaign}",
+        )
+    table = table.set_index("rule", drop=False)
     report = reporting.Report.of(campaign)
     for number, judged in reporting.JUDGES.items():
         answer = judged(report)

@@ -30,7 +30,7 @@ TOOK = re.compile(STAMP + r"Run took (?P<took_s>\d{1,9}) seconds\.\.\.")
 LOADED = re.compile(STAMP + r"(?P<name>\S.*?) personality successfully loaded")
 OPERATION = re.compile(rf"(?m)^\S+ +\d+ops +{NUMBER}ops/s +(?P<moved>{NUMBER})mb/s +{NUMBER}ms/op")
 BROKEN = re.compile(r"NO VALID RESULTS|Run stopped early|syntax error")
-STAMPS_S = 0.5
+STAMPS_S = 0.2
 """How far the stamps of the lines may be from the length: threads start and end in between."""
 
 

@@ -166,9 +166,7 @@ def _estimate(cell: pd.DataFrame, name: str) -> stats.Estimate:
         return NOTHING
     if name in COSTS or (values <= 0).any():
         return stats.mean_ci(values)
-    inverse = stats.mean_ci(1 / values)
-    high = 1 / inverse.low if inverse.low > 0 else math.nan
-    return stats.Estimate(1 / inverse.value, 1 / inverse.high, high, inverse.n)
+    return stats.harmonic_mean(values)
 
 
 def _cv_percent(values: pd.Series) -> float:
@@ -184,10 +182,8 @@ def _compare(candidate: pd.DataFrame, baseline: pd.DataFrame, column: str) -> di
         means = [log.groupby(cell["block"]).mean() for log, cell in zip(logs, cells, strict=True)]
         pairs = (means[0] - means[1]).dropna().to_numpy()
         if len(pairs):
-            n = len(pairs)
-            return _result(
-                n, n, True, stats.mean_ci(pairs), stats.LogRatio.of_blocks(pairs).difference_p()
-            )
+            ratio = stats.LogRatio.of_blocks(pairs)
+            return _result(ratio.n, ratio.n, True, stats.mean_ci(pairs), ratio.difference_p())
     return _result(len(logs[0]), len(logs[1]), False, *_welch(*(log.to_numpy() for log in logs)))
 
 

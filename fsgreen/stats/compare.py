@@ -125,13 +125,13 @@ def effect(
     """Return candidate over baseline with a hierarchical bootstrap interval.
 
     The error of the logarithm of the ratio is that of a bootstrap over blocks, then trials, made
-    wider by sqrt(n / (n - 1)), and the interval is Student's (Hesterberg 2015, section 4.5: "t with
-    bootstrap standard error"). At five blocks this covers more than a percentile interval and is
-    narrower than a studentised one that covers as much (docs/statistics.md).
+    wider by sqrt(n / (n - 1)), and the interval is Student's (Hesterberg 2015, "t with bootstrap
+    standard error"): at five blocks a percentile interval is much too short. Still short for a cell
+    with a long tail over one without; docs/statistics.md has its coverage.
 
     Without `MIN_BLOCKS` common blocks, or where the baseline can be zero, the bounds are NaN; where
     only the candidate can be zero, which has no logarithm, they are percentiles, expanded for few
-    blocks (Hesterberg 2015, section 5.3). Columns as in `compare`; `n` counts common blocks.
+    blocks (Hesterberg 2015). Columns as in `compare`; `n` counts common blocks.
     """
     return _Pair.of(candidate, baseline, seed, resamples).estimate(level)
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fsgreen.stats.compare import LogRatio
-from fsgreen.stats.summary import Estimate, mean_ci
+from fsgreen.stats.summary import Estimate
 
 Floats = NDArray[np.float64]
 
@@ -89,8 +89,8 @@ def contrast(logs: ArrayLike, weights: ArrayLike, bound: float) -> Contrast:
         As in `LogRatio.equivalence_p`.
     """
     of_block = np.asarray(logs, dtype=float) @ np.asarray(weights, dtype=float)
-    log = LogRatio.of_blocks(of_block)
-    return Contrast(_ratio(of_block), log.difference_p(), log.equivalence_p(bound))
+    ratio = LogRatio.of_blocks(of_block)
+    return Contrast(_ratio(of_block), ratio.difference_p(), ratio.equivalence_p(bound))
 
 
 def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:
@@ -131,7 +131,5 @@ def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:
 
 def _ratio(logs: Floats) -> Estimate:
     """Return the mean of logs as a ratio, with its interval."""
-    if not len(logs):
-        return Estimate(math.nan, math.nan, math.nan, 0)
-    mean = mean_ci(logs)
-    return Estimate(math.exp(mean.value), math.exp(mean.low), math.exp(mean.high), mean.n)
+    ratio = LogRatio.of_blocks(logs)
+    return Estimate(math.exp(ratio.value), *ratio.interval(), ratio.n)

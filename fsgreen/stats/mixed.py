@@ -91,13 +91,14 @@ def mixed_model(trials: pd.DataFrame, factors: Sequence[str], metric: str) -> Mi
     n, width = design.shape
     unknown = np.full(width, math.nan), np.full((width, width), math.nan)
     degrees = n - width - len(blocks) + 1
-    if len(blocks) < 2 or degrees < 1 or np.linalg.matrix_rank(design) < width:
-        return MixedModel(rows, *unknown, degrees, n, trouble="too few blocks or trials")
     if (values <= 0).any():
         return MixedModel(rows, *unknown, degrees, n, trouble="a value is zero or negative")
     logs = np.log(values)
     whole = np.hstack([design, np.eye(len(blocks))[of_block]])
-    left = logs - whole @ np.linalg.lstsq(whole, logs, rcond=None)[0]
+    fit, _, rank, _ = np.linalg.lstsq(whole, logs, rcond=None)
+    if len(blocks) < 2 or degrees < 1 or rank < width + len(blocks) - 1:
+        return MixedModel(rows, *unknown, degrees, n, trouble="too few blocks or trials")
+    left = logs - whole @ fit
     scatter = math.sqrt(float(left @ left) / degrees)
     if scatter < 1e-9:
         return MixedModel(rows, *unknown, degrees, n, trouble="no scatter between trials")

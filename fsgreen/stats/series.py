@@ -19,7 +19,7 @@ SHORTEST_SEGMENT = 3
 
 SAME_LEVEL = 0.05
 """Segments whose means differ by less than this share are one level (the target interval of
-fast10, section 4: half-widths below 5 % of the mean)."""
+fast10, section 3.2: half-widths below 5 % of the mean)."""
 
 SAME_POWER = 0.02
 """The same for power, most of which a machine draws when idle: what the errors of an energy may be

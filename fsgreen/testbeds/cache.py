@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from fsgreen.testbeds import commands, residency
+from fsgreen.testbeds import commands, mounts, residency
 
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
 """File systems that live in the cache itself and can never be cold."""
@@ -68,12 +68,13 @@ def resident_share(directory: Path, *, apart: Path | None = None) -> float:
     """
     from tqdm.auto import tqdm
 
+    file_system = mounts.holding(directory).file_system
     pages = cached = 0
     found = files_below(directory, apart=apart)
     for path, size_b in tqdm(found, desc="page cache", unit="file", delay=PROGRESS_S, leave=False):
         fd = residency.open_unseen(path)
         try:
-            cached += residency.cached_pages(fd, size_b)
+            cached += residency.cached_pages(fd, size_b, file_system)
         finally:
             os.close(fd)
         pages += residency.pages_of(size_b)

@@ -162,6 +162,7 @@ class LoopTestbed:
         """Unmount what is there, restore the device, make, mount and verify the file system."""
         self.check(file_system, option, scheduler=scheduler, device=device)
         self._unmount()
+        self._mount = None
         wanted = scheduler or self._scheduler or self._scheduler_before
         if wanted is not None:
             self._queue.set_scheduler(wanted)
@@ -179,7 +180,7 @@ class LoopTestbed:
         kept = self._aged.find(key) or self._age(recipe, key)
         before_b = self._queue.written_b()
         self._aged.put_back(kept)
-        state = DeviceState("aged", self._queue.written_b() - before_b, 0)
+        state = DeviceState("aged", self._states.require_written(before_b), 0)
         mount = self._mount_verified(
             recipe, kept.mkfs, kept.geometry, state, fragmentation=kept.fragmentation
         )

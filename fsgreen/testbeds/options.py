@@ -72,6 +72,12 @@ STRICTATIME = Setting(
     "atime", "access times always written (fast10's default)", (), ("strictatime",)
 )
 NOATIME = Setting("atime", "access times not written", (), ("noatime",))
+RELATIME = Setting(
+    "atime",
+    "access times written once a day, or after a change (Linux's default)",
+    (),
+    ("relatime",),
+)
 JOURNAL = Setting("data", "data journalled", (), ("data=journal",))
 WRITEBACK = Setting("data", "data not ordered before metadata", (), ("data=writeback",))
 ORDERED = Setting("data", "data written before its metadata (default)", (), ("data=ordered",))
@@ -107,6 +113,7 @@ EXT_MKFS = (
 )
 EXT_OPTIONS = {
     "noatime": NOATIME,
+    "relatime": RELATIME,
     "blk1k": _ext_block(1024),
     "blk2k": _ext_block(2048),
     "isz1k": Setting("inode", "1 KiB inodes", ("-I", "1024"), (), {"inode_b": 1024}),
@@ -114,7 +121,12 @@ EXT_OPTIONS = {
         "group", "16 Ki blocks a group", ("-g", "16384"), (), {"blocks_per_group": 16384}
     ),
 }
+EXT4_OPTIONS = {
+    # It fills the slot of the journal's mode: without a journal, a data= option stops the mount.
+    "nojnl": Setting("data", "no journal", ("-O", "^has_journal")),
+}
 EXT_LACKS = {
+    "cow": "it overwrites in place",
     "agcount": "it has block groups, not allocation groups (bg16k changes them)",
     "log": "only reiserfs could mount without its log",
     "tail": "only reiserfs packs tails",
@@ -122,14 +134,17 @@ EXT_LACKS = {
 DATA_OPTIONS = {"dtlg": JOURNAL, "wrbck": WRITEBACK}
 
 
-def _ext(name: str, *, journal: bool) -> FileSystem:
+def _ext(name: str, *, journal: bool, more: Mapping[str, Setting] | None = None) -> FileSystem:
     return FileSystem(
         name=name,
         mkfs=EXT_MKFS,
         minimum_b=32 * MIB_B,
         defaults=(_ext_block(4096), STRICTATIME, *((ORDERED,) if journal else ())),
-        options={**EXT_OPTIONS, **(DATA_OPTIONS if journal else {})},
-        lacks=EXT_LACKS if journal else {**EXT_LACKS, "data": "it has no journal"},
+        options={**EXT_OPTIONS, **(DATA_OPTIONS if journal else {}), **(more or {})},
+        lacks={
+            **EXT_LACKS,
+            "data": "without its journal it is ext2" if journal else "it has no journal",
+        },
     )
 
 
@@ -140,14 +155,16 @@ XFS = FileSystem(
     defaults=(_xfs_block(4096), STRICTATIME),
     options={
         "noatime": NOATIME,
+        "relatime": RELATIME,
         "blk1k": _xfs_block(1024),
         "blk2k": _xfs_block(2048),
         "isz1k": Setting("inode", "1 KiB inodes", ("-i", "size=1024"), (), {"inode_b": 1024}),
-        **{f"agcnt{count}": _agcount(count) for count in (8, 32, 64, 128)},
+        **{f"agcnt{count}": _agcount(count) for count in (8, 16, 32, 64, 128)},
     },
     lacks={
         "group": "it has allocation groups, not block groups (agcnt8 to agcnt128 change them)",
         "data": "its journal holds metadata only",
+        "cow": "it overwrites in place",
         "log": "only reiserfs could mount without its log",
         "tail": "only reiserfs packs tails",
     },
@@ -163,7 +180,11 @@ BTRFS = FileSystem(
         STRICTATIME,
         Setting("discard", "no discard", (), ("nodiscard",)),
     ),
-    options={"noatime": NOATIME},
+    options={
+        "noatime": NOATIME,
+        "relatime": RELATIME,
+        "nodatacow": Setting("cow", "data overwritten in place, unchecked", (), ("nodatacow",)),
+    },
     lacks={
         "block": "its sectors have 4 KiB at least",
         "inode": "its inodes are items of a tree, without a size of their own",
@@ -182,6 +203,7 @@ REISERFS = FileSystem(
     defaults=(Setting("block", "4 KiB blocks", ("-b", "4096"), (), {"block_b": 4096}), STRICTATIME),
     options={
         "noatime": NOATIME,
+        "relatime": RELATIME,
         "notail": Setting("tail", "tails not packed", (), ("notail",)),
         "nolog": Setting("log", "no journal", (), ("nolog",)),
         "blk1k": _ext_block(1024),
@@ -192,6 +214,8 @@ REISERFS = FileSystem(
         "inode": "its inodes have no size of their own",
         "group": "it has no block groups",
         "agcount": "it has no allocation groups",
+        "data": "nolog mounts it without its journal",
+        "cow": "it overwrites in place",
     },
     gone="left Linux in 6.13",
 )
@@ -201,7 +225,7 @@ FILE_SYSTEMS: Mapping[str, FileSystem] = {
     for spec in (
         _ext("ext2", journal=False),
         _ext("ext3", journal=True),
-        _ext("ext4", journal=True),
+        _ext("ext4", journal=True, more=EXT4_OPTIONS),
         XFS,
         BTRFS,
         REISERFS,

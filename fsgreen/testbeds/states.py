@@ -1,13 +1,14 @@
 """The states of a device below a file system: initial and steady, made anew before each mkfs.
 
 In every state the image behind the loop device is written in full: a trial must not pay for first
-touch. An image in RAM has no other state: no page of memory is faster for having been freed. Nor
-has one on a rotating disk, which remembers nothing, but on which a discarded image would come back
-in another zone (rule 39). An image on a solid-state disk that takes discards, below a file system
-mounted with `discard`, is discarded and written once, so that the disk forgets what trials before
-did. `steady` is written once more, in full: twice since the discard, as SNIA's performance test
-specification asks of a solid-state disk before it is measured. What was done is read from the
-kernel's counters of written and discarded sectors (those of /proc/diskstats).
+touch. An image in RAM, written twice when it was made, has no other state that a trial could change
+(docs/state.md has the measurement). Nor has one on a rotating disk, which remembers nothing, but on
+which a discarded image would come back in another zone (rule 39). An image on a solid-state disk
+that takes discards, below a file system mounted with `discard`, is discarded and written once, so
+that the disk forgets what trials before did. `steady` is written once more, in full: twice since
+the discard, as SNIA's performance test specification asks of a solid-state disk before it is
+measured. What was done is read from the kernel's counters of written and discarded sectors (those
+of /proc/diskstats).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import cache, commands, guard, image, mounts
+from fsgreen.testbeds import commands, guard, image, mounts
 from fsgreen.testbeds.base import DeviceState
 from fsgreen.testbeds.queue import Queue, disk_of
 
@@ -109,6 +110,23 @@ class LoopStates:
                 next_step="name a folder on another file system with --folder",
             )
 
+    def require_written(self, since_b: int) -> int:
+        """Return the bytes written since the counter stood at `since_b`.
+
+        Raises
+        ------
+        FsgreenError
+            If they are fewer than the device has.
+        """
+        written_b = self._counters.written_b() - since_b
+        if written_b < self._size_b:
+            raise FsgreenError(
+                f"the kernel counted {written_b} B written of {self._size_b} B",
+                where=self._device,
+                next_step=f"echo 1 > /sys/block/{self._device.name}/queue/iostats",
+            )
+        return written_b
+
     def _fill(self) -> None:
         before_b = self._counters.written_b()
         fd = guard.open_to_overwrite(self._device, image=self._image)
@@ -116,13 +134,7 @@ class LoopStates:
             image.fill(fd, self._size_b)
         finally:
             os.close(fd)
-        written_b = self._counters.written_b() - before_b
-        if written_b < self._size_b:
-            raise FsgreenError(
-                f"the kernel counted {written_b} B written of {self._size_b} B",
-                where=self._device,
-                next_step=f"echo 1 > /sys/block/{self._device.name}/queue/iostats",
-            )
+        self.require_written(before_b)
 
     def _discard(self, disk: Queue) -> int:
         """Discard all of the device and return the bytes that the disk below discarded."""
@@ -150,7 +162,7 @@ def _discarding_disk(file: Path) -> Queue | None:
     below = mounts.holding(file)
     discards = any(option.split("=")[0] == "discard" for option in below.options)
     disk = disk_of(below)
-    if disk is None or not discards or below.file_system in cache.MEMORY_FILE_SYSTEMS:
+    if disk is None or not discards:
         return None
     queue = Queue(disk)
     takes = queue.number("discard_max_bytes") and not queue.number("rotational")

@@ -167,12 +167,27 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
         },
         "errors": errors,
         "skipped": sum(flowop["skipped"] for flowop in measure["flowops"]),
+        "threads": _threads(measure["flowops"]),
         **{name: report[name] for name in ("partial", "reason", "engine", "seed", "notes")},
         **{name: run[name] for name in ("cost", "variables")},
     }
     _, start_s, end_s = phases[-1]
     ops = _ops(measure["series"], start_s, end_s)
     return Outcome(phases, ops, latency_table(measure["flowops"]), summary)
+
+
+def _threads(flowops: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the work of each thread, by kind of thread (rule 41): who is starved, and who not."""
+    work_ops: dict[tuple[str, str], list[int]] = {}
+    for flowop in flowops:
+        if flowop["counted"]:
+            kind, ops = (flowop["process"], flowop["thread"]), flowop["work_ops_by_instance"]
+            before = work_ops.get(kind, [0] * len(ops))
+            work_ops[kind] = [sum(pair) for pair in zip(before, ops, strict=True)]
+    return [
+        {"process": process, "thread": thread, "work_ops": ops}
+        for (process, thread), ops in work_ops.items()
+    ]
 
 
 def _ops(series: Mapping[str, Any], start_s: float, end_s: float) -> pd.DataFrame:

@@ -17,6 +17,7 @@ COMMANDS = (
     "measure",
     "status",
     "latency",
+    "recommend",
     "notebook",
     "reproduce",
     "meters",
@@ -27,6 +28,8 @@ COMMANDS = (
     "calibrate",
     "model-error",
     "host",
+    "rules",
+    "import-runs",
 )
 
 

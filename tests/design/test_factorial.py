@@ -3,13 +3,14 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen import design, paths
+from fsgreen import cli, design, paths
 from fsgreen.design.cell import cells_of
 from fsgreen.design.combinations import describe, factorials_of, find_factorials
 from fsgreen.design.factorial import (
@@ -302,3 +303,19 @@ def test_designs_of_two_loads_are_two() -> None:
     runs = declared_options({"options": ["a", "b"]})
     cells = [design.Cell("varmail", "xfs", run, load) for run in runs for load in (None, 100.0)]
     assert [default.load_ops_s for default, _ in factorials_of(cells)] == [None, 100.0]
+
+
+def test_the_plan_command_refuses_options_that_exclude_each_other(monkeypatch, capsys) -> None:
+    """Before a campaign is begun, not on its first trial."""
+    study = design.load_study("fast10")
+    cells = cells_of(
+        {
+            "workload": ["webserver"],
+            "file_system": ["xfs"],
+            "factorial": {"options": ["blk1k", "blk2k"]},
+        }
+    )
+    both = {**study.matrices, "two_file_systems": (study.baseline, *cells)}
+    monkeypatch.setattr(design, "load_study", lambda _: replace(study, matrices=both))
+    assert cli.main(["plan", "fast10"]) == 1
+    assert "blk1k and blk2k exclude each other" in capsys.readouterr().err

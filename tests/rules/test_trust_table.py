@@ -13,6 +13,7 @@ import typst
 
 from fsgreen import paths, pipeline, reduce, rules
 from fsgreen.cli import rules as rules_command
+from fsgreen.errors import FsgreenError
 from fsgreen.papers.fast10 import analyse, numbers
 from fsgreen.rules.trust import COLUMNS
 
@@ -103,6 +104,14 @@ def test_rules_on_the_report_are_judged_when_there_is_one(campaign):
     claims = pd.DataFrame({"slug": ["no_such_claim"], "verdict": ["reproduced"]})
     claims.to_csv(paths.results(campaign) / "claims.csv", index=False)
     assert rules.read(campaign).set_index("rule").loc[44, "state"] == "fired"
+
+
+def test_a_table_of_another_version_says_how_to_make_it_anew(campaign):
+    file = paths.results(campaign) / "trust.csv"
+    file.write_text("rule,question,held,detail\n01,declared?,yes,plan\n")
+    with pytest.raises(FsgreenError, match="another version") as caught:
+        rules.summary(campaign)
+    assert "60_analyse" in caught.value.next_step
 
 
 # --- the command ---------------------------------------------------------------------------------

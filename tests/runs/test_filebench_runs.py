@@ -124,6 +124,6 @@ def test_damage_never_makes_another_number(sound):
     @given(damaged(sound))
     @fuzzed
     def check(data):
-        assert wrong_numbers(FORMAT, data, runs, within=0.25) == []
+        assert wrong_numbers(FORMAT, data, runs, within=0.1) == []
 
     check()

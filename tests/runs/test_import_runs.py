@@ -7,11 +7,19 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from damaged_files import OUTPUTS
+from damaged_files import OUTPUTS, fuzzed, read
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fsgreen import cli, reduce, units
 from fsgreen.errors import FsgreenError
-from fsgreen.runs import cells_of_runs, comparisons_of_runs, describe, import_runs
+from fsgreen.runs import (
+    cells_of_runs,
+    comparisons_of_runs,
+    describe,
+    energibridge,
+    import_runs,
+)
 from fsgreen.runs.meanings import meanings_of
 from fsgreen.runs.places import levels_of, path_pattern
 
@@ -135,6 +143,15 @@ def test_a_trace_of_energibridge_is_one_run(tmp_path):
     file.write_text("\n".join([*lines[:9], *lines[12:]]) + "\n")
     with pytest.raises(FsgreenError, match="marked lost"):
         imported([file], boundary="dc-rail")
+
+
+@given(st.binary(max_size=300))
+@fuzzed
+def test_arbitrary_bytes_are_no_trace_of_energibridge(data):
+    for start in (b"", b"Delta,Time,SYSTEM_POWER (Watts)\n"):
+        with pytest.raises(FsgreenError) as caught:
+            read(energibridge.FORMAT, start + data)
+        assert caught.value.next_step
 
 
 def test_a_file_that_is_given_twice_counts_once_or_not_at_all(tmp_path):
@@ -307,6 +324,13 @@ def test_the_command_imports_and_reports(tmp_path, capsys):
     assert re.search(r"throughput: xfs over ext4 \(randread\) 1\.(19|20)", shown)
     assert "different" in shown
     assert "What these runs cannot tell" in shown
+
+
+def test_the_command_has_help_with_an_example(capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["import-runs", "--help"])
+    assert left.value.code == 0
+    assert "example: fsgreen import-runs" in capsys.readouterr().out
 
 
 def test_the_command_asks_for_what_is_missing(tmp_path, capsys):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench import bootstrap_rate
 from fsgreen.stats import ratio_of_totals, studentised_ratio
 
 
@@ -53,3 +54,11 @@ def test_what_has_no_logarithm_is_refused(above, below):
     """Zero work, an unpaired trial or a NaN must stop the analysis."""
     with pytest.raises(ValueError):
         studentised_ratio(above, below)
+
+
+def test_the_benchmark_explains_itself(monkeypatch, capsys):
+    """`--help` has an example that can be typed."""
+    monkeypatch.setattr("sys.argv", ["bootstrap_rate", "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        bootstrap_rate.arguments()
+    assert "python -m bench.bootstrap_rate " in capsys.readouterr().out

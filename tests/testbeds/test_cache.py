@@ -3,6 +3,8 @@
 import errno
 import mmap
 import os
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,24 @@ def test_a_kernel_without_cachestat_is_asked_by_mincore(
     monkeypatch.setattr(residency, "CACHESTAT", 4095)
     assert both_counts(dropped / "file") == (None, 2)
     assert cache.resident_share(dropped) == 2 / PAGES
+
+
+@pytest.mark.loop
+def test_pages_below_an_overlay_are_seen() -> None:
+    """cachestat finds none of them: every cache in a container would be called cold."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        lower, upper, work, merged = (Path(name, part) for part in ("l", "u", "w", "m"))
+        for folder in (lower, upper, work, merged):
+            folder.mkdir()
+        options = f"lowerdir={lower},upperdir={upper},workdir={work}"
+        mounting = ["mount", "-t", "overlay", "overlay", "-o", options, str(merged)]
+        if subprocess.run(mounting, capture_output=True).returncode:
+            pytest.skip("no overlay on /dev/shm with this kernel: modprobe overlay")
+        try:
+            (merged / "file").write_bytes(b"x" * 10 * mmap.PAGESIZE)
+            assert cache.resident_share(merged) == 1
+        finally:
+            subprocess.run(["umount", str(merged)], check=True)
 
 
 def test_a_kernel_that_tells_nothing_is_an_error(

@@ -40,6 +40,10 @@ def test_every_option_of_table_2_is_known() -> None:
         ("xfs", "agcnt64", ("-d", "agcount=64"), "strictatime"),
         ("xfs", "noatime", (), "noatime"),
         ("btrfs", "noatime", (), "nodiscard"),
+        ("btrfs", "nodatacow", (), "nodatacow"),
+        ("ext4", "relatime", (), "relatime"),
+        ("ext4", "nojnl", ("-O", "^has_journal"), "strictatime"),
+        ("xfs", "agcnt16", ("-d", "agcount=16"), "strictatime"),
     ],
 )
 def test_option_reaches_mkfs_or_mount(
@@ -72,6 +76,9 @@ def test_combined_options_all_apply_in_any_order() -> None:
         ("btrfs", "blk1k", "4 KiB at least", "options of btrfs: default, noatime"),
         ("ext4", "notail", "only reiserfs packs tails", "options of ext4"),
         ("ext3", "dtlg+wrbck", "exclude each other", "keep one"),
+        ("ext4", "nojnl+wrbck", "exclude each other", "keep one"),
+        ("ext2", "nojnl", "it has no journal", "options of ext2: default, noatime"),
+        ("ext4", "nodatacow", "overwrites in place", "options of ext4"),
         ("ext4", "blk1k+bg16k", "blocks of 2 KiB", "blk2k"),
         ("xfs", "blk1k+isz1k", "twice that size", "blk2k"),
         ("reiserfs", "notail", "left Linux in 6.13", "ext2, ext3, ext4, xfs, btrfs"),
@@ -84,6 +91,11 @@ def test_impossible_cell_is_refused_with_a_reason_and_a_way_on(
         options.recipe(name, option)
     assert said in caught.value.what
     assert next_step is None or next_step in (caught.value.next_step or "")
+
+
+def test_without_a_journal_no_mode_of_it_is_asked_for() -> None:
+    """The kernel refuses data= on an ext4 without a journal."""
+    assert not any("data=" in word for word in options.recipe("ext4", "nojnl").mount)
 
 
 def test_every_missing_option_says_why() -> None:

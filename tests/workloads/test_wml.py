@@ -17,7 +17,14 @@ SCALE = 0.01
 SCALES = {"fileserver-sun14": 0.05, "varmail-sun14": 0.2, "webserver-sun14": 0.2}
 """Larger where a hundredth would be too few files for their mean size."""
 SEED = 7
-FINITE = {"compile", "create-append-fsync", "sequential-readers", "startup", "stride-reader"}
+FINITE = {
+    "compile",
+    "create-append",
+    "create-append-fsync",
+    "sequential-readers",
+    "startup",
+    "stride-reader",
+}
 """Those that end by themselves: see test_finite."""
 
 

@@ -79,6 +79,7 @@ def test_without_the_engine_the_error_says_how_to_build_it(
         ("webserver-readonly", 20_000 * 32 * 2**10),
         ("shared-append", 0),
         ("open-close", 50_000 * 256 * 2**10),
+        ("create-append", 50_000 * 16 * 2**10),
         ("create-append-fsync", 50_000 * 16 * 2**10),
         ("sequential-readers", 256 * 2**20),
         ("stride-reader", 256 * 2**20),

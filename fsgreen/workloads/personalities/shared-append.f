@@ -5,16 +5,16 @@
 # share the files (each keeps to one, which 33 or 34 of them do), what the files hold at the start
 # (nothing), and how long it takes (600 s, as for the servers).
 #
-# scale: share of $startsize, which is 0 as it stands.
+# scale: share of the size of an append, as a device in memory fills within seconds.
 # load: appends a second over all threads; 0 is as fast as it goes.
 
 set $scale=1
 set $load=0
 set $nthreads=100
-set $appendsize=16k
+set $appendsize=16k*$scale
 set $startsize=0
 
-define fileset name=logs, path=$dir, size=$startsize*$scale, entries=3, dirwidth=3, dirgamma=0, prealloc
+define fileset name=logs, path=$dir, size=$startsize, entries=3, dirwidth=3, dirgamma=0, prealloc
 
 eventgen rate=$load
 

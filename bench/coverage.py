@@ -1,0 +1,164 @@
+"""How often each interval covers the truth and each test errs, by simulation.
+
+Every estimator of `fsgreen.stats` meets trials whose truth is known: normal, log-normal with a
+coefficient of variation of 80 %, and of two modes, at n = 5, 10 and 30. The rates are printed and
+written to fsgreen/stats/coverage.csv, from which notes on results are made, and into
+docs/statistics.md. All numbers are simulated; the same seed gives the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pandas as pd
+from tqdm import tqdm
+
+from bench import command
+from bench.coverage_cases import CASES, rate
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.stats import coverage
+
+REPETITIONS, QUICK = 2_000, 200
+SEED = 1
+DOCUMENT = "docs/statistics.md"
+BEGIN, END = "<!-- coverage -->", "<!-- end of coverage -->"
+
+TITLES = {
+    "interval": "Intervals: how often they cover, in per cent (nominal: 95)",
+    "test": "Tests: false alarms, in per cent (nominal: 5)",
+    "power": "Power: how often what is there is found, in per cent",
+}
+Job = tuple[int, str, int, int, int]
+"""Index of the case, distribution, n, repetitions, seed."""
+
+
+def arguments() -> argparse.Namespace:
+    """Return what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="example: python -m bench.coverage --quick",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--repetitions",
+        type=command.positive,
+        default=REPETITIONS,
+        help="of the cheapest estimators; costly ones have fewer (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, default=SEED, help="(default: %(default)s)")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{QUICK} repetitions, printed and not written"
+    )
+    return parser.parse_args()
+
+
+def jobs(repetitions: int, seed: int) -> Iterator[Job]:
+    """Yield what is to be simulated, each with a seed of its own."""
+    for index, case in enumerate(CASES):
+        for distribution in case.distributions:
+            for n in case.counts:
+                own = zlib.crc32(f"{seed} {case.estimator} {distribution} {n}".encode())
+                yield index, distribution, n, max(1, repetitions // case.cost), own
+
+
+def simulate(job: Job) -> float:
+    """Return the rate of one job."""
+    index, *given = job
+    return rate(CASES[index], *given)
+
+
+def simulated(repetitions: int, seed: int) -> pd.DataFrame:
+    """Return the table of all rates, made by as many processes as there are cores."""
+    todo = list(jobs(repetitions, seed))
+    costly_first = sorted(todo, key=lambda job: -CASES[job[0]].cost * job[2])
+    workers = len(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        found = pool.map(simulate, costly_first)
+        shown = tqdm(found, total=len(todo), unit="case", leave=False)
+        rates = dict(zip(costly_first, shown, strict=True))
+    rows = [
+        (CASES[index].estimator, CASES[index].kind, distribution, n, rates[job], count)
+        for job in todo
+        for index, distribution, n, count, _ in [job]
+    ]
+    return pd.DataFrame(rows, columns=coverage.COLUMNS).round({"rate_percent": 2})
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Return the rates as Markdown: a table for each kind and set of n, misleading ones in bold."""
+    counts = table["repetitions_count"]
+    most, least = (
+        f"{n:,} repetitions (error at 95 %: {100 * math.sqrt(0.05 * 0.95 / n):.1f} points)"
+        for n in (counts.max(), counts.min())
+    )
+    parts = [f"Each rate comes from {most}, those of costly estimators from {least} at least.\n"]
+    for kind, title in TITLES.items():
+        rows = table[table["kind"] == kind]
+        parts.append(f"### {title}\n")
+        by_counts = rows.groupby("estimator")["n"].transform(lambda n: str(sorted(set(n))))
+        for _, these in rows.groupby(by_counts, sort=False):
+            parts.append(_grid(these, kind))
+    return "\n".join(parts)
+
+
+def _grid(rows: pd.DataFrame, kind: coverage.Kind) -> str:
+    counts = sorted(rows["n"].unique())
+    lines = [
+        "| | trials | " + " | ".join(f"n = {n}" for n in counts) + " |",
+        "|---|---|" + "---|" * len(counts),
+    ]
+    for (estimator, distribution), these in rows.groupby(["estimator", "distribution"], sort=False):
+        by_n = these.set_index("n")["rate_percent"]
+        cells = " | ".join(_cell(kind, by_n[n]) for n in counts)
+        lines.append(f"| {estimator} | {distribution} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(kind: coverage.Kind, percent: float) -> str:
+    if math.isnan(percent):
+        return "none"
+    verdict = coverage.verdict(kind, percent)
+    if verdict in ("short", "liberal"):
+        return f"**{percent:.1f} {verdict}**"
+    return f"{percent:.1f}" + (f" {verdict}" if verdict in ("long", "strict") else "")
+
+
+def written(text: str, table: pd.DataFrame) -> str:
+    """Return the document with the table between its marks.
+
+    Raises
+    ------
+    FsgreenError
+        If a mark is missing.
+    """
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not (begin and end):
+        raise FsgreenError(
+            f"the marks {BEGIN} and {END} are missing",
+            where=DOCUMENT,
+            next_step=f"git checkout {DOCUMENT}",
+        )
+    return f"{head}{BEGIN}\n{markdown(table)}\n{END}{tail}"
+
+
+def main() -> None:
+    """Simulate, print, and write unless it was quick."""
+    asked = arguments()
+    document = paths.root() / DOCUMENT
+    table = simulated(QUICK if asked.quick else asked.repetitions, asked.seed)
+    print(markdown(table))
+    if not asked.quick:
+        document.write_text(written(document.read_text(), table))
+        table.to_csv(coverage.FILE, index=False, lineterminator="\n")
+
+
+if __name__ == "__main__":
+    command.run(main)

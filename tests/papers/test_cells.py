@@ -1,0 +1,112 @@
+"""One row per cell: which interval to read, what the trials look like, and drift."""
+
+import math
+
+import numpy as np
+import pytest
+import synthetic
+
+from fsgreen import design, units
+from fsgreen.papers.cells import cells_table, interval_to_read
+from fsgreen.stats import Estimate, coverage
+
+WEB = [design.Cell("webserver", "ext2")]
+
+
+def row(trials):
+    """The row of the only cell."""
+    return cells_table(trials, synthetic.BOUNDS).iloc[0]
+
+
+def with_rates(rates):
+    """Trials of one cell with these throughputs, one in each block."""
+    trials = synthetic.trials_frame(WEB, blocks=len(rates))
+    rates = np.asarray(rates, dtype=float)
+    return trials.assign(throughput_ops_s=rates, work_ops=(10 * rates).round().astype(int))
+
+
+def test_mean_and_median_stand_side_by_side():
+    """Rule 31: both centres with both intervals, in a table whose columns have units."""
+    cells = cells_table(synthetic.trials_frame(WEB, blocks=8), synthetic.BOUNDS)
+    units.check_columns(cells)
+    cell = cells.iloc[0]
+    for centre in ("mean", "median"):
+        low, value, high = (
+            cell[f"{centre}_throughput_{end}ops_s"] for end in ("low_", "", "high_")
+        )
+        assert low < value < high
+    assert cell["harmonic_throughput_ops_s"] < cell["mean_throughput_ops_s"]
+
+
+@pytest.mark.parametrize(
+    ("normality_p", "mean", "median", "word"),
+    [
+        (0.5, True, True, "mean, t"),
+        (math.nan, True, False, "mean, t"),
+        (0.01, True, True, "median, ranks"),
+        (0.01, True, False, "mean, t, starred"),
+        (math.nan, False, False, "none"),
+    ],
+)
+def test_the_table_says_which_interval_to_read(normality_p, mean, median, word):
+    """A reader must not have to know what normality is for."""
+    some, none = Estimate(2, 1, 3, 5), Estimate(2, math.nan, math.nan, 1)
+    found = interval_to_read(normality_p, some if mean else none, some if median else none)
+    assert found == word
+
+
+def test_a_long_tail_is_flagged_with_what_the_interval_really_covers():
+    """The number in the note is that of the simulated table, not a copy of it."""
+    cell = row(with_rates([100, 101, 99, 100.5, 99.5, 102, 98, 100, 101, 400]))
+    covered = coverage.rate_percent("ratio of totals", "log-normal", 10)
+    assert cell["shape"] == "long-tailed"
+    assert cell["interval_to_read"] == "median, ranks"
+    assert f"covers about {covered:.0f} %" in cell["interval_note"]
+    assert cell["studentised_high_ops_s"] > cell["throughput_high_ops_s"]
+
+
+def test_two_modes_are_flagged():
+    """Rule 33: half of the trials at a third of the speed are no mean."""
+    rng = np.random.default_rng(1)
+    cell = row(with_rates(rng.permutation([*rng.normal(100, 1, 10), *rng.normal(300, 1, 10)])))
+    assert cell["shape"] == "bimodal"
+    assert cell["dip_p"] < 0.01
+
+
+def test_sound_trials_carry_no_note():
+    """Notes on every cell would be read on none."""
+    rng = np.random.default_rng(3)
+    cell = row(with_rates(rng.normal(100, 1, 30)))
+    assert (cell["shape"], cell["interval_note"]) == ("unremarkable", "")
+
+
+def test_five_trials_say_that_they_cannot_tell():
+    """At n = 5 a missing flag must not read as a clean bill."""
+    cell = row(with_rates([100, 101, 99, 102, 98]))
+    assert cell["shape"] == "too few to tell"
+    assert cell["interval_note"].startswith("5 trials cannot show a long tail")
+
+
+def test_drift_is_sought_over_the_run_order():
+    """Rule 25: two trials a block, the later one always slower than any before."""
+    trials = synthetic.trials_frame(WEB * 2, blocks=5)
+    rates = np.linspace(100, 91, 10)
+    trials = trials.assign(throughput_ops_s=rates)
+    cell = row(trials.sample(frac=1, random_state=1))
+    assert cell["trend_tau_x"] == pytest.approx(-1)
+    assert cell["trend_p"] == pytest.approx(2 / math.factorial(10))
+    assert cell["trend_percent"] == pytest.approx(-100 * 9 / 95.5)
+
+
+def test_power_has_a_state_of_its_own():
+    """Rule 23: steady throughput at rising power is seen where power was classified."""
+    trials = synthetic.trials_frame(WEB).assign(steady_power="no steady state")
+    cell = row(trials)
+    assert (cell["state"], cell["power_state"]) == ("flat", "inconsistent")
+
+
+def test_a_cell_that_did_nothing_has_no_logarithm():
+    """Zero operations are a result, not a crash."""
+    cell = row(with_rates([0.0, 0, 0, 0, 0]))
+    assert cell["throughput_ops_s"] == 0
+    assert math.isnan(cell["studentised_low_ops_s"])
