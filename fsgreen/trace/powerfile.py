@@ -125,12 +125,15 @@ class PowerFile:
     def frame(self, meter: str) -> pd.DataFrame:
         """Return all readings of one meter."""
         tables = list(self.tables(meter))
-        columns = {
+        if not tables:
+            return pd.DataFrame(columns=list(COLUMNS))
+        columns: dict[str, Any] = {
             name: np.concatenate([floats(table[name]) for table in tables])
-            if name in ("time_s", *NUMBERS)
-            else [text for table in tables for text in table[name].to_pylist()]
-            for name in (COLUMNS if tables else ())
+            for name in ("time_s", *NUMBERS)
         }
+        columns |= {"meter": meter, "quality": OK}
+        if any(coded(table["quality"])[0] is not None for table in tables):
+            columns["quality"] = [text for table in tables for text in table["quality"].to_pylist()]
         return pd.DataFrame(columns, columns=list(COLUMNS))
 
     def pieces(self, meter: str) -> Iterator[Piece]:
