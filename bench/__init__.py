@@ -1,6 +1,7 @@
-"""How fast the workload engine and the capture of power are, as ratios measured in one run.
+"""How fast the parts are that must be, as ratios measured in one run; and how good intervals are.
 
-`python -m bench.NAME --help` explains a question and how it is answered: `operation_cost`,
-`servers`, `scaling`, `creation`, `memory`; `capture_cost`, `reduce_rate`, `live_frame`. Quantities
-are medians over interleaved rounds, with the least and the greatest in parentheses.
+`python -m bench.NAME --help` explains a question and how it is answered. The workload engine:
+`operation_cost`, `servers`, `scaling`, `creation`, `memory`; power: `capture_cost`, `reduce_rate`,
+`live_frame`; analysis: `analysis_rate`, `bootstrap_rate`; statistics: `coverage`. Speeds are
+medians over interleaved rounds, with the least and the greatest in parentheses.
 """
