@@ -87,7 +87,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],
         **_cpu(traces.host, measure),
-        **{name: quantiles_s(traces.latency, [q])[0] for name, q in LATENCIES.items()},
+        **dict(zip(LATENCIES, quantiles_s(traces.latency, list(LATENCIES.values())), strict=True)),
         "flush_duration_s": trial.phase("flush").duration_s,
         **_state(record),
         "steady": classify_series(_rate(ops)),
