@@ -55,6 +55,12 @@ def spell(duration_s: float) -> str:
     return f"{duration_s / 86400:.1f} days"
 
 
+def _ranked(levels: list[Any]) -> list[Any]:
+    """Return numbers in their order, after no limit; words as they come."""
+    words = [level for level in levels if isinstance(level, str)]
+    return words or sorted(levels, key=lambda level: -1 if level is None else level)
+
+
 def _span(least: object, most: object) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
@@ -63,7 +69,7 @@ def _factors(plan: Plan) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """Return the levels of what varies, and what every cell has alike with the other constants."""
     cells = [plan.levels(cell) for cell in plan.cells]
     levels = {factor: list(dict.fromkeys(cell[factor] for cell in cells)) for factor in FACTORS}
-    varied = {factor: found for factor, found in levels.items() if len(found) > 1}
+    varied = {factor: _ranked(found) for factor, found in levels.items() if len(found) > 1}
     held = {factor: _text(found[0]) for factor, found in levels.items() if len(found) == 1}
     others = {name: value for name, value in plan.constants.items() if name not in FACTORS}
     return varied, {**held, **others}

@@ -22,7 +22,7 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
 }
 """Levels that the harness can make and verify; which schedulers there are, the kernel says."""
 
-LEFT_OUT = (*CONSTANTS, "most_blocks")
+LEFT_OUT = (*CONSTANTS, "most_blocks", "bounds")
 """What stands in a plan and in records only where it has a value."""
 
 
@@ -128,7 +128,8 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     if profile not in study.profiles:
         raise unknown("profile", profile, study.profiles, where=study.name)
     chosen = study.profiles[profile]
-    _check_minimum(study, chosen)
+    bounds = {**study.bounds, **(chosen.bounds or {})}
+    _check_minimum(study.name, chosen, bounds["minimum_trials"])
     constants = study.constants
     declared = [
         _named_once(cell, constants, study.name)
@@ -158,7 +159,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         profile=chosen,
         baseline=baseline,
         constants=constants,
-        bounds=study.bounds,
+        bounds=bounds,
         exclusions=exclusions,
         seed=study.seed,
         trials=tuple(complete_blocks(cells, chosen.last_block, study.seed)),
@@ -192,16 +193,15 @@ def _named_once(cell: Cell, constants: Mapping[str, Any], study: str) -> Cell:
     return replace(cell, **unset)
 
 
-def _check_minimum(study: Study, profile: Profile) -> None:
+def _check_minimum(study: str, profile: Profile, least: float) -> None:
     """Refuse to stop by the width of an interval that rests on too few trials (rules 26, 27)."""
     if profile.most_blocks is None:
         return
-    least = study.bounds["minimum_trials"]
     if profile.blocks < least:
         raise FsgreenError(
             f"profile {profile.name} may end a cell after {profile.blocks} blocks, and fewer than "
             f"{least:g} trials conclude nothing (rule 26)",
-            where=study.name,
+            where=study,
             next_step=f"blocks: {least:g} in the profile, or leave most_blocks out",
         )
 

@@ -31,6 +31,8 @@ class Profile:
         Factor on the published number of files, or file size for oltp.
     image_b : int
         Size of the file system under test.
+    bounds : mapping, optional
+        Bounds beside those of the study, or instead of them.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Profile:
     scale: Mapping[str, float]
     image_b: int
     most_blocks: int | None = None
+    bounds: Mapping[str, float] | None = None
 
     @property
     def last_block(self) -> int:

@@ -196,6 +196,18 @@ def test_cells_may_not_end_before_there_are_enough_trials() -> None:
     assert caught.value.next_step
 
 
+def test_a_profile_may_have_bounds_of_its_own() -> None:
+    """A stricter campaign must not change the plan, and so the trials, of those before it."""
+    quick = STUDY.profiles["quick"]
+    strict = replace(STUDY, profiles={"quick": replace(quick, bounds={"speed_percent": 10})})
+    plans = [design.make_plan(study, "quick") for study in (STUDY, strict)]
+    assert plans[1].bounds == {**plans[0].bounds, "speed_percent": 10}
+    assert plans[0].trials == plans[1].trials
+    assert plans[0].hash != plans[1].hash
+    assert "bounds" not in plans[0].to_json()["profile"]
+    assert design.Plan.from_json(json.loads(json.dumps(plans[1].to_json())), "plan") == plans[1]
+
+
 @pytest.mark.parametrize("blocks", [{"blocks": 0}, {"blocks": 5, "most_blocks": 4}])
 def test_a_study_with_an_impossible_number_of_blocks_is_refused(blocks, tmp_path: Path) -> None:
     text = yaml.safe_load(paths.study("fast10").read_text())
