@@ -109,10 +109,12 @@ def variance_components(values: ArrayLike) -> Components:
     if trial_degrees < 1 or block_degrees < 1:
         return Components(math.nan, math.nan, blocks, cells)
     trial = residual / trial_degrees
-    between_square = (float((within**2).sum()) - residual) / block_degrees
+    inside_cells = float((within**2).sum())
+    between_square = (inside_cells - residual) / block_degrees
     spread = (logs.size - cells) / block_degrees
     between = (between_square - trial) / spread
-    total = between + trial
+    # The same as between + trial, which rounding can make negative.
+    total = inside_cells / (logs.size - cells)
     parts = (between_square / spread) ** 2 / block_degrees + (
         (1 - 1 / spread) * trial
     ) ** 2 / trial_degrees

@@ -43,6 +43,13 @@ def test_components_by_hand():
     assert found.degrees == pytest.approx(6.25 / 4.25)
 
 
+@given(st.lists(st.floats(1, 1e6), min_size=2, max_size=6), st.integers(2, 6))
+def test_cells_that_repeat_exactly_have_no_scatter(values, blocks):
+    """Rounding must not end the analysis with the root of a negative variance."""
+    found = variance_components(np.repeat([values], blocks, axis=0).T)
+    assert found.total_percent == pytest.approx(0, abs=1e-9)
+
+
 def test_components_are_recovered():
     """Blocks that scatter by 5 % and trials by 2 % come back as such."""
     rng = np.random.default_rng(2)
