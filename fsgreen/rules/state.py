@@ -91,8 +91,10 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
     first = evidence.identity["audit"].get(SPEED)
     if first is None or any(found.get(SPEED) is None for _, found in audits):
         return unknown(f"{same}, but the speed of the processor was not recorded")
-    off_percent = {trial: 100 * abs(found[SPEED] / first - 1) for trial, found in audits if trial}
-    worst = max(off_percent.values(), default=0.0)
+    off_percent: dict[str, float] = defaultdict(float)
+    for trial, found in audits:
+        off_percent[trial] = max(off_percent[trial], 100 * abs(found[SPEED] / first - 1))
+    worst = max(off_percent.values())
     bound_percent = evidence.plan.bounds.get("speed_percent")
     speed = f"the processor was at most {worst:.1f} % off its first speed"
     if bound_percent is None:
