@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
+
+import pandas as pd
 
 from fsgreen import design, stats
 from fsgreen.reduce import CELL
@@ -19,12 +22,10 @@ STRICT_TRIALS = 10
 
 def changes_inside_trials(evidence: Evidence) -> Answer:
     """Rule 23: fires for cells whose typical trial does not stay on one level."""
-    counts = evidence.trials["steady"].value_counts()
-    text = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-    power = evidence.trials.get("steady_power")
+    trials, cells = evidence.trials, evidence.cells
+    text, power = _counted(trials["steady"]), trials.get("steady_power")
     if power is not None:
-        text += "; power: " + ", ".join(f"{n} {s}" for s, n in sorted(power.value_counts().items()))
-    cells = evidence.cells
+        text += f"; power: {_counted(power)}"
     still = cells["state"].isin(STILL) & cells.get("power_state", cells["state"]).isin(STILL)
     moving = cells[~still]
     if len(moving):
@@ -32,10 +33,10 @@ def changes_inside_trials(evidence: Evidence) -> Answer:
             f"{plural(len(moving), 'cell')} mostly not on one level: "
             f"{listed(evidence.labels(moving))}; of all trials {text}"
         )
-    if "too short" in counts:
-        return unknown(f"{text}: a change could not have been seen in so few seconds")
     if power is None:
         return unknown(f"throughput: {text}; changes of power are not in trials.csv")
+    if "too short" in {*trials["steady"], *power}:
+        return unknown(f"{text}: a change could not have been seen in so few seconds")
     return quiet(text)
 
 
@@ -53,19 +54,25 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
 
 
 def trend_over_campaign(evidence: Evidence) -> Answer:
-    """Rule 25: Kendall's test of each cell, all cells being one family under Holm."""
+    """Rule 25: Kendall's test of each cell, and what blocks and places do to all cells together.
+
+    The cells are one family under Holm, the two tests of all cells together are another.
+    """
     tested = evidence.cells[evidence.cells["trend_p"].notna()]
-    if tested.empty:
+    together, found = _drift_together(evidence.trials)
+    if tested.empty and not together:
         return unknown("it takes four trials of a cell to see a trend")
     adjusted = stats.holm(list(tested["trend_p"]))
     drifting = tested[[p < LEVEL for p in adjusted]]
     if len(drifting):
         return fired(
             f"{len(drifting)} of {len(tested)} cells drift: {listed(evidence.labels(drifting))}"
+            f"{found}"
         )
-    return quiet(
-        f"none of {len(tested)} cells drifts: the smallest adjusted p is {min(adjusted):.2g}"
-    )
+    alone = f"none of {len(tested)} cells drifts by itself"
+    if together:
+        return fired(f"{alone}, but all together do{found}")
+    return quiet(f"{alone}: the smallest adjusted p is {min(adjusted):.2g}{found}")
 
 
 def enough_trials(evidence: Evidence) -> Answer:
@@ -123,6 +130,35 @@ def trials_needed(evidence: Evidence) -> Answer:
         ]
         return fired(f"{len(short)} of {len(cells)} cells need more: {listed(worst)}")
     return quiet(f"at most {known['needed_count'].max():.0f} in any of {len(known)} cells")
+
+
+def _drift_together(trials: pd.DataFrame) -> tuple[bool, str]:
+    """Return whether all cells drift together, and how far, as far as can be told.
+
+    A cell whose load is held shows no drift of the machine.
+    """
+    free = trials[trials["load_ops_s"].isna()]
+    if free.empty:
+        return False, ""
+    cells = list(free.groupby(CELL, dropna=False).ngroup())
+    drift = stats.order_drift(cells, free["block"], free["order"], free["throughput_ops_s"])
+    within, p_values = drift.within_percent, stats.holm([drift.between_p, drift.within_p])
+    found = ""
+    if not math.isnan(drift.between_p):
+        found += (
+            f"; blocks over their number: tau {drift.between_tau:+.2f}, "
+            f"adjusted p {p_values[0]:.2g}"
+        )
+    if not math.isnan(drift.within_p):
+        found += (
+            f"; last over first place of a block: {within.value:+.1f} % "
+            f"({within.low:+.1f} to {within.high:+.1f} %), adjusted p {p_values[1]:.2g}"
+        )
+    return any(p < LEVEL for p in p_values), found
+
+
+def _counted(states: pd.Series) -> str:
+    return ", ".join(f"{count} {state}" for state, count in sorted(Counter(states).items()))
 
 
 JUDGES: Mapping[int, Judge] = {

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats as distributions
 
+from fsgreen.stats.compare import LogRatio
 from fsgreen.stats.sample import constant, sample_of
 from fsgreen.stats.summary import Estimate
 
@@ -99,16 +100,15 @@ def order_drift(
     dummies = np.hstack([np.eye(of_cell.max() + 1)[of_cell], np.eye(len(number))[of_block]])
     slope, error, degrees = _slope(dummies, places, logs)
     fit = np.linalg.lstsq(dummies, logs - (slope if degrees else 0.0) * places, rcond=None)[0]
-    tau, between_p = trend(number, fit[-len(number) :])
+    # Blocks that differ by rounding only are ties.
+    tau, between_p = trend(number, np.round(fit[-len(number) :], 12))
     reach = float(np.ptp(places))
-    if not degrees:
-        return Drift(tau, between_p, Estimate(math.nan, math.nan, math.nan, logs.size), math.nan)
-    half = float(distributions.t.ppf(0.975, degrees)) * error
+    last_over_first = LogRatio(reach * slope, reach * error, degrees + 1)
     change, low, high = (
-        100 * math.expm1(reach * one) for one in (slope, slope - half, slope + half)
+        100 * (ratio - 1) for ratio in (math.exp(reach * slope), *last_over_first.interval())
     )
-    p = 2 * float(distributions.t.sf(abs(slope) / error, degrees)) if error else math.nan
-    return Drift(tau, between_p, Estimate(change, low, high, logs.size), p)
+    within = Estimate(change, low, high, logs.size)
+    return Drift(tau, between_p, within, last_over_first.difference_p())
 
 
 def _slope(

@@ -92,6 +92,34 @@ def test_power_that_changes_level_fires_as_throughput_does(sound):
     assert found.state == "fired"
 
 
+@pytest.mark.parametrize("column", ["steady", "steady_power"])
+def test_a_series_too_short_for_a_change_is_not_quiet(column, sound):
+    """Rule 23: a meter of one reading in ten seconds cannot show that power held its level."""
+    short = retabled(sound, sound.trials.assign(**{column: "too short"}))
+    found = answer(23, short)
+    assert found.state == "unknown"
+    assert "could not have been seen" in found.found
+
+
+@pytest.mark.parametrize(("over", "loss"), [("block", 0.005), ("order", 0.01)])
+def test_a_machine_that_slows_down_fires_though_no_cell_shows_it(over, loss, sound):
+    """Rule 25: a per cent from place to place is lost in the scatter of a single cell."""
+    trials = sound.trials.copy()
+    trials["throughput_ops_s"] *= 1 - loss * trials[over]
+    found = answer(25, retabled(sound, trials))
+    assert found.state == "fired"
+    assert "none of 3 cells drifts by itself, but all together do" in found.found
+
+
+def test_a_load_that_is_held_shows_no_drift(sound):
+    """Rule 25: the rate of such cells is what was asked for."""
+    slower = sound.trials["throughput_ops_s"] * (1 - 0.01 * sound.trials["order"])
+    held = sound.trials.assign(throughput_ops_s=slower, load_ops_s=100.0)
+    found = answer(25, replace(sound, trials=held))
+    assert found.state == "quiet"
+    assert "place" not in found.found
+
+
 def test_one_trial_per_cell_tells_little(sound):
     """A campaign of one block has no interval, no trend, no variance and no order to check."""
     one = retabled(sound, sound.trials[sound.trials["block"] == 1])
@@ -168,6 +196,16 @@ def test_a_missing_trial_breaks_its_block(sound):
 def test_a_trial_older_than_its_campaign_is_no_part_of_it(sound):
     early = with_record(sound, clock={"monotonic_s": 0.0, "unix_s": 1.0})
     assert "older than the campaign" in answer(1, early).found
+
+
+@pytest.mark.parametrize("slow", ["start", "end"])
+def test_a_processor_that_was_slow_at_one_end_of_a_trial_fires(slow, sound):
+    """A trial that began at half the speed and ended at the whole was measured in between."""
+    trial = sound.records[0]["trial"]
+    ends = {**sound.audits[trial], slow: {**sound_campaign.AUDIT, "speed_loops_s": 0.5e7}}
+    found = answer(9, replace(sound, audits={**sound.audits, trial: ends}))
+    assert found.state == "fired"
+    assert "50.0 % off" in found.found
 
 
 def test_machines_that_differ_are_named_by_the_key(sound):

@@ -86,3 +86,11 @@ def test_too_little_to_tell():
         order_drift(["a", "b"], [1, 1], [1, 2], [1.0, math.nan])
     with pytest.raises(ValueError):
         order_drift(["a", "b"], [1, 1], [1, 2], [1.0, 0.0])
+
+
+def test_what_rounding_leaves_is_no_drift():
+    """Cells that repeat exactly: differences of 1e-16 are neither a trend nor an alarm."""
+    cells, block, place, _ = campaign(sd=0.0)
+    found = order_drift(cells, block, place, [3.1 + int(cell[-1]) for cell in cells])
+    assert math.isnan(found.between_p)
+    assert found.within_p == 1.0
