@@ -197,6 +197,7 @@ def _unlike_mounts(records: Sequence[Record]) -> list[str]:
     for record in records:
         mount = dict(record.get("mount") or {})
         mount.pop("fragmentation", None)  # measured, so never twice the same
+        mount["state"] = (mount.get("state") or {}).get("name")  # its counters likewise
         device = mount.pop("device", None)  # its number may differ from day to day
         mount["mkfs"] = [word for word in mount.get("mkfs", ()) if word != device]
         seen[" ".join(map(str, record["cell"].values()))].add(json.dumps(mount, sort_keys=True))

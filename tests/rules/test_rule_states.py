@@ -228,6 +228,20 @@ def test_another_number_of_the_same_device_is_no_other_machine(sound):
     assert answer(9, with_record(sound, mount=mount)).state == "quiet"
 
 
+def test_what_was_written_to_reach_a_state_is_no_other_way_to_mount(sound):
+    """A disk that was discarded before each trial but the first is not two machines."""
+    mounts = [
+        {**sound_campaign.MOUNT, "state": {"name": "initial", "written_b": b, "discarded_b": b}}
+        for b in (0, 1 << 30)
+    ]
+    for place, mount in enumerate(mounts):
+        sound = with_record(sound, place, mount=mount)
+    records = [r if "state" in r["mount"] else {**r, "mount": mounts[1]} for r in sound.records]
+    assert answer(9, replace(sound, records=records)).state == "quiet"
+    records[0] = {**records[0], "mount": {**mounts[0], "state": {"name": "steady"}}}
+    assert answer(9, replace(sound, records=records)).state == "fired"
+
+
 def test_memory_cannot_be_declared_cold(sound):
     identity = {**sound.identity, "testbed": {"kind": "directory", "cold_cache": False}}
     assert "no cold cache" in answer(7, replace(sound, identity=identity)).found
