@@ -15,7 +15,7 @@ from fsgreen import paths
 from fsgreen.design import Plan
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
-from fsgreen.reduce.pool import due_trials, poolable_trials, read_plan
+from fsgreen.reduce.pool import due_trials, measured, poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
 from fsgreen.trial import Trial
@@ -28,6 +28,7 @@ __all__ = [
     "cell_label",
     "due_trials",
     "log2_profile",
+    "measured",
     "read_plan",
     "read_table",
     "trial_profiles",

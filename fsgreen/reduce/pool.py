@@ -43,9 +43,13 @@ def due_trials(plan: Plan, trials: pd.DataFrame) -> tuple[PlannedTrial, ...]:
 
     It is complete when all of them are in `trials`, the table `trials.csv`.
     """
-    columns = trials[["work_ops", "duration_s", "energy_j"]].itertuples(index=False, name=None)
-    rows = zip(trials["trial"], columns, strict=True)
-    return design.due(plan, {str(name): Measured(*values) for name, values in rows})
+    return design.due(plan, measured(trials))
+
+
+def measured(trials: pd.DataFrame) -> dict[str, Measured]:
+    """Return work, time and energy of each trial in `trials.csv`, as the stopping rule takes them."""
+    rows = trials[["trial", *Measured._fields]].itertuples(index=False, name=None)
+    return {str(trial): Measured(*values) for trial, *values in rows}
 
 
 def poolable_trials(campaign: str) -> list[Trial]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.confounds import read_probes
-from fsgreen.design import Measured, Plan
+from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import cell_label, read_plan, read_table
 from fsgreen.trace import MeterInfo
@@ -91,13 +91,6 @@ class Evidence:
         """Return rows of a table with the columns `CELL` as people write them."""
         constants = self.plan.constants
         return [cell_label(cell, constants) for cell in cells.to_dict("records")]
-
-    @property
-    def measured(self) -> dict[str, Measured]:
-        """Return work, time and energy of each trial, as the stopping rule takes them."""
-        columns = ["trial", "work_ops", "duration_s", "energy_j"]
-        rows = self.trials[columns].itertuples(index=False)
-        return {trial: Measured(*values) for trial, *values in rows}
 
     @property
     def most_readers(self) -> int:

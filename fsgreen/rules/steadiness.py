@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from fsgreen import design, stats
-from fsgreen.reduce import CELL
+from fsgreen.reduce import CELL, measured
 from fsgreen.rules.answer import LEVEL, Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 
@@ -90,7 +90,7 @@ def enough_trials(evidence: Evidence) -> Answer:
 def sequential_stop(evidence: Evidence) -> Answer:
     """Rule 27: cells whose intervals are too wide, and what ended them, decided again."""
     plan, target_percent = evidence.plan, evidence.plan.bounds["ci_half_width_percent"]
-    standings = design.standings(plan, evidence.measured)
+    standings = design.standings(plan, measured(evidence.trials))
     told = {cell["cell"]: cell["ended"] for cell in evidence.stopping.get("cells", ())}
     if told and told != {standing.cell.label: standing.ended for standing in standings}:
         return fired("what ended the cells by stopping.json is not what their trials say")
