@@ -21,6 +21,19 @@ CONDITIONS = [factor for factor in CELL if factor not in ("file_system", "option
 FAMILY = ["kind", "metric", *CONDITIONS]
 """Comparisons of one kind, metric and workload (in one state) are one family (rule 38)."""
 
+TESTED = (
+    "change_percent",
+    "change_low_percent",
+    "change_high_percent",
+    "difference_p",
+    "difference_holm_p",
+    "equivalence_p",
+    "equivalence_holm_p",
+    "bound_percent",
+    "outcome",
+)
+"""What is said of a change: its size, whether it is one, and whether it is none."""
+
 COLUMNS = [
     *FAMILY,
     "file_system",
@@ -32,15 +45,7 @@ COLUMNS = [
     "ratio_x",
     "ratio_low_x",
     "ratio_high_x",
-    "change_percent",
-    "change_low_percent",
-    "change_high_percent",
-    "difference_p",
-    "difference_holm_p",
-    "equivalence_p",
-    "equivalence_holm_p",
-    "bound_percent",
-    "outcome",
+    *TESTED,
     "model",
     "model_note",
     "model_ratio_x",

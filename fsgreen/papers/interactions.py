@@ -16,7 +16,7 @@ from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.errors import unknown
 from fsgreen.papers.cells import TOTALS
-from fsgreen.papers.effects import outcome
+from fsgreen.papers.effects import TESTED, outcome
 from fsgreen.reduce import CELL, read_plan, read_table, write_table
 from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
 
@@ -34,15 +34,7 @@ COLUMNS = [
     "aliases",
     "clear",
     "n",
-    "change_percent",
-    "change_low_percent",
-    "change_high_percent",
-    "difference_p",
-    "difference_holm_p",
-    "equivalence_p",
-    "equivalence_holm_p",
-    "bound_percent",
-    "outcome",
+    *TESTED,
     *(f"{name}{part}_percent" for name in PAIR for part in ("", "_low", "_high")),
     "best_alone",
 ]

@@ -47,7 +47,7 @@ def due_trials(plan: Plan, trials: pd.DataFrame) -> tuple[PlannedTrial, ...]:
 
 
 def measured(trials: pd.DataFrame) -> dict[str, Measured]:
-    """Return work, time and energy of each trial in `trials.csv`, as the stopping rule takes them."""
+    """Return what the stopping rule takes of each trial in `trials.csv`."""
     rows = trials[["trial", *Measured._fields]].itertuples(index=False, name=None)
     return {str(trial): Measured(*values) for trial, *values in rows}
 
