@@ -16,6 +16,7 @@ import pandas as pd
 from bench.coverage_trials import DISTRIBUTIONS, Floats, Rng, Trials
 from fsgreen import stats
 from fsgreen.stats.coverage import Kind
+from fsgreen.stats.interactions import contrast
 
 LEVEL = 0.05
 RESAMPLES = 2_000
@@ -134,6 +135,12 @@ def effect_over_normal(trials: Trials, n: int, rng: Rng) -> float:
     return covers(stats.effect(*cells, resamples=RESAMPLES), 1.0)
 
 
+def interaction(trials: Trials, n: int, rng: Rng) -> float:
+    """What two options do together over what each lets expect, where they multiply."""
+    logs = np.log(trials.draw(rng, (n, 4)) * rng.lognormal(0, BLOCK_SD, (n, 1)))
+    return covers(contrast(logs, (1, -1, -1, 1), BOUND).ratio, 1.0)
+
+
 def difference(trials: Trials, n: int, rng: Rng) -> float:
     """A difference between cells that do not differ."""
     result = stats.compare(*pair(trials, n, rng), BOUND, resamples=RESAMPLES)
@@ -202,13 +209,22 @@ def trend(trials: Trials, n: int, rng: Rng) -> float:
     return float(stats.trend(np.arange(n), trials.draw(rng, n))[1] < LEVEL)
 
 
-def drift(trials: Trials, n: int, rng: Rng) -> float:
-    """A drift inside blocks where there is none."""
+def order_drift(trials: Trials, n: int, rng: Rng) -> stats.Drift:
+    """Return what is found where nothing drifts inside blocks."""
     values = matrix(trials, n, rng)
     order = rng.permuted(np.tile(np.arange(CELLS), (n, 1)), axis=1).T
     cell, block = np.indices(values.shape)
-    found = stats.order_drift(cell.ravel(), block.ravel(), order.ravel(), values.ravel())
-    return float(found.within_p < LEVEL)
+    return stats.order_drift(cell.ravel(), block.ravel(), order.ravel(), values.ravel())
+
+
+def last_over_first(trials: Trials, n: int, rng: Rng) -> float:
+    """The change from the first to the last place of a block."""
+    return covers(order_drift(trials, n, rng).within_percent, 0.0)
+
+
+def drift(trials: Trials, n: int, rng: Rng) -> float:
+    """A drift inside blocks where there is none."""
+    return float(order_drift(trials, n, rng).within_p < LEVEL)
 
 
 def changepoint(trials: Trials, n: int, rng: Rng) -> float:
@@ -257,8 +273,10 @@ CASES = (
     Case("effect, hierarchical bootstrap", "interval", effect, cost=2),
     Case("effect, three trials a block", "interval", effect_of_three, cost=8),
     Case("effect, over a normal baseline", "interval", effect_over_normal, cost=2),
+    Case("interaction of two options", "interval", interaction),
     Case("mixed model, or bootstrap", "interval", mixed_model, cost=8),
     Case("half-width from variance components", "interval", components, cost=2),
+    Case("last over first place of a block", "interval", last_over_first, cost=2),
     Case("difference of two cells", "test", difference, cost=2),
     Case("equivalence (TOST) at the bound", "test", equivalence, cost=2),
     Case("any of ten differences, Holm", "test", family, cost=4),
