@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.design import FACTORS, Cell, Plan
+from fsgreen.design import Plan
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.errors import unknown
@@ -67,7 +67,7 @@ def interactions_table(trials: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         row
         for default, design in factorials_of(plan.cells)
         for metric in TOTALS
-        for row in _rows(trials, default, design, metric, plan.bounds)
+        for row in _rows(trials, plan.levels(default), design, metric, plan.bounds)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -122,18 +122,15 @@ def _pairs(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def _rows(
     trials: pd.DataFrame,
-    default: Cell,
+    where: Mapping[str, Any],
     design: Factorial,
     metric: str,
     bounds: Mapping[str, float],
 ) -> Iterator[dict[str, Any]]:
-    at_place = trials[_at(trials, default)]
-    logs = _logs(at_place, design, metric)
+    place = {column: where[column] for column in PLACE}
+    logs = _logs(trials[_at(trials, place)], design, metric)
     levels = [[option in run for option in design.options] for run in design.runs]
     bound = bounds["equivalence_percent"] / 100
-    place = {column: getattr(default, column) for column in PLACE}
-    if len(at_place):
-        place = at_place[PLACE].iloc[0].to_dict()
     found = {
         term: contrast(logs, interaction_weights(levels, _columns(design, term)), bound)
         for term in design.terms
@@ -160,15 +157,11 @@ def _rows(
         }
 
 
-def _at(trials: pd.DataFrame, default: Cell) -> pd.Series:
-    """Return which trials were run where a design was; None is a constant of the study."""
+def _at(trials: pd.DataFrame, place: Mapping[str, Any]) -> pd.Series:
+    """Return which trials were run where a design was; a load of None is no limit."""
     chosen = pd.Series(True, index=trials.index)
-    for factor in FACTORS:
-        level = getattr(default, factor)
-        if factor == "load_ops_s" and level is None:
-            chosen &= trials[factor].isna()
-        elif factor != "option" and level is not None:
-            chosen &= trials[factor] == level
+    for factor, level in place.items():
+        chosen &= trials[factor].isna() if level is None else trials[factor] == level
     return chosen
 
 

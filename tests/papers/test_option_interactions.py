@@ -193,3 +193,18 @@ def test_a_cell_with_a_factor_of_the_machine_is_found():
     speed = {cell.label: 1.5 for cell in cells if cell.option == "a+b"}
     table = interactions_table(synthetic.trials_frame(cells, speed=speed), plan)
     assert row(table, "a:b")["change_percent"] == pytest.approx(50, abs=5)
+
+
+def test_warm_trials_do_not_count_among_cold_ones():
+    """The level that a study holds constant has no name in its cells, and the other level has."""
+    names = ("default", "a", "b", "a+b")
+    cells = [
+        design.Cell("webserver", "xfs", o, cache=level) for level in (None, "warm") for o in names
+    ]
+    plan = synthetic.make_plan(cells, blocks=5)
+    speed = {cell.label: 9.0 for cell in cells if cell.cache == "warm" and cell.option == "a+b"}
+    table = interactions_table(synthetic.trials_frame(cells, speed=speed), plan)
+    together = table[(table["term"] == "a:b") & (table["metric"] == "throughput")]
+    changes = together.set_index("cache")["change_percent"]
+    assert changes["cold"] == pytest.approx(0, abs=5)
+    assert changes["warm"] == pytest.approx(800, abs=50)
