@@ -140,7 +140,7 @@ def _drift_together(trials: pd.DataFrame) -> tuple[bool, str]:
     free = trials[trials["load_ops_s"].isna()]
     if free.empty:
         return False, ""
-    cells = list(free.groupby(CELL, dropna=False).ngroup())
+    cells = free.groupby(CELL, dropna=False).ngroup()
     drift = stats.order_drift(cells, free["block"], free["order"], free["throughput_ops_s"])
     within, p_values = drift.within_percent, stats.holm([drift.between_p, drift.within_p])
     found = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +68,7 @@ def trend_percent(order: ArrayLike, values: ArrayLike) -> float:
 
 
 def order_drift(
-    cells: Sequence[object], blocks: ArrayLike, order: ArrayLike, values: ArrayLike
+    cells: Iterable[object], blocks: ArrayLike, order: ArrayLike, values: ArrayLike
 ) -> Drift:
     """Return the drift of a campaign whose cells ran in random order inside blocks.
 
@@ -79,7 +79,7 @@ def order_drift(
 
     Parameters
     ----------
-    cells : sequence, length n
+    cells : iterable, length n
         The cell of each trial.
     blocks, order : array_like, shape (n,)
         Number of the block, and place inside it.
