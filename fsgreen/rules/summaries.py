@@ -59,18 +59,20 @@ def totals_over_totals(evidence: Evidence) -> Answer:
 
 def absolute_values(evidence: Evidence) -> Answer:
     """Rule 30: both cells of each ratio stand in cells.csv with their absolute values."""
-    if evidence.effects.empty:
+    effects = evidence.effects
+    if effects.empty:
         return not_asked("no ratio is formed: nothing is compared")
     metric = {"throughput": "throughput_ops_s", "efficiency": "efficiency_ops_j"}
+    named = [factor for factor in CELL if factor in effects]
     known = {
-        (name, cell["workload"], cell["file_system"], cell["option"])
+        (name, *(cell[factor] for factor in named))
         for cell in evidence.cells.to_dict("records")
         for name, column in metric.items()
         if pd.isna(cell["load_ops_s"]) and pd.notna(cell[column])
     }
     sides = {
-        (pair["metric"], pair["workload"], pair[f"{side}file_system"], pair[f"{side}option"])
-        for pair in evidence.effects.to_dict("records")
+        (pair["metric"], *(pair.get(f"{side}{factor}", pair[factor]) for factor in named))
+        for pair in effects.to_dict("records")
         for side in ("", "baseline_")
     }
     bare = [" ".join(side) for side in sorted(sides - known)]

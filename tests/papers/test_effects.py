@@ -5,7 +5,6 @@ import pytest
 import synthetic
 
 from fsgreen.errors import FsgreenError
-from fsgreen.papers import effects as module
 from fsgreen.papers.effects import Config, effects_table, outcome, sample
 from fsgreen.papers.fast10.analyse import comparisons
 
@@ -96,13 +95,8 @@ def test_the_bootstrap_takes_over_and_says_why():
 
 
 @pytest.fixture
-def two_caches(monkeypatch):
+def two_caches():
     """Trials of each cell with a cold cache, and faster ones with a warm one."""
-    conditions = ["workload", "cache"]
-    family = ["kind", "metric", *conditions]
-    monkeypatch.setattr(module, "COLUMNS", [*family, *module.COLUMNS[len(module.FAMILY) :]])
-    monkeypatch.setattr(module, "CONDITIONS", conditions)
-    monkeypatch.setattr(module, "FAMILY", family)
     cold = synthetic.trials_frame(CELLS, scatter=0.005).assign(cache="cold")
     return pd.concat([cold, cold.assign(cache="warm", work_ops=5 * cold["work_ops"])])
 

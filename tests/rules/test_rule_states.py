@@ -271,6 +271,13 @@ def test_raw_bytes_that_were_not_kept_fire(sound):
     assert "bytes were not kept" in answer(22, with_record(sound, files=files)).found
 
 
+def test_a_ratio_of_warm_cells_cannot_be_read_from_cold_ones(sound):
+    """Rule 30: the absolute values are those of the same state."""
+    found = answer(30, replace(sound, effects=sound.effects.assign(cache="warm")))
+    assert found.state == "fired"
+    assert "warm" in found.found
+
+
 def test_what_ended_the_cells_is_told(sound):
     """Rule 27: by the target after five blocks, though there might have been ten."""
     profile = replace(sound.plan.profile, blocks=5, most_blocks=10)
