@@ -45,7 +45,8 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
         raise FsgreenError(
             f"the table {name} of the campaign '{campaign}' has not been made",
             where=file,
-            next_step="./run reproduce",
+            next_step="./run reproduce (shipped data), or "
+            f"fsgreen notebook 40_reduce -p campaign {campaign} and those after it",
         ) from None
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
