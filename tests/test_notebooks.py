@@ -25,8 +25,16 @@ def code_of(notebook: Path) -> list[dict[str, Any]]:
 
 def test_there_is_a_notebook_for_each_step() -> None:
     before = ["00_start_here", "10_plan", "20_preflight", "25_live_power", "30_collect"]
-    closer = ["65_latency_profiles", "66_interactions"]
+    closer = ["65_latency_profiles"]
     assert [file.stem for file in NOTEBOOKS] == sorted([*before, *pipeline.ANALYSIS, *closer])
+
+
+def test_the_first_notebook_lists_the_others_in_their_order() -> None:
+    """A step that it leaves out is one that a new user never finds."""
+    first, *others = NOTEBOOKS
+    (start, *_) = json.loads(first.read_text())["cells"]
+    listed = re.findall(r"^\| `(\w+)` \|", "".join(start["source"]), re.MULTILINE)
+    assert listed == [file.stem for file in others]
 
 
 @EACH
