@@ -64,6 +64,8 @@ def words(row: Mapping[str, Any]) -> str:
         return f"no gain worth {WORTH[row['change']]}"
     if found == "inconclusive":
         more = row["more_blocks_count"]
+        if more == 1:
+            return "inconclusive: 1 more block would tell"
         many = f"more than {MOST} more blocks" if more is None else f"{more} more blocks"
         return f"inconclusive: {many} would tell"
     low, high = (100 * (row[name] - 1) for name in ("ratio_low_x", "ratio_high_x"))
