@@ -208,6 +208,8 @@ def test_fewer_blocks_than_the_minimum_decide_nothing():
     table = of_throughput(made(blocks=2, speed={"varmail-ext3-noatime": 3.0}))
     assert set(table["verdict"]) == {"now", "inconclusive"}
     assert (table["more_blocks_count"].dropna() >= 3).all()
+    one = of_throughput(made(blocks=1)).drop(index=("ext3", "default"))
+    assert set(one["says"]) == {"inconclusive: too few blocks to say how many would tell"}
 
 
 def test_modelled_power_decides_nothing_about_joules():
