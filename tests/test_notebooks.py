@@ -29,6 +29,14 @@ def test_there_is_a_notebook_for_each_step() -> None:
     assert [file.stem for file in NOTEBOOKS] == sorted([*before, *pipeline.ANALYSIS, *closer])
 
 
+def test_the_first_notebook_lists_the_others_in_their_order() -> None:
+    """A step that it leaves out is one that a new user never finds."""
+    first, *others = NOTEBOOKS
+    (start, *_) = json.loads(first.read_text())["cells"]
+    listed = re.findall(r"^\| `(\w+)` \|", "".join(start["source"]), re.MULTILINE)
+    assert listed == [file.stem for file in others]
+
+
 @EACH
 def test_it_is_committed_without_outputs(notebook: Path) -> None:
     """Outputs would make every look at a notebook a change in version control."""

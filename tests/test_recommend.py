@@ -16,6 +16,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import Config
 from fsgreen.papers.fast10 import analyse
+from fsgreen.recommend.forest import forest
 from fsgreen.recommend.planning import more_blocks
 
 FUZZ = settings(max_examples=round(200 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
@@ -197,7 +198,7 @@ def test_noise_is_inconclusive_and_says_how_many_blocks_would_tell():
     of = synthetic.cells(["varmail"], ["ext3"], ["default", "noatime"])
     row = of_throughput(made(of=of, speed=speed, scatter=0.05)).loc[("ext3", "noatime")]
     assert row["verdict"] == "inconclusive"
-    assert row["says"] == f"inconclusive: {row['more_blocks_count']} more blocks would tell"
+    assert row["says"] == "inconclusive: 1 more block would tell"
     told = made(of=of, speed=speed, scatter=0.05, blocks=5 + 4 * row["more_blocks_count"])
     assert of_throughput(told).loc[("ext3", "noatime"), "verdict"] == "gain"
 
@@ -207,6 +208,8 @@ def test_fewer_blocks_than_the_minimum_decide_nothing():
     table = of_throughput(made(blocks=2, speed={"varmail-ext3-noatime": 3.0}))
     assert set(table["verdict"]) == {"now", "inconclusive"}
     assert (table["more_blocks_count"].dropna() >= 3).all()
+    one = of_throughput(made(blocks=1)).drop(index=("ext3", "default"))
+    assert set(one["says"]) == {"inconclusive: too few blocks to say how many would tell"}
 
 
 def test_modelled_power_decides_nothing_about_joules():
@@ -317,12 +320,29 @@ def test_the_command_shows_ranking_and_where_it_holds(campaign, capsys):
     run("--workload", "web", "--campaign", campaign, "--constraint", "no reformat")
     shown = capsys.readouterr().out
     assert "xfs/default: it takes a reformat: mkfs.xfs" in shown
+    assert "Nothing else was measured" not in shown
+
+
+def test_an_answer_without_any_choice_says_what_to_measure(campaign, capsys):
+    """Two empty rankings would be read as: there is nothing better."""
+    run("--workload", "web", "--campaign", campaign, "--now", "xfs", "--constraint", "no reformat")
+    shown = capsys.readouterr().out
+    assert "Nothing else was measured that the constraints admit." in shown
+    assert "next:  fsgreen measure fast10 --profile" in shown
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_no_line_is_wider_than_the_terminal(campaign, capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    run("--workload", "web", "--campaign", campaign)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= columns
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--workload", "wbserver"], "did you mean webserver"),
+        (["--workload", "wbe"], "did you mean web"),
         (["--workload", "web", "--constraint", "no format"], "did you mean no reformat"),
         (["--workload", "web", "--now", "xfs/noatime"], "unknown configuration"),
         (["--workload", "web", "--now", "xfs/a/b"], "FILE_SYSTEM/OPTION"),
@@ -347,7 +367,7 @@ def test_results_are_written_with_figure_and_advice(campaign):
 def test_the_forest_groups_by_what_a_change_takes():
     """A reader must not take a format option for a mount option."""
     table = made(scatter=0.004, speed={"varmail-ext3-blk2k": 2.0}).reset_index()
-    figure = recommend.forest(table)
+    figure = forest(table)
     left = figure.axes[0]
     headings = {text.get_text(): text.get_position()[1] for text in left.texts}
     names = dict(
@@ -361,5 +381,5 @@ def test_the_forest_groups_by_what_a_change_takes():
 
 def test_with_nothing_to_choose_from_the_figure_says_so():
     only = synthetic.cells(["varmail"], ["ext3"])
-    figure = recommend.forest(made(of=only).reset_index())
+    figure = forest(made(of=only).reset_index())
     assert "Nothing but ext3/default" in figure.axes[0].texts[0].get_text()

@@ -180,7 +180,8 @@ class Campaign:
             raise FsgreenError(
                 f"there is no campaign '{self.name}' here",
                 where=file,
-                next_step=f"dvc pull (shipped data), or fsgreen measure STUDY --name {self.name}",
+                next_step="./run reproduce (shipped data), or "
+                f"fsgreen measure STUDY --name {self.name}",
             ) from None
         except ValueError as error:
             raise FsgreenError(f"not readable JSON: {error}", where=file) from error

@@ -88,14 +88,20 @@ def _add_disk(parser: argparse.ArgumentParser) -> None:
 def _show(options: argparse.Namespace) -> None:
     from fsgreen import host
 
-    _print(host.look(disks=options.disks))
+    rows = host.look(disks=options.disks)
+    _print(rows)
+    if any(row.changes for row in rows):
+        print()
+        command.show(
+            "what stands after -> is set by: fsgreen host apply SETTING, --disk NAME for a disk"
+        )
     for waiting in host.pending():
         print(f"{waiting.sentence}\n  -> fsgreen host restore")
 
 
 def _print(rows: Sequence[Row], out: TextIO | None = None) -> None:
     for row in rows:
-        print(f"{row.setting:12}{row.target or '-':24}  {_state(row)}", file=out)
+        command.show(f"{row.setting:12}{row.target or '-':24}  {_state(row)}", hang=38, out=out)
 
 
 def _state(row: Row) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ HEADINGS = {
 }
 UNITS = {"ops_s": "operations per second", "ops_j": "operations per joule"}
 THOUSAND = 1000
+INDENT = 7
 
 
 def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
@@ -58,18 +60,27 @@ def _recommend(options: argparse.Namespace) -> None:
     now = source.baseline if wanted.file_system is None else Config(wanted.file_system)
     if options.now is not None:
         now = Config(*options.now.split("/", 1))
-    _, refused = recommend.candidates(source.cells, workload, now, wanted)
+    admitted, refused = recommend.candidates(source.cells, workload, now, wanted)
+    print(f"{workload}, campaign {source.campaign}: changes from {now}")
+    command.show(source.holds_for(workload))
+    sys.stdout.flush()
     table = recommend.recommend(
         source.trials, source.cells, workload, source.plan.bounds, now, wanted
     )
-    print(f"{workload}, campaign {source.campaign}: changes from {now}")
-    print(source.holds_for(workload))
     for metric in ("throughput", "efficiency"):
         _print_ranking(table[table["metric"] == metric])
     if refused:
         print("\nleft out by the constraints")
         for config, reason in refused.items():
-            print(f"  {config}: {reason}")
+            command.show(f"  {config}: {reason}", hang=4)
+    if not admitted:
+        print("\nNothing else was measured that the constraints admit.")
+        study = source.plan.study
+        command.show(
+            f"  next:  fsgreen measure {study} --profile PROFILE, one that has such options: "
+            f"fsgreen plan {study} --profile PROFILE",
+            hang=9,
+        )
 
 
 def _print_ranking(ranked: pd.DataFrame) -> None:
@@ -82,27 +93,34 @@ def _print_ranking(ranked: pd.DataFrame) -> None:
     print(f"\nby {UNITS[unit]}{power} (95 % intervals)")
     first = ranked.iloc[0]
     level = ranked[ranked["beside_best"].isin(("equivalent", "inconclusive"))]
-    print(f"  first: {_name(first)}; not told apart from it: {_names(level)}")
+    if len(ranked) > 1:
+        beside = f"not told apart from it: {_names(level)}"
+        command.show(f"  first: {_name(first)}; {beside}", hang=INDENT)
+    width = max(len(_name(row)) for row in ranked.to_dict("records"))
     for kind, heading in HEADINGS.items():
         rows = ranked[ranked["change"] == kind]
-        print(f"  {heading}{' (none measured that the constraints admit)' if rows.empty else ''}")
+        if rows.empty:
+            continue
+        print(f"  {heading}")
         for row in rows.to_dict("records"):
-            _print_row(row, *(f"{metric}{end}_{unit}" for end in ("", "_low", "_high")))
+            _print_row(row, width, *(f"{metric}{end}_{unit}" for end in ("", "_low", "_high")))
 
 
-def _print_row(row: dict[str, Any], value: str, low: str, high: str) -> None:
+def _print_row(row: dict[str, Any], width: int, value: str, low: str, high: str) -> None:
     from fsgreen.recommend import percent
 
     absolute = f"{row[value]:,.4g}" if row[value] < THOUSAND else f"{row[value]:,.0f}"
     half_percent = 50 * (row[high] - row[low]) / row[value]
     half = "" if math.isnan(half_percent) else f" +- {half_percent:.0f} %"
     effect = "" if row["change"] == "none" else percent(row)
-    print(
-        f"  {row['order']:4} {_name(row):22}{absolute + half:>20}{effect:>22}  "
-        f"n={row['n']}  {row['says']}"
+    command.show(
+        f"  {row['order']:4} {_name(row):{width}}  {absolute + half:>16}  {effect:>18}  "
+        f"n={row['n']}  {row['says']}",
+        hang=INDENT + width + 2,
     )
     if row["verdict"] == "gain":
-        print(f"       {row['how']}{'  RISK: ' + row['risk'] if row['risk'] else ''}")
+        risk = f"  RISK: {row['risk']}" if row["risk"] else ""
+        command.show(f"{'':{INDENT}}{row['how']}{risk}", hang=INDENT)
 
 
 def _name(row: Mapping[str, Any] | pd.Series) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from typing import TYPE_CHECKING
 
 from fsgreen.cli import command
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
     from fsgreen.rules import Rule
 
-WIDTH = 100
+INDENT = 5
 
 
 def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
@@ -54,10 +53,11 @@ def _rules(options: argparse.Namespace) -> None:
 
 def _list(rule: Rule, found: pd.DataFrame | None) -> None:
     state = "" if found is None else f"{found.loc[rule.number, 'state']:10}"
-    print(f"{rule.number:2} {rule.mode} {state}{rule.question}")
-    print(f"     source {', '.join(rule.sources)}; in {', '.join(rule.where)}")
+    command.show(f"{rule.number:2} {rule.mode} {state}{rule.question}", hang=INDENT)
+    where = f"source {', '.join(rule.sources)}; in {', '.join(rule.where)}"
+    command.show(" " * INDENT + where, hang=INDENT)
     if found is not None and found.loc[rule.number, "state"] in ("fired", "unknown"):
-        _print("     ", f"-> {found.loc[rule.number, 'found']}")
+        command.show(f"{'':{INDENT}}-> {found.loc[rule.number, 'found']}", hang=INDENT)
 
 
 def _show(rule: Rule, campaign: str | None, found: pd.DataFrame | None) -> None:
@@ -80,16 +80,4 @@ def _show(rule: Rule, campaign: str | None, found: pd.DataFrame | None) -> None:
         parts[campaign] = f"{row['state']}: {row['found']}"
     width = max(map(len, parts))
     for name, text in parts.items():
-        _print(f"  {name:{width}}  ", text)
-
-
-def _print(label: str, text: str) -> None:
-    print(
-        textwrap.fill(
-            text,
-            WIDTH,
-            initial_indent=label,
-            subsequent_indent=" " * len(label),
-            break_on_hyphens=False,
-        )
-    )
+        command.show(f"  {name:{width}}  {text}", hang=width + 4)

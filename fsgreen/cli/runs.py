@@ -54,9 +54,10 @@ def _import_runs(options: argparse.Namespace) -> None:
     print(f"{found.format}: {len(found.trials)} runs from {len(options.files)} files")
     for source in found.sources:
         for decision in source["decisions"]:
-            print(f"- {source['file']}: {decision}")
+            command.show(f"- {source['file']}: {decision}", hang=2)
     if not found.aside.empty:
         print(f"kept aside: {', '.join(map(str, found.aside.columns[1:]))}")
     folder = found.write(options.name)
-    print("\n".join(runs.describe(found.trials)))
+    for line in runs.describe(found.trials):
+        command.show(line, hang=4)
     print(folder)

@@ -23,7 +23,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "fsgreen plan fast10 --profile quick",
     )
     plan.add_argument("study")
-    plan.add_argument("--profile", default="quick")
+    plan.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
 
     measure = command.add(
         commands,
@@ -33,7 +33,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "fsgreen measure fast10 --profile quick",
     )
     measure.add_argument("study")
-    measure.add_argument("--profile", default="quick", help="quick, lab or full (default: quick)")
+    measure.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
     measure.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
     measure.add_argument(
         "--testbed", default="auto", help="auto, loop, directory or a testbed file (.toml)"
@@ -99,9 +99,10 @@ def _doctor(options: argparse.Namespace) -> None:
     findings = preflight.check(folder=options.folder)
     width = max(len(finding.subject) for finding in findings)
     for finding in findings:
-        print(f"{finding.severity:8} {finding.subject:{width}}  {finding.state}")
+        hang = 8 + 1 + width + 2
+        command.show(f"{finding.severity:8} {finding.subject:{width}}  {finding.state}", hang=hang)
         if finding.remedy:
-            print(f"{'':8} {'':{width}}  -> {finding.remedy}")
+            command.show(f"{'':{hang}}-> {finding.remedy}", hang=hang + 3)
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -113,7 +114,7 @@ def _plan(options: argparse.Namespace) -> None:
     for cell in plan.cells:
         recipe(cell.file_system, cell.option)
     for line in describe(plan):
-        print(line)
+        command.show(line, hang=4)
 
 
 def _measure(options: argparse.Namespace) -> None:
@@ -132,7 +133,7 @@ def _status(options: argparse.Namespace) -> None:
     from fsgreen import campaign
 
     for line in campaign.status(campaign.Campaign(options.campaign)):
-        print(line)
+        command.show(line, hang=12)
 
 
 def _reparse(options: argparse.Namespace) -> None:

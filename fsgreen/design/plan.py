@@ -126,7 +126,13 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         after fewer trials than conclude something; or if a level is unknown.
     """
     if profile not in study.profiles:
-        raise unknown("profile", profile, study.profiles, where=study.name)
+        raise unknown(
+            "profile",
+            profile,
+            study.profiles,
+            where=study.name,
+            next_step=f"fsgreen plan {study.name} --profile PROFILE",
+        )
     chosen = study.profiles[profile]
     bounds = {**study.bounds, **(chosen.bounds or {})}
     _check_minimum(study.name, chosen, bounds["minimum_trials"])

@@ -2,7 +2,6 @@
 
 from fsgreen.recommend.changes import HAZARDS, KINDS, Change, change
 from fsgreen.recommend.constraints import KNOWN, Constraints, parse
-from fsgreen.recommend.forest import forest
 from fsgreen.recommend.results import Source, advice, percent, read, write
 from fsgreen.recommend.table import as_baseline, candidates, recommend, workload_named
 
@@ -17,7 +16,6 @@ __all__ = [
     "as_baseline",
     "candidates",
     "change",
-    "forest",
     "parse",
     "percent",
     "read",

@@ -12,10 +12,8 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.design import Plan
-from fsgreen.figures import save
 from fsgreen.papers.effects import Config
 from fsgreen.recommend.changes import KINDS
-from fsgreen.recommend.forest import forest
 from fsgreen.recommend.table import COLUMNS, as_baseline, recommend
 from fsgreen.reduce import read_plan, read_table, write_table
 
@@ -81,6 +79,9 @@ def write(campaign: str) -> Path:
 
     What there is now is the study's baseline; workloads without it are left out.
     """
+    from fsgreen.figures import save
+    from fsgreen.recommend.forest import forest
+
     source = read(campaign)
     now = source.baseline
     rows = source.cells

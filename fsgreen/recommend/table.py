@@ -70,7 +70,10 @@ def workload_named(name: str, known: Collection[str]) -> str:
     """
     full = name if name in known else SHORT.get(name, name)
     if full not in known:
-        raise unknown("workload", name, known, next_step="fsgreen plan STUDY lists what is there")
+        short = [name for name, meant in SHORT.items() if meant in known]
+        raise unknown(
+            "workload", name, [*known, *short], next_step="fsgreen recommend --workload ONE_OF_THEM"
+        )
     return full
 
 
@@ -147,6 +150,7 @@ def recommend(
         If `now` was not measured, or contradicts the constraints.
     """
     admitted, _ = candidates(cells, workload, now, constraints)
+    trials = trials[trials["workload"] == workload]
     effects = effects_table(
         trials, [("recommendation", workload, config, now) for config in admitted], bounds
     )

@@ -64,8 +64,10 @@ def words(row: Mapping[str, Any]) -> str:
         return f"no gain worth {WORTH[row['change']]}"
     if found == "inconclusive":
         more = row["more_blocks_count"]
-        many = f"more than {MOST} more blocks" if more is None else f"{more} more blocks"
-        return f"inconclusive: {many} would tell"
+        if row["n"] < 2:
+            return "inconclusive: too few blocks to say how many would tell"
+        many = f"more than {MOST} more" if more is None else f"{more} more"
+        return f"inconclusive: {many} block{'' if more == 1 else 's'} would tell"
     low, high = (100 * (row[name] - 1) for name in ("ratio_low_x", "ratio_high_x"))
     if found == "gain":
         return f"gain of {low:.3g} to {high:.3g} %"

@@ -30,7 +30,7 @@ def read_plan(campaign: str) -> Plan:
         raise FsgreenError(
             f"there are no raw traces of a campaign '{campaign}'",
             where=file,
-            next_step="dvc pull (shipped data), or fsgreen measure STUDY",
+            next_step="./run reproduce (shipped data), or fsgreen measure STUDY",
         ) from None
     except ValueError as error:
         raise FsgreenError(

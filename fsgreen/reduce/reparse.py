@@ -57,7 +57,7 @@ def reparse_campaign(campaign: str, into: Path | None = None) -> Iterator[Repars
         raise FsgreenError(
             f"the campaign '{campaign}' has no trial to parse again",
             where=folder,
-            next_step="dvc pull (shipped data), or fsgreen measure STUDY",
+            next_step="./run reproduce (shipped data), or fsgreen measure STUDY",
         )
     if into is not None and into.resolve().is_relative_to(folder.resolve()):
         raise FsgreenError(

@@ -112,7 +112,7 @@ def import_runs(
     contents = {file: _content(file) for file in files}
     form = _format(contents)
     hashes = {file: hashlib.sha256(data).hexdigest() for file, data in contents.items()}
-    counts = Counter(hashes.values())
+    counts = Counter(hashes[file] for file in files)
     again = [str(file) for file, digest in hashes.items() if counts[digest] > 1]
     if again:
         raise FsgreenError(

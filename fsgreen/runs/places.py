@@ -24,7 +24,9 @@ def path_pattern(text: str) -> re.Pattern[str]:
             parts.append("[^/]*?")
             continue
         if name not in LEVELS:
-            raise unknown("factor in --path", name, LEVELS)
+            raise unknown(
+                "factor in --path", name, LEVELS, next_step="--path '{file_system}/{option}-*.json'"
+            )
         if name in seen:
             raise FsgreenError(f"{{{name}}} stands twice in --path", next_step="name it once")
         seen.add(name)

@@ -108,21 +108,33 @@ def comparisons_of_runs(trials: pd.DataFrame) -> pd.DataFrame:
 def describe(trials: pd.DataFrame) -> list[str]:
     """Return lines for a person: cells, comparisons, and what cannot be told."""
     cells, pairs = cells_of_runs(trials), comparisons_of_runs(trials)
-    shown = [c for c in cells if not str(c).endswith("_percent") and c != "enough"]
-    lines = cells[shown].to_string(index=False, float_format="{:.5g}".format).splitlines()
+    lines = [line for cell in cells.to_dict("records") for line in _cell_lines(cell)]
     few = int((~cells["enough"]).sum())
     if few:
         lines.append(f"{few} of {len(cells)} cells have fewer than {LEAST_RUNS} runs (rule 26).")
     for row in pairs.to_dict("records"):
         text = f"{row['metric']}: {row['candidate']} over {row['baseline']}"
         text += f" ({row['where']})" if row["where"] else ""
-        text += f" {row['ratio_x']:.4g}"
-        if math.isfinite(row["ratio_low_x"]):
-            text += f" [{row['ratio_low_x']:.4g}, {row['ratio_high_x']:.4g}]"
-        lines.append(f"{text}: {row['outcome']}")
+        ratio = _with_interval(*(row[f"ratio{end}_x"] for end in ("", "_low", "_high")))
+        lines.append(f"{text} {ratio}: {row['outcome']}")
     lines.append("What these runs cannot tell:")
     untold = UNTOLD if "block" not in trials else [e for e in UNTOLD if e[0] != "3, 4, 25"]
     return lines + [f"  rule {rules}: {what}" for rules, what in untold]
+
+
+def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
+    levels = [str(cell[name]) for name in CELL if pd.notna(cell.get(name))]
+    yield f"{' '.join(levels) or 'all runs'}, n = {cell['n']}"
+    for name, (column, _, _) in METRICS.items():
+        unit = column.removeprefix(f"{name}_")
+        if pd.notna(cell.get(column)):
+            ends = (cell[f"{name}_{end}_{unit}"] for end in ("low", "high"))
+            yield f"  {column:18}{_with_interval(cell[column], *ends)}"
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    """Return a value with its 95 % interval, which a single run does not have."""
+    return f"{value:.4g}" + (f" [{low:.4g}, {high:.4g}]" if math.isfinite(low) else "")
 
 
 def _cells(trials: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:

@@ -159,6 +159,8 @@ def test_a_file_that_is_given_twice_counts_once_or_not_at_all(tmp_path):
     copy.write_bytes(FIO.read_bytes())
     with pytest.raises(FsgreenError, match="count a run twice"):
         imported([FIO, copy])
+    with pytest.raises(FsgreenError, match="count a run twice"):
+        imported([FIO, FIO])
 
 
 def test_files_of_several_formats_and_of_none_are_refused(tmp_path):

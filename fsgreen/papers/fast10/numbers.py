@@ -11,6 +11,7 @@ import pandas as pd
 from fsgreen import paths, rules
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS
 from fsgreen.design import Plan
+from fsgreen.design.overview import blocks_of
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.reduce import due_trials, read_plan, read_table
 
@@ -99,7 +100,7 @@ def _setup(
         "Meters": "; ".join(meters) + f" (boundary: {identity['boundary']})",
         "Idle power": f"{identity['idle_power_w']:.1f} W, {identity['boundary']}",
         "Begun": f"{begun:%Y-%m-%d %H:%M} UTC",
-        "Plan": f"profile {plan.profile.name}, {plan.profile.blocks} blocks, "
+        "Plan": f"profile {plan.profile.name}, {blocks_of(plan)} blocks, "
         f"seed {plan.seed}, hash {plan.hash[:12]}",
         "Trial": f"{plan.profile.warmup_s:g} s warm-up, {plan.profile.measure_s:g} s measured",
         "Scale": f"{scale} of the published file counts (oltp: of the file size)",
