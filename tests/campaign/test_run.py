@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fsgreen import campaign, design, meters, testbeds, trial
+from fsgreen import audit, campaign, design, meters, testbeds, trial
 from fsgreen.campaign import drive
 from fsgreen.errors import FsgreenError
 
@@ -142,6 +142,43 @@ def test_other_meters_under_a_campaign_that_began_are_refused(
     identity["meters"]["system"]["serial"] = "another"
     with pytest.raises(FsgreenError, match="the meters is not the one"):
         done.check_identity(identity)
+
+
+def test_a_changed_kernel_under_a_campaign_that_began_is_refused_before_it_measures(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The analysis would refuse to pool what both measured."""
+    behave(lambda summary: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(plan, "demo", testbed=bed)
+    runs: list[int] = []
+    behave(lambda summary: runs.append(1))
+    other = {**audit.audit(), "kernel": "Linux 99", "boot_id": "another", "speed_loops_s": 1.0}
+    monkeypatch.setattr(audit, "audit", lambda: other)
+    with pytest.raises(FsgreenError, match=r"kernel: then Linux .*, now Linux 99"):
+        campaign.run(plan, "demo", testbed=bed)
+    assert runs == []
+
+
+def test_all_trials_are_held_to_the_fastest_audit_before_the_first(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A disturbance in the tenth of a second of one reading would have all of them refused."""
+    speeds = iter([60.0, 100.0, 97.0])
+    machine = audit.audit()
+    monkeypatch.setattr(audit, "audit", lambda: {**machine, "speed_loops_s": next(speeds, 100.0)})
+    bounds = {**plan.bounds, "speed_percent": 10}
+    single = replace(plan, trials=plan.trials[:1], bounds=bounds)
+    done = campaign.run(single, "demo", testbed=bed)
+    assert done.identity()["audit"]["speed_loops_s"] == 100.0
 
 
 def test_an_unknown_campaign_says_how_to_get_one(data: Path) -> None:
