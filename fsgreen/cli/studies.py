@@ -33,7 +33,9 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "fsgreen measure fast10 --profile quick",
     )
     measure.add_argument("study")
-    measure.add_argument("--profile", default="quick", help="quick, lab or full (default: quick)")
+    measure.add_argument(
+        "--profile", default="quick", help="one of the study's, as lab (default: quick)"
+    )
     measure.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
     measure.add_argument(
         "--testbed", default="auto", help="auto, loop, directory or a testbed file (.toml)"

@@ -133,6 +133,21 @@ def test_two_harnesses_do_not_measure_one_campaign(
         campaign.run(plan, "demo", testbed=bed)
 
 
+def test_a_second_harness_is_refused_before_it_makes_anything(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gigabytes of an image, written beside what the first one measures, would disturb it."""
+    made: list[str] = []
+    monkeypatch.setattr(testbeds, "open_testbed", lambda *given, **asked: made.append("image"))
+    monkeypatch.setattr(testbeds, "sweep", lambda: made.append("swept"))
+    with (
+        campaign.Campaign("fast10-quick").alone(),
+        pytest.raises(FsgreenError, match="another fsgreen is measuring"),
+    ):
+        campaign.measure("fast10", "quick")
+    assert made == []
+
+
 def test_other_meters_under_a_campaign_that_began_are_refused(
     data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
 ) -> None:
