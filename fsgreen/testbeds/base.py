@@ -126,7 +126,8 @@ class Testbed(Protocol):
             State of the device.
         seed : int
             Seed of the ager. One image is aged for each file system, option and seed, and put
-            back for each trial: trials of a cell share an image if they share the seed.
+            back for each trial until another seed is asked for: trials of a cell in a row share
+            an image if they share the seed.
 
         Raises
         ------
