@@ -14,6 +14,7 @@ import pytest
 from fsgreen import audit, campaign, design, meters, testbeds, trial
 from fsgreen.campaign import drive
 from fsgreen.errors import FsgreenError
+from fsgreen.preflight import load
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
@@ -177,6 +178,23 @@ def test_a_changed_kernel_under_a_campaign_that_began_is_refused_before_it_measu
     with pytest.raises(FsgreenError, match=r"kernel: then Linux .*, now Linux 99"):
         campaign.run(plan, "demo", testbed=bed)
     assert runs == []
+
+
+def test_a_busy_machine_cannot_say_what_idle_is(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All trials would be let into a band that is too wide (rule 11)."""
+    monkeypatch.setattr(drive, "IDLE_S", 1.5)
+    monkeypatch.setattr(load, "shares", lambda *_: load.Shares(40.0, 0.0))
+    calm = replace(plan, bounds={**plan.bounds, "others_percent": 5})
+    with pytest.raises(FsgreenError, match=r"others use 40 % of all cores, 5 % or more"):
+        campaign.run(calm, "demo", testbed=bed)
+    assert not campaign.Campaign("demo").begun()
+    assert not list(campaign.Campaign("demo").folder.glob(".idle*"))
 
 
 def test_all_trials_are_held_to_the_fastest_audit_before_the_first(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import aged, ager, image, options, present
+from fsgreen.testbeds import aged, ager, guard, image, options, present, snapshot
 from fsgreen.testbeds.ager import Aging
 from fsgreen.testbeds.base import Mount
 from fsgreen.testbeds.loop import LoopTestbed
@@ -82,8 +82,8 @@ def test_the_images_of_a_block_go_when_the_next_one_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten blocks of them, kept in RAM beside the image, would fill it."""
-    monkeypatch.setattr(aged.guard, "open_to_overwrite", lambda *_, **__: os.open(os.devnull, 0))
-    monkeypatch.setattr(aged.snapshot, "save", lambda fd, size_b, file: file.touch(exist_ok=False))
+    monkeypatch.setattr(guard, "open_to_overwrite", lambda *_, **__: os.open(os.devnull, 0))
+    monkeypatch.setattr(snapshot, "save", lambda fd, size_b, file: file.touch(exist_ok=False))
     images = aged.AgedImages(tmp_path / "aged", Path("device"), Path("image"), 4 << 20)
     for seed in (1, 2):
         for file_system in ("ext4", "xfs"):
