@@ -9,6 +9,7 @@ import synthetic
 
 from fsgreen import confounds, design, paths, recommend, reduce, report
 from fsgreen.errors import FsgreenError
+from fsgreen.papers import interactions
 from fsgreen.papers.fast10 import analyse, claims, figures
 
 TEXTS = sorted((paths.root() / "paper").glob("*.typ"))
@@ -23,6 +24,7 @@ def run_all(campaign):
     reduce.write(campaign)
     confounds.write(campaign)
     analyse.write(campaign)
+    interactions.write(campaign)
     figures.write(campaign)
     recommend.write(campaign)
     claims.write(campaign)
