@@ -246,10 +246,11 @@ def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percen
             power, _ = capture.finish()
         raw.unlink()
         found = load.shares(before, audit.HERE.text("proc/stat") or "")
-        if found is None or found.busy_percent < others_percent:
+        busy_percent = 0.0 if found is None else found.busy_percent
+        if busy_percent < others_percent:
             return float(power.groupby("meter")["power_w"].mean().sum())
     raise FsgreenError(
-        f"idle power cannot be measured: others use {found.busy_percent:.0f} % of all cores, "
+        f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
         f"{others_percent:g} % or more (rule 10)",
         where=f"the begin of the campaign {campaign.name}",
         next_step="end other work (top), then start the same command again",
