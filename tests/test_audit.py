@@ -51,6 +51,16 @@ def test_equal_machines_have_no_differences() -> None:
     assert audit.differences([first, second]) == {}
 
 
+def test_a_reboot_is_no_other_machine_and_a_module_of_memory_is() -> None:
+    """The kernel's total differs by some pages, or megabytes, from boot to boot."""
+    first = {"memory_b": 25_276_502_016, "boot_id": "a"}
+    again = {"memory_b": first["memory_b"] - 5 * 2**20, "boot_id": "b"}
+    assert audit.differences([first, again]) == {}
+    less = {**first, "memory_b": first["memory_b"] - 2**30}
+    assert list(audit.differences([first, again, less])) == ["memory_b"]
+    assert list(audit.differences([first, {"memory_b": None}])) == ["memory_b"]
+
+
 def test_a_key_that_no_record_has_is_no_difference_and_one_that_some_have_is() -> None:
     """Older records lack newer keys: they pool among themselves, not with newer ones."""
     old, new = {"kernel": "Linux 6"}, {"kernel": "Linux 6", "microcode": None}

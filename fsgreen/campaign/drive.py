@@ -20,11 +20,15 @@ from fsgreen.design import Plan, PlannedTrial
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter, open_meters
+from fsgreen.preflight import load
 from fsgreen.testbeds import Testbed
 from fsgreen.workloads import Workload, load_workload
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
+
+IN_A_ROW = 10
+"""How many trials in a row may be given up so before the campaign stops: it is no accident then."""
 
 CHIP_S = 4.0
 """Four readings of a meter that gives one a second: the edges can be located in them."""
@@ -84,13 +88,7 @@ def run(
             for meter in opened.values():
                 meter.close()
     if refused:
-        raise FsgreenError(
-            f"{len(refused)} of {len(campaign.due())} trials broke a rule {ATTEMPTS} times: "
-            + ", ".join(refused[:5]),
-            where=campaign.folder / "invalid",
-            next_step="read the reasons with `fsgreen status "
-            f"{name}`, calm the machine, then start the same command again",
-        )
+        raise _broken(campaign, f"{len(refused)} of {len(campaign.due())} trials", refused)
     return campaign
 
 
@@ -98,9 +96,11 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
     """Measure what is due until nothing is; return the trials that broke a rule each time.
 
     A block beyond the minimum is decided when those before it are whole (rule 27), so that a trial
-    which broke a rule each time holds it back until the next start.
+    which broke a rule each time holds it back until the next start. Raises FsgreenError where
+    `IN_A_ROW` did.
     """
     refused: list[str] = []
+    in_a_row: list[str] = []
     trials = trial.list_trials(campaign.folder)
     pace = Pace.of(plan, [*trials, *trial.list_invalid(campaign.folder)])
     with tqdm(
@@ -116,11 +116,25 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
             for nth, planned in enumerate(todo):
                 left_s = pace.total_s(later.cell for later in todo[nth:])
                 progress.set_postfix_str(f"{planned.cell.label}, {spell(left_s)} {goal}")
-                if not _measure_one(bench, planned, pace, progress):
+                if _measure_one(bench, planned, pace, progress):
+                    in_a_row.clear()
+                else:
                     refused.append(planned.trial)
+                    in_a_row.append(planned.trial)
                 progress.update()
+                if len(in_a_row) == IN_A_ROW:
+                    raise _broken(campaign, f"{IN_A_ROW} trials in a row", in_a_row)
             campaign.note_stopping()
     return refused
+
+
+def _broken(campaign: Campaign, which: str, names: Sequence[str]) -> FsgreenError:
+    return FsgreenError(
+        f"{which} broke a rule {ATTEMPTS} times: {', '.join(names[:5])}",
+        where=campaign.folder / "invalid",
+        next_step=f"read the reasons with `fsgreen status {campaign.name}`, calm the machine, "
+        "then start the same command again",
+    )
 
 
 def _measure_one(bench: Bench, planned: PlannedTrial, pace: Pace, progress: tqdm) -> bool:
@@ -189,6 +203,7 @@ def _prepare_bench(
             next_step="give each [[meter]] of the testbed file the same boundary",
         )
     today: dict[str, Any] = {
+        "audit": audit.audit(),
         "testbed": testbed.describe(),
         "meters": {name: asdict(info) for name, info in infos.items()},
         "boundary": boundaries.pop(),
@@ -196,8 +211,11 @@ def _prepare_bench(
     if campaign.begun():
         campaign.check_identity(today)
     else:
-        idle_w = _idle_power_w(campaign, meters)
+        idle_w = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
+        # Every trial is held to the speed of one of them. What passes only makes a core slower.
+        audits = [today["audit"], audit.audit()]
         trial.write_json(campaign.folder / "confounds.json", testbed.probe(plan.seed))
+        audits.append(audit.audit())
         campaign.keep_identity(
             {
                 "campaign": campaign.name,
@@ -206,20 +224,34 @@ def _prepare_bench(
                 "started_unix_s": time.time(),
                 "idle_power_w": idle_w,
                 "idle_band_w": idle_w * (1 + plan.bounds["idle_band_percent"] / 100),
-                "audit": audit.audit(),
                 **today,
+                "audit": max(audits, key=lambda found: found["speed_loops_s"]),
             }
         )
     return Bench(campaign, plan, testbed, meters, infos, workloads, campaign.identity())
 
 
-def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter]) -> float:
-    """Return the mean total power of `IDLE_S` seconds in which the harness does nothing."""
+def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percent: float) -> float:
+    """Return the mean total power of `IDLE_S` seconds in which the harness does nothing.
+
+    Raises FsgreenError where others do: the band of rule 11 would be too wide for all trials.
+    """
     raw = campaign.folder / ".idle.raw"
-    with Capture(meters, raw, None) as capture:
-        time.sleep(IDLE_S)
-        if capture.fault is not None:
-            raise capture.fault
-        power, _ = capture.finish()
-    raw.unlink()
-    return float(power.groupby("meter")["power_w"].mean().sum())
+    for _ in range(ATTEMPTS):
+        before = audit.HERE.text("proc/stat") or ""
+        with Capture(meters, raw, None) as capture:
+            time.sleep(IDLE_S)
+            if capture.fault is not None:
+                raise capture.fault
+            power, _ = capture.finish()
+        raw.unlink()
+        found = load.shares(before, audit.HERE.text("proc/stat") or "")
+        busy_percent = 0.0 if found is None else found.busy_percent
+        if busy_percent < others_percent:
+            return float(power.groupby("meter")["power_w"].mean().sum())
+    raise FsgreenError(
+        f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
+        f"{others_percent:g} % or more (rule 10)",
+        where=f"the begin of the campaign {campaign.name}",
+        next_step="end other work (top), then start the same command again",
+    )

@@ -35,6 +35,9 @@ def measure(
     declared = design.load_study(study)
     plan = design.make_plan(declared, profile)
     place = place or TestbedFile()
+    campaign = Campaign(name or f"{study}-{profile}")
+    with campaign.alone():
+        pass  # or the image of a second harness would be written beside what the first measures
     for line in testbeds.sweep():
         print(f"left by a killed run, removed: {line}")
     for waiting in host.pending():
@@ -61,7 +64,7 @@ def measure(
         preflight.check_plan(plan, testbed)
         return run(
             plan,
-            name or f"{study}-{profile}",
+            campaign.name,
             testbed=testbed,
             meters=place.meters,
             pulses=place.pulses,

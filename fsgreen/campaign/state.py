@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fsgreen import design, paths, trial
+from fsgreen import audit, design, paths, trial
 from fsgreen.campaign import stopping
 from fsgreen.design import Measured, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
@@ -23,7 +23,7 @@ PULSES = "pulses.jsonl"
 STOPPING = "stopping.json"
 """What ended each cell, where the plan lets cells end before its last block (rule 27)."""
 
-OF_THE_DAY = ("device", "why")
+OF_THE_DAY = ("device", "schedulers", "why")
 """What a testbed says of itself that may differ from day to day."""
 
 
@@ -91,7 +91,10 @@ class Campaign:
         trial.write_json(self.folder / "campaign.json", {"schema": 1, **identity})
 
     def check_identity(self, today: Mapping[str, Any]) -> None:
-        """Refuse to go on with another testbed or other meters (rules 9, 19, 21)."""
+        """Refuse to go on with another testbed, other meters or another machine (rules 9, 19, 21).
+
+        What the analysis would not pool is refused here, before days are spent on it.
+        """
         first = self.identity()
         for key in IDENTITY:
             then, now = (_lasting(identity[key]) for identity in (first, today))
@@ -102,6 +105,16 @@ class Campaign:
                     where=self.folder,
                     next_step="go on with the first one, or begin another with --name",
                 )
+        changed = audit.differences([first["audit"], today["audit"]])
+        if changed:
+            lines = [f"{key}: then {then}, now {now}" for key, (then, now) in changed.items()]
+            raise FsgreenError(
+                "the machine is not as the campaign began with it, and trials of both would not "
+                "be pooled (rule 9):\n    " + "\n    ".join(lines),
+                where=self.folder,
+                next_step="set it as it was (boot that kernel, fsgreen host show), "
+                "or begin another campaign with --name",
+            )
 
     def note_pulses(self, edges_unix_s: Sequence[float]) -> None:
         """Keep when the load went on, off, ... and off, for meters with a clock of their own."""

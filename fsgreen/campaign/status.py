@@ -81,12 +81,17 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
             f"  to gain   {_more(most)} would bring all {len(wide)} under {target}: "
             f"{spell(outlook.together_s(plan, wide, pace))}"
         )
+    blocks = plan.profile.blocks
     for metric, found in outlook.scatter(plan, trials):
         if found.buys_most != "unknown":
             yield (
                 f"  scatter   {metric}: {found.block_percent:.2g} % between blocks, "
                 f"{found.trial_percent:.2g} % between trials of a block: "
                 f"another {found.buys_most} buys most"
+            )
+            yield (
+                f"            {blocks} blocks bring a cell that scatters so to "
+                f"{found.half_width_percent(blocks):.2g} %"
             )
 
 

@@ -120,13 +120,18 @@ def due(plan: Plan, measured: Trials) -> tuple[PlannedTrial, ...]:
 
 
 def standings(plan: Plan, measured: Trials) -> list[Standing]:
-    """Return where each cell of the plan stands."""
+    """Return where each cell of the plan stands.
+
+    A cell that is wide again after it was left out of a block ends with the campaign, below the
+    maximum of trials.
+    """
+    over = all(planned.trial in measured for planned in due(plan, measured))
     found = []
     for cell, sample in samples(plan, measured).items():
         ended: Literal["target", "maximum"] | None = None
         if len(sample) >= plan.profile.blocks and _narrow(plan, sample):
             ended = "target"
-        elif len(sample) == plan.profile.last_block:
+        elif over or len(sample) == plan.profile.last_block:
             ended = "maximum"
         widths = half_widths_percent(sample) if sample else {}
         found.append(Standing(cell, len(sample), widths, ended))

@@ -6,14 +6,13 @@ import tempfile
 from pathlib import Path
 
 from fsgreen.errors import unknown
-from fsgreen.testbeds.base import DEVICE_STATES, Availability, DeviceState, Mount, Testbed
+from fsgreen.testbeds.base import Availability, DeviceState, Mount, Testbed
 from fsgreen.testbeds.directory import DirectoryTestbed
 from fsgreen.testbeds.folders import sweep
 from fsgreen.testbeds.loop import LoopTestbed
 from fsgreen.testbeds.present import available, file_systems
 
 __all__ = [
-    "DEVICE_STATES",
     "KINDS",
     "Availability",
     "DeviceState",

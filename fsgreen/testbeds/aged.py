@@ -25,7 +25,9 @@ class Aged:
 
 
 class AgedImages:
-    """The snapshots of one device, by file system, option and seed.
+    """The snapshots of one device, by file system and option, all of the seed that was last aged.
+
+    A campaign has a seed for each block: those of blocks before would only fill the disk, or RAM.
 
     Parameters
     ----------
@@ -56,12 +58,13 @@ class AgedImages:
         geometry: Mapping[str, int],
         fragmentation: Mapping[str, float],
     ) -> Aged:
-        """Keep the device as it is, unmounted after aging."""
+        """Keep the device as it is, unmounted after aging; forget what has another seed."""
         self._folder.mkdir(exist_ok=True)
-        aged = Aged(
-            self._folder / f"{len(self._kept):03}", mkfs, dict(geometry), dict(fragmentation)
-        )
-        aged.file.unlink(missing_ok=True)
+        file_system, option, seed = key
+        for other in [other for other in self._kept if other[2] != seed]:
+            self._kept.pop(other).file.unlink()
+        file = self._folder / f"{file_system}-{option}"
+        aged = Aged(file, mkfs, dict(geometry), dict(fragmentation))
         fd = guard.open_to_overwrite(self._device, image=self._image)
         try:
             snapshot.save(fd, self._size_b, aged.file)

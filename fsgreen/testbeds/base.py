@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from fsgreen.design import LEVELS
 from fsgreen.errors import unknown
 
 
@@ -17,14 +18,10 @@ class Availability(NamedTuple):
     why: str
 
 
-DEVICE_STATES = ("initial", "steady", "aged")
-"""What a device can be when a trial begins (rule 8)."""
-
-
 def check_device_state(name: str) -> None:
     """Raise `FsgreenError` if this is no state of a device."""
-    if name not in DEVICE_STATES:
-        raise unknown("device state", name, DEVICE_STATES, next_step="docs/state.md lists them")
+    if name not in LEVELS["device"]:
+        raise unknown("device state", name, LEVELS["device"], next_step="docs/state.md lists them")
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class DeviceState:
     Attributes
     ----------
     name : str
-        One of `DEVICE_STATES`.
+        One of `design.LEVELS["device"]`.
     written_b : int
         Bytes written to the device meanwhile, as the kernel counted them, mkfs not included.
     discarded_b : int
@@ -129,7 +126,8 @@ class Testbed(Protocol):
             State of the device.
         seed : int
             Seed of the ager. One image is aged for each file system, option and seed, and put
-            back for each trial: trials of a cell share an image if they share the seed.
+            back for each trial until another seed is asked for: trials of a cell in a row share
+            an image if they share the seed.
 
         Raises
         ------

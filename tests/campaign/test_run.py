@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from fsgreen import campaign, design, meters, testbeds, trial
+from fsgreen import audit, campaign, design, meters, testbeds, trial
 from fsgreen.campaign import drive
 from fsgreen.errors import FsgreenError
+from fsgreen.preflight import load
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
@@ -133,6 +134,21 @@ def test_two_harnesses_do_not_measure_one_campaign(
         campaign.run(plan, "demo", testbed=bed)
 
 
+def test_a_second_harness_is_refused_before_it_makes_anything(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gigabytes of an image, written beside what the first one measures, would disturb it."""
+    made: list[str] = []
+    monkeypatch.setattr(testbeds, "open_testbed", lambda *given, **asked: made.append("image"))
+    monkeypatch.setattr(testbeds, "sweep", lambda: made.append("swept"))
+    with (
+        campaign.Campaign("fast10-quick").alone(),
+        pytest.raises(FsgreenError, match="another fsgreen is measuring"),
+    ):
+        campaign.measure("fast10", "quick")
+    assert made == []
+
+
 def test_other_meters_under_a_campaign_that_began_are_refused(
     data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
 ) -> None:
@@ -142,6 +158,60 @@ def test_other_meters_under_a_campaign_that_began_are_refused(
     identity["meters"]["system"]["serial"] = "another"
     with pytest.raises(FsgreenError, match="the meters is not the one"):
         done.check_identity(identity)
+
+
+def test_a_changed_kernel_under_a_campaign_that_began_is_refused_before_it_measures(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The analysis would refuse to pool what both measured."""
+    behave(lambda summary: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(plan, "demo", testbed=bed)
+    runs: list[int] = []
+    behave(lambda summary: runs.append(1))
+    other = {**audit.audit(), "kernel": "Linux 99", "boot_id": "another", "speed_loops_s": 1.0}
+    monkeypatch.setattr(audit, "audit", lambda: other)
+    with pytest.raises(FsgreenError, match=r"kernel: then Linux .*, now Linux 99"):
+        campaign.run(plan, "demo", testbed=bed)
+    assert runs == []
+
+
+def test_a_busy_machine_cannot_say_what_idle_is(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All trials would be let into a band that is too wide (rule 11)."""
+    monkeypatch.setattr(drive, "IDLE_S", 1.5)
+    monkeypatch.setattr(load, "shares", lambda *_: load.Shares(40.0, 0.0))
+    calm = replace(plan, bounds={**plan.bounds, "others_percent": 5})
+    with pytest.raises(FsgreenError, match=r"others use 40 % of all cores, 5 % or more"):
+        campaign.run(calm, "demo", testbed=bed)
+    assert not campaign.Campaign("demo").begun()
+    assert not list(campaign.Campaign("demo").folder.glob(".idle*"))
+
+
+def test_all_trials_are_held_to_the_fastest_audit_before_the_first(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A disturbance in the tenth of a second of one reading would have all of them refused."""
+    speeds = iter([60.0, 100.0, 97.0])
+    machine = audit.audit()
+    monkeypatch.setattr(audit, "audit", lambda: {**machine, "speed_loops_s": next(speeds, 100.0)})
+    bounds = {**plan.bounds, "speed_percent": 10}
+    single = replace(plan, trials=plan.trials[:1], bounds=bounds)
+    done = campaign.run(single, "demo", testbed=bed)
+    assert done.identity()["audit"]["speed_loops_s"] == 100.0
 
 
 def test_an_unknown_campaign_says_how_to_get_one(data: Path) -> None:

@@ -58,6 +58,7 @@ def test_it_names_the_blocks_and_minutes_that_would_bring_a_cell_under_the_targe
     assert "in block 6 (of 5 to 50)" in text
     assert "in blocks that are not decided yet" in text
     assert "another trial buys most" in text
+    assert "5 blocks bring a cell that scatters so to " in text
 
 
 def test_it_says_that_the_plan_ends_before_the_target() -> None:

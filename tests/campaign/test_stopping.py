@@ -152,6 +152,24 @@ def test_a_trial_that_never_counts_holds_back_what_it_would_decide(
     assert ended("demo")["webserver-xfs-blk1k"] == "maximum"
 
 
+def test_a_machine_on_which_nothing_counts_does_not_cost_days(
+    measure: Callable[..., list[str]],
+) -> None:
+    """Nor do as many trials that are refused here and there."""
+    many = synthetic.make_plan(CELLS, 20)
+    some, tried = drive.IN_A_ROW - 1, []
+
+    def now_and_then(planned: PlannedTrial) -> str | None:
+        tried.append(planned.trial)
+        bad = planned.trial != many.trials[some].trial
+        return "rule 9: speed of a core -50.0 %" if bad else None
+
+    with pytest.raises(FsgreenError, match="10 trials in a row broke a rule 3 times: b04-002"):
+        measure("demo", many, now_and_then)
+    assert len(set(tried)) == some + 1 + drive.IN_A_ROW
+    assert len(names("demo")) == 1
+
+
 def test_a_plan_without_a_maximum_has_no_such_record(
     measure: Callable[..., list[str]],
 ) -> None:

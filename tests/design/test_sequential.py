@@ -146,6 +146,33 @@ def test_a_cell_is_compared_with_those_that_differ_from_it_in_one_factor() -> No
     assert design.companions(plan, [aged]) - {aged} == {CELLS[0], plain}
 
 
+def test_a_cell_that_widens_late_has_ended_when_the_campaign_has() -> None:
+    """It missed a block, so that it never gets as many trials as there are blocks."""
+    plain, aged = Cell("varmail", "xfs"), Cell("varmail", "xfs", device="aged")
+    wide = Cell("varmail", "xfs", "noatime", device="aged")
+    plan = synthetic.make_plan([CELLS[0], plain, aged, wide], 2, 5)
+    late = {(aged, 3): 3.0, (plain, 4): 3.0}
+    values = {
+        planned.trial: value(
+            100
+            * (
+                planned.block
+                if planned.cell == wide
+                else late.get((planned.cell, planned.block), 1.0)
+            )
+        )
+        for planned in plan.trials
+    }
+    done = run(plan, values)
+    assert [plain in {*one.open, *one.beside} for one in design.decide(plan, done)] == [
+        False,
+        True,
+        True,
+    ]
+    (found,) = (one for one in design.standings(plan, done) if one.cell == plain)
+    assert (found.n, found.ended) == (4, "maximum")
+
+
 @pytest.mark.parametrize("metric", ["throughput", "energy"])
 def test_either_metric_keeps_a_cell_open(metric: str) -> None:
     """fast10 (section 3.2) asks for narrow intervals of both."""

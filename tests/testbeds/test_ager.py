@@ -1,12 +1,13 @@
 """Aged file systems: one seed, one tree; measured, put back as they were, and honest shortfalls."""
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import ager, image, options, present
+from fsgreen.testbeds import aged, ager, guard, image, options, present, snapshot
 from fsgreen.testbeds.ager import Aging
 from fsgreen.testbeds.base import Mount
 from fsgreen.testbeds.loop import LoopTestbed
@@ -75,6 +76,24 @@ def test_a_seed_gives_one_tree_and_another_seed_another() -> None:
         with bed_for("ext4") as bed:
             trees.append(tree(bed.prepare("ext4", "default", device="aged", seed=seed)))
     assert trees[0] == trees[1] != trees[2]
+
+
+def test_the_images_of_a_block_go_when_the_next_one_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten blocks of them, kept in RAM beside the image, would fill it."""
+    monkeypatch.setattr(guard, "open_to_overwrite", lambda *_, **__: os.open(os.devnull, 0))
+    monkeypatch.setattr(snapshot, "save", lambda fd, size_b, file: file.touch(exist_ok=False))
+    images = aged.AgedImages(tmp_path / "aged", Path("device"), Path("image"), 4 << 20)
+    for seed in (1, 2):
+        for file_system in ("ext4", "xfs"):
+            key = (file_system, "default", seed)
+            assert images.find(key) is None
+            kept = images.keep(key, (), {}, {})
+            assert images.find(key) is kept
+            assert kept.file.exists()
+    assert len(list((tmp_path / "aged").iterdir())) == 2
+    assert images.find(("ext4", "default", 1)) is None
 
 
 @pytest.mark.loop
