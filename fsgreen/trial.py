@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 TABLES = ("power", "ops", "latency", "host")
+SMALL: Mapping[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 9,
+    "use_dictionary": False,
+    "write_statistics": False,
+}
+"""How tables of some thousand rows become small files: a campaign ships with all its trials."""
+
 PHASES = ("prepare", "settle", "idle", "warmup", "measure", "flush", "idle")
 """Phases of a trial in their order; the second `idle` follows the work."""
 
@@ -169,7 +177,8 @@ class TrialWriter:
     def write_table(self, name: str, table: pd.DataFrame) -> None:
         """Write one table as Parquet; its columns must carry their units."""
         with _full_disk_explained(self.folder):
-            units.check_columns(table).to_parquet(self.folder / f"{name}.parquet", index=False)
+            file = self.folder / f"{name}.parquet"
+            units.check_columns(table).to_parquet(file, index=False, **SMALL)
 
     def write_parts(self, name: str, write: Callable[[Path], object]) -> Path:
         """Have `write` write one table as Parquet, part by part, and return its file."""
