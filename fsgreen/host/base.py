@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -67,12 +68,12 @@ class OfMachine:
         return ""
 
 
-class OneFile:
+class OneFile(ABC):
     """What a setting is that has one file of the kernel for each target, holding its value."""
 
+    @abstractmethod
     def file(self, target: str) -> str:
         """Return the file of a target."""
-        raise NotImplementedError
 
     def read(self, tree: Tree, target: str) -> str | None:
         """Return the value now, None if there is no such file."""
