@@ -1,0 +1,198 @@
+//! Energy, accounted to the femtojoule: which parts of a device drew how much for how long.
+
+use std::collections::VecDeque;
+
+use crate::device::Ns;
+
+/// One thing that draws power while it goes on: a state of a disk, an operation of a flash chip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub name: &'static str,
+    pub power_uw: u64,
+}
+
+/// A change of how often a part goes on at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Change {
+    at: Ns,
+    part: usize,
+    by: i32,
+}
+
+/// The account of a device. Changes that are known beforehand are planned, and can be cut.
+///
+/// Power is piecewise constant and in whole microwatts, so that energy in femtojoules is exact and
+/// the sum over parts is the integral of the total.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    parts: Vec<Part>,
+    levels: Vec<u32>,
+    energy_fj: Vec<u128>,
+    time_ns: Vec<u64>,
+    settled: Ns,
+    planned: VecDeque<Change>,
+    trace: Option<Vec<(Ns, u64)>>,
+}
+
+impl Ledger {
+    /// An account in which nothing goes on.
+    pub fn new(parts: Vec<Part>, at: Ns) -> Self {
+        let count = parts.len();
+        Self {
+            parts,
+            levels: vec![0; count],
+            energy_fj: vec![0; count],
+            time_ns: vec![0; count],
+            settled: at,
+            planned: VecDeque::new(),
+            trace: None,
+        }
+    }
+
+    /// Keep every change of the total power from now on, for [`Ledger::trace`].
+    pub fn keep_trace(&mut self) {
+        self.trace = Some(vec![(self.settled, self.power_uw())]);
+    }
+
+    /// Times and the total power in microwatts from each of them on; empty unless it is kept.
+    pub fn trace(&self) -> &[(Ns, u64)] {
+        self.trace.as_deref().unwrap_or_default()
+    }
+
+    /// Plan that a part goes on once more (`by` 1) or once less (-1) from a time on.
+    ///
+    /// # Panics
+    /// If that time is settled already.
+    pub fn plan(&mut self, at: Ns, part: usize, by: i32) {
+        assert!(at >= self.settled, "the ledger is settled beyond {at} ns");
+        let place = self.planned.partition_point(|change| change.at <= at);
+        self.planned.insert(place, Change { at, part, by });
+    }
+
+    /// Forget every planned change after a time; the caller plans what is instead.
+    pub fn cut(&mut self, after: Ns) {
+        self.planned.retain(|change| change.at <= after);
+    }
+
+    /// Account for everything up to a time.
+    pub fn settle(&mut self, to: Ns) {
+        while let Some(&change) = self.planned.front().filter(|change| change.at <= to) {
+            self.planned.pop_front();
+            self.pass(change.at);
+            let level = &mut self.levels[change.part];
+            *level = level
+                .checked_add_signed(change.by)
+                .expect("no part ends before it began");
+            self.note(change.at);
+        }
+        self.pass(to);
+    }
+
+    fn pass(&mut self, to: Ns) {
+        let span = to.saturating_sub(self.settled);
+        for (index, part) in self.parts.iter().enumerate() {
+            let level = self.levels[index];
+            self.energy_fj[index] +=
+                u128::from(span) * u128::from(part.power_uw) * u128::from(level);
+            self.time_ns[index] += span * u64::from(level);
+        }
+        self.settled += span;
+    }
+
+    fn note(&mut self, at: Ns) {
+        let power = self.power_uw();
+        let Some(trace) = &mut self.trace else {
+            return;
+        };
+        match trace.last_mut() {
+            Some(last) if last.0 == at => last.1 = power,
+            Some(last) if last.1 == power => {}
+            _ => trace.push((at, power)),
+        }
+    }
+
+    /// The power drawn at the time up to which it is settled.
+    pub fn power_uw(&self) -> u64 {
+        let drawn = self.parts.iter().zip(&self.levels);
+        drawn
+            .map(|(part, &level)| part.power_uw * u64::from(level))
+            .sum()
+    }
+
+    /// How often a part goes on at once.
+    pub fn level(&self, part: usize) -> u32 {
+        self.levels[part]
+    }
+
+    /// The time up to which it is settled.
+    pub fn settled(&self) -> Ns {
+        self.settled
+    }
+
+    /// Name, energy and time of each part; a part that goes on twice at once takes twice the time.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, u128, Ns)> + '_ {
+        let sums = self.energy_fj.iter().zip(&self.time_ns);
+        self.parts
+            .iter()
+            .zip(sums)
+            .map(|(part, (&energy_fj, &time_ns))| (part.name, energy_fj, time_ns))
+    }
+
+    /// The energy of all parts.
+    pub fn energy_fj(&self) -> u128 {
+        self.energy_fj.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REST: usize = 0;
+    const WORK: usize = 1;
+
+    fn ledger() -> Ledger {
+        let part = |name, power_uw| Part { name, power_uw };
+        Ledger::new(vec![part("rest", 1_000_000), part("work", 5_000_000)], 0)
+    }
+
+    /// A joule too many or too few in any state would be one in every figure.
+    #[test]
+    fn parts_add_up_to_the_integral_of_the_trace() {
+        let mut ledger = ledger();
+        ledger.keep_trace();
+        ledger.plan(0, REST, 1);
+        ledger.plan(10, WORK, 1);
+        ledger.plan(30, WORK, 1);
+        ledger.plan(40, WORK, -2);
+        ledger.settle(100);
+        let ends = ledger
+            .trace()
+            .iter()
+            .skip(1)
+            .map(|&(at, _)| at)
+            .chain([100]);
+        let integral: u128 = ledger
+            .trace()
+            .iter()
+            .zip(ends)
+            .map(|(&(at, power), end)| u128::from(end - at) * u128::from(power))
+            .sum();
+        assert_eq!(ledger.energy_fj(), integral);
+        assert_eq!(integral, (100 + 5 * (20 + 2 * 10)) * 1_000_000);
+    }
+
+    /// A command that ends early would be charged for work that it never did.
+    #[test]
+    fn what_is_cut_costs_nothing() {
+        let mut ledger = ledger();
+        ledger.plan(10, WORK, 1);
+        ledger.plan(90, WORK, -1);
+        ledger.settle(20);
+        ledger.cut(20);
+        ledger.plan(20, WORK, -1);
+        ledger.settle(100);
+        assert_eq!(ledger.energy_fj(), 10 * 5_000_000);
+        assert_eq!(ledger.parts().nth(WORK), Some(("work", 50_000_000, 10)));
+    }
+}

@@ -1,0 +1,10 @@
+//! A disk in software that behaves like a hard disk or an SSD and accounts for its energy.
+//!
+//! The model ([`device`]) knows no clock of its own: who drives it says what time it is. `serve`
+//! drives it in real time, behind a file that the kernel uses as a disk; `simulate` drives it in
+//! virtual time, without a kernel. Imports go one way: device, ledger < disk, ssd < host <
+//! simulate, serve < cli.
+
+pub mod device;
+pub mod host;
+pub mod ledger;
