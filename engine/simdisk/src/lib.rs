@@ -6,6 +6,7 @@
 //! host < simulate, serve < cli.
 
 pub mod device;
+pub mod disk;
 pub mod host;
 pub mod ledger;
 pub mod profile;
