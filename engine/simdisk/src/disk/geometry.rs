@@ -136,7 +136,7 @@ impl Geometry {
             }
             let whole_ns = |skew_ns: Ns| {
                 let sectors = (skew_ns * sectors_per_track).div_ceil(revolution_ns);
-                (sectors * revolution_ns).div_ceil(sectors_per_track)
+                sectors * revolution_ns / sectors_per_track
             };
             let cylinder_skew_ns = whole_ns(cylinder_skew_ns);
             let after = |zone: &Zone| {

@@ -145,7 +145,13 @@ fn a_skew_that_is_too_small_costs_a_revolution() {
 }
 
 /// The walk from sector to sector: what a disk does, without any formula for more than one.
-fn walk(mechanics: &Mechanics, mut heads: Heads, from: Ns, extent: Extent, action: Action) -> Ns {
+pub fn walk(
+    mechanics: &Mechanics,
+    mut heads: Heads,
+    from: Ns,
+    extent: Extent,
+    action: Action,
+) -> Ns {
     let geometry = mechanics.geometry();
     (extent.sector..extent.end()).fold(from, |at, sector| {
         let place = geometry.place(sector);

@@ -5,4 +5,5 @@ mod access;
 mod geometry;
 mod layouts;
 mod seek;
+mod shipped;
 mod stream;
