@@ -59,23 +59,31 @@ impl Die {
     /// What it does next. Reads go first, but where something else waits, not twice in a row;
     /// then data, where there is space for them; space is won back otherwise.
     pub fn choose(&mut self, cache: &mut Cache, dies: u64, sectors_per_page: u64) -> Option<Work> {
-        if !self.has_just_read
-            && let Some(read) = self.take_read()
-        {
-            return Some(read);
-        }
-        self.has_just_read = false;
+        let others_turn = std::mem::take(&mut self.has_just_read);
+        let first_read = if others_turn { None } else { self.take_read() };
+        first_read
+            .or_else(|| self.take_write_or_chore(cache, dies, sectors_per_page))
+            .or_else(|| self.take_read())
+    }
+
+    fn take_write_or_chore(
+        &mut self,
+        cache: &mut Cache,
+        dies: u64,
+        sectors_per_page: u64,
+    ) -> Option<Work> {
         let chore = self.pages.chore();
-        while self.pages.is_ready()
-            && let Some(page) = self.writes.pop_front()
-        {
+        while self.pages.is_ready() {
+            let Some(page) = self.writes.pop_front() else {
+                break;
+            };
             if let Some(cached) = cache.begin(page) {
                 let is_partial = u64::from(cached.dirty.count_ones()) < sectors_per_page;
                 let merge = is_partial && self.pages.is_mapped((page / dies) as u32);
                 return Some(Work::Program { page, merge });
             }
         }
-        chore.map(Work::Chore).or_else(|| self.take_read())
+        chore.map(Work::Chore)
     }
 
     fn take_read(&mut self) -> Option<Work> {

@@ -12,10 +12,17 @@ impl Ssd {
     /// Fill the drive in order, then overwrite random pages, as many as it has in each round, until
     /// write amplification settles: the steady state of random writes, as the Solid State Storage
     /// Performance Test Specification of SNIA prepares it. Takes no time, draws and counts nothing;
-    /// the contents of the drive do not change. Nothing may be waiting or cached.
+    /// the contents of the drive do not change.
     ///
     /// Returns the write amplification of the last round.
+    ///
+    /// # Panics
+    /// If something is under way: call it before the first command, or after a reset.
     pub fn precondition(&mut self, seed: u64) -> f64 {
+        assert!(
+            self.is_at_rest(),
+            "a drive is aged while nothing is under way"
+        );
         let mut random = SplitMix(seed);
         let pages_in_all: u64 = self
             .all_pages()

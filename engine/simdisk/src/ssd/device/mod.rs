@@ -113,6 +113,11 @@ impl Ssd {
         }
     }
 
+    /// Whether nothing is under way, in the background either.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.calendar.is_empty()
+    }
+
     /// The pages of all dies, for who ages the drive.
     pub(super) fn all_pages(&mut self) -> impl Iterator<Item = &mut Pages> {
         self.dies.iter_mut().map(|die| &mut die.pages)
@@ -189,9 +194,10 @@ impl Ssd {
     }
 
     fn end_flushes(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
-        while let Some(&(id, horizon)) = self.flushes.front()
-            && self.cache.is_flushed(horizon)
-        {
+        while let Some(&(id, horizon)) = self.flushes.front() {
+            if !self.cache.is_flushed(horizon) {
+                return;
+            }
             self.flushes.pop_front();
             self.complete(at, id, events);
         }
