@@ -10,3 +10,4 @@ pub mod disk;
 pub mod host;
 pub mod ledger;
 pub mod profile;
+pub mod ssd;
