@@ -189,6 +189,16 @@ impl Disk {
         }
     }
 
+    /// Let the timers run anew, as every command does, also one that memory answers.
+    pub(super) fn stay_awake(&mut self, at: Ns) {
+        match &mut self.media {
+            Media::Idle { timer } => *timer = self.spin.loaded(at),
+            Media::Unloaded { timer } => *timer = self.spin.unloaded(at, at),
+            _ => return,
+        }
+        self.idle_since = at;
+    }
+
     /// Begin a transition.
     pub(super) fn turn(&mut self, at: Ns, transition: Transition) {
         match transition {
