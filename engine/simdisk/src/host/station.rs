@@ -30,12 +30,12 @@ impl<D: Device + ?Sized> Station<D> {
     }
 
     pub fn device(&self) -> &D {
-        &*self.device
+        &self.device
     }
 
     /// For what is not a command: faults, power, a reset. No request may be lost by it unsaid.
     pub fn device_mut(&mut self) -> &mut D {
-        &mut *self.device
+        &mut self.device
     }
 
     /// Begin anew with this scheduler; requests that were not completed are forgotten.
