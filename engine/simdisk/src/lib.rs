@@ -5,6 +5,7 @@
 //! virtual time, without a kernel. Imports go one way: device, ledger < profile < disk, ssd <
 //! host < simulate, serve < cli.
 
+pub mod cli;
 pub mod device;
 pub mod host;
 pub mod ledger;
