@@ -10,3 +10,4 @@ pub mod device;
 pub mod host;
 pub mod ledger;
 pub mod profile;
+pub mod simulate;

@@ -71,7 +71,10 @@ fn help() -> String {
 /// The fault that a wrong command line is.
 pub fn usage(command: &str, error: impl std::fmt::Display) -> Fault {
     let (place, next) = match command {
-        "" => ("command line".to_owned(), "fsgreen-simdisk --help".to_owned()),
+        "" => (
+            "command line".to_owned(),
+            "fsgreen-simdisk --help".to_owned(),
+        ),
         _ => (
             format!("arguments of {command}"),
             format!("fsgreen-simdisk {command} --help"),

@@ -96,7 +96,10 @@ impl Share {
 impl Bfq {
     /// Give the device to whose turn it is.
     fn select(&mut self) -> Option<Service> {
-        let claims = self.owners.iter().filter(|(_, share)| !share.wishes.is_empty());
+        let claims = self
+            .owners
+            .iter()
+            .filter(|(_, share)| !share.wishes.is_empty());
         let earliest = claims.clone().map(|(_, share)| share.start).min()?;
         self.virtual_time = self.virtual_time.max(earliest);
         let (&owner, share) = claims
@@ -130,7 +133,8 @@ impl Bfq {
 
     fn send(&mut self, at: Ns, mut service: Service, request: Request) -> Choice {
         let claims = self.owners.iter();
-        let active = claims.filter(|&(&owner, share)| owner == service.owner || !share.wishes.is_empty());
+        let active =
+            claims.filter(|&(&owner, share)| owner == service.owner || !share.wishes.is_empty());
         let sectors = request.command.extent.sectors;
         self.virtual_time += (sectors << SHIFT) / active.count() as u64;
         service.served += sectors;
@@ -205,7 +209,11 @@ impl Scheduler for Bfq {
         };
         share.wishes.answered();
         let rests = share.wishes.is_at_rest();
-        if let Some(service) = self.service.as_mut().filter(|service| service.owner == owner) {
+        if let Some(service) = self
+            .service
+            .as_mut()
+            .filter(|service| service.owner == owner)
+        {
             service.idle_until = rests.then_some(at + IDLE_NS);
         }
     }

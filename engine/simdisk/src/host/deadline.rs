@@ -74,7 +74,7 @@ impl Default for Deadline {
             reads: Kind::new(READ_EXPIRE_NS),
             writes: Kind::new(WRITE_EXPIRE_NS),
             writing: false,
-            batched: 0,
+            batched: FIFO_BATCH,
             starved: 0,
         }
     }

@@ -20,7 +20,7 @@ pub use fifo::Fifo;
 pub use ncscan::NCscan;
 pub use scheduler::{Choice, Request, Scheduler};
 pub use sstf::Sstf;
-pub use station::{Served, Station};
+pub use station::{Sent, Served, Station};
 
 /// The names of all schedulers.
 pub const SCHEDULERS: [&str; 7] = [

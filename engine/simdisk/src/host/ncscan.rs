@@ -7,8 +7,8 @@ use crate::host::sorted::Sorted;
 use crate::host::{Choice, Request, Scheduler};
 
 /// The scheduler that nfstricks03 (section 5.3) sets against the elevator: what a sweep sends is
-/// fixed when it begins, all that comes later waits for the next sweep. No request waits for more
-/// than what was there when it came and the sweep that it is in.
+/// fixed when it begins, all that comes later waits for the next one. No request waits for more than
+/// the sweep that goes on when it comes, and its own.
 #[derive(Debug, Default)]
 pub struct NCscan {
     sweep: Sorted,

@@ -45,7 +45,10 @@ impl Sorted {
 
     /// The nearest that begins at a sector or behind it.
     pub fn from(&self, sector: u64) -> Option<Key> {
-        self.requests.range((sector, 0)..).next().map(|(&key, _)| key)
+        self.requests
+            .range((sector, 0)..)
+            .next()
+            .map(|(&key, _)| key)
     }
 
     /// The nearest that begins before a sector; of several there, the first that came.

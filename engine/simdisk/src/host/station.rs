@@ -11,19 +11,27 @@ pub struct Station<D: Device + ?Sized = dyn Device> {
     device: Box<D>,
     scheduler: Box<dyn Scheduler>,
     urgent: VecDeque<Request>,
-    /// What the device has, and since when.
-    sent: Vec<(Ns, Request)>,
+    sent: Vec<Sent>,
+    sent_count: u64,
     /// When the scheduler wants to be asked again.
     again: Option<Ns>,
     heard: Vec<(Ns, Event)>,
     served: Option<Vec<Served>>,
 }
 
+/// A request that the device has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub request: Request,
+    pub at: Ns,
+    /// How many it got before.
+    pub nth: u64,
+}
+
 /// A request that is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    pub request: Request,
-    pub sent: Ns,
+    pub sent: Sent,
     pub done: Ns,
     pub outcome: Outcome,
 }
@@ -35,6 +43,7 @@ impl<D: Device + ?Sized> Station<D> {
             scheduler,
             urgent: VecDeque::new(),
             sent: Vec::new(),
+            sent_count: 0,
             again: None,
             heard: Vec::new(),
             served: None,
@@ -42,12 +51,12 @@ impl<D: Device + ?Sized> Station<D> {
     }
 
     pub fn device(&self) -> &D {
-        &*self.device
+        &self.device
     }
 
     /// For what is not a command: faults, power, a reset. No request may be lost by it unsaid.
     pub fn device_mut(&mut self) -> &mut D {
-        &mut *self.device
+        &mut self.device
     }
 
     /// Requests that have not been completed.
@@ -111,17 +120,16 @@ impl<D: Device + ?Sized> Station<D> {
     }
 
     fn note(&mut self, done: Ns, tag: u64, outcome: Outcome) {
-        let is_it = |(_, request): &(Ns, Request)| request.command.tag == tag;
+        let is_it = |sent: &Sent| sent.request.command.tag == tag;
         let Some(place) = self.sent.iter().position(is_it) else {
             return;
         };
-        let (sent, request) = self.sent.swap_remove(place);
-        if matches!(request.command.action, Action::Read | Action::Write) {
-            self.scheduler.completed(done, &request);
+        let sent = self.sent.swap_remove(place);
+        if let Action::Read | Action::Write = sent.request.command.action {
+            self.scheduler.completed(done, &sent.request);
         }
         if let Some(served) = &mut self.served {
             served.push(Served {
-                request,
                 sent,
                 done,
                 outcome,
@@ -142,7 +150,9 @@ impl<D: Device + ?Sized> Station<D> {
             };
             match choice {
                 Choice::Send(request) => {
-                    self.sent.push((at, request));
+                    let nth = self.sent_count;
+                    self.sent.push(Sent { request, at, nth });
+                    self.sent_count += 1;
                     self.device.submit(at, request.command);
                 }
                 Choice::Wait(until) => {
