@@ -18,17 +18,19 @@ pub trait Source {
     fn is_finished(&self) -> bool;
 }
 
-/// Let a source have its requests served; the time of the last answer. `note` hears of each.
+/// Let a source have its requests served from a time on; when it has finished. `note` hears of each
+/// answer.
 ///
 /// # Panics
 /// If the device stays silent though it has requests.
 pub fn run<D: Device + ?Sized>(
     station: &mut Station<D>,
     source: &mut impl Source,
+    start: Ns,
     mut note: impl FnMut(&Served),
 ) -> Ns {
     let (mut events, mut answers, mut requests) = (Vec::new(), Vec::new(), Vec::new());
-    let mut now = 0;
+    let mut now = start;
     station.keep_served();
     while !source.is_finished() {
         let soonest = [station.next(), source.next()].into_iter().flatten().min();
