@@ -161,6 +161,9 @@ impl Drive {
         let begin = due
             .planned
             .saturating_sub(self.report().costs.lead(moved_b));
+        if let Ok(data) = &due.result {
+            bring_near(data);
+        }
         while now_ns() < begin {
             std::hint::spin_loop();
         }
