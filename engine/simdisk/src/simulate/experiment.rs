@@ -45,7 +45,9 @@ fn fifo() -> String {
 pub enum Work {
     Readers(Readers),
     /// The requests of a trace at their times.
-    Replay { file: PathBuf },
+    Replay {
+        file: PathBuf,
+    },
 }
 
 impl Experiment {
@@ -79,7 +81,9 @@ impl Experiment {
         match self.work.clone() {
             Work::Readers(readers) => {
                 let crowd = readers.crowd(profile.sectors())?;
-                self.drive(&profile, scheduler, crowd, |crowd| crowd.readings().collect())
+                self.drive(&profile, scheduler, crowd, |crowd| {
+                    crowd.readings().collect()
+                })
             }
             Work::Replay { file } => {
                 let origin = file.display().to_string();
@@ -106,7 +110,9 @@ impl Experiment {
         let start_ns = source.next().unwrap_or(0);
         let mut station = Station::new(device(profile, start_ns, self.power), scheduler);
         let mut tally = Tally::new(self.log);
-        let end_ns = run(&mut station, &mut source, start_ns, |served| tally.note(served));
+        let end_ns = run(&mut station, &mut source, start_ns, |served| {
+            tally.note(served)
+        });
         let device = station.device();
         let bytes = (tally.read_b + tally.written_b) as f64;
         Ok(Report {

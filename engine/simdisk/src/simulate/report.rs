@@ -171,7 +171,8 @@ impl Tally {
         }
         self.requests += 1;
         self.failed += u64::from(served.outcome != Outcome::Done);
-        self.responses.push(served.done - served.sent.request.issued);
+        self.responses
+            .push(served.done - served.sent.request.issued);
         self.device.note(served.sent.nth);
         let nth = served.sent.nth as usize;
         if self.sent.len() <= nth {
