@@ -5,9 +5,11 @@
 //! virtual time, without a kernel. Imports go one way: device, ledger < profile < disk, ssd <
 //! host < simulate, serve < cli.
 
+pub mod cli;
 pub mod device;
 pub mod disk;
 pub mod host;
 pub mod ledger;
 pub mod profile;
+pub mod simulate;
 pub mod ssd;
