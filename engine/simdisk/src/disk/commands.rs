@@ -30,8 +30,9 @@ impl Disk {
         while let Some(held) = self.queue.next_at(Stage::Held, index) {
             let before = self.queue.len();
             self.admit(at, held, events);
-            // one that is complete has left its place to the one behind it
-            index = held + 1 - (before - self.queue.len());
+            // one that is complete may let any other go on
+            let complete = self.queue.len() < before;
+            index = if complete { 0 } else { held + 1 };
         }
     }
 
@@ -163,6 +164,7 @@ impl Disk {
             Action::Discard => &mut self.counters.discards,
         };
         *count += 1;
+        self.stay_awake(at);
         events.push((at, Event::Completed { tag, outcome }));
     }
 }
