@@ -4,6 +4,7 @@ mod asked;
 mod disks;
 mod readers;
 mod replay;
+mod serve;
 mod show;
 mod summary;
 
@@ -29,6 +30,7 @@ pub struct Command {
 const COMMANDS: &[Command] = &[
     disks::COMMAND,
     show::COMMAND,
+    serve::COMMAND,
     readers::COMMAND,
     replay::COMMAND,
 ];
