@@ -11,6 +11,6 @@ pub mod disk;
 pub mod host;
 pub mod ledger;
 pub mod profile;
-pub mod ssd;
 pub mod serve;
 pub mod simulate;
+pub mod ssd;
