@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 from fsgreen import audit, trace, trial
 from fsgreen.campaign.onetrial import Bench, run_trial
 from fsgreen.campaign.pace import Pace
-from fsgreen.campaign.preparation import asked_of_testbed
+from fsgreen.campaign.preparation import conditions_of
 from fsgreen.campaign.pulses import make_pulses
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
@@ -166,7 +166,7 @@ def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
 def _check_levels(plan: Plan, testbed: Testbed) -> dict[str, Workload]:
     workloads = {}
     for cell in plan.cells:
-        testbed.check(cell.file_system, cell.option, **asked_of_testbed(plan, cell))
+        testbed.check(cell.file_system, cell.option, conditions_of(plan, cell))
         if cell.workload not in workloads:
             workload = load_workload(cell.workload, plan.profile.scale[cell.workload])
             workload.check()
