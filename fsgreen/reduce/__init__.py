@@ -17,7 +17,7 @@ from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
 from fsgreen.reduce.pool import due_trials, measured, poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
-from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
+from fsgreen.reduce.tables import CELL, at, cell_label, read_table, write_table
 from fsgreen.trial import Trial
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CELL",
+    "at",
     "cell_label",
     "due_trials",
     "log2_profile",
