@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 COLD_SHARE, WARM_SHARE = 0.01, 0.95
 """Rule 7: share of the files' bytes in the page cache, at most if cold and at least if warm."""
 
+ON_TIME_SHARE = 0.95
+"""Rule 10: share of the requests of a simulated disk answered within 2 % of their service time
+after the planned end. Memulator (FAST 2002) reached 99 %."""
+
 HARNESS_LIMIT_PERCENT = 5.0
 """Rule 20: what capturing may cost of one core during the measured interval."""
 
@@ -141,6 +145,15 @@ def check_others(
     taken_s = max(0.0, end - start - workload_user_s)
     percent = 100 * taken_s / (cores * measure.duration_s)
     return Check(10, percent < limit_percent, f"others took {percent:.1f} % of all cores")
+
+
+def check_timing(timing: Mapping[str, Any]) -> Check:
+    """Rule 10: the machine was calm enough for a simulated disk to keep its time."""
+    requests, share = timing["requests"], timing["share"]
+    if not requests:
+        return Check(10, True, "no request reached the simulated disk")
+    found = f"{100 * share:.1f} % of {requests} requests of the simulated disk on time"
+    return Check(10, share >= ON_TIME_SHARE, found)
 
 
 def check_flush(dirty_before_b: int, dirty_after_b: int, duration_s: float) -> Check:

@@ -132,6 +132,12 @@ class LoopTestbed:
             self._queue.set_scheduler(wanted)
         return self._volume.prepare(file_system, option, conditions.device, seed)
 
+    def load(self, conditions: Conditions) -> None:
+        """Do nothing: there is one device."""
+
+    def simulator(self) -> None:
+        """Return None: nothing is simulated."""
+
     def remount(self) -> Mount:
         """Unmount and mount again: nothing of the file system stays cached."""
         return self._volume.remount()

@@ -11,14 +11,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import BUILD, PROGRAM, Control
 
-DEFAULT_DISK = "sata-7200"
-"""A modern SATA disk of 7200 rpm; `fsgreen-simdisk disks` lists them all."""
+DEFAULT_DISK = "st4000nm0033"
+"""A SATA disk of 7200 rpm and 4 TB (Seagate, 2012); `fsgreen-simdisk disks` lists them all."""
+
+WHERE, NEXT = "\n  where: ", "\n  next:  "
+"""Begin the lines in which the program says where an error is and how to mend it."""
 
 READY_S = 30.0
 END_S = 5.0
@@ -74,7 +77,7 @@ class Server:
             *("--control", str(self.control.path), "--clock", disk.clock),
             *([] if disk.write is None else ["--write", disk.write]),
         ]
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `stop`)
         try:
             self._process = subprocess.Popen(
                 command,
@@ -125,12 +128,12 @@ class Server:
             raise self._failed(command, said or f"not ready within {READY_S:g} s") from None
 
     def _failed(self, command: Sequence[str], why: str) -> FsgreenError:
-        what, _, remedy = why.rpartition("\n  next:  ")
-        said = (what or remedy).removeprefix(f"{PROGRAM}: ")
+        what, _, remedy = why.removeprefix(f"{PROGRAM}: ").partition(NEXT)
+        said, _, place = what.partition(WHERE)
         return FsgreenError(
             f"the simulated disk {self.disk.name} could not be started: {said}",
-            where=" ".join(command),
-            next_step=remedy.strip() if what else "fsgreen doctor",
+            where=place or " ".join(command),
+            next_step=remedy or "fsgreen doctor",
         )
 
 
