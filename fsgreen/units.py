@@ -39,6 +39,7 @@ IDENTIFIERS = frozenset(
         "pass",
         "seed",
         "trial",
+        "rank",
         "n",
         "readers",
         "disk",

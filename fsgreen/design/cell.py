@@ -50,6 +50,11 @@ class Cell:
     queue_depth: int | None = None
 
     @property
+    def variables(self) -> dict[str, int]:
+        """Return the variables that the text of the workload gets beside its scale and load."""
+        return {} if self.readers is None else {"readers": self.readers}
+
+    @property
     def label(self) -> str:
         """Return the cell as it stands in names of trials."""
         parts = [self.workload, self.file_system, self.option]

@@ -29,7 +29,9 @@ def describe(plan: Plan) -> Iterator[str]:
         f"{_span(len(least), len(plan.trials))} trials"
     )
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
-    yield f"at least {_span(*ends)}, without making files and waiting for idle power"
+    # Readers end by themselves, once each has read its file.
+    bound = "at most" if all(cell.readers for cell in plan.cells) else "at least"
+    yield f"{bound} {_span(*ends)}, without making files and waiting for idle power"
     if profile.most_blocks is not None:
         target = f"{plan.bounds['ci_half_width_percent']:g} %"
         yield (

@@ -50,6 +50,11 @@ def test_what_no_cell_has_is_not_told_and_what_some_lack_is() -> None:
     assert "  disk: the testbed's own, wd200bb" in text
 
 
+def test_readers_that_end_by_themselves_take_at_most_as_long_as_they_may() -> None:
+    """The length of their phase is a limit, and the campaign is over long before it."""
+    assert "at most 52 s" in shown([Cell("sequential-readers", "ext2", readers=n) for n in (1, 8)])
+
+
 @pytest.mark.parametrize(
     ("duration_s", "text"),
     [

@@ -13,11 +13,18 @@ from fsgreen import design, paths
 from fsgreen.errors import FsgreenError
 
 STUDY = design.load_study("fast10")
+STUDIES = [
+    design.load_study(file.stem) for file in sorted((paths.root() / "studies").glob("*.yaml"))
+]
 
 
-@pytest.mark.parametrize("profile", STUDY.profiles)
-def test_each_block_is_one_pass_over_all_cells_with_the_baseline(profile: str) -> None:
-    plan = design.make_plan(STUDY, profile)
+@pytest.mark.parametrize(
+    ("study", "profile"),
+    [(study, profile) for study in STUDIES for profile in study.profiles],
+    ids=lambda given: getattr(given, "name", given),
+)
+def test_each_block_is_one_pass_over_all_cells_with_the_baseline(study, profile: str) -> None:
+    plan = design.make_plan(study, profile)
     for block in range(1, plan.profile.blocks + 1):
         trials = [trial for trial in plan.trials if trial.block == block]
         assert sorted(trial.cell.label for trial in trials) == [c.label for c in plan.cells]
@@ -49,8 +56,9 @@ def test_cells_of_a_workload_share_their_seed_within_a_block_only() -> None:
     assert len({seed for *_, seed in seeds}) == len(seeds)
 
 
-def test_names_of_trials_are_unique_and_fit_a_file_system() -> None:
-    names = [trial.trial for trial in design.make_plan(STUDY, "full").trials]
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_names_of_trials_are_unique_and_fit_a_file_system(study: design.Study) -> None:
+    names = [trial.trial for trial in design.make_plan(study, "full").trials]
     assert len(set(names)) == len(names)
     assert all(len(name) < 100 and "/" not in name for name in names)
 
