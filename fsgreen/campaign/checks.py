@@ -168,12 +168,15 @@ def check_harness(cpu_percent: float) -> Check:
 
 
 def check_workload(summary: Mapping[str, Any]) -> Check:
-    """Rule 20: the work is whole: not cut short, and no operation failed."""
+    """Rule 20: the work is whole: not cut short, done if it has an end, and nothing failed."""
     errors = summary.get("errors") or {}
-    whole = not summary.get("partial") and not errors and summary["work_ops"] > 0
+    unfinished = summary.get("finished") is False
+    whole = not (summary.get("partial") or unfinished or errors) and summary["work_ops"] > 0
     detail = f"{summary['work_ops']} operations"
     if summary.get("partial"):
         detail += ", cut short"
+    if unfinished:
+        detail += f", not all done within {summary['duration_s']:.1f} s: raise measure_s"
     if errors:
         detail += f", errors: {errors}"
     return Check(20, whole, detail)
