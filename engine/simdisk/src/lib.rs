@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod device;
+pub mod disk;
 pub mod host;
 pub mod ledger;
 pub mod profile;
