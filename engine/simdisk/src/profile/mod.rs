@@ -3,7 +3,8 @@
 mod check;
 pub mod disk;
 pub mod fault;
-pub mod shipped;
+mod overrides;
+mod shipped;
 pub mod ssd;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use check::{Check, Place};
 pub use disk::DiskProfile;
 pub use fault::Fault;
+pub use overrides::Overrides;
 pub use ssd::SsdProfile;
 
 /// What kind of device a file is of.
@@ -83,10 +85,7 @@ impl Profile {
             Kind::Disk => Self::Disk(read(text, origin)?),
             Kind::Ssd => Self::Ssd(read(text, origin)?),
         };
-        profile
-            .check()
-            .map_err(|Check { what, next }| Fault::new(what, origin, next))?;
-        Ok(profile)
+        profile.checked(origin)
     }
 
     /// The names of the built-in profiles, by alphabet.
@@ -115,10 +114,14 @@ impl Profile {
         }
     }
 
-    fn check(&self) -> Result<(), Check> {
-        match self {
+    fn checked(self, origin: &str) -> Result<Self, Fault> {
+        let checked = match &self {
             Self::Disk(disk) => disk.check(),
             Self::Ssd(ssd) => ssd.check(),
+        };
+        match checked {
+            Ok(()) => Ok(self),
+            Err(Check { what, next }) => Err(Fault::new(what, origin, next)),
         }
     }
 }
