@@ -21,6 +21,7 @@ from pathlib import Path
 
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import commands, guard, mounts
+from fsgreen.testbeds.queue import Queue
 
 NAME = re.compile(r"fsgreen-[a-z]+-[0-9a-f]{12}")
 OWNER = "owner"
@@ -150,7 +151,8 @@ def free_devices(folder: Path, lock_fd: int) -> list[str]:
     """Unmount the devices that are mounted in the folder, and detach those on files in it.
 
     Returns one line for each thing done. What else is mounted there stays: behind a loop device it
-    may hold the file, and could not be found by its path once it was gone.
+    may hold the file, and could not be found by its path once it was gone. The devices take as many
+    requests as ever.
     """
     done = []
     for mount in mounts.under(folder):
@@ -158,6 +160,7 @@ def free_devices(folder: Path, lock_fd: int) -> list[str]:
             unmount(mount.point, lock_fd=lock_fd, lazily=True)
             done.append(f"unmounted {mount.point}")
     for device in _loop_devices(folder):
+        Queue(device).limit_loop()
         commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
         waiting = "" if _is_detached(device, folder) else " (goes when its last user ends)"
         done.append(f"detached {device}{waiting}")

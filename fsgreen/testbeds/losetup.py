@@ -42,8 +42,3 @@ def attach(image: Path, *, lock_fd: int, offset_b: int = 0, size_b: int | None =
             next_step="name a folder on another file system with --folder",
         )
     return Path(device)
-
-
-def detach(device: Path, *, lock_fd: int) -> None:
-    """Detach a loop device that nothing uses."""
-    commands.run(["losetup", "--detach", str(device)], lock_fd=lock_fd)

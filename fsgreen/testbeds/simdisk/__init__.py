@@ -14,8 +14,9 @@ from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.testbeds import ager, cache, commands, folders, image, mounts
 from fsgreen.testbeds.base import Conditions, Mount, check_device_state
+from fsgreen.testbeds.queue import NONE
 from fsgreen.testbeds.simdisk.server import DEFAULT_DISK, Disk, require
-from fsgreen.testbeds.simdisk.station import INSTANT, NONE, PARTITIONS, SECTOR_B, Station
+from fsgreen.testbeds.simdisk.station import INSTANT, PARTITIONS, SECTOR_B, Station
 from fsgreen.testbeds.volume import check_cell
 
 __all__ = ["DEFAULT_DISK", "Disk", "SimdiskTestbed"]

@@ -20,11 +20,7 @@ PARTITIONS = 4
 READ_AHEAD_KIB = 128
 """The kernel's default for a disk; behind FUSE a loop device would get 2560."""
 
-LEAST_REQUESTS = 4
-"""The kernel lets no queue hold fewer (block/blk.h, BLKDEV_MIN_RQ)."""
-
 FIFO = "fifo"
-NONE = "none"
 INSTANT = "instant"
 
 
@@ -141,18 +137,17 @@ class Station:
     def _set_queue(self, conditions: Conditions) -> None:
         """Give the disk its depth, and let either the kernel or the simulator sort before it.
 
-        The kernel's scheduler sorts only what the device below does not take: the loop device is
-        let take as much as the disk does. That is set while it has no scheduler, since the number
-        would be that of the scheduler's own queue otherwise.
+        The kernel's scheduler is given a device that takes no more than the disk, so that there is
+        something to sort; for the simulator's, it takes all that it can.
         """
-        queue, depth = self.volume.queue, conditions.queue_depth or self._own_depth
+        queue, control = self.volume.queue, self.control
+        depth = conditions.queue_depth or self._own_depth or self._depth_of_disk
         wanted = conditions.scheduler or self._own_scheduler
         by_kernel = wanted in queue.schedulers()
-        self.control.ask("depth", to=depth or self._depth_of_disk)
-        self.control.ask("scheduler", to=FIFO if by_kernel else wanted)
-        queue.set_scheduler(NONE)
-        if by_kernel and wanted != NONE:
-            queue.set_number("nr_requests", max(LEAST_REQUESTS, depth or self._depth_of_disk))
+        control.ask("depth", to=depth)
+        control.ask("scheduler", to=FIFO if by_kernel else wanted)
+        queue.limit_loop(depth if by_kernel else None)
+        if by_kernel:
             queue.set_scheduler(wanted)
 
     def completed(self, mount: Mount) -> Mount:
