@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import PROGRAM, Control
+from fsgreen.simdisk import Control
 from fsgreen.testbeds import ager, cache, commands, folders, image, mounts
 from fsgreen.testbeds.base import Conditions, Mount, check_device_state
-from fsgreen.testbeds.queue import NONE
-from fsgreen.testbeds.simdisk.server import DEFAULT_DISK, Disk, require
-from fsgreen.testbeds.simdisk.station import INSTANT, PARTITIONS, SECTOR_B, Station
+from fsgreen.testbeds.queue import NONE, SECTOR_B
+from fsgreen.testbeds.simdisk.server import DEFAULT_DISK, Disk, is_ssd, require
+from fsgreen.testbeds.simdisk.station import INSTANT, PARTITIONS, Station
 from fsgreen.testbeds.volume import check_cell
 
 __all__ = ["DEFAULT_DISK", "Disk", "SimdiskTestbed"]
@@ -71,17 +71,17 @@ class SimdiskTestbed:
                 next_step="run the same command with sudo, or take --testbed directory",
             )
         require()
-        served = disk or Disk()
+        self._disk = disk or Disk()
         self._size_b = size_b // image.CHUNK_B * image.CHUNK_B
         place = folder or RAM
         image.require_space(place, self._size_b)
         self._work = folders.claim(place, self.kind)
         self._station = Station(
-            self._work, served, self._size_b, queue_depth, scheduler or NONE, aging
+            self._work, self._disk, self._size_b, queue_depth, scheduler or NONE, aging
         )
         try:
             self._station.load(Conditions())
-            self._described = self._describe(served, scheduler or NONE, why)
+            self._described = self._describe(scheduler or NONE, why)
         except BaseException:
             self.close()
             raise
@@ -90,7 +90,7 @@ class SimdiskTestbed:
         """Return kind, reason, size, what lies below, and the disk of cells that name none."""
         return self._described
 
-    def _describe(self, disk: Disk, scheduler: str, why: str) -> dict[str, Any]:
+    def _describe(self, scheduler: str, why: str) -> dict[str, Any]:
         backing = mounts.holding(self._work.path).file_system
         said, queue = self._station.control.ask("describe"), self._station.volume.queue
         return {
@@ -101,12 +101,13 @@ class SimdiskTestbed:
             "backing": backing,
             "direct_io": True,
             "device": self._station.device_name,
-            "disk": disk.name,
+            "disk": self._disk.name,
             "model": said["model"],
+            "engine": commands.run([require(), "--version"]).strip(),
             "disk_size_b": said["sectors"] * SECTOR_B,
-            "write": disk.write or "as the disk has it",
+            "write": self._disk.write or "as the disk has it",
             "policy": said["policy"],
-            "clock": disk.clock,
+            "clock": self._disk.clock,
             "scheduler": scheduler,
             "queue_depth": said["depth"],
             "read_ahead_b": queue.number("read_ahead_kb") * 1024,
@@ -136,8 +137,12 @@ class SimdiskTestbed:
                 where=f"testbed {self.kind}",
                 next_step="a queue_depth from 1 up in the study",
             )
-        if conditions.disk is not None:
-            commands.run([require(), "show", conditions.disk], next_step=f"{PROGRAM} disks")
+        if is_ssd(conditions.disk or self._disk.name) and conditions.partition is not None:
+            raise FsgreenError(
+                "an SSD has no zones, and so no partitions here",
+                where=f"testbed {self.kind}",
+                next_step="leave partition out of the cells of this disk",
+            )
         check_cell(file_system, option, self._size_b, self.kind)
 
     def load(self, conditions: Conditions) -> None:

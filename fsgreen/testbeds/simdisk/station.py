@@ -11,11 +11,11 @@ from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control
 from fsgreen.testbeds import ager, folders, image, losetup
 from fsgreen.testbeds.base import Conditions, Mount
-from fsgreen.testbeds.simdisk.server import Disk, Server
+from fsgreen.testbeds.queue import SECTOR_B
+from fsgreen.testbeds.simdisk.server import Disk, Server, is_ssd
 from fsgreen.testbeds.simdisk.states import SimulatedStates
 from fsgreen.testbeds.volume import Volume
 
-SECTOR_B = 512
 PARTITIONS = 4
 READ_AHEAD_KIB = 128
 """The kernel's default for a disk; behind FUSE a loop device would get 2560."""
@@ -62,6 +62,7 @@ class Station:
         self._volume: Volume | None = None
         self._begin_b = 0
         self._depth_of_disk = 0
+        self._is_ssd = False
 
     @property
     def control(self) -> Control:
@@ -85,8 +86,7 @@ class Station:
         name = conditions.disk or self._disk.name
         if self._server is None or self._server.disk.name != name:
             self.stop()
-            served = replace(self._disk, name=name)
-            self._server = Server(served, self._work.path, lock_fd=self._work.lock_fd)
+            self._server = self._serve(replace(self._disk, name=name))
             self._depth_of_disk = self.control.ask("describe")["depth"]
         begin_b = self._begin_of(conditions.partition)
         if self._volume is None or self._begin_b != begin_b:
@@ -96,6 +96,12 @@ class Station:
         self._volume.unmount()
         self._set_queue(conditions)
         self.set_clock(self._disk.clock)
+
+    def _serve(self, disk: Disk) -> Server:
+        """Serve a disk whole, or an SSD as large as the file system, so that it can be full."""
+        self._is_ssd = is_ssd(disk.name)
+        size_b = self._size_b + 2 * image.CHUNK_B if self._is_ssd else None
+        return Server(disk, self._work.path, lock_fd=self._work.lock_fd, size_b=size_b)
 
     def check_scheduler(self, name: str) -> None:
         """Raise `FsgreenError` if neither the kernel nor the simulator has this scheduler."""
@@ -127,7 +133,7 @@ class Station:
             device,
             file,
             self._size_b,
-            remembers=not self.control.ask("describe")["zones"],
+            remembers=self._is_ssd,
             in_its_time=lambda: self._meanwhile(self._disk.clock, INSTANT),
         )
         volume = Volume(self._work, device, file, self._size_b, states, self._aging)
