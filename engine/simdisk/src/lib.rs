@@ -12,3 +12,4 @@ pub mod host;
 pub mod ledger;
 pub mod profile;
 pub mod serve;
+pub mod simulate;

@@ -1,5 +1,7 @@
 //! The command line: a subcommand is a file here and a line in [`COMMANDS`].
 
+mod serve;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -19,7 +21,7 @@ pub struct Command {
     pub run: fn(&mut Parser) -> Result<Option<()>, Fault>,
 }
 
-const COMMANDS: &[Command] = &[];
+const COMMANDS: &[Command] = &[serve::COMMAND];
 
 const ABOUT: &str = "\
 fsgreen-simdisk is a disk in software that behaves like a hard disk or an SSD and accounts for its

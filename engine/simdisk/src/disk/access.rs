@@ -210,9 +210,7 @@ impl Disk {
             return;
         }
         let extent = job.extent;
-        let reached = self
-            .mechanics
-            .reached(Action::Write, extent.sector, job.transfer_from, at);
+        let reached = self.mechanics.reached(extent.sector, job.transfer_from, at);
         let sectors = reached.min(extent.end()) - extent.sector;
         if sectors > 0 {
             self.store(at, Extent { sectors, ..extent }, events);

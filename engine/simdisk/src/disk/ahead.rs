@@ -3,7 +3,7 @@
 //! It makes no events of its own. How far it has come follows from when the pass over the media
 //! began, so that nothing is ever in memory before it has passed under a head.
 
-use crate::device::{Action, Extent, Ns};
+use crate::device::{Extent, Ns};
 use crate::disk::Disk;
 use crate::disk::media::Media;
 
@@ -79,7 +79,7 @@ impl Disk {
         let before = self.segments.get(segment).end();
         let reached = self
             .mechanics
-            .reached(Action::Read, pass.sector, pass.began, at)
+            .reached(pass.sector, pass.began, at)
             .min(limit);
         if reached > before {
             self.counters.media_read_sectors += reached - before;
@@ -112,8 +112,7 @@ impl Disk {
 
     /// When a pass has read a sector.
     pub(super) fn passed(&self, pass: Pass, sector: u64) -> Ns {
-        self.mechanics
-            .passes(Action::Read, pass.sector, pass.began, sector)
+        self.mechanics.passes(pass.sector, pass.began, sector)
     }
 
     /// When a pass has read a sector, or it began, if that is later.
