@@ -51,6 +51,9 @@ IDENTIFIERS = frozenset(
 )
 """Columns that number or name things and have no unit."""
 
+BASELINE = "baseline_"
+"""Before the name of a column: the same of what a row is compared with."""
+
 
 def unit_of(column: str) -> str | None:
     """Return the meaning of a column's unit suffix, or None when it has none."""
@@ -81,7 +84,7 @@ def check_columns(table: pd.DataFrame, *, also: Iterable[str] = ()) -> pd.DataFr
         for name, values in table.items()
         if is_numeric_dtype(values)
         and not is_bool_dtype(values)
-        and str(name) not in allowed
+        and str(name).removeprefix(BASELINE) not in allowed
         and unit_of(str(name)) is None
     ]
     if bare:

@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "units", "paths", "simdisk"),
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "testbeds", "workloads", "host"),
-    ("preflight", "campaign"),
+    ("preflight", "campaign", "virtual"),
     ("reduce", "runs", "confounds", "rules", "claims", "figures", "papers", "recommend"),
     ("report", "pipeline", "view"),
     ("cli", "__main__"),

@@ -49,6 +49,17 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     measure.add_argument("--folder", type=Path, help="where the image, or the directory, is made")
     measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
 
+    simulate = command.add(
+        commands,
+        "simulate",
+        _simulate,
+        "run the readers of a study on its simulated disks in virtual time, beside a campaign",
+        "fsgreen simulate nfstricks03 --profile full --name nfstricks03",
+    )
+    simulate.add_argument("study")
+    simulate.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
+    simulate.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
+
     status = command.add(
         commands,
         "status",
@@ -138,6 +149,12 @@ def _measure(options: argparse.Namespace) -> None:
     done = campaign.measure(options.study, options.profile, name=options.name, place=place)
     print(f"{len(trial.list_trials(done.folder))} trials in {done.folder}")
     pipeline.after_measure(done.name)
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    from fsgreen import virtual
+
+    print(virtual.simulate(options.study, options.profile, options.name))
 
 
 def _status(options: argparse.Namespace) -> None:

@@ -14,16 +14,20 @@ from fsgreen.claims import Part, combine, load_claims, missing, shown
 from fsgreen.reduce import write_table
 from fsgreen.stats import Estimate
 
+VIRTUAL = "virtual"
+"""Where virtual time stands among testbeds."""
+
 TESTABLE: Mapping[str, tuple[str, ...]] = {
     "loop": ("loop",),
     "block": ("real-disk",),
     "vm": ("vm",),
-    "simdisk": ("simulation", "loop"),
+    "simdisk": ("simulation", "loop", "simdisk"),
+    VIRTUAL: ("simulation",),
 }
-"""What each testbed is to `testable_on` of the published claims: a simulated disk has a real kernel
-above it, as an image behind a loop device has."""
+"""What each testbed is to `testable_on` of the published claims: a simulated disk in real time has
+a kernel above it, as an image behind a loop device has. Virtual time has a model of one."""
 
-SIMULATED = "simdisk"
+SIMULATED = ("simdisk", VIRTUAL)
 
 Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
@@ -85,7 +89,7 @@ def on_testbed(part: Part, claim: Mapping[str, Any], testbed: str, texts: str) -
     """
     if not set(TESTABLE.get(testbed, ())) & set(claim["testable_on"]):
         return _undecided(part, claim, texts)
-    if testbed == SIMULATED and part.basis == "measured":
+    if testbed in SIMULATED and part.basis == "measured":
         return replace(part, basis="simulated")
     return part
 
@@ -98,7 +102,7 @@ def write_ledger(campaign: str, paper: str, ledger: Ledger, testbed: str, bounda
 
 def claims_table(paper: str, ledger: Ledger, testbed: str, boundary: str) -> pd.DataFrame:
     """Return a row per claim: verdict, basis, published and ours, or what a test needs."""
-    rows = []
+    rows, tests = [], declared(paper, "claims")
     for slug, claim in load_claims(paper).items():
         parts = ledger[slug]
         verdict, whole = combine(parts)
@@ -126,6 +130,7 @@ def claims_table(paper: str, ledger: Ledger, testbed: str, boundary: str) -> pd.
                 "boundary": boundary if any(part.boundary for part in tested) else "",
                 "needs": missing(parts),
                 "notes": claim.get("notes", ""),
+                "caution": tests[slug].get("caution", ""),
             }
         )
     return pd.DataFrame(rows).astype({"n": "Int64"})
