@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import Control
+from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.testbeds import ager, cache, commands, folders, image, mounts
 from fsgreen.testbeds.base import Conditions, Mount, check_device_state
 from fsgreen.testbeds.queue import NONE, SECTOR_B
-from fsgreen.testbeds.simdisk.server import DEFAULT_DISK, Disk, is_ssd, require
+from fsgreen.testbeds.simdisk.server import DEFAULT_DISK, Disk, require
 from fsgreen.testbeds.simdisk.station import INSTANT, PARTITIONS, Station
 from fsgreen.testbeds.volume import check_cell
 
@@ -137,12 +137,8 @@ class SimdiskTestbed:
                 where=f"testbed {self.kind}",
                 next_step="a queue_depth from 1 up in the study",
             )
-        if is_ssd(conditions.disk or self._disk.name) and conditions.partition is not None:
-            raise FsgreenError(
-                "an SSD has no zones, and so no partitions here",
-                where=f"testbed {self.kind}",
-                next_step="leave partition out of the cells of this disk",
-            )
+        if conditions.disk is not None:
+            commands.run([require(), "show", conditions.disk], next_step=f"{PROGRAM} disks")
         check_cell(file_system, option, self._size_b, self.kind)
 
     def load(self, conditions: Conditions) -> None:

@@ -8,7 +8,6 @@ import select
 import subprocess
 import tempfile
 import time
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,6 @@ from typing import IO
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import BUILD, PROGRAM, Control
-from fsgreen.testbeds import commands
-from fsgreen.testbeds.queue import SECTOR_B
 
 DEFAULT_DISK = "st4000nm0033"
 """A SATA disk of 7200 rpm and 4 TB (Seagate, 2012); `fsgreen-simdisk disks` lists them all."""
@@ -49,12 +46,6 @@ class Disk:
     clock: str = "real"
 
 
-def is_ssd(name: str) -> bool:
-    """Return whether a disk is one of flash; raises `FsgreenError` if there is no such disk."""
-    text = commands.run([require(), "show", name], next_step=f"{PROGRAM} disks")
-    return tomllib.loads(text)["kind"] == "ssd"
-
-
 class Server:
     """A server of one disk, running; its file is `file`, its control socket that of `control`.
 
@@ -66,8 +57,6 @@ class Server:
         An existing folder of ours, where the disk's data, its mount and its socket go.
     lock_fd : int
         The owner lock of the work folder: it stays taken until the server has ended.
-    size_b : int, optional
-        Capacity, if it is to be smaller than it is.
 
     Raises
     ------
@@ -75,9 +64,7 @@ class Server:
         If the program is not installed, or does not get ready: in its own words.
     """
 
-    def __init__(
-        self, disk: Disk, folder: Path, *, lock_fd: int, size_b: int | None = None
-    ) -> None:
+    def __init__(self, disk: Disk, folder: Path, *, lock_fd: int) -> None:
         self.disk = disk
         self.control = Control(folder / "control")
         served = folder / "served"
@@ -89,7 +76,6 @@ class Server:
             *("--at", str(served), "--store", str(self._store)),
             *("--control", str(self.control.path), "--clock", disk.clock),
             *([] if disk.write is None else ["--write", disk.write]),
-            *([] if size_b is None else ["--sectors", str(size_b // SECTOR_B)]),
         ]
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `stop`)
         try:

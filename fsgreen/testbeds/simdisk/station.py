@@ -12,7 +12,7 @@ from fsgreen.simdisk import Control
 from fsgreen.testbeds import ager, folders, image, losetup
 from fsgreen.testbeds.base import Conditions, Mount
 from fsgreen.testbeds.queue import SECTOR_B
-from fsgreen.testbeds.simdisk.server import Disk, Server, is_ssd
+from fsgreen.testbeds.simdisk.server import Disk, Server
 from fsgreen.testbeds.simdisk.states import SimulatedStates
 from fsgreen.testbeds.volume import Volume
 
@@ -62,7 +62,6 @@ class Station:
         self._volume: Volume | None = None
         self._begin_b = 0
         self._depth_of_disk = 0
-        self._is_ssd = False
 
     @property
     def control(self) -> Control:
@@ -86,7 +85,8 @@ class Station:
         name = conditions.disk or self._disk.name
         if self._server is None or self._server.disk.name != name:
             self.stop()
-            self._server = self._serve(replace(self._disk, name=name))
+            served = replace(self._disk, name=name)
+            self._server = Server(served, self._work.path, lock_fd=self._work.lock_fd)
             self._depth_of_disk = self.control.ask("describe")["depth"]
         begin_b = self._begin_of(conditions.partition)
         if self._volume is None or self._begin_b != begin_b:
@@ -96,12 +96,6 @@ class Station:
         self._volume.unmount()
         self._set_queue(conditions)
         self.set_clock(self._disk.clock)
-
-    def _serve(self, disk: Disk) -> Server:
-        """Serve a disk whole, or an SSD as large as the file system, so that it can be full."""
-        self._is_ssd = is_ssd(disk.name)
-        size_b = self._size_b + 2 * image.CHUNK_B if self._is_ssd else None
-        return Server(disk, self._work.path, lock_fd=self._work.lock_fd, size_b=size_b)
 
     def check_scheduler(self, name: str) -> None:
         """Raise `FsgreenError` if neither the kernel nor the simulator has this scheduler."""
@@ -129,13 +123,7 @@ class Station:
         device = losetup.attach(
             file, lock_fd=self._work.lock_fd, offset_b=begin_b, size_b=self._size_b
         )
-        states = SimulatedStates(
-            device,
-            file,
-            self._size_b,
-            remembers=self._is_ssd,
-            in_its_time=lambda: self._meanwhile(self._disk.clock, INSTANT),
-        )
+        states = SimulatedStates(device, file, self._size_b)
         volume = Volume(self._work, device, file, self._size_b, states, self._aging)
         volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
         return volume
@@ -176,16 +164,11 @@ class Station:
     @contextlib.contextmanager
     def in_an_instant(self) -> Iterator[None]:
         """Let the disk take no time meanwhile; then it is at rest, with empty caches."""
-        with self._meanwhile(INSTANT, self._disk.clock):
-            yield
-
-    @contextlib.contextmanager
-    def _meanwhile(self, clock: str, afterwards: str) -> Iterator[None]:
-        self.set_clock(clock)
+        self.set_clock(INSTANT)
         try:
             yield
         finally:
-            self.set_clock(afterwards)
+            self.set_clock(self._disk.clock)
 
     def set_clock(self, to: str) -> None:
         """Choose whether the disk takes its time (`real`) or none (`instant`)."""
