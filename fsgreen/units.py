@@ -33,7 +33,21 @@ SUFFIXES: Mapping[str, str] = {
 """Known suffixes and their meaning. The longest match counts."""
 
 IDENTIFIERS = frozenset(
-    {"block", "order", "pass", "seed", "trial", "n", "queue_depth", "year", "schema"}
+    {
+        "block",
+        "order",
+        "pass",
+        "seed",
+        "trial",
+        "rank",
+        "n",
+        "readers",
+        "disk",
+        "partition",
+        "queue_depth",
+        "year",
+        "schema",
+    }
 )
 """Columns that number or name things and have no unit."""
 

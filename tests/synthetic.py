@@ -174,6 +174,7 @@ def _row(cell, block, order, rate, power_w, boundary):
         "trial": f"b{block:02d}-{order:03d}-{cell.label}",
         "block": block,
         "order": order,
+        **dict.fromkeys(design.FACTORS),
         **design.CONSTANTS,
         **design.values_of(cell),
         "boundary": boundary,

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 from fsgreen import audit, trace, trial
 from fsgreen.campaign.onetrial import Bench, run_trial
 from fsgreen.campaign.pace import Pace
-from fsgreen.campaign.preparation import asked_of_testbed
+from fsgreen.campaign.preparation import conditions_of
 from fsgreen.campaign.pulses import make_pulses
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
@@ -163,16 +163,17 @@ def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
     campaign.note_pulses([edge_s + ahead_s for edge_s in make_pulses(runs)])
 
 
-def _check_levels(plan: Plan, testbed: Testbed) -> dict[str, Workload]:
-    workloads = {}
+def _check_levels(plan: Plan, testbed: Testbed) -> dict[tuple[str, int | None], Workload]:
+    workloads: dict[tuple[str, int | None], Workload] = {}
     for cell in plan.cells:
-        testbed.check(cell.file_system, cell.option, **asked_of_testbed(plan, cell))
-        if cell.workload not in workloads:
-            workload = load_workload(cell.workload, plan.profile.scale[cell.workload])
-            workload.check()
-            workloads[cell.workload] = workload
+        testbed.check(cell.file_system, cell.option, conditions_of(plan, cell))
+        key = (cell.workload, cell.readers)
+        if key not in workloads:
+            scale = plan.profile.scale[cell.workload]
+            workloads[key] = load_workload(cell.workload, scale, cell.variables)
+            workloads[key].check()
         if plan.levels(cell)["cache"] == "warm":
-            _check_fits(workloads[cell.workload], plan)
+            _check_fits(workloads[key], plan)
     return workloads
 
 
@@ -193,7 +194,7 @@ def _prepare_bench(
     plan: Plan,
     testbed: Testbed,
     meters: Mapping[str, Meter],
-    workloads: Mapping[str, Workload],
+    workloads: Mapping[tuple[str, int | None], Workload],
 ) -> Bench:
     infos = {name: meter.describe() for name, meter in meters.items()}
     boundaries = {info.boundary for info in infos.values()}

@@ -33,15 +33,22 @@ DIRTY = ("Dirty:", "Writeback:")
 
 @dataclass(frozen=True)
 class Bench:
-    """Everything that the trials of a campaign have in common."""
+    """Everything that the trials of a campaign have in common.
+
+    Workloads are by name and number of readers.
+    """
 
     campaign: Campaign
     plan: Plan
     testbed: Testbed
     meters: Mapping[str, Meter]
     infos: Mapping[str, MeterInfo]
-    workloads: Mapping[str, Workload]
+    workloads: Mapping[tuple[str, int | None], Workload]
     identity: Mapping[str, Any]
+
+    def workload(self, planned: PlannedTrial) -> Workload:
+        """Return what runs in a trial."""
+        return self.workloads[planned.cell.workload, planned.cell.readers]
 
 
 @dataclass
@@ -169,8 +176,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
 
 def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Prepared:
     with log.phase("prepare"):
-        workload = bench.workloads[planned.cell.workload]
-        prepared = prepare(bench.testbed, workload, bench.plan, planned)
+        prepared = prepare(bench.testbed, bench.workload(planned), bench.plan, planned)
     log.checks += prepared.checks
     return prepared
 
@@ -204,7 +210,7 @@ def _work(
     stop = threading.Event()
     capture.on_fault(stop.set)
     profile = bench.plan.profile
-    outcome = bench.workloads[planned.cell.workload].run(
+    outcome = bench.workload(planned).run(
         directory,
         planned.seed,
         profile.warmup_s,

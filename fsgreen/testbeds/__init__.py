@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from fsgreen.errors import unknown
-from fsgreen.testbeds.base import Availability, DeviceState, Mount, Testbed
+from fsgreen.testbeds.base import Availability, Conditions, DeviceState, Mount, Testbed
 from fsgreen.testbeds.directory import DirectoryTestbed
 from fsgreen.testbeds.folders import sweep
 from fsgreen.testbeds.loop import LoopTestbed
@@ -15,6 +15,7 @@ from fsgreen.testbeds.present import available, file_systems
 __all__ = [
     "KINDS",
     "Availability",
+    "Conditions",
     "DeviceState",
     "Mount",
     "Testbed",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from fsgreen.design import LEVELS
-from fsgreen.errors import unknown
+from fsgreen.errors import FsgreenError, unknown
 
 
 class Availability(NamedTuple):
@@ -18,10 +18,47 @@ class Availability(NamedTuple):
     why: str
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What a cell asks of the device below its file system; None leaves the testbed's own.
+
+    Attributes
+    ----------
+    scheduler : str, optional
+        I/O scheduler: one of the kernel's or, on a simulated disk, one of the simulator's.
+    device : {"initial", "steady", "aged"}
+        State of the device.
+    disk : str, optional
+        Name or file of a simulated disk.
+    partition : int, optional
+        Which of four equal parts of the disk, 1 the outermost (nfstricks03, section 4.1).
+    queue_depth : int, optional
+        Commands that the device takes at once.
+    """
+
+    scheduler: str | None = None
+    device: str = "initial"
+    disk: str | None = None
+    partition: int | None = None
+    queue_depth: int | None = None
+
+
 def check_device_state(name: str) -> None:
     """Raise `FsgreenError` if this is no state of a device."""
     if name not in LEVELS["device"]:
         raise unknown("device state", name, LEVELS["device"], next_step="docs/state.md lists them")
+
+
+def refuse_simulated(kind: str, conditions: Conditions) -> None:
+    """Raise `FsgreenError` if only a simulated disk could meet the conditions."""
+    for name in ("disk", "partition", "queue_depth"):
+        value = getattr(conditions, name)
+        if value is not None:
+            raise FsgreenError(
+                f"the testbed {kind} cannot choose {name}: the cell asks for {value}",
+                where=f"testbed {kind}",
+                next_step=f"take --testbed simdisk, or leave {name} out of the study",
+            )
 
 
 @dataclass(frozen=True)
@@ -95,23 +132,15 @@ class Testbed(Protocol):
     def describe(self) -> dict[str, Any]:
         """Return what the testbed is, for the record; `why` says why it was chosen."""
 
-    def check(
-        self,
-        file_system: str,
-        option: str,
-        *,
-        scheduler: str | None = None,
-        device: str = "initial",
-    ) -> None:
+    def check(self, file_system: str, option: str, conditions: Conditions = Conditions()) -> None:
         """Raise `FsgreenError` if the cell cannot run here. Touches nothing."""
 
     def prepare(
         self,
         file_system: str,
         option: str,
+        conditions: Conditions = Conditions(),
         *,
-        scheduler: str | None = None,
-        device: str = "initial",
         seed: int = 0,
     ) -> Mount:
         """Bring the device into its state, then make, mount and verify the file system, anew.
@@ -120,10 +149,8 @@ class Testbed(Protocol):
         ----------
         file_system, option : str
             The cell's words.
-        scheduler : str, optional
-            I/O scheduler of this trial; default: that of the testbed.
-        device : {"initial", "steady", "aged"}
-            State of the device.
+        conditions : Conditions, optional
+            What is asked of the device in this trial.
         seed : int
             Seed of the ager. One image is aged for each file system, option and seed, and put
             back for each trial until another seed is asked for: trials of a cell in a row share

@@ -24,7 +24,13 @@ from fsgreen.testbeds import (
     options,
     probe,
 )
-from fsgreen.testbeds.base import DeviceState, Mount, check_device_state
+from fsgreen.testbeds.base import (
+    Conditions,
+    DeviceState,
+    Mount,
+    check_device_state,
+    refuse_simulated,
+)
 from fsgreen.testbeds.folders import claim, unmount
 from fsgreen.testbeds.present import usable_here
 from fsgreen.testbeds.queue import Queue
@@ -126,18 +132,12 @@ class LoopTestbed:
             "cold_cache": True,
         }
 
-    def check(
-        self,
-        file_system: str,
-        option: str,
-        *,
-        scheduler: str | None = None,
-        device: str = "initial",
-    ) -> None:
+    def check(self, file_system: str, option: str, conditions: Conditions = Conditions()) -> None:
         """Raise `FsgreenError` if the cell is unknown, cannot be made here or does not fit."""
-        check_device_state(device)
-        if scheduler is not None:
-            self._queue.check_scheduler(scheduler)
+        check_device_state(conditions.device)
+        refuse_simulated(self.kind, conditions)
+        if conditions.scheduler is not None:
+            self._queue.check_scheduler(conditions.scheduler)
         recipe = options.recipe(file_system, option)
         usable, why = usable_here(recipe.file_system)
         if not usable:
@@ -154,23 +154,23 @@ class LoopTestbed:
         self,
         file_system: str,
         option: str,
+        conditions: Conditions = Conditions(),
         *,
-        scheduler: str | None = None,
-        device: str = "initial",
         seed: int = 0,
     ) -> Mount:
         """Unmount what is there, restore the device, make, mount and verify the file system."""
-        self.check(file_system, option, scheduler=scheduler, device=device)
+        self.check(file_system, option, conditions)
         self._unmount()
         self._mount = None
-        wanted = scheduler or self._scheduler or self._scheduler_before
+        wanted = conditions.scheduler or self._scheduler or self._scheduler_before
         if wanted is not None:
             self._queue.set_scheduler(wanted)
         recipe = options.recipe(file_system, option)
-        if device == "aged":
+        if conditions.device == "aged":
             self._mount = self._prepare_aged(recipe, seed)
         else:
-            state = self._states.steady() if device == "steady" else self._states.initial()
+            steady = conditions.device == "steady"
+            state = self._states.steady() if steady else self._states.initial()
             made, found = self._make(recipe)
             self._mount = self._mount_verified(recipe, made, found, state)
         return self._mount
