@@ -54,6 +54,16 @@ class Queue:
         """Return a numeric attribute (`nr_requests`, `read_ahead_kb`, `logical_block_size`)."""
         return int((self.folder / name).read_text())
 
+    def set_number(self, name: str, value: int) -> None:
+        """Set a numeric attribute and read it back; raises `FsgreenError` if it does not hold."""
+        (self.folder / name).write_text(str(value))
+        if self.number(name) != value:
+            raise FsgreenError(
+                f"{name} is {self.number(name)} although {value} was set",
+                where=self.name,
+                next_step=f"cat {self.folder}/{name}",
+            )
+
     def reads(self) -> int:
         """Return the reads that the disk completed since it appeared, as in /proc/diskstats."""
         return self._counters()[0]

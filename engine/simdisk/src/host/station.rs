@@ -7,8 +7,8 @@ use crate::host::{Choice, Request, Scheduler};
 
 /// A device and its scheduler. Reads and writes are scheduled; a flush or a discard goes to the
 /// device before all that waits, as in the kernel.
-pub struct Station {
-    device: Box<dyn Device>,
+pub struct Station<D: Device + ?Sized = dyn Device> {
+    device: Box<D>,
     scheduler: Box<dyn Scheduler>,
     urgent: VecDeque<Request>,
     sent: HashMap<u64, Request>,
@@ -17,8 +17,8 @@ pub struct Station {
     heard: Vec<(Ns, Event)>,
 }
 
-impl Station {
-    pub fn new(device: Box<dyn Device>, scheduler: Box<dyn Scheduler>) -> Self {
+impl<D: Device + ?Sized> Station<D> {
+    pub fn new(device: Box<D>, scheduler: Box<dyn Scheduler>) -> Self {
         Self {
             device,
             scheduler,
@@ -29,13 +29,21 @@ impl Station {
         }
     }
 
-    pub fn device(&self) -> &dyn Device {
-        &*self.device
+    pub fn device(&self) -> &D {
+        &self.device
     }
 
     /// For what is not a command: faults, power, a reset. No request may be lost by it unsaid.
-    pub fn device_mut(&mut self) -> &mut dyn Device {
-        &mut *self.device
+    pub fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
+
+    /// Begin anew with this scheduler; requests that were not completed are forgotten.
+    pub fn restart(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.scheduler = scheduler;
+        self.urgent.clear();
+        self.sent.clear();
+        self.again = None;
     }
 
     /// Requests that have not been completed.

@@ -1,0 +1,69 @@
+//! What an answer costs, learnt from those before: by how much one may be begun before its time.
+
+use crate::device::Ns;
+
+/// Answers of a size class that are remembered.
+const REMEMBERED: usize = 32;
+
+/// One for each power of two of bytes.
+const CLASSES: usize = 32;
+
+/// The cost of the latest answers, by size.
+#[derive(Debug)]
+pub struct Costs {
+    latest: [[Ns; REMEMBERED]; CLASSES],
+    counts: [usize; CLASSES],
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self {
+            latest: [[0; REMEMBERED]; CLASSES],
+            counts: [0; CLASSES],
+        }
+    }
+}
+
+impl Costs {
+    pub fn learn(&mut self, size_b: usize, cost: Ns) {
+        let class = class(size_b);
+        self.latest[class][self.counts[class] % REMEMBERED] = cost;
+        self.counts[class] += 1;
+    }
+
+    /// How long before its time to begin an answer: three quarters of what the fastest of the
+    /// latest took, so that it does not end before its time. 0 until enough is known.
+    pub fn lead(&self, size_b: usize) -> Ns {
+        let class = class(size_b);
+        if self.counts[class] < REMEMBERED {
+            return 0;
+        }
+        self.latest[class]
+            .iter()
+            .min()
+            .map_or(0, |least| least * 3 / 4)
+    }
+}
+
+fn class(size_b: usize) -> usize {
+    (usize::BITS - size_b.leading_zeros()).min(CLASSES as u32 - 1) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer that is begun too early would be one of a disk that is too fast.
+    #[test]
+    fn no_answer_is_begun_earlier_than_the_fastest_took() {
+        let mut costs = Costs::default();
+        assert_eq!(costs.lead(4096), 0);
+        for cost in 0..REMEMBERED as u64 {
+            costs.learn(4096, 1000 + cost);
+        }
+        assert_eq!(costs.lead(4096), 750);
+        assert_eq!(costs.lead(131_072), 0);
+        costs.learn(4096, 100);
+        assert!(costs.lead(4096) < 100);
+    }
+}
