@@ -149,7 +149,7 @@ class Gate:
         levels = self._levels[confound.name]
         one, other = (levels.get(_key(side), set()) for side in (candidate, baseline))
         if not one or not other:
-            return ""
+            return "has no record for one of the two cells"
         if None in one | other:
             return "is not known to be the same"
         if one == other and len(one) == 1:

@@ -67,10 +67,11 @@ def _in_flight(cell: Record, mount: Record, record: Record, testbed: Record) -> 
 
 
 def _scheduler(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:
-    """The cell's where it was recorded: schedulers of a simulator stand above the kernel's none."""
+    """As declared, which rule 40 checks, except where whatever is found counts."""
     if mount.get("scheduler") is None:
         return UNKNOWN
-    return str(mount["scheduler"])
+    declared = cell["scheduler"]
+    return str(mount["scheduler"] if declared == "as found" else declared)
 
 
 def _cache(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:

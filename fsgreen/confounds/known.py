@@ -17,7 +17,7 @@ class Confound:
     Attributes
     ----------
     name : str
-        As in tables.
+        As in tables; never that of a factor.
     part : str
         The part of `confounds.json` that holds its curve.
     by, value : str
@@ -75,7 +75,7 @@ FLIGHT = Confound(
     frozenset({"queue_depth", "disk"}),
 )
 SCHEDULER = Confound(
-    "scheduler",
+    "order of requests",
     "scheduler",
     "scheduler",
     "bandwidth_b_s",

@@ -86,7 +86,9 @@ def _confounds(
     level = rate / unlimited.groupby(["workload", "file_system", "option"])[
         "throughput_ops_s"
     ].transform("mean")
-    by_block = pd.DataFrame({"block": unlimited["block"], "level_x": level, "pass": unlimited.index})
+    by_block = pd.DataFrame(
+        {"block": unlimited["block"], "level_x": level, "pass": unlimited.index}
+    )
     yield (
         "time of measurement",
         spread(by_block, "block", "level_x"),
@@ -130,4 +132,6 @@ def _verdict(size: Size, effects: list[float]) -> str:
         return "nothing to compare with"
     if size.percent > min(effects):
         return "would have fooled you"
-    return "may have fooled you" if size.most_percent > min(effects) else "smaller than every effect"
+    return (
+        "may have fooled you" if size.most_percent > min(effects) else "smaller than every effect"
+    )

@@ -132,9 +132,9 @@ def test_read_ahead_is_tried_on_and_off_for_both_patterns(target: Path) -> None:
 
 
 def test_steps_are_long_enough_for_a_slow_disk_and_short_for_a_fast_one() -> None:
-    assert targets.step_length_s(0.010) == 0.5
+    assert targets.step_length_s(0.010) == 0.3
     assert targets.step_length_s(0.001) == pytest.approx(0.2)
-    assert targets.step_length_s(5e-6) == 0.1
+    assert targets.step_length_s(5e-6) == 0.06
 
 
 def test_what_cannot_be_probed_is_told(tmp_path: Path) -> None:

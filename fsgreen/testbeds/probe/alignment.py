@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsgreen.testbeds.probe.target import REQUEST_B, buffer, opened
+from fsgreen.testbeds.probe.target import PASSES, REQUEST_B, buffer, opened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ def throughput_by_alignment(
     *,
     seed: int,
     shifts_b: Sequence[int] = SHIFTS_B,
-    passes: int = 3,
+    passes: int = PASSES,
     step_s: float = 0.25,
     writable: bool = False,
 ) -> pd.DataFrame:
@@ -99,9 +99,7 @@ def _takes(fd: int, patch: object, shift_b: int) -> bool:
     return True
 
 
-def _reads_ops_s(
-    fd: int, size_b: int, shift_b: int, choose: random.Random, step_s: float
-) -> float:
+def _reads_ops_s(fd: int, size_b: int, shift_b: int, choose: random.Random, step_s: float) -> float:
     count = 0
     with buffer(REQUEST_B) as page:
         start_s = time.perf_counter()

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsgreen.testbeds.probe.target import REQUEST_B, opened_cold
+from fsgreen.testbeds.probe.target import PASSES, REQUEST_B, opened_cold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ MOST_B = 64 << 20
 
 
 def bandwidth_by_cache(
-    target: Path, *, seed: int, passes: int = 3, step_s: float = 0.25
+    target: Path, *, seed: int, passes: int = PASSES, step_s: float = 0.25
 ) -> pd.DataFrame:
     """Measure sequential reads through the page cache that holds nothing, and again what they left.
 

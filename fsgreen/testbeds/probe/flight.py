@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsgreen.testbeds.probe.target import REQUEST_B, buffer, opened
+from fsgreen.testbeds.probe.target import PASSES, REQUEST_B, buffer, opened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ def throughput_by_queue_depth(
     *,
     seed: int,
     depths: Sequence[int] = DEPTHS,
-    passes: int = 3,
+    passes: int = PASSES,
     step_s: float = 0.25,
 ) -> pd.DataFrame:
     """Measure random reads of 4 KiB with as many threads as requests are to be in flight.

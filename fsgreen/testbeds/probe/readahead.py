@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsgreen.testbeds.probe.target import REQUEST_B, opened_cold
+from fsgreen.testbeds.probe.target import PASSES, REQUEST_B, opened_cold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ PATTERNS = {"sequential": 1, "stride": 8}
 
 
 def bandwidth_by_read_ahead(
-    target: Path, *, seed: int, passes: int = 3, step_s: float = 0.25
+    target: Path, *, seed: int, passes: int = PASSES, step_s: float = 0.25
 ) -> pd.DataFrame:
     """Measure cold reads of 8 KiB in one stream and in 8 that take turns.
 

@@ -18,10 +18,14 @@ REQUEST_B = 4096
 """Size of a small request: a page, and a block of most file systems."""
 
 STEP_READS = 200
-"""Random reads that a step is to see: their mean is then known to about 7 %."""
+"""Random reads that a step is to see where time allows."""
 
-STEP_S = (0.1, 0.5)
-"""The shortest and the longest step: a disk of 100 reads a second has 50 of them in the longest."""
+STEP_S = (0.06, 0.3)
+"""The shortest and the longest step: a disk of 100 reads a second has 30 of them in the longest."""
+
+PASSES = 5
+"""Steps at each level. Few and long ones would leave a stall of the machine nothing to be seen
+against."""
 
 COLD_SHARE = 0.01
 """Most of a target that may be in the page cache for it to be cold (rule 7)."""
