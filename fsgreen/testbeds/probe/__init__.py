@@ -30,6 +30,8 @@ __all__ = [
     "bandwidth_by_read_ahead",
     "completion_by_scheduler",
     "probe",
+    "random_read_s",
+    "step_length_s",
     "throughput_by_alignment",
     "throughput_by_offset",
     "throughput_by_queue_depth",
