@@ -12,3 +12,5 @@ pub mod host;
 pub mod ledger;
 pub mod profile;
 pub mod serve;
+pub mod simulate;
+pub mod ssd;

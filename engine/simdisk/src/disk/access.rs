@@ -165,10 +165,7 @@ impl Disk {
                     }
                 }
             }
-            Media::ReadingAhead(_) => {
-                self.settle_reading_ahead(at);
-                self.rest(at);
-            }
+            Media::ReadingAhead(ahead) => self.end_reading_ahead(at, ahead),
             Media::Turning { transition, .. } => self.turned(at, transition),
             Media::Idle { .. } | Media::Unloaded { .. } | Media::Standby | Media::Off => {}
         }
@@ -210,9 +207,7 @@ impl Disk {
             return;
         }
         let extent = job.extent;
-        let reached = self
-            .mechanics
-            .reached(Action::Write, extent.sector, job.transfer_from, at);
+        let reached = self.mechanics.reached(extent.sector, job.transfer_from, at);
         let sectors = reached.min(extent.end()) - extent.sector;
         if sectors > 0 {
             self.store(at, Extent { sectors, ..extent }, events);

@@ -3,7 +3,7 @@
 //! It makes no events of its own. How far it has come follows from when the pass over the media
 //! began, so that nothing is ever in memory before it has passed under a head.
 
-use crate::device::{Action, Extent, Ns};
+use crate::device::{Extent, Ns};
 use crate::disk::Disk;
 use crate::disk::media::Media;
 
@@ -20,8 +20,9 @@ pub struct Ahead {
     pub pass: Pass,
     /// The segment that it fills.
     pub segment: usize,
-    /// The sector before which it stops, and when.
+    /// The sector before which it stops.
     limit: u64,
+    /// When it stops, unless the limit has been moved on since.
     pub until: Ns,
 }
 
@@ -48,11 +49,18 @@ impl Disk {
             && self.segments.get(ahead.segment).contains(extent.end() - 1)
             && limit > ahead.limit
         {
-            self.media = Media::ReadingAhead(Ahead {
-                limit,
-                until: self.passed(ahead.pass, limit - 1),
-                ..ahead
-            });
+            self.media = Media::ReadingAhead(Ahead { limit, ..ahead });
+        }
+    }
+
+    /// Stop reading ahead, unless the limit has been moved on.
+    pub(super) fn end_reading_ahead(&mut self, at: Ns, ahead: Ahead) {
+        self.settle_reading_ahead(at);
+        let until = self.passed(ahead.pass, ahead.limit - 1);
+        if until > at {
+            self.media = Media::ReadingAhead(Ahead { until, ..ahead });
+        } else {
+            self.rest(at);
         }
     }
 
@@ -79,13 +87,20 @@ impl Disk {
         let before = self.segments.get(segment).end();
         let reached = self
             .mechanics
-            .reached(Action::Read, pass.sector, pass.began, at)
+            .reached(pass.sector, pass.began, at)
             .min(limit);
         if reached > before {
             self.counters.media_read_sectors += reached - before;
             self.counters.read_ahead_sectors += reached - before;
             self.segments.fill(segment, reached);
-            self.heads = self.mechanics.geometry().place(reached - 1).heads;
+        }
+    }
+
+    /// The heads are where reading ahead has brought them, as far as that is noted.
+    pub(super) fn follow_reading_ahead(&mut self) {
+        if let Media::ReadingAhead(ahead) = self.media {
+            let last = self.segments.get(ahead.segment).end() - 1;
+            self.heads = self.mechanics.geometry().place(last).heads;
         }
     }
 
@@ -112,8 +127,7 @@ impl Disk {
 
     /// When a pass has read a sector.
     pub(super) fn passed(&self, pass: Pass, sector: u64) -> Ns {
-        self.mechanics
-            .passes(Action::Read, pass.sector, pass.began, sector)
+        self.mechanics.passes(pass.sector, pass.began, sector)
     }
 
     /// When a pass has read a sector, or it began, if that is later.

@@ -1,12 +1,11 @@
 //! Where the sectors lie: zones, tracks, and the angle at which each sector passes the heads.
 //!
 //! Addresses go along a track, then to the next head of the cylinder, then to the next cylinder
-//! inwards. An angle is a time: that since index passed, within a revolution. A track is divided
-//! into as many slots as it has sectors; each bound between two slots is rounded down to a whole
-//! nanosecond, so that a track's sectors add up to exactly one revolution. A skew is a number of
-//! slots by which a track begins later than the track before it ends.
+//! inwards. An angle is a time: that since index passed, within a revolution. Sectors begin whole
+//! nanoseconds after their track does, rounded down, so that those of a track add up to exactly one
+//! revolution; a track begins a skew after the end of the track before it.
 
-use crate::device::{Action, Extent, Ns, SECTOR_B};
+use crate::device::{Extent, Ns, SECTOR_B};
 use crate::disk::seek::Seek;
 use crate::profile::disk::GeometryProfile;
 
@@ -41,11 +40,10 @@ pub struct Zone {
     pub first_cylinder: u32,
     pub(super) revolution_ns: Ns,
     pub(super) heads: u64,
-    /// In slots, less than a revolution.
-    pub(super) head_skew: u64,
-    pub(super) cylinder_skew: u64,
-    /// The slot of its first sector.
-    pub(super) origin: u64,
+    pub(super) head_skew_ns: Ns,
+    pub(super) cylinder_skew_ns: Ns,
+    /// The angle at which its first sector begins.
+    pub(super) origin_ns: Ns,
 }
 
 /// A sector within its zone.
@@ -80,38 +78,26 @@ impl Zone {
         }
     }
 
-    /// The slot of a sector, less than a revolution.
-    fn slot(&self, spot: Spot) -> u64 {
-        let by_cylinder = (self.heads - 1) * self.head_skew + self.cylinder_skew;
-        let skew = spot.cylinder * by_cylinder + spot.head * self.head_skew;
-        (self.origin + skew + spot.index) % self.sectors_per_track
+    /// From the start of a track until so many of its sectors have passed.
+    pub(super) fn sectors_ns(&self, sectors: u64) -> Ns {
+        sectors * self.revolution_ns / self.sectors_per_track
     }
 
-    /// How long slots take from index on; they may be more than a revolution.
-    pub(super) fn slots_ns(&self, slots: u64) -> Ns {
-        let turns = slots / self.sectors_per_track;
-        let rest = slots % self.sectors_per_track;
-        turns * self.revolution_ns + rest * self.revolution_ns / self.sectors_per_track
+    /// How many sectors of a track have passed whole so long after its start.
+    pub(super) fn passed(&self, since_ns: Ns) -> u64 {
+        // the most for which `sectors_ns`, which rounds down, is not more than `since_ns`
+        let passed = ((since_ns + 1) * self.sectors_per_track - 1) / self.revolution_ns;
+        passed.min(self.sectors_per_track)
     }
 
-    /// How many slots have passed whole in a time from index on.
-    pub(super) fn slots_within(&self, span_ns: Ns) -> u64 {
-        let turns = span_ns / self.revolution_ns;
-        let rest_ns = span_ns % self.revolution_ns;
-        // bounds are rounded down: the m-th is at most `rest_ns` as long as m * revolution is less
-        // than (rest + 1) * slots
-        let rest = ((rest_ns + 1) * self.sectors_per_track - 1) / self.revolution_ns;
-        turns * self.sectors_per_track + rest
+    /// When a track begins, after any whole revolutions.
+    fn track_ns(&self, spot: Spot) -> Ns {
+        let cylinder_ns = (self.heads - 1) * self.head_skew_ns + self.cylinder_skew_ns;
+        self.origin_ns + spot.cylinder * cylinder_ns + spot.head * self.head_skew_ns
     }
 
     fn angle_ns(&self, spot: Spot) -> Ns {
-        self.slot(spot) * self.revolution_ns / self.sectors_per_track
-    }
-
-    /// The angle at which the last sector ends.
-    pub(super) fn end_angle_ns(&self) -> Ns {
-        let last = self.slot(self.spot(self.extent.end() - 1));
-        self.slots_ns(last + 1) % self.revolution_ns
+        (self.track_ns(spot) + self.sectors_ns(spot.index)) % self.revolution_ns
     }
 }
 
@@ -124,17 +110,16 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The layout of a profile that has been checked. A skew that it does not give is what the
-    /// heads take to the next track before a write, so that neither reads nor writes in the order
-    /// of addresses lose a revolution; every skew is rounded up to whole sectors of its zone.
+    /// The layout of a profile that has been checked. A skew that it does not give is the time to
+    /// the next track, so that no revolution is lost in the order of addresses; every skew is
+    /// rounded up to whole sectors of its zone.
     pub fn new(profile: &GeometryProfile, seek: &Seek) -> Self {
         let revolution_ns = (60e9 / f64::from(profile.rpm)).round() as Ns;
         let heads = u64::from(profile.heads);
         let given_ns = |skew_us: Option<f64>| skew_us.map(|us| (us * 1e3).round() as Ns);
-        let head_skew_ns =
-            given_ns(profile.head_skew_us).unwrap_or_else(|| seek.next_head_ns(Action::Write));
-        let cylinder_skew_ns = given_ns(profile.cylinder_skew_us)
-            .unwrap_or_else(|| seek.next_cylinder_ns(Action::Write));
+        let head_skew_ns = given_ns(profile.head_skew_us).unwrap_or(seek.next_head_ns());
+        let cylinder_skew_ns =
+            given_ns(profile.cylinder_skew_us).unwrap_or(seek.next_cylinder_ns());
 
         let mut geometry = Self {
             zones: Vec::with_capacity(profile.zones.len()),
@@ -149,10 +134,15 @@ impl Geometry {
             if sectors == 0 {
                 break;
             }
-            let slots = |span_ns: Ns| {
-                (span_ns * sectors_per_track).div_ceil(revolution_ns) % sectors_per_track
+            let whole_ns = |skew_ns: Ns| {
+                let sectors = (skew_ns * sectors_per_track).div_ceil(revolution_ns);
+                sectors * revolution_ns / sectors_per_track
             };
-            let before = geometry.zones.last();
+            let cylinder_skew_ns = whole_ns(cylinder_skew_ns);
+            let after = |zone: &Zone| {
+                let last = zone.spot(zone.extent.end() - 1);
+                (zone.track_ns(last) + cylinder_skew_ns) % revolution_ns
+            };
             geometry.zones.push(Zone {
                 extent: Extent {
                     sector: geometry.sectors(),
@@ -162,9 +152,9 @@ impl Geometry {
                 first_cylinder: geometry.cylinders,
                 revolution_ns,
                 heads,
-                head_skew: slots(head_skew_ns),
-                cylinder_skew: slots(cylinder_skew_ns),
-                origin: before.map_or(0, |zone| slots(zone.end_angle_ns() + cylinder_skew_ns)),
+                head_skew_ns: whole_ns(head_skew_ns),
+                cylinder_skew_ns,
+                origin_ns: geometry.zones.last().map_or(0, after),
             });
             geometry.cylinders += sectors.div_ceil(per_cylinder) as u32;
             left -= sectors;
@@ -234,7 +224,17 @@ impl Geometry {
     /// How long a sector takes to pass.
     pub fn sector_ns(&self, sector: u64) -> Ns {
         let zone = &self.zones[self.zone_of(sector)];
-        let slot = zone.slot(zone.spot(sector));
-        zone.slots_ns(slot + 1) - zone.slots_ns(slot)
+        let index = zone.spot(sector).index;
+        zone.sectors_ns(index + 1) - zone.sectors_ns(index)
+    }
+
+    /// How long after a time an angle comes round.
+    pub fn rotation_ns(&self, at: Ns, angle_ns: Ns) -> Ns {
+        let now_ns = at % self.revolution_ns;
+        if now_ns <= angle_ns {
+            angle_ns - now_ns
+        } else {
+            angle_ns + self.revolution_ns - now_ns
+        }
     }
 }

@@ -23,8 +23,7 @@ pub struct Access {
 pub struct Mechanics {
     geometry: Geometry,
     seek: Seek,
-    read: Stream,
-    write: Stream,
+    stream: Stream,
 }
 
 impl Mechanics {
@@ -32,13 +31,11 @@ impl Mechanics {
     pub fn new(geometry: &GeometryProfile, seek: &SeekProfile) -> Self {
         let seek = Seek::new(seek, geometry.cylinders() as u32, geometry.heads);
         let geometry = Geometry::new(geometry, &seek);
-        let read = Stream::new(&geometry, &seek, Action::Read);
-        let write = Stream::new(&geometry, &seek, Action::Write);
+        let stream = Stream::new(&geometry, &seek);
         Self {
             geometry,
             seek,
-            read,
-            write,
+            stream,
         }
     }
 
@@ -54,12 +51,12 @@ impl Mechanics {
     pub fn access(&self, heads: Heads, from: Ns, extent: Extent, action: Action) -> Access {
         let place = self.geometry.place(extent.sector);
         let seek_end = from + self.seek.move_ns(heads, place.heads, action);
-        let transfer_from = seek_end + self.rotation_ns(seek_end, place.angle_ns);
+        let transfer_from = seek_end + self.geometry.rotation_ns(seek_end, place.angle_ns);
         let last = extent.end() - 1;
         Access {
             seek_end,
             transfer_from,
-            end: self.passes(action, extent.sector, transfer_from, last),
+            end: self.passes(extent.sector, transfer_from, last),
             heads: self.geometry.place(last).heads,
         }
     }
@@ -74,37 +71,17 @@ impl Mechanics {
     /// again.
     pub fn positioning_to_ns(&self, heads: Heads, at: Ns, place: Place, action: Action) -> Ns {
         let move_ns = self.seek.move_ns(heads, place.heads, action);
-        move_ns + self.rotation_ns(at + move_ns, place.angle_ns)
+        move_ns + self.geometry.rotation_ns(at + move_ns, place.angle_ns)
     }
 
     /// In reading or writing on from the start of `sector`, which passed at `began`: the first
     /// sector that has not passed whole at a time; behind the last sector, their number.
-    pub fn reached(&self, action: Action, sector: u64, began: Ns, at: Ns) -> u64 {
-        self.stream(action)
-            .reached(&self.geometry, sector, began, at)
+    pub fn reached(&self, sector: u64, began: Ns, at: Ns) -> u64 {
+        self.stream.reached(&self.geometry, sector, began, at)
     }
 
     /// When, in the same, the end of `target` has passed.
-    pub fn passes(&self, action: Action, sector: u64, began: Ns, target: u64) -> Ns {
-        self.stream(action)
-            .passes(&self.geometry, sector, began, target)
-    }
-
-    fn stream(&self, action: Action) -> &Stream {
-        if action == Action::Write {
-            &self.write
-        } else {
-            &self.read
-        }
-    }
-
-    fn rotation_ns(&self, at: Ns, angle_ns: Ns) -> Ns {
-        let revolution_ns = self.geometry.revolution_ns();
-        let now_ns = at % revolution_ns;
-        if now_ns <= angle_ns {
-            angle_ns - now_ns
-        } else {
-            angle_ns + revolution_ns - now_ns
-        }
+    pub fn passes(&self, sector: u64, began: Ns, target: u64) -> Ns {
+        self.stream.passes(&self.geometry, sector, began, target)
     }
 }

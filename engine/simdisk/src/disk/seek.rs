@@ -14,7 +14,7 @@ pub struct Seek {
     arm_ns: Box<[u32]>,
     head_switch_ns: Ns,
     write_settle_ns: Ns,
-    heads: u32,
+    last_head: u32,
 }
 
 impl Seek {
@@ -34,7 +34,7 @@ impl Seek {
             arm_ns: iter::once(0).chain(further).collect(),
             head_switch_ns: Ns::from(ns(profile.head_switch_ms)),
             write_settle_ns: Ns::from(ns(profile.write_settle_ms)),
-            heads,
+            last_head: heads - 1,
         }
     }
 
@@ -43,45 +43,57 @@ impl Seek {
         Ns::from(self.arm_ns[cylinders as usize])
     }
 
-    /// From one track to another. The arm moves while the heads are switched. Before a write, the
-    /// heads settle for longer after any move; on a track where they stand, they are settled.
+    /// From one track to another. The arm moves while the heads are switched, and before a write
+    /// they settle for longer.
+    ///
+    /// Only the step to the next track in the order of addresses is taken to be the same for reads
+    /// and writes, since data sheets give one sustained rate for both and no skews. (DiskSim's
+    /// first mechanical model lets the heads settle after every move, which takes skews extracted
+    /// from a disk.)
     pub fn move_ns(&self, from: Heads, to: Heads, action: Action) -> Ns {
         if from == to {
             return 0;
         }
-        let arm_ns = self.arm_ns(from.cylinder.abs_diff(to.cylinder));
         let switch_ns = if from.head == to.head {
             0
         } else {
             self.head_switch_ns
         };
-        arm_ns.max(switch_ns) + self.settle_ns(action)
-    }
-
-    /// To the next head of the cylinder.
-    pub fn next_head_ns(&self, action: Action) -> Ns {
-        self.head_switch_ns + self.settle_ns(action)
-    }
-
-    /// From the last head of a cylinder to the first of the next.
-    pub fn next_cylinder_ns(&self, action: Action) -> Ns {
-        let from = Heads {
-            cylinder: 0,
-            head: self.heads - 1,
-        };
-        let to = Heads {
-            cylinder: 1,
-            head: 0,
-        };
-        self.move_ns(from, to, action)
-    }
-
-    fn settle_ns(&self, action: Action) -> Ns {
-        if action == Action::Write {
+        let arm_ns = self.arm_ns(from.cylinder.abs_diff(to.cylinder));
+        let settle_ns = if action == Action::Write && to != self.next_track(from) {
             self.write_settle_ns
         } else {
             0
+        };
+        arm_ns.max(switch_ns) + settle_ns
+    }
+
+    fn next_track(&self, from: Heads) -> Heads {
+        if from.head < self.last_head {
+            Heads {
+                head: from.head + 1,
+                ..from
+            }
+        } else {
+            Heads {
+                cylinder: from.cylinder + 1,
+                head: 0,
+            }
         }
+    }
+
+    /// To the next head of the cylinder.
+    pub fn next_head_ns(&self) -> Ns {
+        self.head_switch_ns
+    }
+
+    /// From the last head of a cylinder to the first of the next.
+    pub fn next_cylinder_ns(&self) -> Ns {
+        let last = Heads {
+            cylinder: 0,
+            head: self.last_head,
+        };
+        self.move_ns(last, self.next_track(last), Action::Read)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading or writing on and on, in the order of addresses: when each sector passes.
 
-use crate::device::{Action, Ns};
+use crate::device::Ns;
 use crate::disk::geometry::{Geometry, Zone};
 use crate::disk::seek::Seek;
 
@@ -11,43 +11,31 @@ pub struct Stream {
     runs: Vec<Run>,
 }
 
-/// The pass over one zone. Within it the time is counted in slots, so that any sector's is known
-/// without going through those before it.
+/// The pass over one zone, of which every track takes as long as every other.
 #[derive(Clone, Debug)]
 struct Run {
-    /// When its first sector begins.
     start_ns: Ns,
-    /// The index before that: the time from which its slots are counted.
-    index_ns: Ns,
     /// From the start of a track to that of the next, and of a cylinder to that of the next.
-    track_slots: u64,
-    cylinder_slots: u64,
+    track_ns: Ns,
+    cylinder_ns: Ns,
 }
 
 impl Stream {
-    pub fn new(geometry: &Geometry, seek: &Seek, action: Action) -> Self {
-        let revolution_ns = geometry.revolution_ns();
+    pub fn new(geometry: &Geometry, seek: &Seek) -> Self {
+        let next_head_ns = seek.next_head_ns();
+        let next_cylinder_ns = seek.next_cylinder_ns();
         let mut runs = Vec::with_capacity(geometry.zones().len());
         let mut ready_ns = 0;
         for zone in geometry.zones() {
-            // the first index after which the zone's first sector is not missed
-            let origin_ns = zone.slots_ns(zone.origin);
-            let index_ns = ready_ns
-                .max(origin_ns)
-                .abs_diff(origin_ns)
-                .div_ceil(revolution_ns)
-                * revolution_ns;
-            let step = |skew, move_ns| zone.sectors_per_track + gap_slots(zone, skew, move_ns);
-            let track_slots = step(zone.head_skew, seek.next_head_ns(action));
-            let last_track_slots = step(zone.cylinder_skew, seek.next_cylinder_ns(action));
+            let track_ns = zone.revolution_ns + gap_ns(geometry, zone.head_skew_ns, next_head_ns);
+            let last_track_ns =
+                zone.revolution_ns + gap_ns(geometry, zone.cylinder_skew_ns, next_cylinder_ns);
             let run = Run {
-                start_ns: index_ns + origin_ns,
-                index_ns,
-                track_slots,
-                cylinder_slots: (zone.heads - 1) * track_slots + last_track_slots,
+                start_ns: ready_ns + geometry.rotation_ns(ready_ns, zone.origin_ns),
+                track_ns,
+                cylinder_ns: (zone.heads - 1) * track_ns + last_track_ns,
             };
-            let last = zone.extent.end() - 1;
-            ready_ns = run.end_ns(zone, last) + seek.next_cylinder_ns(action);
+            ready_ns = run.end_ns(zone, zone.extent.end() - 1) + next_cylinder_ns;
             runs.push(run);
         }
         Self { runs }
@@ -69,41 +57,35 @@ impl Stream {
 
     fn begin_ns(&self, geometry: &Geometry, sector: u64) -> Ns {
         let zone = geometry.zone_of(sector);
-        let run = &self.runs[zone];
-        let zone = &geometry.zones()[zone];
-        run.index_ns + zone.slots_ns(run.slots(zone, sector))
+        self.runs[zone].passed_ns(&geometry.zones()[zone], sector, 0)
     }
 }
 
 impl Run {
-    /// Slots from index to the start of a sector.
-    fn slots(&self, zone: &Zone, sector: u64) -> u64 {
-        let spot = zone.spot(sector);
-        let tracks = spot.cylinder * self.cylinder_slots + spot.head * self.track_slots;
-        zone.origin + tracks + spot.index
+    fn end_ns(&self, zone: &Zone, sector: u64) -> Ns {
+        self.passed_ns(zone, sector, 1)
     }
 
-    fn end_ns(&self, zone: &Zone, sector: u64) -> Ns {
-        self.index_ns + zone.slots_ns(self.slots(zone, sector) + 1)
+    /// When so many sectors have passed on its track from a sector on.
+    fn passed_ns(&self, zone: &Zone, sector: u64, sectors: u64) -> Ns {
+        let spot = zone.spot(sector);
+        let track_ns = spot.cylinder * self.cylinder_ns + spot.head * self.track_ns;
+        self.start_ns + track_ns + zone.sectors_ns(spot.index + sectors)
     }
 
     fn reached(&self, zone: &Zone, at: Ns) -> u64 {
-        let slots = zone.slots_within(at - self.index_ns) - zone.origin;
-        let cylinder = slots / self.cylinder_slots;
-        let slots = slots % self.cylinder_slots;
-        let head = (slots / self.track_slots).min(zone.heads - 1);
-        let index = (slots - head * self.track_slots).min(zone.sectors_per_track);
-        let track = cylinder * zone.heads + head;
-        let passed = track * zone.sectors_per_track + index;
+        let since_ns = at - self.start_ns;
+        let cylinder = since_ns / self.cylinder_ns;
+        let since_ns = since_ns % self.cylinder_ns;
+        let head = (since_ns / self.track_ns).min(zone.heads - 1);
+        let index = zone.passed(since_ns - head * self.track_ns);
+        let passed = (cylinder * zone.heads + head) * zone.sectors_per_track + index;
         zone.extent.sector + passed.min(zone.extent.sectors)
     }
 }
 
-/// Slots from the end of a track to the start of the next: its skew, and whole revolutions as long
-/// as the heads are not there.
-fn gap_slots(zone: &Zone, skew: u64, move_ns: Ns) -> u64 {
-    let needed = move_ns * zone.sectors_per_track;
-    let given = skew * zone.revolution_ns;
-    let revolution = zone.revolution_ns * zone.sectors_per_track;
-    skew + needed.saturating_sub(given).div_ceil(revolution) * zone.sectors_per_track
+/// From the end of a track to the start of the next: the skew, and whole revolutions as long as the
+/// heads are not there.
+fn gap_ns(geometry: &Geometry, skew_ns: Ns, move_ns: Ns) -> Ns {
+    move_ns + geometry.rotation_ns(move_ns, skew_ns % geometry.revolution_ns())
 }

@@ -3,10 +3,18 @@
 use crate::device::Ns;
 
 /// Answers of a size class that are remembered.
-const REMEMBERED: usize = 32;
+const REMEMBERED: usize = 256;
+
+/// With fewer, nothing is begun early.
+const ENOUGH: usize = 16;
 
 /// One for each power of two of bytes.
 const CLASSES: usize = 32;
+
+/// What it takes at most to find out what is due and to bring its data near. Nanoseconds, and bytes
+/// a nanosecond.
+const PREPARE_NS: Ns = 10_000;
+const PREPARE_B_NS: usize = 16;
 
 /// The cost of the latest answers, by size.
 #[derive(Debug)]
@@ -31,17 +39,20 @@ impl Costs {
         self.counts[class] += 1;
     }
 
-    /// How long before its time to begin an answer: three quarters of what the fastest of the
-    /// latest took, so that it does not end before its time. 0 until enough is known.
+    /// How long before its time to begin an answer: a little less than the fastest of the latest
+    /// took, so that it does not end before its time. 0 until enough is known.
     pub fn lead(&self, size_b: usize) -> Ns {
         let class = class(size_b);
-        if self.counts[class] < REMEMBERED {
-            return 0;
-        }
-        self.latest[class]
-            .iter()
-            .min()
-            .map_or(0, |least| least * 3 / 4)
+        let known = self.counts[class].min(REMEMBERED);
+        let least = self.latest[class][..known].iter().min();
+        least
+            .filter(|_| known >= ENOUGH)
+            .map_or(0, |least| least - least / 8)
+    }
+
+    /// How long before its time to look at an answer of at most this size.
+    pub fn notice(&self, size_b: usize) -> Ns {
+        self.lead(size_b) + PREPARE_NS + (size_b / PREPARE_B_NS) as Ns
     }
 }
 
@@ -58,10 +69,10 @@ mod tests {
     fn no_answer_is_begun_earlier_than_the_fastest_took() {
         let mut costs = Costs::default();
         assert_eq!(costs.lead(4096), 0);
-        for cost in 0..REMEMBERED as u64 {
+        for cost in 0..ENOUGH as u64 {
             costs.learn(4096, 1000 + cost);
         }
-        assert_eq!(costs.lead(4096), 750);
+        assert_eq!(costs.lead(4096), 875);
         assert_eq!(costs.lead(131_072), 0);
         costs.learn(4096, 100);
         assert!(costs.lead(4096) < 100);

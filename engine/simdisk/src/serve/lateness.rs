@@ -126,7 +126,7 @@ fn upper(bucket: usize) -> u64 {
     }
     let doubling = bucket / STEPS - 1;
     let place = (bucket % STEPS + STEPS) as u64;
-    ((place + 1) << doubling) - 1
+    ((place + 1) << doubling).wrapping_sub(1)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 pub mod control;
 pub mod costs;
+pub mod devices;
 pub mod drive;
 pub mod floor;
 mod fuse;
@@ -31,8 +32,7 @@ use fuser::{MountOption, Session};
 use serde_json::{Map, Value, json};
 
 use crate::device::{Device, Ns};
-use crate::host::fifo::Fifo;
-use crate::host::{Scheduler, Station};
+use crate::host::{SCHEDULERS, Scheduler, Station, scheduler_by_name};
 use crate::profile::Fault;
 use control::Socket;
 use drive::Drive;
@@ -61,6 +61,9 @@ pub struct Settings {
     pub die_with_parent: bool,
 }
 
+/// Makes a device, at a time.
+pub type Maker = Box<dyn FnOnce(Ns) -> Box<dyn Served>>;
+
 /// What to serve.
 pub struct Model {
     /// The name of the profile, or its path.
@@ -68,23 +71,17 @@ pub struct Model {
     pub name: String,
     pub sectors: u64,
     pub pace: Pace,
-    /// Makes the device, at a time.
-    pub device: Box<dyn FnOnce(Ns) -> Box<dyn Served>>,
+    pub device: Maker,
 }
 
-/// A scheduler by name.
-///
-/// # Errors
-/// If there is none.
-pub fn scheduler(name: &str) -> Result<Box<dyn Scheduler>, Fault> {
-    match name {
-        "fifo" => Ok(Box::new(Fifo::default())),
-        _ => Err(Fault::new(
+fn scheduler(name: &str) -> Result<Box<dyn Scheduler>, Fault> {
+    scheduler_by_name(name).ok_or_else(|| {
+        Fault::new(
             format!("there is no scheduler '{name}'"),
             "scheduler",
-            "take fifo",
-        )),
-    }
+            format!("take one of {}", SCHEDULERS.join(", ")),
+        )
+    })
 }
 
 /// Serve a disk until a signal or an order asks for the end. Once it can be used, one line of JSON
@@ -115,10 +112,7 @@ pub fn serve(
     let reader = floor::Reader::start().map_err(|error| failed("start a thread", &error))?;
 
     let at = sys::now_ns();
-    let device = Box::new(Noting {
-        device: (model.device)(at),
-        sent: Vec::new(),
-    });
+    let device = Box::new(Noting::new((model.device)(at)));
     let sectors = device.sectors();
     let media = Media::new(Arc::clone(&store));
     let state = State::new(Station::new(device, scheduler), media, Clock::Instant, at);

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::device::Device;
+use crate::device::{Device, Ns};
 use crate::serve::drive::Drive;
 use crate::serve::floor::Floor;
 use crate::serve::log::Log;
 use crate::serve::privileges::Privileges;
-use crate::serve::served::Ailment;
+use crate::serve::served::{Ailment, Noting};
 use crate::serve::state::Clock;
 use crate::serve::{scheduler, sys};
+
+/// The deepest queue: what a SCSI or NVMe device may be given at once.
+const DEPTH_MOST: usize = 1024;
 
 /// An order, as its line of JSON says: `{"do": "clock", "to": "instant"}`.
 #[derive(Debug, Deserialize)]
@@ -119,20 +122,14 @@ impl Desk {
             Order::Timing { reset } => return Ok(self.timing(reset)),
             Order::Clock { to } => self.set_clock(to)?,
             Order::Scheduler { to } => self.set_scheduler(&to)?,
-            Order::Depth { to } => {
-                self.change(|state, at| state.station.device_mut().device.set_depth(at, to))?
-            }
-            Order::Policy { to } => {
-                self.change(|state, at| state.station.device_mut().device.set_policy(at, &to))?
-            }
+            Order::Depth { to } => self.set_depth(to)?,
+            Order::Policy { to } => self.change(|device| device.served.set_policy(&to))?,
             Order::Reset => self.reset()?,
             Order::Log { to } => self.set_log(to)?,
-            Order::Fault(ailment) => {
-                self.at_once(|state, at| state.station.device_mut().device.ail(at, ailment))?
-            }
+            Order::Fault(ailment) => self.set_ailment(ailment)?,
             Order::Power { to } => self.set_power(to)?,
             Order::Spin { to: Spin::Standby } => {
-                self.at_once(|state, at| state.station.device_mut().device.stand_by(at))?
+                self.at_once(|device, at| device.served.stand_by(at))?;
             }
             Order::Stop => sys::stop(),
         }
@@ -147,9 +144,9 @@ impl Desk {
             "profile": self.identity.profile,
             "model": self.identity.model,
             "sectors": device.sectors(),
-            "zones": device.device.zones(),
+            "zones": device.served.zones(),
             "depth": device.depth(),
-            "policy": device.device.policy(),
+            "policy": device.served.policy(),
             "scheduler": *self.scheduler.lock().expect("a panic ends this process"),
             "clock": state.clock,
             "powered": state.is_powered,
@@ -189,15 +186,16 @@ impl Desk {
             state.clock = to;
             Ok(())
         });
-        changed.map_err(not_quiet)
+        changed.map_err(not_now)
     }
 
     fn set_scheduler(&self, name: &str) -> Result<(), Refusal> {
         let scheduler = scheduler(name).map_err(|fault| Refusal::new(fault.what, fault.next))?;
-        self.change(|state, _| {
+        let changed = self.drive.in_quiet(false, |state, _| {
             state.station.restart(scheduler);
             Ok(())
-        })?;
+        });
+        changed.map_err(not_now)?;
         name.clone_into(&mut self.scheduler.lock().expect("a panic ends this process"));
         Ok(())
     }
@@ -207,7 +205,7 @@ impl Desk {
             state.reset(at);
             Ok(())
         });
-        reset.map_err(not_quiet)
+        reset.map_err(not_now)
     }
 
     fn set_log(&self, to: Option<PathBuf>) -> Result<(), Refusal> {
@@ -254,33 +252,56 @@ impl Desk {
         }
     }
 
-    /// Change how requests are treated, while there are none.
+    fn set_ailment(&self, ailment: Ailment) -> Result<(), Refusal> {
+        self.at_once(|device, at| {
+            ailment.check(device.sectors())?;
+            device.ail(at, ailment)
+        })
+    }
+
+    fn set_depth(&self, depth: usize) -> Result<(), Refusal> {
+        if !(1..=DEPTH_MOST).contains(&depth) {
+            return Err(Refusal::new(
+                format!("{depth} is no depth of a queue"),
+                format!("give one from 1 to {DEPTH_MOST}"),
+            ));
+        }
+        self.change(|device| {
+            device.served.set_depth(depth);
+            Ok(())
+        })
+    }
+
+    /// Change how the device treats requests, while there are none.
     fn change(
         &self,
-        change: impl FnOnce(&mut crate::serve::state::State, u64) -> Result<(), String>,
+        change: impl FnOnce(&mut Noting) -> Result<(), String>,
     ) -> Result<(), Refusal> {
-        self.drive.in_quiet(false, change).map_err(not_quiet)
+        let changed = self
+            .drive
+            .in_quiet(false, |state, _| change(state.station.device_mut()));
+        changed.map_err(not_now)
     }
 
     /// Do something to the device, whatever waits.
     fn at_once(
         &self,
-        act: impl FnOnce(&mut crate::serve::state::State, u64) -> Result<(), String>,
+        act: impl FnOnce(&mut Noting, Ns) -> Result<(), String>,
     ) -> Result<(), Refusal> {
         let done = {
             let mut state = self.drive.state();
             if !state.is_powered {
-                return Err(not_quiet("the disk has no power".into()));
+                return Err(not_now("the disk has no power".into()));
             }
             let at = state.advance(sys::now_ns());
-            act(&mut state, at)
+            act(state.station.device_mut(), at)
         };
         self.drive.wake();
-        done.map_err(not_quiet)
+        done.map_err(not_now)
     }
 }
 
-fn not_quiet(what: String) -> Refusal {
+fn not_now(what: String) -> Refusal {
     Refusal::new(what, "send {\"do\": \"describe\"} to see how the disk is")
 }
 

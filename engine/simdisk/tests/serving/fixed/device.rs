@@ -190,12 +190,16 @@ impl Device for Fixed {
 }
 
 impl Served for Fixed {
-    fn set_depth(&mut self, _: Ns, depth: usize) -> Result<(), String> {
-        if !(1..=256).contains(&depth) {
-            return Err(format!("{depth} is no queue depth from 1 to 256"));
-        }
+    fn device(&self) -> &dyn Device {
+        self
+    }
+
+    fn device_mut(&mut self) -> &mut dyn Device {
+        self
+    }
+
+    fn set_depth(&mut self, depth: usize) {
         self.depth = depth;
-        Ok(())
     }
 
     fn policy(&self) -> &'static str {
@@ -205,7 +209,7 @@ impl Served for Fixed {
         }
     }
 
-    fn set_policy(&mut self, _: Ns, policy: &str) -> Result<(), String> {
+    fn set_policy(&mut self, policy: &str) -> Result<(), String> {
         self.policy = match policy {
             "fifo" => Policy::Fifo,
             "lifo" => Policy::Lifo,
@@ -214,19 +218,12 @@ impl Served for Fixed {
         Ok(())
     }
 
-    fn ail(&mut self, at: Ns, ailment: Ailment) -> Result<(), String> {
+    fn ail(&mut self, at: Ns, ailment: Ailment, _: &mut Vec<(Ns, Event)>) -> Result<(), String> {
         match ailment {
             Ailment::Unreadable { sector, sectors } => {
                 self.unreadable.push(Extent { sector, sectors });
             }
-            Ailment::Hang { seconds } => {
-                let hang_ns = (seconds * 1e9) as Ns;
-                self.ready = at + hang_ns;
-                if let Some((end, _)) = &mut self.served {
-                    *end += hang_ns;
-                    self.ledger.cut(at);
-                }
-            }
+            Ailment::Hang { seconds } => self.ready = at + (seconds * 1e9) as Ns,
             Ailment::Vanish => self.has_vanished = true,
             Ailment::None => {
                 self.unreadable.clear();
