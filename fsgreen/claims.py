@@ -59,6 +59,7 @@ class Part:
     `published` is the paper's number as people write it; `ours` has an interval, or is a single
     number where it is recomputed. `unit` says how to write it: a factor "x", a "change", a "share"
     or a plain number "". `lacks` lists cells without trials, `needs` whatever else is missing.
+    `gate` is what the gate of the confounds says of a comparison: passed, flagged or unknown.
     """
 
     what: str
@@ -71,6 +72,7 @@ class Part:
     boundary: str = ""
     lacks: tuple[str, ...] = ()
     needs: str = ""
+    gate: str = ""
 
     @property
     def tested(self) -> bool:

@@ -1,6 +1,13 @@
 """What all figures share: style, file systems' colours, saving; and figures of every study."""
 
-from fsgreen.figures.confounds import offset_curve, queue_curve
+from fsgreen.figures.confounds import (
+    completion_times,
+    flag,
+    level_dots,
+    offset_curve,
+    queue_curve,
+    sizes,
+)
 from fsgreen.figures.latency_profiles import latency_profiles
 from fsgreen.figures.style import (
     COLOUR,
@@ -19,8 +26,11 @@ __all__ = [
     "COLOUR",
     "HATCH",
     "NAME",
+    "completion_times",
     "empty",
+    "flag",
     "latency_profiles",
+    "level_dots",
     "modelled",
     "new",
     "note",
@@ -28,5 +38,6 @@ __all__ = [
     "queue_curve",
     "save",
     "simulated",
+    "sizes",
     "styled",
 ]

@@ -29,6 +29,9 @@ a kernel above it, as an image behind a loop device has. Virtual time has a mode
 
 SIMULATED = ("simdisk", VIRTUAL)
 
+GATES = ("", "passed", "unknown", "flagged")
+"""What the gate of the confounds can say of a comparison, the worst last."""
+
 Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
 
@@ -126,6 +129,7 @@ def claims_table(paper: str, ledger: Ledger, testbed: str, boundary: str) -> pd.
                 "published": "; ".join(_once(part.published for part in tested)),
                 "ours": "; ".join(shown(part) for part in tested),
                 "n": min(counts) if counts and basis != "published" else None,
+                "gate": max((part.gate for part in tested), key=GATES.index, default=""),
                 "testbed": testbed if basis in ("measured", "simulated") else "",
                 "boundary": boundary if any(part.boundary for part in tested) else "",
                 "needs": missing(parts),
@@ -157,6 +161,7 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                     "ours_low_x": ours.low,
                     "ours_high_x": ours.high,
                     "n": ours.n if part.ours else None,
+                    "gate": part.gate if part.tested else "",
                     "boundary": part.boundary,
                     "needs": missing([part]),
                 }

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from fsgreen import paths, rules
+from fsgreen import confounds, paths, rules
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
@@ -62,6 +62,7 @@ def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
             "least": int(cells["n"].min()),
             "minimum": f"{plan.bounds['minimum_trials']:g}",
         },
+        "gate": confounds.sentence(read_table(campaign, "effects")),
         "trust": trust(campaign),
         "not_run": _not_run(plan, trials),
     }

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fsgreen.confounds import confounds_table
+from fsgreen.confounds import measured_sizes
+from fsgreen.confounds.known import FLIGHT, PLACE, SCHEDULER
 from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 
@@ -23,12 +24,13 @@ def zones(evidence: Evidence) -> Answer:
     curve = evidence.probes["offset"]
     if curve.empty:
         return unknown("speed by place was not measured on this testbed")
-    table = confounds_table(dict(evidence.probes), evidence.trials).set_index("confound")
-    place = table.loc["place on the device"]
+    place = measured_sizes(evidence.probes)[PLACE.name]
     text = (
-        f"speed differs by {place['size_percent']:.0f} % over {curve['offset_b'].nunique()} places "
-        f"(p = {place['difference_p']:.2g})"
+        f"speed differs by {place.percent:.0f} % over {curve['offset_b'].nunique()} places "
+        f"(p = {place.difference_p:.2g})"
     )
+    if endangered := _endangered(evidence, PLACE.name):
+        return fired(f"{text}, and {endangered}")
     if zone is None:
         return fired(f"{text}, and the plan declares no zone")
     return quiet(f"{text}; zone of every cell: {zone}")
@@ -63,6 +65,8 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
         f"scheduler {', '.join(schedulers)} and queue depth {listed(map(str, depths))} "
         "in all records"
     )
+    if endangered := _endangered(evidence, FLIGHT.name, SCHEDULER.name):
+        return fired(f"{text}; {endangered}")
     readers = evidence.most_readers
     if readers > 1 and depths[0] > 1 and len(schedulers) < 2:
         return fired(
@@ -129,6 +133,23 @@ def upper_bounds(evidence: Evidence) -> Answer:
         of = ", ".join(sorted(above["workload"].unique()))
         return fired(f"{text}: {len(above)} of {len(trials)} trials are above it ({of})")
     return quiet(f"{text}; bus, network and memory were not measured")
+
+
+def _endangered(evidence: Evidence, *names: str) -> str:
+    """Return which comparisons the gate flagged for these confounds, "" where it flagged none.
+
+    Tables of before there was a gate have no column for it.
+    """
+    effects = evidence.effects
+    if "gate" not in effects:
+        return ""
+    flagged = effects[(effects["gate"] == "flagged") & effects["confound"].isin(names)]
+    if flagged.empty:
+        return ""
+    return (
+        f"the difference may be the work of it in {plural(len(flagged), 'comparison')}: "
+        f"{listed(flagged['gate_reason'].unique(), most=1)}"
+    )
 
 
 def _probed(evidence: Evidence) -> str:

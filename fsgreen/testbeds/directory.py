@@ -182,7 +182,7 @@ class DirectoryTestbed:
         target = self._work.path / "probe"
         image.allocate(target, PROBE_B, seed=seed)
         try:
-            return probe.probe(target, seed)
+            return probe.probe(target, seed, writable=True)
         finally:
             target.unlink()
 

@@ -192,7 +192,7 @@ class Volume:
 
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how the device behaves by itself; see `probe.probe`."""
-        return probe.probe(self.device, seed)
+        return probe.probe(self.device, seed, queue=self.queue, writable=True)
 
 
 def check_cell(file_system: str, option: str, size_b: int, kind: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen import paths, rules
+from fsgreen import confounds, paths, rules
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import Config, effects_table
 from fsgreen.reduce import read_plan, read_table, write_table
@@ -19,6 +19,7 @@ def write(campaign: str) -> Path:
     trials = read_table(campaign, "trials")
     cells = cells_table(trials, plan.bounds)
     effects = effects_table(trials, comparisons(trials), plan.bounds)
+    effects = confounds.Gate.of(campaign).flags(effects)
     write_table(cells, campaign, "cells")
     write_table(effects, campaign, "effects")
     rules.write(campaign)

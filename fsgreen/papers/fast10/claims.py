@@ -11,6 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.claims import Part
+from fsgreen.confounds import Gate
 from fsgreen.papers import ledger
 from fsgreen.papers.fast10.measured import Bench, test
 from fsgreen.papers.fast10.published import RECOMPUTED
@@ -31,6 +32,7 @@ def write(campaign: str) -> Path:
         str(identity["boundary"]),
         ledger.declared(PAPER, "needs"),
         geometry_table(list_trials(paths.raw(campaign))),
+        Gate.of(campaign),
     )
     testbed = str(identity["testbed"]["kind"])
     parts = judge_all(bench, testbed, Printed.load())

@@ -13,9 +13,11 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.claims import Band, Part, Verdict, band, judge, judge_order, unit_of, written
+from fsgreen.confounds import Gate
 from fsgreen.papers.cells import TOTALS
 from fsgreen.papers.effects import Config, sample
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, WORKLOADS
+from fsgreen.reduce import CELL
 
 Numbers = Sequence[Mapping[str, Any]]
 
@@ -36,7 +38,8 @@ class Bench:
     """The campaign that claims are tested on.
 
     `needs` holds the texts for what is missing, by name; `geometry` has a row per trial, with
-    `file_system`, `option` and what was read back from the disk after mkfs.
+    `file_system`, `option` and what was read back from the disk after mkfs. `gate` knows what the
+    campaign held.
     """
 
     trials: pd.DataFrame
@@ -45,6 +48,7 @@ class Bench:
     boundary: str
     needs: Mapping[str, str]
     geometry: pd.DataFrame = field(default_factory=pd.DataFrame)
+    gate: Gate | None = None
 
     @cached_property
     def unlimited(self) -> frozenset[tuple[str, Config]]:
@@ -64,6 +68,19 @@ class Bench:
             if (workload, config) not in self.unlimited
         )
         return {"lacks": lacks} if lacks else {}
+
+    def gated(self, workload: str, configs: Sequence[Config], ratio: stats.Estimate) -> str:
+        """Return what the gate says of the first configuration over the second."""
+        if self.gate is None:
+            return ""
+        candidate, baseline = (self._cell(workload, config) for config in configs)
+        return self.gate.rule(candidate, baseline, ("file_system", "option"), ratio).state
+
+    def _cell(self, workload: str, config: Config) -> dict[str, Any]:
+        """Return the levels of a cell that was measured as fast as it goes."""
+        rows = self.cells[self.cells["load_ops_s"].isna() & (self.cells["workload"] == workload)]
+        rows = rows[(rows["file_system"] == config.file_system) & (rows["option"] == config.option)]
+        return {factor: rows.iloc[0][factor] for factor in CELL}
 
     def about_power(self, part: Part) -> Part:
         """Return a part about power as it is, or undecided where power is modelled (rule 19)."""
@@ -103,11 +120,12 @@ def _ratio(
     ours = stats.effect(
         *(sample(bench.trials, workload, config, metric) for config in (subject, baseline))
     )
-    if metric == "throughput":
-        return Part(what, judge(ours, target), "measured", published, target, ours, unit)
+    gate = bench.gated(workload, (subject, baseline), ours)
     verdict = judge(ours, target)
+    if metric == "throughput":
+        return Part(what, verdict, "measured", published, target, ours, unit, gate=gate)
     return bench.about_power(
-        Part(what, verdict, "measured", published, target, ours, unit, bench.boundary)
+        Part(what, verdict, "measured", published, target, ours, unit, bench.boundary, gate=gate)
     )
 
 
@@ -119,7 +137,8 @@ def _above(workload: str, above: str, below: str, metric: str, bench: Bench) -> 
         return Part(what, "not testable here", published=published, **missing)
     take = sample if metric in TOTALS else _column
     ours = stats.effect(*(take(bench.trials, workload, config, metric) for config in configs))
-    return Part(what, judge_order(ours), "measured", published, Band(1, math.inf, 1), ours)
+    target, gate = Band(1, math.inf, 1), bench.gated(workload, configs, ours)
+    return Part(what, judge_order(ours), "measured", published, target, ours, gate=gate)
 
 
 def _column(trials: pd.DataFrame, workload: str, config: Config, column: str) -> pd.DataFrame:

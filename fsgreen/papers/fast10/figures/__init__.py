@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fsgreen import paths
-from fsgreen.confounds import read_probes
+from fsgreen.confounds import Gate, read_probes
 from fsgreen.figures import offset_curve, queue_curve, save
 from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.cpu_split import cpu_split
@@ -23,14 +23,14 @@ def write(campaign: str) -> Path:
     Figures are SVG and PNG in `figures/`, tables CSV and TeX in `tables/`.
     """
     cells, trials = read_table(campaign, "cells"), read_table(campaign, "trials")
-    printed = Printed.load()
+    printed, gate = Printed.load(), Gate.of(campaign)
     folder = paths.results(campaign) / "figures"
     save(power_by_load(cells, printed.points("1")), folder, "fig1")
     save(cpu_split(cells), folder, "fig2")
     for number, workload in enumerate(WORKLOADS, start=3):
         for panel, metric in (("a", "throughput"), ("b", "efficiency")):
             name = f"{number}{panel}"
-            figure = configurations(cells, trials, printed.bars(name), workload, metric)
+            figure = configurations(cells, trials, printed.bars(name), workload, metric, gate)
             save(figure, folder, f"fig{name}")
     probes = read_probes(campaign)
     save(offset_curve(probes["offset"]), folder, "confound_offset")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen import stats
-from fsgreen.figures import COLOUR, HATCH, NAME, empty, modelled, new, note, styled
+from fsgreen.confounds import Gate
+from fsgreen.figures import COLOUR, HATCH, NAME, empty, flag, modelled, new, note, styled
 from fsgreen.papers.effects import Config, sample
+from fsgreen.reduce import CELL
 
 REFERENCES = ("xfs", "ext3", "ext2")
 """File systems that both fast10 and today's kernels have; the first in the campaign is 1."""
@@ -27,7 +30,12 @@ UNITS = {
 
 @styled
 def configurations(
-    cells: pd.DataFrame, trials: pd.DataFrame, published: pd.DataFrame, workload: str, metric: str
+    cells: pd.DataFrame,
+    trials: pd.DataFrame,
+    published: pd.DataFrame,
+    workload: str,
+    metric: str,
+    gate: Gate | None = None,
 ) -> Figure:
     """Return absolute values with intervals, and below them ratios beside the published ones.
 
@@ -41,6 +49,8 @@ def configurations(
         The workload of the figure.
     metric : str
         `throughput` or `efficiency`.
+    gate : Gate, optional
+        What marks ratios that a confound may have made.
     """
     column, suffix, divisor, label = UNITS[metric, workload == "webserver"]
     ours = cells[(cells["workload"] == workload) & cells["load_ops_s"].isna()]
@@ -54,7 +64,8 @@ def configurations(
     top.set(ylabel=label.format(f", {boundary}"), title=f"{workload}: this campaign")
     if metric == "efficiency":
         modelled(top, boundary)
-    _relative(bottom, _ratios(bars, trials, workload, metric))
+    ratios = _ratios(bars, trials, workload, metric)
+    _relative(bottom, ratios, _flagged(ratios, ours, gate))
     names = [_name(row) for row in bars.to_dict("records")]
     bottom.set_xticks(range(len(bars)), names, rotation=45, ha="right", rotation_mode="anchor")
     bottom.set_xlim(-0.6, len(bars) - 0.4)
@@ -126,7 +137,30 @@ def _ratios(bars: pd.DataFrame, trials: pd.DataFrame, workload: str, metric: str
     )
 
 
-def _relative(axes: Axes, bars: pd.DataFrame) -> None:
+def _flagged(bars: pd.DataFrame, ours: pd.DataFrame, gate: Gate | None) -> list[int]:
+    """Return the places of the bars whose ratio a confound may have made."""
+    if gate is None or bars.empty:
+        return []
+    cells = {
+        (row["file_system"], row["option"]): {factor: row[factor] for factor in CELL}
+        for row in ours.to_dict("records")
+    }
+    base = cells[bars["reference"].iloc[0], "default"]
+    rows = bars[bars["ours"].notna()].to_dict("index")
+    return [
+        int(place)
+        for place, row in rows.items()
+        if gate.rule(
+            cells[row["file_system"], row["option"]],
+            base,
+            ("file_system", "option"),
+            stats.Estimate(row["ours"], row["ours_low"], row["ours_high"], 0),
+        ).state
+        == "flagged"
+    ]
+
+
+def _relative(axes: Axes, bars: pd.DataFrame, flagged: Sequence[int]) -> None:
     """Draw ours and the published values as ratios to the same configuration."""
     if bars.empty:
         text = "no default file system of fast10 in this campaign to compare with"
@@ -160,9 +194,11 @@ def _relative(axes: Axes, bars: pd.DataFrame) -> None:
     axes.axhline(1, color="black", linewidth=0.6, linestyle=":")
     axes.set_ylabel(f"relative to\n{NAME[bars['reference'].iloc[0]]} default")
     axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
+    tops = bars["ours_high"].fillna(bars["ours"])
+    flag(axes, [(place - 0.17, tops[place]) for place in flagged])
     axes.plot([], [], "o", color="black", markersize=4.5, label="this campaign")
     axes.plot([], [], "D", color="black", markerfacecolor="white", markersize=4, label="published")
-    axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0, 1.22), borderaxespad=0)
+    axes.legend(loc="upper left", ncols=3, bbox_to_anchor=(0, 1.22), borderaxespad=0)
 
 
 def _error(

@@ -1,0 +1,38 @@
+"""Would this have fooled you? Known confounds: their size, what holds them, whom they endanger.
+
+After Ellard and Seltzer (nfstricks03): a disk is faster at its edge than inside, a queue in the
+device reorders requests, a scheduler favours some readers, and each can exceed what is compared.
+docs/confounds.md tells how the sizes are estimated and when a comparison is flagged.
+"""
+
+from fsgreen.confounds.disks import LabDisk, answer, open_disk
+from fsgreen.confounds.gate import COLUMNS, Gate, Ruling, sentence
+from fsgreen.confounds.held import held
+from fsgreen.confounds.known import KNOWN, Confound
+from fsgreen.confounds.probes import PARTS, read_probes
+from fsgreen.confounds.size import Size, measured_sizes, size_of
+from fsgreen.confounds.table import confounds_table, default_effects_percent, write
+from fsgreen.confounds.zones import with_zones, zones
+
+__all__ = [
+    "COLUMNS",
+    "KNOWN",
+    "PARTS",
+    "Confound",
+    "Gate",
+    "LabDisk",
+    "Ruling",
+    "Size",
+    "answer",
+    "confounds_table",
+    "default_effects_percent",
+    "held",
+    "measured_sizes",
+    "open_disk",
+    "read_probes",
+    "sentence",
+    "size_of",
+    "with_zones",
+    "write",
+    "zones",
+]

@@ -1,0 +1,137 @@
+"""The disk of the lab: one in virtual time, or a real one, behind the same six questions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+import pandas as pd
+
+from fsgreen.confounds.known import KNOWN
+from fsgreen.confounds.size import Size, size_of
+from fsgreen.confounds.virtual import VirtualDisk
+from fsgreen.testbeds import probe
+from fsgreen.testbeds.queue import Queue
+
+VIRTUAL = "virtual"
+
+
+class LabDisk(Protocol):
+    """A disk that can be asked about every trap; the columns are those of `testbeds.probe`."""
+
+    name: str
+    basis: str
+
+    def by_place(self) -> pd.DataFrame:
+        """Return bandwidth by offset."""
+
+    def by_requests_in_flight(self) -> pd.DataFrame:
+        """Return random reads by requests in flight."""
+
+    def by_scheduler(self) -> pd.DataFrame:
+        """Return completion times of readers by scheduler."""
+
+    def by_cache(self) -> pd.DataFrame:
+        """Return bandwidth, cold and warm."""
+
+    def by_alignment(self) -> pd.DataFrame:
+        """Return requests of 4 KiB by where they begin."""
+
+    def by_read_ahead(self) -> pd.DataFrame:
+        """Return sequential and stride reads by read-ahead."""
+
+
+class RealDisk:
+    """A device or a file, in real time. It is only read.
+
+    Parameters
+    ----------
+    target : Path
+        A block device (as root), one that a simulated disk is served on, or a large file.
+    seed : int
+        Of places and order.
+    """
+
+    basis = "measured in real time"
+
+    def __init__(self, target: Path, seed: int = 1) -> None:
+        self.name, self._target, self._seed = str(target), target, seed
+        self._step_s = probe.step_length_s(probe.random_read_s(target, seed))
+
+    def by_place(self) -> pd.DataFrame:
+        """Return bandwidth by offset."""
+        return probe.throughput_by_offset(self._target, seed=self._seed)
+
+    def by_requests_in_flight(self) -> pd.DataFrame:
+        """Return random reads by requests in flight."""
+        return probe.throughput_by_queue_depth(self._target, seed=self._seed, step_s=self._step_s)
+
+    def by_scheduler(self) -> pd.DataFrame:
+        """Return completion times of readers, as root under each scheduler that the kernel has."""
+        settable = self._target.is_block_device() and os.geteuid() == 0
+        queue = Queue(self._target.resolve().name) if settable else None
+        return probe.completion_by_scheduler(self._target, seed=self._seed, queue=queue)
+
+    def by_cache(self) -> pd.DataFrame:
+        """Return bandwidth with the kernel's page cache cold and warm."""
+        return probe.bandwidth_by_cache(self._target, seed=self._seed, step_s=self._step_s)
+
+    def by_alignment(self) -> pd.DataFrame:
+        """Return reads of 4 KiB by where they begin."""
+        return probe.throughput_by_alignment(self._target, seed=self._seed, step_s=self._step_s)
+
+    def by_read_ahead(self) -> pd.DataFrame:
+        """Return sequential and stride reads by the kernel's read-ahead."""
+        return probe.bandwidth_by_read_ahead(self._target, seed=self._seed, step_s=self._step_s)
+
+
+def open_disk(where: str, profile: str, seed: int = 1) -> LabDisk:
+    """Return the disk of the lab.
+
+    Parameters
+    ----------
+    where : str
+        `virtual`, or the path of a device or file, which is only read.
+    profile : str
+        Of the disk in virtual time; of no effect on others.
+    seed : int
+        Of places and order.
+
+    Raises
+    ------
+    FsgreenError
+        If the engine is not built, there is no such profile, or the path cannot be read with
+        direct I/O.
+    """
+    return VirtualDisk(profile, seed) if where == VIRTUAL else RealDisk(Path(where), seed)
+
+
+def answer(name: str, curve: pd.DataFrame, effect_percent: float) -> str:
+    """Return whether a confound would have fooled somebody who compares two things.
+
+    Parameters
+    ----------
+    name : str
+        One of `KNOWN`.
+    curve : DataFrame
+        Its curve, as a `LabDisk` gives it.
+    effect_percent : float
+        The difference between the two things, in per cent of the slower.
+    """
+    size = size_of(KNOWN[name], curve)
+    if not size.measured:
+        return f"{name}: not measured here, so nobody knows."
+    interval = f" [{size.low_percent:.3g}, {size.high_percent:.3g}]"
+    told = f"{name}: {size.percent:.3g} %{interval} ({size.between})"
+    return f"{told}. {_reading(size, effect_percent)}"
+
+
+def _reading(size: Size, effect_percent: float) -> str:
+    if size.by_chance:
+        return "It is not told from chance: nothing here to be fooled by."
+    if size.most_percent < effect_percent:
+        return f"It is smaller than a difference of {effect_percent:g} %: this one is safe."
+    if size.low_percent > effect_percent:
+        return f"A difference of {effect_percent:g} % is smaller: it would have fooled you."
+    return f"A difference of {effect_percent:g} % may be smaller: it may have fooled you."

@@ -1,0 +1,229 @@
+"""The gate: a comparison passes unless a confound that nothing held may be as large as its effect.
+
+A confound endangers a comparison only where its level differs between the two sides, or is not
+known to be the same, without being what is compared. One that the campaign held does not, however
+large it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from fsgreen.confounds.held import held
+from fsgreen.confounds.known import KNOWN, Confound
+from fsgreen.confounds.probes import read_probes
+from fsgreen.confounds.size import Size, measured_sizes
+from fsgreen.reduce import CELL
+from fsgreen.stats import Estimate
+
+State = Literal["passed", "flagged", "unknown"]
+
+COLUMNS = ["gate", "confound", "confound_percent", "gate_reason"]
+
+Side = Mapping[str, Any]
+"""The level of each factor of a cell."""
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What the gate says of a comparison.
+
+    Attributes
+    ----------
+    state : str
+        passed: nothing endangers it, or what does is shown to be smaller than the effect.
+        flagged: a confound may be as large as the effect. unknown: it is endangered by one whose
+        size was not measured.
+    confound : str
+        The worst that endangers it; "none" where nothing does.
+    size_percent : float
+        The size of that confound.
+    reason : str
+        In words, with the numbers.
+    """
+
+    state: State
+    confound: str = "none"
+    size_percent: float = math.nan
+    reason: str = ""
+
+
+PASSED = Ruling("passed")
+RANK: Mapping[State, int] = {"passed": 0, "unknown": 1, "flagged": 2}
+
+
+class Gate:
+    """What a campaign held, and the sizes of what it could have held.
+
+    Parameters
+    ----------
+    facts : DataFrame
+        The table of `held`.
+    sizes : mapping of str to Size
+        By name of confound: `measured_sizes`.
+    """
+
+    def __init__(self, facts: pd.DataFrame, sizes: Mapping[str, Size]) -> None:
+        self._sizes = sizes
+        self._levels: dict[str, dict[tuple[Any, ...], set[str | None]]] = {
+            name: defaultdict(set) for name, confound in KNOWN.items() if confound.gates
+        }
+        for row in facts.to_dict("records"):
+            for name, by_cell in self._levels.items():
+                level = row[name]
+                by_cell[_key(row)].add(level if isinstance(level, str) else None)
+
+    @classmethod
+    def of(cls, campaign: str) -> Gate:
+        """Return the gate of a campaign.
+
+        Raises
+        ------
+        FsgreenError
+            If the testbed of the campaign was not probed.
+        """
+        return cls(held(campaign), measured_sizes(read_probes(campaign)))
+
+    def rule(
+        self, candidate: Side, baseline: Side, studied: Collection[str], ratio: Estimate
+    ) -> Ruling:
+        """Return what the gate says of one comparison.
+
+        Parameters
+        ----------
+        candidate, baseline : mapping
+            The columns `CELL` of the two sides.
+        studied : collection of str
+            The factors that the comparison is about: a confound that is one of them is none.
+        ratio : Estimate
+            Candidate over baseline, with its interval.
+        """
+        least, effect = _effect_percent(ratio)
+        rulings = [
+            self._judge(KNOWN[name], danger, least, effect)
+            for name in self._levels
+            if (danger := self._danger(KNOWN[name], candidate, baseline, studied))
+        ]
+        return max(
+            rulings,
+            key=lambda ruling: (RANK[ruling.state], _or(ruling.size_percent, 0.0)),
+            default=PASSED,
+        )
+
+    def flags(self, effects: pd.DataFrame) -> pd.DataFrame:
+        """Return a table of comparisons with the columns `COLUMNS` added.
+
+        Parameters
+        ----------
+        effects : DataFrame
+            `kind` names the factor that is compared (`file system`, `option`, `scheduler`); a
+            factor has a column, and where the baseline has another level `baseline_FACTOR`; the
+            effect is `ratio_x`, `ratio_low_x`, `ratio_high_x` and `n`.
+        """
+        rulings = [self._of_row(row) for row in effects.to_dict("records")]
+        return effects.assign(
+            gate=[ruling.state for ruling in rulings],
+            confound=[ruling.confound for ruling in rulings],
+            confound_percent=pd.Series(
+                [ruling.size_percent for ruling in rulings], effects.index, dtype=float
+            ),
+            gate_reason=[ruling.reason for ruling in rulings],
+        )
+
+    def _of_row(self, row: Mapping[str, Any]) -> Ruling:
+        candidate = {factor: row.get(factor) for factor in CELL}
+        baseline = {factor: row.get(f"baseline_{factor}", row.get(factor)) for factor in CELL}
+        ratio = Estimate(row["ratio_x"], row["ratio_low_x"], row["ratio_high_x"], row["n"])
+        return self.rule(candidate, baseline, {row["kind"].replace(" ", "_")}, ratio)
+
+    def _danger(
+        self, confound: Confound, candidate: Side, baseline: Side, studied: Collection[str]
+    ) -> str:
+        """Return why a confound endangers a comparison, "" where it does not."""
+        levels = self._levels[confound.name]
+        one, other = (levels.get(_key(side), set()) for side in (candidate, baseline))
+        if not one or not other:
+            return "has no record for one of the two cells"
+        if None in one | other:
+            return "is not known to be the same"
+        if one == other and len(one) == 1:
+            return ""
+        if len(one) > 1 or len(other) > 1:
+            return "varies between trials of a cell"
+        declared = {factor for factor in confound.factors if _differ(candidate, baseline, factor)}
+        if declared & set(studied):
+            return ""
+        return f"differs ({one.pop()}, {other.pop()})"
+
+    def _judge(self, confound: Confound, danger: str, least: float, effect: float) -> Ruling:
+        size, name = self._sizes[confound.name], confound.name
+        if not size.measured:
+            return Ruling("unknown", name, reason=f"{name} {danger}; its size was not measured")
+        against = f"against an effect of {effect:.3g} %, at least {least:.3g} %"
+        told = f"{name} {danger}; it makes {_sized(size)} {against}"
+        if size.by_chance:
+            return Ruling("passed", name, size.percent, f"{told}, which is not told from chance")
+        state: State = "passed" if size.most_percent < least else "flagged"
+        return Ruling(state, name, size.percent, told)
+
+
+def sentence(effects: pd.DataFrame) -> str:
+    """Return what the gate said of a table of comparisons, in a sentence for a report."""
+    total = len(effects)
+    if not total:
+        return "There is nothing to compare."
+    counts = effects["gate"].value_counts()
+    flagged, unknown = (int(counts.get(state, 0)) for state in ("flagged", "unknown"))
+    if not flagged and not unknown:
+        return (
+            f"None of the {total} comparisons is flagged: what could have made the difference was "
+            "held the same on both sides, or is smaller than the difference."
+        )
+    parts = []
+    for count, state, what in (
+        (flagged, "flagged", "may be the work of"),
+        (unknown, "unknown", "may be that of something whose size was not measured:"),
+    ):
+        if count:
+            names = effects.loc[effects["gate"] == state, "confound"].unique()
+            parts.append(f"{count} of {total} comparisons {what} {', '.join(sorted(names))}")
+    return f"{'; '.join(parts)}. No conclusion may rest on them."
+
+
+def _effect_percent(ratio: Estimate) -> tuple[float, float]:
+    """Return the least that an effect is by its interval, and the effect, as sizes are written."""
+    value = 100 * (max(ratio.value, 1 / ratio.value) - 1) if ratio.value > 0 else math.inf
+    if not ratio.has_interval or ratio.low <= 1 <= ratio.high:
+        return 0.0, value
+    nearest = ratio.low if ratio.low > 1 else ratio.high
+    return 100 * (max(nearest, 1 / nearest) - 1) if nearest > 0 else math.inf, value
+
+
+def _sized(size: Size) -> str:
+    interval = f" [{size.low_percent:.3g}, {size.high_percent:.3g}]"
+    return f"{size.percent:.3g} %" + (interval if math.isfinite(size.high_percent) else "")
+
+
+def _key(levels: Side) -> tuple[Any, ...]:
+    return tuple(_level(levels.get(factor)) for factor in CELL)
+
+
+def _level(level: Any) -> Any:
+    """Return a level so that 1 and 1.0, None and NaN are the same."""
+    if level is None or level != level:
+        return None
+    return level if isinstance(level, str) else float(level)
+
+
+def _differ(one: Side, other: Side, factor: str) -> bool:
+    return bool(_level(one.get(factor)) != _level(other.get(factor)))
+
+
+def _or(value: float, other: float) -> float:
+    return value if math.isfinite(value) else other

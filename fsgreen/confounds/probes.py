@@ -1,0 +1,39 @@
+"""The curves of a bare testbed, as `testbeds.probe` measured them before the first trial."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+
+PARTS = ("offset", "queue", "scheduler", "cache", "alignment", "read_ahead")
+"""The parts of `confounds.json`. Those of schema 1 had the first two."""
+
+
+def read_probes(campaign: str) -> dict[str, pd.DataFrame]:
+    """Return each of `PARTS` as a table; what was not measured is an empty one.
+
+    Raises
+    ------
+    FsgreenError
+        If the campaign has no probe of its testbed, or its file is damaged.
+    """
+    file = paths.raw(campaign) / "confounds.json"
+    try:
+        return tables(json.loads(file.read_text()))
+    except (FileNotFoundError, ValueError, AttributeError) as error:
+        raise FsgreenError(
+            f"no probe of the testbed: {error}",
+            where=file,
+            next_step="./run reproduce (shipped data), or measure the campaign",
+        ) from error
+
+
+def tables(found: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Return the parts of what `testbeds.probe.probe` found as tables."""
+    return {name: pd.DataFrame(found.get(name) or []) for name in PARTS}

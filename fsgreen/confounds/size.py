@@ -1,0 +1,145 @@
+"""How large a confound is: its fastest level against its slowest, with an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from scipy.stats import kruskal
+
+from fsgreen import stats
+from fsgreen.confounds.known import KNOWN, Confound
+
+LEVEL = 0.05
+"""A difference between levels with a p-value below this is told from chance."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a confound alone can change, in per cent of the slower side.
+
+    Attributes
+    ----------
+    percent : float
+        The median of the fastest level over that of the slowest, less 1; NaN if not measured.
+    low_percent, high_percent : float
+        95 % interval, Student's over the logarithms of the ratios pass by pass; NaN with one pass.
+    scatter_percent : float
+        How far the values of a level typically range.
+    difference_p : float
+        Kruskal and Wallis: no difference by level. NaN with a single pass.
+    between : str
+        Slowest and fastest level, in words.
+    """
+
+    percent: float
+    low_percent: float
+    high_percent: float
+    scatter_percent: float
+    difference_p: float
+    between: str = ""
+
+    @property
+    def measured(self) -> bool:
+        """Return whether there is a size at all."""
+        return math.isfinite(self.percent)
+
+    @property
+    def by_chance(self) -> bool:
+        """Return whether no difference by level is told from chance."""
+        return self.difference_p >= LEVEL
+
+    @property
+    def most_percent(self) -> float:
+        """Return what it may be at most: the end of its interval, or itself without one."""
+        return self.high_percent if math.isfinite(self.high_percent) else self.percent
+
+
+UNMEASURED = Size(math.nan, math.nan, math.nan, math.nan, math.nan)
+
+
+def measured_sizes(probes: Mapping[str, pd.DataFrame]) -> dict[str, Size]:
+    """Return the size of each confound of `KNOWN` by its name.
+
+    Parameters
+    ----------
+    probes : mapping
+        The tables of `read_probes`.
+    """
+    return {name: size_of(confound, probes[confound.part]) for name, confound in KNOWN.items()}
+
+
+def size_of(confound: Confound, part: pd.DataFrame) -> Size:
+    """Return the size of a confound from its part of the probes; the largest where it has several.
+
+    Parameters
+    ----------
+    confound : Confound
+        What to look at.
+    part : DataFrame
+        A table of `read_probes`; may be empty.
+    """
+    if part.empty:
+        return UNMEASURED
+    curve = confound.prepare(part)
+    if confound.within is None:
+        return spread(curve, confound.by, confound.value)
+    sizes = [
+        _named(spread(group, confound.by, confound.value), str(name))
+        for name, group in curve.groupby(confound.within)
+    ]
+    return max(sizes, key=lambda size: size.percent if size.measured else -math.inf)
+
+
+def spread(curve: pd.DataFrame, by: str, value: str) -> Size:
+    """Return the fastest level over the slowest.
+
+    Fastest and slowest are chosen by the same medians whose ratio is taken, so that the size of
+    what is no confound is a little too large: `difference_p` says whether there is one.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        The columns `by`, `pass` and `value`, which is positive.
+    """
+    groups = {level: values for level, values in curve.groupby(by)[value]}
+    if len(groups) < 2:
+        return UNMEASURED
+    medians = pd.Series({level: values.median() for level, values in groups.items()})
+    slow, fast = medians.idxmin(), medians.idxmax()
+    scatter = pd.Series([values.max() / values.min() - 1 for values in groups.values()]).median()
+    low, high = _interval(curve, by, value, slow, fast)
+    return Size(
+        100 * float(medians[fast] / medians[slow] - 1),
+        100 * (low - 1),
+        100 * (high - 1),
+        100 * float(scatter),
+        _difference_p(list(groups.values())),
+        f"{slow} and {fast}",
+    )
+
+
+def _interval(
+    curve: pd.DataFrame, by: str, value: str, slow: Any, fast: Any
+) -> tuple[float, float]:
+    """Return the interval of the ratio of two levels, pass by pass."""
+    levels = curve[curve[by].isin([slow, fast])]
+    medians = levels.groupby(["pass", by])[value].median().unstack(by).dropna()
+    if len(medians) < 2 or slow == fast:
+        return math.nan, math.nan
+    logs = (medians[fast] / medians[slow]).map(math.log)
+    return stats.LogRatio.of_blocks(logs).interval()
+
+
+def _difference_p(groups: list[pd.Series]) -> float:
+    if pd.concat(groups).nunique() == 1:
+        return 1.0
+    repeated = min(len(values) for values in groups) > 1
+    return float(kruskal(*groups).pvalue) if repeated else math.nan
+
+
+def _named(size: Size, within: str) -> Size:
+    return Size(**{**vars(size), "between": f"{within}: {size.between}"})

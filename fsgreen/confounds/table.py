@@ -1,0 +1,137 @@
+"""A row per confound: its size, the differences that it exceeds, and what controls for it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from fsgreen.confounds.held import held
+from fsgreen.confounds.known import CACHE, KNOWN
+from fsgreen.confounds.probes import read_probes
+from fsgreen.confounds.size import Size, measured_sizes, spread
+from fsgreen.reduce import read_table, write_table
+
+
+def write(campaign: str) -> Path:
+    """Write `confounds.csv`, a row per confound; return its file.
+
+    Raises
+    ------
+    FsgreenError
+        If the campaign has no probe of its testbed.
+    """
+    probes, trials = read_probes(campaign), read_table(campaign, "trials")
+    return write_table(confounds_table(probes, trials, held(campaign)), campaign, "confounds")
+
+
+def confounds_table(
+    probes: Mapping[str, pd.DataFrame], trials: pd.DataFrame, facts: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the size of each confound and how many comparisons it exceeds.
+
+    Parameters
+    ----------
+    probes : mapping
+        The tables of `read_probes`.
+    trials : DataFrame
+        The table `trials.csv`.
+    facts : DataFrame
+        The table of `held`, for what the campaign controlled.
+    """
+    effects = default_effects_percent(trials)
+    rows = [
+        {
+            "confound": name,
+            "size_percent": size.percent,
+            "size_low_percent": size.low_percent,
+            "size_high_percent": size.high_percent,
+            "scatter_percent": size.scatter_percent,
+            "difference_p": size.difference_p,
+            "between": size.between,
+            "larger_than_count": sum(effect < size.percent for effect in effects),
+            "comparisons_count": len(effects),
+            "median_effect_percent": float(pd.Series(effects, dtype=float).median()),
+            "verdict": _verdict(size, effects),
+            "control": control,
+        }
+        for name, size, control in _confounds(probes, trials, facts)
+    ]
+    return pd.DataFrame(rows)
+
+
+def default_effects_percent(trials: pd.DataFrame) -> list[float]:
+    """Return the differences in throughput between default file systems, per workload."""
+    chosen = trials[(trials["option"] == "default") & trials["load_ops_s"].isna()]
+    totals = chosen.groupby(["workload", "file_system"])[["work_ops", "duration_s"]].sum()
+    rates = totals["work_ops"] / totals["duration_s"]
+    return [
+        100 * (max(pair) / min(pair) - 1)
+        for _, of_workload in rates.groupby("workload")
+        for pair in itertools.combinations(of_workload, 2)
+    ]
+
+
+def _confounds(
+    probes: Mapping[str, pd.DataFrame], trials: pd.DataFrame, facts: pd.DataFrame
+) -> Iterator[tuple[str, Size, str]]:
+    """Yield name, size, and what controls for it."""
+    for name, size in measured_sizes(probes).items():
+        yield name, size, _control(name, facts)
+    unlimited = trials[trials["load_ops_s"].isna()]
+    rate = unlimited["throughput_ops_s"]
+    level = rate / unlimited.groupby(["workload", "file_system", "option"])[
+        "throughput_ops_s"
+    ].transform("mean")
+    by_block = pd.DataFrame(
+        {"block": unlimited["block"], "level_x": level, "pass": unlimited.index}
+    )
+    yield (
+        "time of measurement",
+        spread(by_block, "block", "level_x"),
+        "cells are interleaved at random in complete blocks",
+    )
+    constant = 100 * (trials["error_constant_j"] / trials["energy_j"])
+    yield (
+        "constant error of the meter",
+        Size(
+            float(constant.max()),
+            math.nan,
+            math.nan,
+            float(constant.max() - constant.min()),
+            math.nan,
+        ),
+        "it is alike in all trials of one length and cancels in ratios of efficiency",
+    )
+
+
+def _control(name: str, facts: pd.DataFrame) -> str:
+    """Return what the records say that was held."""
+    if not KNOWN[name].gates:
+        return "the work of each thread is recorded (rule 41)"
+    levels = facts[name]
+    unknown = int(levels.isna().sum())
+    if unknown:
+        return f"nothing: not known in {unknown} of {len(levels)} trials"
+    found = sorted(levels.unique())
+    if len(found) == 1:
+        verified = ", verified by rule 7" if name == CACHE.name else ""
+        return f"the same in all {len(levels)} trials{verified}: {found[0]}"
+    return f"a factor, or it differs: {', '.join(found)}"
+
+
+def _verdict(size: Size, effects: list[float]) -> str:
+    if not size.measured:
+        return "not measured here"
+    if size.by_chance:
+        return "not told from chance"
+    if not effects:
+        return "nothing to compare with"
+    if size.percent > min(effects):
+        return "would have fooled you"
+    return (
+        "may have fooled you" if size.most_percent > min(effects) else "smaller than every effect"
+    )
