@@ -328,6 +328,30 @@ fn reads_of_an_empty_drive_touch_no_flash() {
     assert!(host.counted("flash_read_b") == 0.0 && host.counted("host_read_b") > 0.0);
 }
 
+/// Files that were laid out before the measurement must be read from the flash.
+#[test]
+fn what_was_prepared_in_no_time_is_read_from_the_flash() {
+    let mut ssd = Ssd::new(&profile(), 0);
+    let files = Extent {
+        sector: 0,
+        sectors: 10 * 256,
+    };
+    ssd.prepared(Action::Write, files);
+    let mut host = Host::new(ssd.clone());
+    host.throughput_mb_s(Action::Read, 8, in_order(10));
+    assert!(near(
+        host.counted("flash_read_b"),
+        (files.sectors * SECTOR_B) as f64,
+        1e-9
+    ));
+    assert!(host.counted("host_written_b") == 0.0 && host.ssd.ledger().settled() == host.at);
+
+    ssd.prepared(Action::Discard, files);
+    let mut host = Host::new(ssd);
+    host.throughput_mb_s(Action::Read, 8, in_order(10));
+    assert!(host.counted("flash_read_b") == 0.0);
+}
+
 /// A part of a page costs a read before the page can be programmed again.
 #[test]
 fn small_writes_read_the_rest_of_their_page() {

@@ -1,5 +1,6 @@
-//! A drive as it is after long use, made without taking time.
+//! A drive as it is after use, made so without taking time.
 
+use crate::device::{Action, Extent};
 use crate::ssd::device::Ssd;
 use crate::ssd::pages::Pages;
 
@@ -9,6 +10,31 @@ const MOST_ROUNDS: u32 = 32;
 const SETTLED: f64 = 0.01;
 
 impl Ssd {
+    /// Take note of what was done to the data in no time, as when files are laid out before a
+    /// measurement: the pages of a write are mapped, those of a discard are not any more. It draws
+    /// and counts nothing.
+    ///
+    /// # Panics
+    /// If something is under way: call it before the first command, or after a reset.
+    pub fn prepared(&mut self, action: Action, extent: Extent) {
+        self.assert_at_rest();
+        match action {
+            Action::Read | Action::Flush => {}
+            Action::Write => {
+                for page in self.pages_of(extent) {
+                    let (pages, local) = self.pages_with(page);
+                    overwrite(pages, local);
+                }
+            }
+            Action::Discard => {
+                for page in self.whole_pages_of(extent) {
+                    let (pages, local) = self.pages_with(page);
+                    pages.unmap(local);
+                }
+            }
+        }
+    }
+
     /// Fill the drive in order, then overwrite random pages, as many as it has in each round, until
     /// write amplification settles: the steady state of random writes, as the Solid State Storage
     /// Performance Test Specification of SNIA prepares it. Takes no time, draws and counts nothing;
@@ -19,10 +45,7 @@ impl Ssd {
     /// # Panics
     /// If something is under way: call it before the first command, or after a reset.
     pub fn precondition(&mut self, seed: u64) -> f64 {
-        assert!(
-            self.is_at_rest(),
-            "a drive is aged while nothing is under way"
-        );
+        self.assert_at_rest();
         let mut random = SplitMix(seed);
         let pages_in_all: u64 = self
             .all_pages()

@@ -9,6 +9,7 @@ mod service;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::ops::Range;
 
 use crate::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
 use crate::ledger::Ledger;
@@ -113,14 +114,20 @@ impl Ssd {
         }
     }
 
-    /// Whether nothing is under way, in the background either.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.calendar.is_empty()
+    /// What changes pages in no time must not meet what is under way, in the background either.
+    pub(super) fn assert_at_rest(&self) {
+        assert!(self.calendar.is_empty(), "something is under way");
     }
 
-    /// The pages of all dies, for who ages the drive.
+    /// What lies where on each die.
     pub(super) fn all_pages(&mut self) -> impl Iterator<Item = &mut Pages> {
         self.dies.iter_mut().map(|die| &mut die.pages)
+    }
+
+    /// The pages of the die where a page is at home, and its number there.
+    pub(super) fn pages_with(&mut self, page: u64) -> (&mut Pages, u32) {
+        let (die, local) = self.home(page);
+        (&mut self.dies[die].pages, local)
     }
 
     /// Keep every change of power from now on, for [`Ledger::trace`].
@@ -134,8 +141,14 @@ impl Ssd {
         self.happenings += 1;
     }
 
-    fn pages_of(&self, extent: Extent) -> std::ops::Range<u64> {
+    /// The pages that an extent touches.
+    pub(super) fn pages_of(&self, extent: Extent) -> Range<u64> {
         extent.sector / self.sectors_per_page..extent.end().div_ceil(self.sectors_per_page)
+    }
+
+    /// Those that it covers.
+    pub(super) fn whole_pages_of(&self, extent: Extent) -> Range<u64> {
+        extent.sector.div_ceil(self.sectors_per_page)..extent.end() / self.sectors_per_page
     }
 
     fn on_page(&self, extent: Extent, page: u64) -> Sectors {

@@ -111,16 +111,15 @@ impl Ssd {
 
     /// Only whole pages can be discarded; what is at the ends stays.
     fn discard(&mut self, at: Ns, id: u64, extent: Extent, events: &mut Vec<(Ns, Event)>) {
-        let first = extent.sector.div_ceil(self.sectors_per_page);
-        let end = extent.end() / self.sectors_per_page;
-        for page in first..end {
+        let pages = self.whole_pages_of(extent);
+        for page in pages.clone() {
             self.cache.discard(page);
             let (die, local) = self.home(page);
             self.dies[die].pages.unmap(local);
         }
-        if first < end {
-            let sector = first * self.sectors_per_page;
-            let sectors = (end - first) * self.sectors_per_page;
+        if !pages.is_empty() {
+            let sector = pages.start * self.sectors_per_page;
+            let sectors = (pages.end - pages.start) * self.sectors_per_page;
             self.counts.host_discarded_b += sectors * SECTOR_B;
             let extent = Extent { sector, sectors };
             events.push((at, Event::Dropped { extent }));
