@@ -23,7 +23,7 @@ proptest! {
         let mechanics = host.disk.mechanics();
         let passed = (sector..sector + sectors)
             .take_while(|&last| {
-                mechanics.passes(Action::Write, sector, access.transfer_from, last) <= cut
+                mechanics.passes(sector, access.transfer_from, last) <= cut
             })
             .count() as u64;
         let stored: Vec<_> = host.stored().into_iter().map(|stored| stored.1).collect();
