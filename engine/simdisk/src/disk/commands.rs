@@ -2,7 +2,6 @@
 
 use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
 use crate::disk::Disk;
-use crate::disk::media::Media;
 use crate::disk::queue::Stage;
 
 impl Disk {
@@ -50,7 +49,7 @@ impl Disk {
         match action {
             Action::Read => {
                 if !self.answer_from_memory(at, index) {
-                    self.queue.set(index, Stage::Waiting);
+                    self.wait_for_media(index);
                 }
             }
             Action::Write => {
@@ -101,11 +100,7 @@ impl Disk {
     fn give_memory_to_writes(&mut self) {
         let taken = self.cache.taken().div_ceil(self.segment_sectors) as usize;
         let left = self.segment_count.saturating_sub(taken).max(1);
-        let being_read = match self.media {
-            Media::ReadingAhead(ahead) => Some(ahead.segment),
-            _ => None,
-        };
-        self.segments.allow(left, being_read);
+        self.segments.allow(left, self.media.fills());
     }
 
     /// Data have come in or gone out.
@@ -123,8 +118,14 @@ impl Disk {
         if self.write_back && !through {
             self.complete(at, index, Outcome::Done, events);
         } else {
-            self.queue.set(index, Stage::Waiting);
+            self.wait_for_media(index);
         }
+    }
+
+    fn wait_for_media(&mut self, index: usize) {
+        let sector = self.queue.get(index).command.extent.sector;
+        let place = self.mechanics.geometry().place(sector);
+        self.queue.wait(index, place);
     }
 
     /// Answer the writes and flushes that waited for what the media hold now.
