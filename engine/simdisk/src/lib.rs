@@ -13,3 +13,4 @@ pub mod ledger;
 pub mod profile;
 pub mod serve;
 pub mod simulate;
+pub mod ssd;

@@ -237,6 +237,24 @@ fn a_wrong_file_is_refused_with_its_place_and_a_remedy() {
             "{shown}"
         );
     }
+    let text = Profile::text("x25-m-g2").unwrap();
+    for (from, to, what) in [
+        (
+            "spare_percent = 7.34",
+            "spare_percent = 0.0",
+            "spare blocks a die",
+        ),
+        (
+            "capacity_gib = 74.53",
+            "capacity_gib = 0.01",
+            "spare blocks a die",
+        ),
+        ("page_kib = 4", "page_kib = 128", "flash.page_kib is 128"),
+        ("channels = 10", "channels = 0", "flash.channels is 0"),
+    ] {
+        let fault = Profile::parse(&text.replace(from, to), "mine.toml").unwrap_err();
+        assert!(fault.what.contains(what), "{to}: {}", fault.what);
+    }
     let fault = Profile::load("no-such-disk").unwrap_err();
     assert!(fault.next.contains("wd200bb"), "{fault}");
 }

@@ -6,9 +6,23 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use common::{Linear, request};
-use simdisk::device::{Action, Event, Extent, Ns};
+use common::Linear;
+use simdisk::device::{Action, Command, Event, Extent, Ns};
 use simdisk::host::{Choice, Request, SCHEDULERS, Scheduler, Served, Station, scheduler_by_name};
+
+fn request(tag: u64, issued: Ns, stream: u32, action: Action, extent: Extent) -> Request {
+    let command = Command {
+        tag,
+        action,
+        extent,
+        through: false,
+    };
+    Request {
+        command,
+        stream,
+        issued,
+    }
+}
 
 /// After so long another request is issued: stream, whether it writes, its place, its length.
 type Load = Vec<(Ns, u32, bool, u64, u64)>;
@@ -266,7 +280,7 @@ fn shares(name: &str, sizes: [u64; 2], count: usize) -> [(Ns, u64); 2] {
     let mut station = Station::new(Box::new(Linear::new(1)), scheduler(name));
     station.keep_served();
     let mut events = Vec::new();
-    let mut places = [0, 8_000_000];
+    let mut places = [0, 1_000_000];
     let mut got = [(0, 0); 2];
     let mut tag = 0;
     let mut offer = |station: &mut Station<Linear>, at, stream: usize| {

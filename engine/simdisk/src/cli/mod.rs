@@ -1,6 +1,12 @@
 //! The command line: a subcommand is a file here and a line in [`COMMANDS`].
 
+mod asked;
+mod disks;
+mod readers;
+mod replay;
 mod serve;
+mod show;
+mod summary;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -21,7 +27,13 @@ pub struct Command {
     pub run: fn(&mut Parser) -> Result<Option<()>, Fault>,
 }
 
-const COMMANDS: &[Command] = &[serve::COMMAND];
+const COMMANDS: &[Command] = &[
+    disks::COMMAND,
+    show::COMMAND,
+    serve::COMMAND,
+    readers::COMMAND,
+    replay::COMMAND,
+];
 
 const ABOUT: &str = "\
 fsgreen-simdisk is a disk in software that behaves like a hard disk or an SSD and accounts for its

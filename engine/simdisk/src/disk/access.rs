@@ -165,10 +165,7 @@ impl Disk {
                     }
                 }
             }
-            Media::ReadingAhead(_) => {
-                self.settle_reading_ahead(at);
-                self.rest(at);
-            }
+            Media::ReadingAhead(ahead) => self.end_reading_ahead(at, ahead),
             Media::Turning { transition, .. } => self.turned(at, transition),
             Media::Idle { .. } | Media::Unloaded { .. } | Media::Standby | Media::Off => {}
         }

@@ -20,8 +20,9 @@ pub struct Ahead {
     pub pass: Pass,
     /// The segment that it fills.
     pub segment: usize,
-    /// The sector before which it stops, and when.
+    /// The sector before which it stops.
     limit: u64,
+    /// When it stops, unless the limit has been moved on since.
     pub until: Ns,
 }
 
@@ -48,11 +49,18 @@ impl Disk {
             && self.segments.get(ahead.segment).contains(extent.end() - 1)
             && limit > ahead.limit
         {
-            self.media = Media::ReadingAhead(Ahead {
-                limit,
-                until: self.passed(ahead.pass, limit - 1),
-                ..ahead
-            });
+            self.media = Media::ReadingAhead(Ahead { limit, ..ahead });
+        }
+    }
+
+    /// Stop reading ahead, unless the limit has been moved on.
+    pub(super) fn end_reading_ahead(&mut self, at: Ns, ahead: Ahead) {
+        self.settle_reading_ahead(at);
+        let until = self.passed(ahead.pass, ahead.limit - 1);
+        if until > at {
+            self.media = Media::ReadingAhead(Ahead { until, ..ahead });
+        } else {
+            self.rest(at);
         }
     }
 
@@ -85,7 +93,14 @@ impl Disk {
             self.counters.media_read_sectors += reached - before;
             self.counters.read_ahead_sectors += reached - before;
             self.segments.fill(segment, reached);
-            self.heads = self.mechanics.geometry().place(reached - 1).heads;
+        }
+    }
+
+    /// The heads are where reading ahead has brought them, as far as that is noted.
+    pub(super) fn follow_reading_ahead(&mut self) {
+        if let Media::ReadingAhead(ahead) = self.media {
+            let last = self.segments.get(ahead.segment).end() - 1;
+            self.heads = self.mechanics.geometry().place(last).heads;
         }
     }
 

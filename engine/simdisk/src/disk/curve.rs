@@ -13,8 +13,8 @@ pub fn ms(curve: SeekCurve, distance: u32) -> f64 {
 ///
 /// Relative, because a tenth of a millisecond in a short seek is worth more than in a long one.
 /// The time of one cylinder and the slopes at both ends of the curve determine it, and it is
-/// admissible just if none of the three is negative: the least squares of Lawson and Hanson,
-/// "Solving Least Squares Problems" (1974), chapter 23, here by trying each set of terms that may
+/// admissible just if none of the three is negative: non-negative least squares (Lawson and Hanson,
+/// "Solving Least Squares Problems", 1974, chapter 23), here by trying each set of terms that may
 /// differ from 0.
 pub fn fit(points: &[(u32, f64)], cylinders: u32) -> SeekCurve {
     let last = points.last().map_or(0, |point| point.0);

@@ -72,7 +72,6 @@ impl Disk {
                 Media::Standby => Some(Transition::SpinUp),
                 Media::Busy(_) | Media::Turning { .. } | Media::Off => return,
             };
-            self.settle_reading_ahead(at);
             let Some(target) = self.choose(at) else {
                 return self.sleep(at);
             };
@@ -104,6 +103,10 @@ impl Disk {
         let mut candidates = mem::take(&mut self.candidates);
         self.waiting_commands(&mut candidates);
         self.wanted_destages(at, &mut candidates);
+        if !candidates.is_empty() {
+            self.settle_reading_ahead(at);
+            self.follow_reading_ahead();
+        }
         let Self { policy, heads, .. } = *self;
         let chosen = policy.choose(&candidates, &self.mechanics, at, heads, self.behind);
         candidates.clear();
@@ -165,7 +168,7 @@ impl Disk {
             since,
         };
         if self.policy == Policy::Fifo {
-            candidates.extend(self.cache.oldest().map(candidate));
+            candidates.extend(self.cache.dirty().oldest().map(candidate));
         } else {
             let runs = self.cache.dirty().around(self.behind);
             let wanted = runs.filter(|&(_, written)| written <= mark);
@@ -206,6 +209,7 @@ impl Disk {
             Transition::Load => self.counters.loads += 1,
             Transition::Unload | Transition::SpinDown => {}
         }
+        self.settle_reading_ahead(at);
         let until = at + self.spin.span_ns(transition);
         self.account.then(at, Some(transition.state()));
         self.media = Media::Turning { transition, until };

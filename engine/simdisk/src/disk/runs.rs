@@ -1,6 +1,6 @@
 //! A set of sectors, kept as runs of neighbours, each with the mark of when it came in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::device::Extent;
 
@@ -10,10 +10,13 @@ struct Run {
     mark: u64,
 }
 
-/// Disjoint runs, by their first sector.
+/// Disjoint runs.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
+    /// By the first sector.
     runs: BTreeMap<u64, Run>,
+    /// The marks and first sectors of all.
+    marks: BTreeSet<(u64, u64)>,
     sectors: u64,
 }
 
@@ -29,6 +32,7 @@ impl Runs {
 
     pub fn clear(&mut self) {
         self.runs.clear();
+        self.marks.clear();
         self.sectors = 0;
     }
 
@@ -43,7 +47,7 @@ impl Runs {
             let next = self.runs.range(sector..).next();
             let end = next.map_or(extent.end(), |(&start, _)| start.min(extent.end()));
             self.sectors += end - sector;
-            self.runs.insert(sector, Run { end, mark });
+            self.add(sector, Run { end, mark });
             sector = end;
         }
     }
@@ -55,7 +59,13 @@ impl Runs {
         while let Some((&start, &run)) = self.runs.range(extent.sector..extent.end()).next() {
             self.sectors -= run.end - start;
             self.runs.remove(&start);
+            self.marks.remove(&(run.mark, start));
         }
+    }
+
+    fn add(&mut self, start: u64, run: Run) {
+        self.runs.insert(start, run);
+        self.marks.insert((run.mark, start));
     }
 
     /// See that no run goes over a boundary.
@@ -65,7 +75,7 @@ impl Runs {
         {
             let behind = *run;
             run.end = at;
-            self.runs.insert(at, behind);
+            self.add(at, behind);
         }
     }
 
@@ -82,6 +92,11 @@ impl Runs {
         }
         let (&start, _) = self.runs.range(extent.sector..extent.end()).next()?;
         Some(start)
+    }
+
+    /// The first sector of the run with the lowest mark, and the mark.
+    pub fn oldest(&self) -> Option<(u64, u64)> {
+        self.marks.first().map(|&(mark, start)| (start, mark))
     }
 
     /// All that follows a sector of the set without a gap, and it, but not beyond `most`.
@@ -138,6 +153,8 @@ mod tests {
                 prop_assert_eq!(runs.sectors(), single.len() as u64);
                 let first = single.range(sector..extent.end()).next().map(|(&first, _)| first);
                 prop_assert_eq!(runs.first_in(extent), first);
+                let oldest = runs.oldest().map(|(_, mark)| mark);
+                prop_assert_eq!(oldest, single.values().min().copied());
                 for (start, mark) in runs.around(sector) {
                     for sector in start..runs.end_at(start).unwrap() {
                         prop_assert_eq!(single.get(&sector), Some(&mark));

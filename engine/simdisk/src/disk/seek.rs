@@ -46,10 +46,10 @@ impl Seek {
     /// From one track to another. The arm moves while the heads are switched, and before a write
     /// they settle for longer.
     ///
-    /// Only the step to the next track in the order of addresses takes the same for reads and
-    /// writes: skews are laid out for it, and disks write in this order as fast as they read.
-    /// (DiskSim 4.0 lets heads settle after every move; its skews, extracted from disks, are long
-    /// enough for that. Data sheets give seeks and sustained rates, but no skews.)
+    /// Only the step to the next track in the order of addresses is taken to be the same for reads
+    /// and writes, since data sheets give one sustained rate for both and no skews. (DiskSim's
+    /// first mechanical model lets the heads settle after every move, which takes skews extracted
+    /// from a disk.)
     pub fn move_ns(&self, from: Heads, to: Heads, action: Action) -> Ns {
         if from == to {
             return 0;

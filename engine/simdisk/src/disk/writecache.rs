@@ -76,12 +76,7 @@ impl WriteCache {
 
     /// Whether the media lack anything that came in up to a mark.
     pub fn lacks(&self, mark: u64) -> bool {
-        self.dirty.around(0).any(|(_, since)| since <= mark)
-    }
-
-    /// The run that came in first.
-    pub fn oldest(&self) -> Option<(u64, u64)> {
-        self.dirty.around(0).min_by_key(|&(_, since)| since)
+        self.dirty.oldest().is_some_and(|(_, since)| since <= mark)
     }
 
     /// What the media lack of an extent, up to the first gap.

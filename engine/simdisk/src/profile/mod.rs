@@ -44,6 +44,7 @@ impl Interface {
 /// A device, as its file says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "a program holds one or two")]
 pub enum Profile {
     Disk(DiskProfile),
     Ssd(SsdProfile),

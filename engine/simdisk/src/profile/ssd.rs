@@ -85,6 +85,9 @@ pub struct FlashPowerProfile {
     pub erase_w: f64,
 }
 
+/// Physical pages of a die have numbers of 32 bits.
+const MOST_PAGES_PER_DIE: u64 = 1 << 31;
+
 /// Tables that a source must be given for.
 const TABLES: [&str; 6] = ["flash", "collect", "cache", "interface", "queue", "power"];
 
@@ -109,18 +112,26 @@ impl SsdProfile {
 
     /// Without enough spare blocks on a die, collecting could not end.
     fn check_space(&self) -> Result<(), Check> {
-        let place = Place("collect");
         let low = self.collect.free_blocks_low;
-        place.number("free_blocks_low", f64::from(low), 2.0, 4096.0)?;
-        let spare = self.flash.blocks_per_die() - self.flash.user_blocks_per_die();
-        if spare > low {
-            return Ok(());
+        Place("collect").number("free_blocks_low", f64::from(low), 2.0, 4096.0)?;
+        let blocks = self.flash.blocks_per_die();
+        let spare = blocks.saturating_sub(self.flash.user_blocks_per_die());
+        if spare <= low {
+            return Err(Place("flash").fault(
+                "spare_percent",
+                format!("leaves {spare} spare blocks a die, and free_blocks_low is {low}"),
+                "give more spare space, or a lower free_blocks_low",
+            ));
         }
-        Err(Place("flash").fault(
-            "spare_percent",
-            format!("leaves {spare} spare blocks a die, and free_blocks_low is {low}"),
-            "give more spare space, or a lower free_blocks_low",
-        ))
+        let pages = u64::from(blocks) * u64::from(self.flash.pages_per_block);
+        if pages > MOST_PAGES_PER_DIE {
+            return Err(Place("flash").fault(
+                "capacity_gib",
+                format!("gives a die {pages} pages, and {MOST_PAGES_PER_DIE} can be addressed"),
+                "give less of it, more dies or larger pages",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -172,13 +183,7 @@ impl FlashProfile {
         place.number("read_us", self.read_us, 0.001, 1e5)?;
         place.number("program_us", self.program_us, 0.001, 1e5)?;
         place.number("erase_ms", self.erase_ms, 0.001, 1e4)?;
-        place.number("channel_mb_s", self.channel_mb_s, 0.1, 1e5)?;
-        place.number(
-            "capacity_gib",
-            self.user_pages() as f64,
-            1.0,
-            f64::from(u32::MAX / 4),
-        )
+        place.number("channel_mb_s", self.channel_mb_s, 0.1, 1e5)
     }
 }
 

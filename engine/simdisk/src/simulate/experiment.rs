@@ -14,6 +14,7 @@ use crate::simulate::replay::Replay;
 use crate::simulate::report::{DeviceReport, Energy, Report, Tally};
 use crate::simulate::run::{Source, run};
 use crate::simulate::trace;
+use crate::ssd::Ssd;
 
 /// A device, a scheduler before it, and what is to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -153,6 +154,12 @@ fn device(profile: &Profile, at: Ns, keeps_trace: bool) -> Box<dyn Device> {
             }
             Box::new(disk)
         }
-        Profile::Ssd(_) => todo!(),
+        Profile::Ssd(profile) => {
+            let mut ssd = Ssd::new(profile, at);
+            if keeps_trace {
+                ssd.keep_trace();
+            }
+            Box::new(ssd)
+        }
     }
 }

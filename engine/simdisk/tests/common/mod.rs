@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use simdisk::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
-use simdisk::host::Request;
+use simdisk::device::{Command, Device, Event, Extent, Ns, Outcome};
 use simdisk::ledger::{Ledger, Part};
 
 pub const SECTORS: u64 = 1 << 24;
-pub const SEEK_NS: Ns = 1;
+pub const SEEK_NS: Ns = 10;
 pub const TRANSFER_NS: Ns = 10_000;
 
 /// Serves what it is given in the order in which it gets it. It draws 1 W, and 4 W more while it
@@ -113,19 +112,5 @@ impl Device for Linear {
 
     fn counters(&self) -> BTreeMap<&'static str, u64> {
         BTreeMap::new()
-    }
-}
-
-pub fn request(tag: u64, issued: Ns, stream: u32, action: Action, extent: Extent) -> Request {
-    let command = Command {
-        tag,
-        action,
-        extent,
-        through: false,
-    };
-    Request {
-        command,
-        stream,
-        issued,
     }
 }

@@ -22,6 +22,18 @@ fn a_sector_is_reached_when_it_has_passed_whole() {
     assert_eq!(reached(1_000_000 * MS), 3000);
 }
 
+/// On a long way to the next cylinder no sector passes, though a track could have begun.
+#[test]
+fn nothing_is_reached_between_cylinders() {
+    let mut layout = plain();
+    layout.geometry.cylinder_skew_us = Some(5000.0);
+    let mechanics = layout.mechanics();
+    let reached = |at| mechanics.reached(0, 0, at);
+    assert_eq!(reached(21 * MS), 200);
+    assert_eq!(reached(26 * MS + 100 * US - 1), 200);
+    assert_eq!(reached(26 * MS + 100 * US), 201);
+}
+
 proptest! {
     /// Data that are taken from a read-ahead, or lost in a power cut, are those of this moment.
     #[test]
