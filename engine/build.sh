@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the wheel `fsgreen-engine` into a folder: the Python module and the programs
-# fsgreen-wml and fsgreen-simdisk.
+# Builds the wheel `fsgreen-engine` into a folder: the Python module and the
+# programs fsgreen-wml and fsgreen-simdisk.
 # Needs cargo >= 1.85, a C linker, and maturin in PATH.
 set -eu
 

@@ -64,7 +64,7 @@ fn run(parser: &mut Parser) -> Result<Option<()>, Fault> {
         name: profile.model().to_owned(),
         sectors: profile.sectors(),
         pace: devices::pace(&profile),
-        device: devices::maker(profile)?,
+        device: Box::new(move |at| devices::device(&profile, at)),
         profile: disk,
     };
     crate::serve::serve(&settings, model, print).map(Some)

@@ -3,23 +3,16 @@
 use crate::device::{Device, Event, Extent, Ns};
 use crate::disk::{self, Disk};
 use crate::profile::disk::{QueuePolicy, QueueProfile};
-use crate::profile::{DiskProfile, Fault, Interface, Profile};
-use crate::serve::Maker;
+use crate::profile::{DiskProfile, Interface, Profile};
 use crate::serve::floor::Pace;
 use crate::serve::served::{Ailment, Served, Zone};
+use crate::ssd::Ssd;
 
-/// What makes the device of a profile, ready since long.
-///
-/// # Errors
-/// If it is of a kind that cannot be served.
-pub fn maker(profile: Profile) -> Result<Maker, Fault> {
+/// The device of a profile, ready since long.
+pub fn device(profile: &Profile, at: Ns) -> Box<dyn Served> {
     match profile {
-        Profile::Disk(profile) => Ok(Box::new(move |at| Box::new(Turning::new(&profile, at)))),
-        Profile::Ssd(profile) => Err(Fault::new(
-            "an SSD cannot be served in real time",
-            profile.model,
-            "take a disk; `fsgreen-simdisk disks` lists them",
-        )),
+        Profile::Disk(profile) => Box::new(Turning::new(profile, at)),
+        Profile::Ssd(profile) => Box::new(Ssd::new(profile, at)),
     }
 }
 
@@ -61,10 +54,6 @@ impl Served for Turning {
 
     fn device_mut(&mut self) -> &mut dyn Device {
         &mut self.disk
-    }
-
-    fn set_depth(&mut self, depth: usize) {
-        self.disk.set_depth(depth);
     }
 
     fn policy(&self) -> &'static str {
@@ -127,5 +116,44 @@ impl Served for Turning {
                 media_rate_b_s: zone.media_rate_b_s() as u64,
             })
             .collect()
+    }
+}
+
+impl Served for Ssd {
+    fn device(&self) -> &dyn Device {
+        self
+    }
+
+    fn device_mut(&mut self) -> &mut dyn Device {
+        self
+    }
+
+    /// Its dies work beside each other, each in the order in which commands came.
+    fn policy(&self) -> &'static str {
+        "fifo"
+    }
+
+    fn set_policy(&mut self, policy: &str) -> Result<(), String> {
+        match policy {
+            "fifo" => Ok(()),
+            _ => Err(format!(
+                "an SSD serves its commands as they come, not by '{policy}'"
+            )),
+        }
+    }
+
+    fn ail(&mut self, _: Ns, ailment: Ailment, _: &mut Vec<(Ns, Event)>) -> Result<(), String> {
+        match ailment {
+            Ailment::None => Ok(()),
+            _ => Err("the model of an SSD has no faults but power cuts".into()),
+        }
+    }
+
+    fn stand_by(&mut self, _: Ns) -> Result<(), String> {
+        Err("an SSD does not turn".into())
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        Vec::new()
     }
 }

@@ -267,7 +267,7 @@ impl Desk {
             ));
         }
         self.change(|device| {
-            device.served.set_depth(depth);
+            device.depth = depth;
             Ok(())
         })
     }

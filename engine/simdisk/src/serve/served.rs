@@ -61,8 +61,6 @@ pub trait Served: Send {
 
     fn device_mut(&mut self) -> &mut dyn Device;
 
-    fn set_depth(&mut self, depth: usize);
-
     /// The order in which it serves its queue.
     fn policy(&self) -> &'static str;
 
@@ -83,9 +81,12 @@ pub trait Served: Send {
     fn zones(&self) -> Vec<Zone>;
 }
 
-/// A device that notes when it was given which command.
+/// A device that notes when it was given which command, and may be given fewer at once than it
+/// could take.
 pub struct Noting {
     pub served: Box<dyn Served>,
+    /// Commands that it is given at once.
+    pub depth: usize,
     pub sent: Vec<(u64, Ns)>,
     /// What an ailment has made happen, until somebody asks.
     happened: Vec<(Ns, Event)>,
@@ -94,6 +95,7 @@ pub struct Noting {
 impl Noting {
     pub fn new(served: Box<dyn Served>) -> Self {
         Self {
+            depth: served.device().depth(),
             served,
             sent: Vec::new(),
             happened: Vec::new(),
@@ -111,7 +113,7 @@ impl Device for Noting {
     }
 
     fn depth(&self) -> usize {
-        self.served.device().depth()
+        self.depth
     }
 
     fn waiting(&self) -> usize {

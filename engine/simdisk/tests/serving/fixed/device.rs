@@ -27,7 +27,6 @@ pub struct Fixed {
     sectors: u64,
     service_ns: Ns,
     is_write_back: bool,
-    depth: usize,
     policy: Policy,
     queue: Vec<Command>,
     served: Option<(Ns, Command)>,
@@ -49,7 +48,6 @@ impl Fixed {
             sectors,
             service_ns,
             is_write_back,
-            depth: 32,
             policy: Policy::Fifo,
             queue: Vec::new(),
             served: None,
@@ -130,7 +128,7 @@ impl Device for Fixed {
     }
 
     fn depth(&self) -> usize {
-        self.depth
+        32
     }
 
     fn waiting(&self) -> usize {
@@ -196,10 +194,6 @@ impl Served for Fixed {
 
     fn device_mut(&mut self) -> &mut dyn Device {
         self
-    }
-
-    fn set_depth(&mut self, depth: usize) {
-        self.depth = depth;
     }
 
     fn policy(&self) -> &'static str {
