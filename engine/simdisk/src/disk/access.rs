@@ -3,7 +3,6 @@
 use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
 use crate::disk::Disk;
 use crate::disk::ahead::Pass;
-use crate::disk::geometry::Heads;
 use crate::disk::mechanics::Access;
 use crate::disk::media::Media;
 use crate::disk::power::State;
@@ -17,8 +16,6 @@ pub struct Job {
     /// When its first sector came under the head.
     transfer_from: Ns,
     pub end: Ns,
-    /// Where they are at the end.
-    heads: Heads,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,32 +41,22 @@ impl Disk {
         if let Some(sector) = self.unreadable(extent) {
             return self.begin_failing(at, command, sector);
         }
-        let access = self.mechanics.access(self.heads, at, extent, Action::Read);
-        let job = match self.comes_by(extent, access.end) {
-            Some((ahead, end)) => Job {
-                work: Work::Read {
-                    tag,
-                    pass: ahead.pass,
-                    segment: Some(ahead.segment),
-                },
-                extent,
-                transfer_from: at,
-                end,
-                heads: access.heads,
-            },
+        let (pass, segment, transfer_from, end) = match self.comes_by(at, extent) {
+            Some((ahead, end)) => (ahead.pass, Some(ahead.segment), at, end),
             None => {
-                self.draw(at, access);
+                let access = self.move_to(at, extent, Action::Read);
                 let pass = Pass {
                     sector: extent.sector,
                     began: access.transfer_from,
                 };
-                let work = Work::Read {
-                    tag,
-                    pass,
-                    segment: None,
-                };
-                job(work, extent, access)
+                (pass, None, access.transfer_from, access.end)
             }
+        };
+        let job = Job {
+            work: Work::Read { tag, pass, segment },
+            extent,
+            transfer_from,
+            end,
         };
         self.start(at, Some(tag), job);
     }
@@ -81,12 +68,13 @@ impl Disk {
             sectors: sector + 1 - extent.sector,
             ..extent
         };
-        let access = self.mechanics.access(self.heads, at, extent, Action::Read);
-        self.draw(at, access);
+        let access = self.move_to(at, extent, Action::Read);
         self.account.then(access.end, Some(State::Rotate));
         let job = Job {
+            work: Work::Fail { tag, sector },
+            extent,
+            transfer_from: access.transfer_from,
             end: access.end + self.retry_ns,
-            ..job(Work::Fail { tag, sector }, extent, access)
         };
         self.start(at, Some(tag), job);
     }
@@ -110,13 +98,24 @@ impl Disk {
     }
 
     pub(super) fn begin_write(&mut self, at: Ns, tag: Option<u64>, extent: Extent) {
-        let access = self.mechanics.access(self.heads, at, extent, Action::Write);
-        self.draw(at, access);
-        self.start(at, tag, job(Work::Write, extent, access));
+        let access = self.move_to(at, extent, Action::Write);
+        let job = Job {
+            work: Work::Write,
+            extent,
+            transfer_from: access.transfer_from,
+            end: access.end,
+        };
+        self.start(at, tag, job);
     }
 
-    /// Account for an access until its end, where what follows is known.
-    fn draw(&mut self, at: Ns, access: Access) {
+    /// What an access would take now.
+    pub(super) fn access(&self, at: Ns, extent: Extent, action: Action) -> Access {
+        self.mechanics.access(self.heads(), at, extent, action)
+    }
+
+    /// Move to an extent; account for it, and for the transfer until something else begins.
+    fn move_to(&mut self, at: Ns, extent: Extent, action: Action) -> Access {
+        let access = self.access(at, extent, action);
         if access.seek_end > at {
             self.counters.seeks += 1;
             self.account.then(at, Some(State::Seek));
@@ -126,6 +125,7 @@ impl Disk {
         }
         self.account
             .then(access.transfer_from, Some(State::Transfer));
+        access
     }
 
     fn start(&mut self, at: Ns, tag: Option<u64>, job: Job) {
@@ -146,8 +146,8 @@ impl Disk {
     pub(super) fn end(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
         match self.media {
             Media::Busy(job) => {
-                self.heads = job.heads;
                 self.behind = job.extent.end();
+                self.over = self.behind - 1;
                 match job.work {
                     Work::Read { tag, pass, segment } => {
                         self.end_read(at, job, tag, pass, segment);
@@ -221,15 +221,5 @@ impl Work {
             Self::Write => Action::Write,
             Self::Read { .. } | Self::Fail { .. } => Action::Read,
         }
-    }
-}
-
-fn job(work: Work, extent: Extent, access: Access) -> Job {
-    Job {
-        work,
-        extent,
-        transfer_from: access.transfer_from,
-        end: access.end,
-        heads: access.heads,
     }
 }

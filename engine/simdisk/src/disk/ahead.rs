@@ -24,6 +24,8 @@ pub struct Ahead {
     limit: u64,
     /// When it stops, unless the limit has been moved on since.
     pub until: Ns,
+    /// When it was last noted how far it has come.
+    noted: Ns,
 }
 
 impl Disk {
@@ -39,6 +41,7 @@ impl Disk {
             segment,
             limit,
             until: self.passed(pass, limit - 1),
+            noted: at,
         });
     }
 
@@ -75,15 +78,19 @@ impl Disk {
 
     /// Note how far reading ahead has come.
     pub(super) fn settle_reading_ahead(&mut self, at: Ns) {
-        let Media::ReadingAhead(Ahead {
+        let Media::ReadingAhead(ahead) = &mut self.media else {
+            return;
+        };
+        if ahead.noted == at {
+            return;
+        }
+        ahead.noted = at;
+        let Ahead {
             pass,
             segment,
             limit,
             ..
-        }) = self.media
-        else {
-            return;
-        };
+        } = *ahead;
         let before = self.segments.get(segment).end();
         let reached = self
             .mechanics
@@ -93,14 +100,7 @@ impl Disk {
             self.counters.media_read_sectors += reached - before;
             self.counters.read_ahead_sectors += reached - before;
             self.segments.fill(segment, reached);
-        }
-    }
-
-    /// The heads are where reading ahead has brought them, as far as that is noted.
-    pub(super) fn follow_reading_ahead(&mut self) {
-        if let Media::ReadingAhead(ahead) = self.media {
-            let last = self.segments.get(ahead.segment).end() - 1;
-            self.heads = self.mechanics.geometry().place(last).heads;
+            self.over = reached - 1;
         }
     }
 
@@ -112,8 +112,8 @@ impl Disk {
         }
     }
 
-    /// If reading ahead comes by an extent, and has read it by a time: it, and when it has.
-    pub(super) fn comes_by(&self, extent: Extent, by: Ns) -> Option<(Ahead, Ns)> {
+    /// Reading ahead and when it has read an extent, if that is as soon as by any other way.
+    pub(super) fn comes_by(&self, at: Ns, extent: Extent) -> Option<(Ahead, Ns)> {
         let Media::ReadingAhead(ahead) = self.media else {
             return None;
         };
@@ -122,7 +122,10 @@ impl Disk {
             return None;
         }
         let end = self.passed(ahead.pass, extent.end() - 1);
-        (end <= by).then_some((ahead, end))
+        // where it is, it need not go
+        let soonest =
+            extent.sector <= held.end() || end <= self.access(at, extent, Action::Read).end;
+        soonest.then_some((ahead, end))
     }
 
     /// When a pass has read a sector.

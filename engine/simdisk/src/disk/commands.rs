@@ -50,7 +50,7 @@ impl Disk {
         match action {
             Action::Read => {
                 if !self.answer_from_memory(at, index) {
-                    self.queue.set(index, Stage::Waiting);
+                    self.wait_for_media(index);
                 }
             }
             Action::Write => {
@@ -123,8 +123,14 @@ impl Disk {
         if self.write_back && !through {
             self.complete(at, index, Outcome::Done, events);
         } else {
-            self.queue.set(index, Stage::Waiting);
+            self.wait_for_media(index);
         }
+    }
+
+    fn wait_for_media(&mut self, index: usize) {
+        let sector = self.queue.get(index).command.extent.sector;
+        let place = self.mechanics.geometry().place(sector);
+        self.queue.wait(index, place);
     }
 
     /// Answer the writes and flushes that waited for what the media hold now.

@@ -6,7 +6,6 @@ use crate::device::{Action, Extent, Ns};
 use crate::disk::Disk;
 use crate::disk::access::{Job, Work};
 use crate::disk::ahead::Ahead;
-use crate::disk::geometry::Heads;
 use crate::disk::policy::{Candidate, Policy, Target};
 use crate::disk::power::State;
 use crate::disk::queue::Stage;
@@ -105,10 +104,14 @@ impl Disk {
         self.wanted_destages(at, &mut candidates);
         if !candidates.is_empty() {
             self.settle_reading_ahead(at);
-            self.follow_reading_ahead();
         }
-        let Self { policy, heads, .. } = *self;
-        let chosen = policy.choose(&candidates, &self.mechanics, at, heads, self.behind);
+        let chosen = match candidates[..] {
+            [] => None,
+            [only] => Some(only.target),
+            _ => self
+                .policy
+                .choose(&candidates, &self.mechanics, at, self.heads(), self.behind),
+        };
         candidates.clear();
         self.candidates = candidates;
         chosen
@@ -219,7 +222,7 @@ impl Disk {
     pub(super) fn turned(&mut self, at: Ns, transition: Transition) {
         match transition {
             Transition::Load | Transition::SpinUp => {
-                self.heads = Heads::default();
+                self.over = 0;
                 self.behind = 0;
                 self.rest(at);
             }

@@ -72,7 +72,8 @@ pub struct Disk {
     segments: Segments,
     cache: WriteCache,
     media: Media,
-    heads: Heads,
+    /// The sector that was last under the heads: there they are.
+    over: u64,
     /// The sector behind the last one served.
     behind: u64,
     idle_since: Ns,
@@ -112,7 +113,7 @@ impl Disk {
             media: Media::Idle {
                 timer: spin.loaded(at),
             },
-            heads: Heads::default(),
+            over: 0,
             behind: 0,
             idle_since: at,
             standby_wanted: false,
@@ -187,6 +188,10 @@ impl Disk {
         }
     }
 
+    fn heads(&self) -> Heads {
+        self.mechanics.geometry().place(self.over).heads
+    }
+
     /// Lose all that is volatile. What of a write has passed under the head stays.
     fn power_off(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
         self.end_write_early(at, events);
@@ -237,7 +242,7 @@ impl Device for Disk {
         self.queue.push(Pending {
             command,
             submitted: at,
-            place: (extent.sectors > 0).then(|| self.mechanics.geometry().place(extent.sector)),
+            place: None,
             stage: Stage::Read,
         });
         if self.faults.gone {
@@ -282,7 +287,7 @@ impl Device for Disk {
         self.account.instead(at, Some(State::Idle));
         self.interface.restart(at);
         self.segments.clear();
-        self.heads = Heads::default();
+        self.over = 0;
         self.behind = 0;
         self.standby_wanted = false;
         self.rest(at);

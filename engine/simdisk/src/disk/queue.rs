@@ -26,7 +26,7 @@ pub enum Stage {
 pub struct Pending {
     pub command: Command,
     pub submitted: Ns,
-    /// Where it begins; none of a flush.
+    /// Where it begins, once it waits for the media.
     pub place: Option<Place>,
     pub stage: Stage,
 }
@@ -54,6 +54,12 @@ impl Queue {
 
     pub fn set(&mut self, index: usize, stage: Stage) {
         self.0[index].stage = stage;
+    }
+
+    /// Let a command wait for the media.
+    pub fn wait(&mut self, index: usize, place: Place) {
+        self.0[index].stage = Stage::Waiting;
+        self.0[index].place = Some(place);
     }
 
     pub fn remove(&mut self, index: usize) -> Pending {
