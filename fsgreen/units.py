@@ -33,9 +33,26 @@ SUFFIXES: Mapping[str, str] = {
 """Known suffixes and their meaning. The longest match counts."""
 
 IDENTIFIERS = frozenset(
-    {"block", "order", "pass", "seed", "trial", "n", "queue_depth", "year", "schema"}
+    {
+        "block",
+        "order",
+        "pass",
+        "seed",
+        "trial",
+        "rank",
+        "n",
+        "readers",
+        "disk",
+        "partition",
+        "queue_depth",
+        "year",
+        "schema",
+    }
 )
 """Columns that number or name things and have no unit."""
+
+BASELINE = "baseline_"
+"""Before the name of a column: the same of what a row is compared with."""
 
 
 def unit_of(column: str) -> str | None:
@@ -67,7 +84,7 @@ def check_columns(table: pd.DataFrame, *, also: Iterable[str] = ()) -> pd.DataFr
         for name, values in table.items()
         if is_numeric_dtype(values)
         and not is_bool_dtype(values)
-        and str(name) not in allowed
+        and str(name).removeprefix(BASELINE) not in allowed
         and unit_of(str(name)) is None
     ]
     if bare:

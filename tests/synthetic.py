@@ -55,7 +55,12 @@ def make_plan(of=None, blocks=2, most_blocks=None):
     )
 
 
-def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None):
+def workload(planned, ops):
+    """What the record of a trial says of its work."""
+    return {"work_ops": 10 * ops, "duration_s": 10.0, "errors": {}, "partial": False}
+
+
+def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", workload=workload):
     """Write whole trial folders in which power is constant and every second does `ops` work."""
     folder = paths.raw(name)
     folder.mkdir(parents=True)
@@ -68,14 +73,15 @@ def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None):
         "idle_power_w": 221.0,
         "idle_band_w": 232.0,
         "boundary": "modelled",
-        "testbed": {"kind": "loop", "in_memory": True},
+        "testbed": {"kind": kind, "in_memory": True},
         "meters": METERS,
         "audit": {"kernel": "Linux 6", "cpu": "synthetic", "cores_count": 2, "memory_b": 2**33},
     }
     trial.write_json(folder / "campaign.json", {"schema": 1, **identity})
     trial.write_json(folder / "confounds.json", probes or {"offset": [], "queue": []})
     for planned in plan.trials:
-        write_trial(folder, name, plan, planned, power_w=power_w, ops=ops)
+        work = workload(planned, ops)
+        write_trial(folder, name, plan, planned, power_w=power_w, ops=ops, workload=work)
     return folder
 
 
@@ -137,7 +143,7 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
         "phases": [{"name": n, "start_s": float(a), "end_s": float(b)} for n, a, b in spans],
         "meters": METERS,
         "boundary": "modelled",
-        "workload": {"work_ops": 10 * ops, "duration_s": 10.0, "errors": {}, "partial": False},
+        "workload": workload(planned, ops),
         "mount": {},
         "settle_s": 0.5,
         "resident_share": 0.0,
@@ -163,19 +169,27 @@ def trials_frame(of, blocks=5, seed=0, scatter=0.01, speed=None, boundary="model
             rate *= (speed or {}).get(cell.label, 1.0) * np.exp(rng.normal(0, scatter))
             if cell.load_ops_s is not None:
                 rate = min(rate, cell.load_ops_s)
-            rows.append(_row(cell, block, order, rate, 220 + 50 * min(1, rate / 15000), boundary))
+            name = f"b{block:02d}-{order:03d}-{cell.label}"
+            planned = design.PlannedTrial(name, block, order, block, cell)
+            levels = {
+                **dict.fromkeys(design.FACTORS),
+                **design.CONSTANTS,
+                **design.values_of(cell),
+            }
+            power_w = 220 + 50 * min(1, rate / 15000)
+            rows.append(row(planned, levels, rate, power_w, boundary))
     return pd.DataFrame(rows)
 
 
-def _row(cell, block, order, rate, power_w, boundary):
+def row(planned, levels, rate, power_w, boundary):
+    """A row of `trials.csv` with this rate in operations a second."""
     energy_j = 10 * power_w
     return {
         "campaign": "synthetic",
-        "trial": f"b{block:02d}-{order:03d}-{cell.label}",
-        "block": block,
-        "order": order,
-        **design.CONSTANTS,
-        **design.values_of(cell),
+        "trial": planned.trial,
+        "block": planned.block,
+        "order": planned.order,
+        **levels,
         "boundary": boundary,
         "duration_s": 10.0,
         "work_ops": round(10 * rate),
@@ -194,7 +208,7 @@ def _row(cell, block, order, rate, power_w, boundary):
         "efficiency_ops_j": round(10 * rate) / energy_j,
         "cpu_user_percent": 12.0,
         "cpu_system_percent": 48.0,
-        "cpu_iowait_percent": 25.0 if cell.file_system == "ext2" else 10.0,
+        "cpu_iowait_percent": 25.0 if levels["file_system"] == "ext2" else 10.0,
         "cpu_idle_percent": 10.0,
         "cpu_steal_percent": 5.0,
         "latency_p50_s": 1e-4,

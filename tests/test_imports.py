@@ -13,10 +13,10 @@ PACKAGE = paths.root() / "fsgreen"
 
 # From the bottom. Within a layer a room may import those before it, except where `apart`.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "units", "paths"),
+    ("errors", "units", "paths", "simdisk"),
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "testbeds", "workloads", "host"),
-    ("preflight", "campaign"),
+    ("preflight", "campaign", "virtual"),
     ("reduce", "runs", "confounds", "rules", "claims", "figures", "papers", "recommend"),
     ("report", "pipeline", "view"),
     ("cli", "__main__"),

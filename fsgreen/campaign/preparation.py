@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fsgreen.campaign import checks
 from fsgreen.design import Cell, Plan, PlannedTrial, derive_seed
-from fsgreen.testbeds import Mount, Testbed
+from fsgreen.testbeds import Conditions, Mount, Testbed
 from fsgreen.workloads import Workload
 
 
@@ -23,11 +22,17 @@ class Prepared:
     checks: tuple[checks.Check, ...]
 
 
-def asked_of_testbed(plan: Plan, cell: Cell) -> dict[str, Any]:
-    """Return the scheduler and the state of the device as a testbed takes them."""
+def conditions_of(plan: Plan, cell: Cell) -> Conditions:
+    """Return what a cell asks of the device below its file system."""
     levels = plan.levels(cell)
     found = levels["scheduler"] == "as found"
-    return {"scheduler": None if found else levels["scheduler"], "device": levels["device"]}
+    return Conditions(
+        scheduler=None if found else levels["scheduler"],
+        device=levels["device"],
+        disk=levels["disk"],
+        partition=levels["partition"],
+        queue_depth=levels["queue_depth"],
+    )
 
 
 def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTrial) -> Prepared:
@@ -40,7 +45,7 @@ def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTr
     made = testbed.prepare(
         cell.file_system,
         cell.option,
-        **asked_of_testbed(plan, cell),
+        conditions_of(plan, cell),
         seed=derive_seed(plan.seed, "age", planned.block),
     )
     workload.prepare(made.directory, planned.seed)

@@ -9,6 +9,15 @@ from fsgreen.design import combinations
 from fsgreen.design.cell import FACTORS
 from fsgreen.design.plan import Plan
 
+UNSET = {
+    "load_ops_s": "as fast as it goes",
+    "readers": "the workload's own",
+    "disk": "the testbed's own",
+    "partition": "the whole disk",
+    "queue_depth": "all that the disk takes",
+}
+"""What it means that a cell has no level of a factor; of the others every cell has one."""
+
 
 def describe(plan: Plan) -> Iterator[str]:
     """Yield the lines that `fsgreen plan` prints."""
@@ -20,7 +29,9 @@ def describe(plan: Plan) -> Iterator[str]:
         f"{_span(len(least), len(plan.trials))} trials"
     )
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
-    yield f"at least {_span(*ends)}, without making files and waiting for idle power"
+    # Readers end by themselves, once each has read its file.
+    bound = "at most" if all(cell.readers for cell in plan.cells) else "at least"
+    yield f"{bound} {_span(*ends)}, without making files and waiting for idle power"
     if profile.most_blocks is not None:
         target = f"{plan.bounds['ci_half_width_percent']:g} %"
         yield (
@@ -29,7 +40,7 @@ def describe(plan: Plan) -> Iterator[str]:
         )
     varied, held = _factors(plan)
     for title, values in (
-        ("what varies", {name: ", ".join(map(_text, levels)) for name, levels in varied.items()}),
+        ("what varies", varied),
         ("what does not", held),
         ("bounds", plan.bounds),
         ("what is left out", {one["what"]: one["why"] for one in plan.exclusions}),
@@ -56,24 +67,35 @@ def spell(duration_s: float) -> str:
 
 
 def _ranked(levels: list[Any]) -> list[Any]:
-    """Return numbers in their order, after no limit; words as they come."""
-    words = [level for level in levels if isinstance(level, str)]
-    return words or sorted(levels, key=lambda level: -1 if level is None else level)
+    """Return what is not set first, then numbers in their order; words as they come."""
+    return sorted(levels, key=lambda level: (level is not None, _size(level)))
+
+
+def _size(level: Any) -> float:
+    return level if isinstance(level, int | float) else 0
 
 
 def _span(least: object, most: object) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def _factors(plan: Plan) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+def _factors(plan: Plan) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the levels of what varies, and what every cell has alike with the other constants."""
     cells = [plan.levels(cell) for cell in plan.cells]
     levels = {factor: list(dict.fromkeys(cell[factor] for cell in cells)) for factor in FACTORS}
-    varied = {factor: _ranked(found) for factor, found in levels.items() if len(found) > 1}
-    held = {factor: _text(found[0]) for factor, found in levels.items() if len(found) == 1}
+    varied = {
+        factor: ", ".join(_text(factor, level) for level in _ranked(found))
+        for factor, found in levels.items()
+        if len(found) > 1
+    }
+    held = {
+        factor: _text(factor, found[0])
+        for factor, found in levels.items()
+        if len(found) == 1 and (found[0] is not None or factor == "load_ops_s")
+    }
     others = {name: value for name, value in plan.constants.items() if name not in FACTORS}
     return varied, {**held, **others}
 
 
-def _text(level: Any) -> str:
-    return "as fast as it goes" if level is None else f"{level}"
+def _text(factor: str, level: Any) -> str:
+    return UNSET[factor] if level is None else f"{level}"

@@ -16,13 +16,21 @@ from fsgreen.errors import FsgreenError, unknown
 CONSTANTS: Mapping[str, str] = {"cache": "cold", "device": "initial", "scheduler": "none"}
 """Factors that a study may hold constant, and the level where it names none (rules 7, 8, 40)."""
 
-LEVELS: Mapping[str, tuple[str, ...]] = {
+LEVELS: Mapping[str, tuple[Any, ...]] = {
     "cache": ("cold", "warm"),
     "device": ("initial", "steady", "aged"),
+    "partition": (1, 2, 3, 4),
 }
-"""Levels that the harness can make and verify; which schedulers there are, the kernel says."""
+"""Levels that the harness can make and verify; which schedulers and disks there are, the kernel
+and the simulator say."""
 
-LEFT_OUT = (*CONSTANTS, "most_blocks", "bounds")
+COUNTS = ("readers", "queue_depth")
+"""Factors whose levels are whole numbers from 1 on."""
+
+OF_A_DEVICE = ("device", "scheduler", "disk", "partition", "queue_depth")
+"""Factors that a folder of a mounted file system does not have."""
+
+LEFT_OUT = (*CONSTANTS, *COUNTS, "disk", "partition", "most_blocks", "bounds")
 """What stands in a plan and in records only where it has a value."""
 
 
@@ -147,7 +155,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         declared = [
             replace(cell, file_system=only)
             for cell in declared
-            if cell.option == "default" and cell.device is None and cell.scheduler is None
+            if cell.option == "default" and not any(getattr(cell, name) for name in OF_A_DEVICE)
         ]
         baseline = replace(baseline, file_system=only)
         constants = {**constants, "scheduler": "as found", "zone": "as found"}
@@ -190,9 +198,17 @@ def _named_once(cell: Cell, constants: Mapping[str, Any], study: str) -> Cell:
     """Return the cell without levels that are constants anyhow, so that no cell has two names."""
     held = {**CONSTANTS, **constants}
     for factor, known in LEVELS.items():
-        for level in (held[factor], getattr(cell, factor)):
+        for level in (held.get(factor), getattr(cell, factor)):
             if level is not None and level not in known:
-                raise unknown(f"level of {factor}", level, known, where=study)
+                raise unknown(f"level of {factor}", level, map(str, known), where=study)
+    for factor in COUNTS:
+        level = getattr(cell, factor)
+        if level is not None and (type(level) is not int or level < 1):
+            raise FsgreenError(
+                f"a level of {factor} is a whole number from 1 on, not {level!r}",
+                where=f"{study}, cell {cell.label}",
+                next_step=f"{factor}: [1, 2, 4, 8]",
+            )
     unset: dict[str, Any] = {
         factor: None for factor in CONSTANTS if getattr(cell, factor) == held[factor]
     }

@@ -2,7 +2,18 @@
 
 from fsgreen.figures.confounds import offset_curve, queue_curve
 from fsgreen.figures.latency_profiles import latency_profiles
-from fsgreen.figures.style import COLOUR, HATCH, NAME, empty, modelled, new, note, save, styled
+from fsgreen.figures.style import (
+    COLOUR,
+    HATCH,
+    NAME,
+    empty,
+    modelled,
+    new,
+    note,
+    save,
+    simulated,
+    styled,
+)
 
 __all__ = [
     "COLOUR",
@@ -16,5 +27,6 @@ __all__ = [
     "offset_curve",
     "queue_curve",
     "save",
+    "simulated",
     "styled",
 ]

@@ -113,14 +113,23 @@ def note(figure: Figure, text: str) -> None:
 def modelled(axes: Axes, boundary: str, side: Literal["left", "right"] = "right") -> None:
     """Mark axes whose values rest on modelled power (rule 19)."""
     if boundary == "modelled":
-        axes.text(
-            0.995 if side == "right" else 0.01,
-            0.985,
-            "modelled power",
-            transform=axes.transAxes,
-            ha=side,
-            va="top",
-            fontsize=7,
-            style="italic",
-            bbox={"facecolor": "white", "edgecolor": GREY, "linewidth": 0.5, "pad": 2},
-        )
+        _mark(axes, "modelled power", side)
+
+
+def simulated(axes: Axes, side: Literal["left", "right"] = "right") -> None:
+    """Mark axes whose values are those of a simulated disk."""
+    _mark(axes, "simulated disk", side)
+
+
+def _mark(axes: Axes, text: str, side: Literal["left", "right"]) -> None:
+    axes.text(
+        0.995 if side == "right" else 0.01,
+        0.985,
+        text,
+        transform=axes.transAxes,
+        ha=side,
+        va="top",
+        fontsize=7,
+        style="italic",
+        bbox={"facecolor": "white", "edgecolor": GREY, "linewidth": 0.5, "pad": 2},
+    )

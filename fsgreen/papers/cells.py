@@ -70,6 +70,7 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
             for name, estimate in estimates.items()
             for column, value in _columns(name, UNIT[name], estimate).items()
         },
+        **_columns("bandwidth", "b_s", stats.ratio_of_totals(_moved_b(cell), cell["duration_s"])),
         **_columns("power", "w", stats.mean_ci(cell["power_w"])),
         **_columns("energy", "j", stats.mean_ci(cell["energy_j"])),
         "idle_power_w": cell["idle_power_w"].mean(),
@@ -125,6 +126,10 @@ def _tail(cell: pd.DataFrame) -> dict[str, Any]:
             "ratio of totals", shape, len(rates), better="ratio of totals, studentised"
         ),
     }
+
+
+def _moved_b(cell: pd.DataFrame) -> pd.Series:
+    return cell["bandwidth_b_s"] * cell["duration_s"]
 
 
 def _harmonic(rates: pd.Series) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -13,13 +13,9 @@ from fsgreen.errors import FsgreenError
 from fsgreen.papers.cells import TOTALS, UNIT
 from fsgreen.reduce import CELL
 
+C = TypeVar("C")
+
 LEVEL = 0.05
-
-CONDITIONS = [factor for factor in CELL if factor not in ("file_system", "option", "load_ops_s")]
-"""What is the same for both cells of a pair: the workload first."""
-
-FAMILY = ["kind", "metric", *CONDITIONS]
-"""Comparisons of one kind, metric and workload (in one state) are one family (rule 38)."""
 
 TESTED = (
     "change_percent",
@@ -35,11 +31,6 @@ TESTED = (
 """What is said of a change: its size, whether it is one, and whether it is none."""
 
 COLUMNS = [
-    *FAMILY,
-    "file_system",
-    "option",
-    "baseline_file_system",
-    "baseline_option",
     "n",
     *(f"{side}_{unit}" for unit in UNIT.values() for side in ("candidate", "baseline")),
     "ratio_x",
@@ -71,6 +62,12 @@ class Config:
         return cls(*text.split("/"))
 
 
+def conditions(config: type) -> list[str]:
+    """Return what is the same for both cells of a pair of configurations: the workload first."""
+    varied = {*_names(config), "load_ops_s"}
+    return [factor for factor in CELL if factor not in varied]
+
+
 def sample(trials: pd.DataFrame, workload: str, config: Config, metric: str) -> pd.DataFrame:
     """Return block, above and below of each unlimited trial of a cell, as `stats.compare` reads.
 
@@ -85,7 +82,7 @@ def sample(trials: pd.DataFrame, workload: str, config: Config, metric: str) -> 
         & (trials["option"] == config.option)
         & trials["load_ops_s"].isna()
     ]
-    for factor in CONDITIONS:
+    for factor in conditions(Config):
         if chosen[factor].nunique(dropna=False) > 1:
             levels = ", ".join(sorted(map(str, chosen[factor].unique())))
             raise FsgreenError(
@@ -97,10 +94,13 @@ def sample(trials: pd.DataFrame, workload: str, config: Config, metric: str) -> 
 
 def effects_table(
     trials: pd.DataFrame,
-    pairs: Iterable[tuple[str, str, Config, Config]],
+    pairs: Iterable[tuple[str, str, C, C]],
     bounds: Mapping[str, float],
+    config: type[C] = Config,  # type: ignore[assignment]
 ) -> pd.DataFrame:
-    """Return a row per pair, metric and state of cache, device and scheduler.
+    """Return a row per pair, metric and state of what the pair has in common.
+
+    Comparisons of one kind, metric and workload (in one state) are one family (rule 38).
 
     `candidate_ops_s` ... are the values of both cells in the blocks that both have (rule 30). The
     columns `model...` are of the mixed model of all cells of the family (rule 36), or, where its
@@ -114,11 +114,16 @@ def effects_table(
         What is compared; `kind` names the family.
     bounds : mapping
         The plan's `equivalence_percent` and `minimum_trials`.
+    config : type
+        A frozen dataclass whose fields name the factors in which the cells of a pair may differ.
     """
     unlimited = trials[trials["load_ops_s"].isna()]
+    shared = conditions(config)
+    family, varied = ["kind", "metric", *shared], _names(config)
+    columns = [*family, *varied, *(f"baseline_{name}" for name in varied), *COLUMNS]
     groups = [
-        _Group.of(dict(zip(CONDITIONS, key, strict=True)), these)
-        for key, these in unlimited.groupby(CONDITIONS, dropna=False)
+        _Group.of(dict(zip(shared, key, strict=True)), these, config)
+        for key, these in unlimited.groupby(shared, dropna=False)
     ]
     rows = [
         row
@@ -128,10 +133,10 @@ def effects_table(
         for row in group.rows(kind, candidate, baseline, bounds)
     ]
     if not rows:
-        return pd.DataFrame(columns=COLUMNS)
+        return pd.DataFrame(columns=columns)
     table = pd.DataFrame(rows)
     for p_value in ("difference_p", "equivalence_p"):
-        families = table.groupby(FAMILY, dropna=False)[p_value]
+        families = table.groupby(family, dropna=False)[p_value]
         adjusted = families.transform(lambda p: stats.holm(list(p)))
         table[p_value.replace("_p", "_holm_p")] = adjusted
     table["bound_percent"] = bounds["equivalence_percent"]
@@ -141,7 +146,7 @@ def effects_table(
             table["n"], table["difference_holm_p"], table["equivalence_holm_p"], strict=True
         )
     ]
-    return table[COLUMNS]
+    return table[columns]
 
 
 def outcome(n: int, difference_p: float, equivalence_p: float, bounds: Mapping[str, float]) -> str:
@@ -159,14 +164,13 @@ class _Group:
     """The cells that may be compared: of one workload, in one state."""
 
     conditions: Mapping[str, Any]
-    cells: Mapping[Config, pd.DataFrame]
+    cells: Mapping[Any, pd.DataFrame]
     models: Mapping[str, stats.MixedModel]
 
     @classmethod
-    def of(cls, conditions: Mapping[str, Any], trials: pd.DataFrame) -> _Group:
+    def of(cls, conditions: Mapping[str, Any], trials: pd.DataFrame, config: type) -> _Group:
         configs = [
-            Config(*pair)
-            for pair in trials[["file_system", "option"]].itertuples(index=False, name=None)
+            config(*levels) for levels in trials[_names(config)].itertuples(index=False, name=None)
         ]
         cells = {config: trials[[c == config for c in configs]] for config in set(configs)}
         models = {
@@ -186,7 +190,7 @@ class _Group:
         return cls(conditions, cells, models)
 
     def rows(
-        self, kind: str, candidate: Config, baseline: Config, bounds: Mapping[str, float]
+        self, kind: str, candidate: object, baseline: object, bounds: Mapping[str, float]
     ) -> Iterator[dict[str, Any]]:
         """Yield a row per metric, if both cells were measured."""
         if not {candidate, baseline} <= self.cells.keys():
@@ -204,15 +208,17 @@ class _Group:
                 "kind": kind,
                 "metric": metric,
                 **self.conditions,
-                "file_system": candidate.file_system,
-                "option": candidate.option,
-                "baseline_file_system": baseline.file_system,
-                "baseline_option": baseline.option,
+                **vars(candidate),
+                **{f"baseline_{name}": level for name, level in vars(baseline).items()},
                 **{f"candidate_{UNIT[name]}": one.candidate for name, one in results.items()},
                 **{f"baseline_{UNIT[name]}": one.baseline for name, one in results.items()},
                 **_effect(result),
                 **_modelled(self.models[metric], candidate, baseline, result),
             }
+
+
+def _names(config: type) -> list[str]:
+    return [field.name for field in fields(config)]
 
 
 def _totals(cell: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -235,7 +241,7 @@ def _effect(result: stats.Comparison) -> dict[str, Any]:
 
 
 def _modelled(
-    model: stats.MixedModel, candidate: Config, baseline: Config, result: stats.Comparison
+    model: stats.MixedModel, candidate: object, baseline: object, result: stats.Comparison
 ) -> dict[str, Any]:
     """Return the effect by the mixed model, or by the bootstrap where the model fails."""
     if model.trouble:

@@ -17,7 +17,7 @@ from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.errors import unknown
 from fsgreen.papers.cells import TOTALS
 from fsgreen.papers.effects import TESTED, outcome
-from fsgreen.reduce import CELL, read_plan, read_table, write_table
+from fsgreen.reduce import CELL, at, read_plan, read_table, write_table
 from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
 
 PLACE = [column for column in CELL if column != "option"]
@@ -128,7 +128,7 @@ def _rows(
     bounds: Mapping[str, float],
 ) -> Iterator[dict[str, Any]]:
     place = {column: where[column] for column in PLACE}
-    logs = _logs(trials[_at(trials, place)], design, metric)
+    logs = _logs(trials[at(trials, place)], design, metric)
     levels = [[option in run for option in design.options] for run in design.runs]
     bound = bounds["equivalence_percent"] / 100
     found = {
@@ -155,14 +155,6 @@ def _rows(
             "outcome": outcome(len(logs), different_p, equal_p, bounds),
             **(_pair(logs, levels, design, term) if len(term) == 2 else {}),
         }
-
-
-def _at(trials: pd.DataFrame, place: Mapping[str, Any]) -> pd.Series:
-    """Return which trials were run where a design was; a load of None is no limit."""
-    chosen = pd.Series(True, index=trials.index)
-    for factor, level in place.items():
-        chosen &= trials[factor].isna() if level is None else trials[factor] == level
-    return chosen
 
 
 def _logs(trials: pd.DataFrame, design: Factorial, metric: str) -> np.ndarray:

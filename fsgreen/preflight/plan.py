@@ -17,8 +17,9 @@ def check_plan(plan: Plan, testbed: testbeds.Testbed) -> None:
     """
     for cell in plan.cells:
         testbed.check(cell.file_system, cell.option)
-    for name in sorted({cell.workload for cell in plan.cells}):
-        workload = workloads.load_workload(name, plan.profile.scale[name])
+    for cell in {(cell.workload, cell.readers): cell for cell in plan.cells}.values():
+        name = cell.workload
+        workload = workloads.load_workload(name, plan.profile.scale[name], cell.variables)
         workload.check()
         if workload.size_b > plan.profile.image_b:
             raise FsgreenError(

@@ -16,6 +16,7 @@ from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import ANYTHING, Constraints
 from fsgreen.recommend.planning import more_blocks
 from fsgreen.recommend.verdicts import verdict, words
+from fsgreen.reduce import at
 
 FREE = ["workload", "file_system", "option", "load_ops_s"]
 """Factors that a recommendation is about; all others are held at the study's baseline."""
@@ -79,11 +80,9 @@ def workload_named(name: str, known: Collection[str]) -> str:
 
 def as_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Return the rows without a limit of load whose other factors are those of the baseline."""
-    chosen = table["load_ops_s"].isna()
-    for factor, level in plan.levels(plan.baseline).items():
-        if factor not in FREE:
-            chosen &= table[factor] == level
-    return table[chosen]
+    levels = plan.levels(plan.baseline)
+    held = {factor: level for factor, level in levels.items() if factor not in FREE}
+    return table[at(table, {"load_ops_s": None, **held})]
 
 
 def candidates(

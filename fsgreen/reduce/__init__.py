@@ -1,4 +1,4 @@
-"""From raw trial folders to tables: one row per trial, per second, and per kind of operation."""
+"""From raw trial folders to tables: a row per trial, second, kind of operation, and reader."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
 from fsgreen.design import Plan
+from fsgreen.reduce.finishes import finishes_of
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
 from fsgreen.reduce.pool import due_trials, measured, poolable_trials, read_plan
 from fsgreen.reduce.rows import Traces, series_of, trial_row
-from fsgreen.reduce.tables import CELL, cell_label, read_table, write_table
+from fsgreen.reduce.tables import CELL, at, cell_label, read_table, write_table
 from fsgreen.trial import Trial
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CELL",
+    "at",
     "cell_label",
     "due_trials",
     "log2_profile",
@@ -43,7 +45,9 @@ HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
 
 
 def write(campaign: str) -> Path:
-    """Reduce a campaign to `trials.csv`, `series.csv` and `latency.csv`; return their folder.
+    """Reduce a campaign to its tables; return their folder.
+
+    These are `trials.csv`, `series.csv`, `latency.csv` and `finishes.csv`.
 
     Every raw file is compared with the hash in its record first (rule 22), and trials are pooled
     only where plan, boundary and machine agree (rules 1, 9, 19).
@@ -63,6 +67,7 @@ def write(campaign: str) -> Path:
         campaign,
         "latency",
     )
+    write_table(pd.concat([part.finishes for part in parts]), campaign, "finishes")
     return paths.results(campaign)
 
 
@@ -79,14 +84,21 @@ def _each(trials: Sequence[Trial], plan: Plan) -> Iterable[_Part]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a trial contributes to the three tables."""
+    """What a trial contributes to the tables."""
 
     row: Mapping[str, Any]
     series: pd.DataFrame
     cell: Mapping[str, Any]
     latency: pd.DataFrame
+    finishes: pd.DataFrame
 
     @classmethod
     def of(cls, plan: Plan, trial: Trial) -> _Part:
         traces = Traces.of(trial, plan)
-        return cls(trial_row(traces), series_of(traces), traces.cell, traces.latency[HISTOGRAM])
+        return cls(
+            trial_row(traces),
+            series_of(traces),
+            traces.cell,
+            traces.latency[HISTOGRAM],
+            finishes_of(trial),
+        )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fsgreen.reduce.tables import CELL
+from fsgreen.reduce.tables import CELL, NUMBERS
 
 QUANTILES = {
     "latency_p50_s": 0.5,
@@ -61,7 +61,7 @@ def latency_table(cells: Iterable[tuple[Mapping[str, Any], pd.DataFrame]]) -> pd
             for levels, several in of_cell.items()
         ]
     )
-    merged["load_ops_s"] = merged["load_ops_s"].astype(float)
+    merged[NUMBERS] = merged[NUMBERS].astype(float)
     rows = [
         {
             **dict(zip([*CELL, "flowop", "operation"], key, strict=True)),

@@ -13,7 +13,18 @@ from fsgreen.design import CONSTANTS, FACTORS
 from fsgreen.errors import FsgreenError
 
 CELL = list(FACTORS)
-"""Columns that name a cell; an empty load means as fast as it goes."""
+"""Columns that name a cell; an empty one is a factor that the cell has no level of: no limit of the
+load, the workload's own readers, the testbed's own disk."""
+
+NUMBERS = ["load_ops_s", "readers", "partition", "queue_depth"]
+"""Those of them that hold numbers."""
+
+SPELT = {
+    "readers": "{:g} readers",
+    "disk": "{}",
+    "partition": "partition {:g}",
+    "queue_depth": "queue {:g}",
+}
 
 
 def write_table(table: pd.DataFrame, campaign: str, name: str) -> Path:
@@ -58,7 +69,7 @@ def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = CONSTANTS
     Parameters
     ----------
     cell : mapping
-        The columns `CELL` of a table.
+        The columns `CELL` of a table; those that a study does not vary may be left out.
     constants : mapping
         Those of the plan; levels of cache, device and scheduler that are constant are left out.
     """
@@ -67,4 +78,15 @@ def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = CONSTANTS
         parts.append(f"{cell['load_ops_s']:g} ops/s")
     held = {**CONSTANTS, **constants}
     parts += [cell[factor] for factor in CONSTANTS if cell[factor] != held[factor]]
+    parts += [
+        text.format(cell[factor]) for factor, text in SPELT.items() if pd.notna(cell.get(factor))
+    ]
     return " ".join(parts)
+
+
+def at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.Series:
+    """Return which rows of a table have these levels; None is that of an empty column."""
+    chosen = pd.Series(True, index=table.index)
+    for factor, level in levels.items():
+        chosen &= table[factor].isna() if level is None else table[factor] == level
+    return chosen

@@ -114,9 +114,10 @@ def families(effects: pd.DataFrame) -> list[str]:
 
 
 def _labels(effects: pd.DataFrame) -> list[str]:
+    varied = [name for name in CELL if f"baseline_{name}" in effects]
     return [
-        f"{row['workload']} {row['file_system']} {row['option']} over "
-        f"{row['baseline_file_system']} {row['baseline_option']}"
+        f"{row['workload']} {' '.join(str(row[name]) for name in varied)} over "
+        f"{' '.join(str(row[f'baseline_{name}']) for name in varied)}"
         for row in effects.to_dict("records")
     ]
 

@@ -11,7 +11,7 @@ from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, plural
 from fsgreen.rules.evidence import Evidence
 
 FAIR_X = 2.0
-"""Work of the busiest reader over that of the idlest, beyond which the total hides something."""
+"""Work or time of one reader over that of another, beyond which the total hides something."""
 
 
 def zones(evidence: Evidence) -> Answer:
@@ -73,10 +73,10 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
 
 
 def fair_to_each_reader(evidence: Evidence) -> Answer:
-    """Rule 41: how evenly the work of a trial is shared out among the threads of one kind.
+    """Rule 41: how evenly the threads of one kind are served in a trial.
 
-    All threads are stopped at the same moment, so that unequal work stands for the unequal
-    completion times of Ellard and Seltzer.
+    Readers of a file each are unequal in the time that they take, as those of Ellard and Seltzer;
+    threads that are stopped at the same moment are unequal in what they have done.
     """
     if evidence.most_readers < 2:
         return not_asked("one reader at a time")
@@ -91,7 +91,8 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
             f"thread, in {plural(len(evidence.records) - len(spreads_x), 'trial')}"
         )
     unfair = [trial for trial, spread_x in spreads_x.items() if spread_x > FAIR_X]
-    text = f"the busiest thread did up to {max(spreads_x.values()):.3g} times the idlest's work"
+    most_x = max(spreads_x.values())
+    text = f"the work or the time of threads of one kind differs up to {most_x:.3g} times"
     if unfair:
         return fired(
             f"{text}; above {FAIR_X:g} in {plural(len(unfair), 'trial')}: {listed(unfair)}"
@@ -100,11 +101,17 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
 
 
 def _spreads_x(threads: Sequence[Mapping[str, Any]]) -> Iterator[float]:
-    """Yield, of each kind of thread, the most work of one over the least."""
+    """Yield, of each kind of thread, the most work of one over the least, and the same of times.
+
+    Older records do not say when a thread ended.
+    """
     for kind in threads:
         work_ops = kind["work_ops"]
         if len(work_ops) > 1 and any(work_ops):
             yield max(work_ops) / min(work_ops) if min(work_ops) else math.inf
+        ended_s = [at_s for at_s in kind.get("ended_s", ()) if at_s is not None]
+        if len(ended_s) > 1:
+            yield max(ended_s) / min(ended_s)
 
 
 def upper_bounds(evidence: Evidence) -> Answer:

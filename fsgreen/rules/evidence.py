@@ -20,7 +20,7 @@ from fsgreen.trial import Trial, list_invalid, list_trials
 
 Record = Mapping[str, Any]
 
-THREADS = ("nthreads", "nreaders")
+THREADS = ("nthreads", "nreaders", "readers")
 """Variables of the personalities that say how many threads read at once."""
 
 

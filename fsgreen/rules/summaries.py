@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,17 +66,17 @@ def absolute_values(evidence: Evidence) -> Answer:
     metric = {"throughput": "throughput_ops_s", "efficiency": "efficiency_ops_j"}
     named = [factor for factor in CELL if factor in effects]
     known = {
-        (name, *(cell[factor] for factor in named))
+        _side(name, [cell[factor] for factor in named])
         for cell in evidence.cells.to_dict("records")
         for name, column in metric.items()
         if pd.isna(cell["load_ops_s"]) and pd.notna(cell[column])
     }
     sides = {
-        (pair["metric"], *(pair.get(f"{side}{factor}", pair[factor]) for factor in named))
+        _side(pair["metric"], [pair.get(f"{side}{factor}", pair[factor]) for factor in named])
         for pair in effects.to_dict("records")
         for side in ("", "baseline_")
     }
-    bare = [" ".join(side) for side in sorted(sides - known)]
+    bare = sorted(sides - known)
     if bare:
         return fired(f"{len(bare)} sides of ratios have no absolute value: {listed(bare)}")
     return quiet(f"both sides of {len(evidence.effects)} ratios are in cells.csv, with their unit")
@@ -150,6 +151,12 @@ def variation_is_a_result(evidence: Evidence) -> Answer:
         f"CV up to {cells['cv_percent'].max():.0f} %; the widest range is "
         f"{widest['range_percent'].item():.0f} % of the mean, {listed(evidence.labels(widest))}"
     )
+
+
+def _side(metric: str, levels: Sequence[Any]) -> str:
+    """Return one side of a ratio as people write it: its metric and the levels that it has."""
+    has = (level for level in levels if pd.notna(level))
+    return " ".join([metric, *(x if isinstance(x, str) else f"{x:g}" for x in has)])
 
 
 def _far(values: pd.Series) -> pd.Series:

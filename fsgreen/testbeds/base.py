@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from fsgreen.design import LEVELS
-from fsgreen.errors import unknown
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.simdisk import Control
 
 
 class Availability(NamedTuple):
@@ -18,10 +19,47 @@ class Availability(NamedTuple):
     why: str
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What a cell asks of the device below its file system; None leaves the testbed's own.
+
+    Attributes
+    ----------
+    scheduler : str, optional
+        I/O scheduler: one of the kernel's or, on a simulated disk, one of the simulator's.
+    device : {"initial", "steady", "aged"}
+        State of the device.
+    disk : str, optional
+        Name or file of a simulated disk.
+    partition : int, optional
+        Which of four equal parts of the disk, 1 the outermost (nfstricks03, section 4.1).
+    queue_depth : int, optional
+        Commands that the device takes at once.
+    """
+
+    scheduler: str | None = None
+    device: str = "initial"
+    disk: str | None = None
+    partition: int | None = None
+    queue_depth: int | None = None
+
+
 def check_device_state(name: str) -> None:
     """Raise `FsgreenError` if this is no state of a device."""
     if name not in LEVELS["device"]:
         raise unknown("device state", name, LEVELS["device"], next_step="docs/state.md lists them")
+
+
+def refuse_simulated(kind: str, conditions: Conditions) -> None:
+    """Raise `FsgreenError` if only a simulated disk could meet the conditions."""
+    for name in ("disk", "partition", "queue_depth"):
+        value = getattr(conditions, name)
+        if value is not None:
+            raise FsgreenError(
+                f"the testbed {kind} cannot choose {name}: the cell asks for {value}",
+                where=f"testbed {kind}",
+                next_step=f"take --testbed simdisk, or leave {name} out of the study",
+            )
 
 
 @dataclass(frozen=True)
@@ -62,7 +100,8 @@ class Mount:
     scheduler : str or None
         The I/O scheduler of the device.
     queue_depth : int or None
-        Requests that the device's queue holds (`nr_requests`).
+        Requests that the device's queue holds (`nr_requests`), or commands that a simulated disk
+        takes at once.
     geometry : dict of str to int
         As on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`, ...
     driver : str or None
@@ -71,6 +110,10 @@ class Mount:
         The device's state as it was made for this trial, None where the testbed makes none.
     fragmentation : dict of str to float, or None
         Of an aged file system, what was measured on it: see `ager.age`.
+    simulated : dict, or None
+        Of a simulated disk, what it is and where the file system lies: `disk`, `model`, `sectors`,
+        `offset_b`, `depth`, `policy`, its own `scheduler`, the `kernel_scheduler` and
+        `kernel_requests` of the loop device before it.
     """
 
     directory: Path
@@ -85,6 +128,7 @@ class Mount:
     driver: str | None = None
     state: DeviceState | None = None
     fragmentation: dict[str, float] | None = None
+    simulated: dict[str, Any] | None = None
 
 
 class Testbed(Protocol):
@@ -95,23 +139,15 @@ class Testbed(Protocol):
     def describe(self) -> dict[str, Any]:
         """Return what the testbed is, for the record; `why` says why it was chosen."""
 
-    def check(
-        self,
-        file_system: str,
-        option: str,
-        *,
-        scheduler: str | None = None,
-        device: str = "initial",
-    ) -> None:
+    def check(self, file_system: str, option: str, conditions: Conditions = Conditions()) -> None:
         """Raise `FsgreenError` if the cell cannot run here. Touches nothing."""
 
     def prepare(
         self,
         file_system: str,
         option: str,
+        conditions: Conditions = Conditions(),
         *,
-        scheduler: str | None = None,
-        device: str = "initial",
         seed: int = 0,
     ) -> Mount:
         """Bring the device into its state, then make, mount and verify the file system, anew.
@@ -120,10 +156,8 @@ class Testbed(Protocol):
         ----------
         file_system, option : str
             The cell's words.
-        scheduler : str, optional
-            I/O scheduler of this trial; default: that of the testbed.
-        device : {"initial", "steady", "aged"}
-            State of the device.
+        conditions : Conditions, optional
+            What is asked of the device in this trial.
         seed : int
             Seed of the ager. One image is aged for each file system, option and seed, and put
             back for each trial until another seed is asked for: trials of a cell in a row share
@@ -134,6 +168,15 @@ class Testbed(Protocol):
         FsgreenError
             If the cell cannot run here, or what was made is not what was asked for.
         """
+
+    def load(self, conditions: Conditions) -> None:
+        """Bring the device of these conditions, at rest: nothing is mounted and nothing done to it.
+
+        Does nothing where there is no choice of devices.
+        """
+
+    def simulator(self) -> Control | None:
+        """Return the control socket of the simulated disk, None where the device is real."""
 
     def remount(self) -> Mount:
         """Return the same file system with a cold cache, the data kept."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import cache, image, mounts, options, probe
-from fsgreen.testbeds.base import Mount, check_device_state
+from fsgreen.testbeds.base import Conditions, Mount, check_device_state, refuse_simulated
 from fsgreen.testbeds.folders import claim
 from fsgreen.testbeds.queue import Queue, disk_of
 
@@ -68,19 +68,13 @@ class DirectoryTestbed:
             "cold_cache": False if in_memory else "file data only",
         }
 
-    def check(
-        self,
-        file_system: str,
-        option: str,
-        *,
-        scheduler: str | None = None,
-        device: str = "initial",
-    ) -> None:
+    def check(self, file_system: str, option: str, conditions: Conditions = Conditions()) -> None:
         """Raise `FsgreenError` unless the cell is what is present, as it is.
 
         `initial` is accepted and means an empty folder; the device below is not touched.
         """
-        check_device_state(device)
+        check_device_state(conditions.device)
+        refuse_simulated(self.kind, conditions)
         if file_system != self.file_system:
             options.file_system(file_system)
             raise FsgreenError(
@@ -95,17 +89,18 @@ class DirectoryTestbed:
                 where=self._work.path.parent,
                 next_step="measure the option default, or take --testbed loop as root",
             )
-        if device != "initial":
+        if conditions.device != "initial":
             raise FsgreenError(
-                f"the testbed directory cannot make the device state {device}: "
+                f"the testbed directory cannot make the device state {conditions.device}: "
                 "the device holds other files",
                 where=self._work.path.parent,
                 next_step="leave device out of the study, or take --testbed loop as root",
             )
         present = self._queue.scheduler if self._queue else None
-        if scheduler not in (None, present):
+        if conditions.scheduler not in (None, present):
             raise FsgreenError(
-                f"the testbed directory sets no scheduler: it is {present}, not {scheduler}",
+                f"the testbed directory sets no scheduler: it is {present}, "
+                f"not {conditions.scheduler}",
                 where=self._disk or self.file_system,
                 next_step="leave scheduler out of the study, or take --testbed loop as root",
             )
@@ -114,13 +109,12 @@ class DirectoryTestbed:
         self,
         file_system: str,
         option: str,
+        conditions: Conditions = Conditions(),
         *,
-        scheduler: str | None = None,
-        device: str = "initial",
         seed: int = 0,
     ) -> Mount:
         """Empty the private sub-folder; the seed has no effect, as nothing is aged here."""
-        self.check(file_system, option, scheduler=scheduler, device=device)
+        self.check(file_system, option, conditions)
         self._empty()
         self._place.mkdir()
         return self._mount()
@@ -140,6 +134,12 @@ class DirectoryTestbed:
             ),
             driver=self.file_system,
         )
+
+    def load(self, conditions: Conditions) -> None:
+        """Do nothing: there is one device."""
+
+    def simulator(self) -> None:
+        """Return None: nothing is simulated."""
 
     def remount(self) -> Mount:
         """Write back and drop the files' pages, where the file system is not memory itself."""

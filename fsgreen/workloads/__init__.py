@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from fsgreen.errors import unknown
@@ -18,7 +19,9 @@ def names() -> list[str]:
     return sorted(file.stem for file in _PERSONALITIES.glob("*.f"))
 
 
-def load_workload(name: str, scale: float = 1.0) -> Workload:
+def load_workload(
+    name: str, scale: float = 1.0, variables: Mapping[str, object] | None = None
+) -> Workload:
     """Return a workload at a scale.
 
     Parameters
@@ -28,6 +31,8 @@ def load_workload(name: str, scale: float = 1.0) -> Workload:
     scale : float
         Share of the published size: of the number of files (their sizes stay), or, where there
         are always ten files as in `oltp`, of their size.
+    variables : mapping of str to object, optional
+        Values of further variables of its text: `readers` of `sequential-readers`, say.
 
     Raises
     ------
@@ -35,8 +40,8 @@ def load_workload(name: str, scale: float = 1.0) -> Workload:
         If there is no such workload, or the scale is not above 0.
     """
     if name.endswith(".f") and Path(name).is_file():
-        return WmlWorkload(Path(name).stem, Path(name), scale)
+        return WmlWorkload(Path(name).stem, Path(name), scale, variables)
     file = _PERSONALITIES / f"{name}.f"
     if name not in names():
         raise unknown("workload", name, names(), where=_PERSONALITIES)
-    return WmlWorkload(name, file, scale)
+    return WmlWorkload(name, file, scale, variables)

@@ -30,9 +30,13 @@ class WmlWorkload:
     scale : float
         Share of the full size: of the number of files, or of the size of a database. 1 leaves the
         text as it is.
+    variables : mapping of str to object, optional
+        Values of further variables of the text.
     """
 
-    def __init__(self, name: str, file: Path, scale: float) -> None:
+    def __init__(
+        self, name: str, file: Path, scale: float, variables: Mapping[str, object] | None = None
+    ) -> None:
         if not scale > 0:
             raise FsgreenError(
                 f"the scale of a workload must be above 0, and this is {scale:g}",
@@ -42,6 +46,10 @@ class WmlWorkload:
         self.name = name
         self.file = file
         self.scale = scale
+        scaled = {} if scale == 1 else {"scale": scale}
+        self._variables = {
+            name: str(value) for name, value in {**scaled, **(variables or {})}.items()
+        }
 
     @property
     def size_b(self) -> int:
@@ -108,12 +116,8 @@ class WmlWorkload:
         return outcome
 
     def _options(self, directory: Path, seed: int) -> list[str]:
-        variables = {"dir": str(directory), **self._scaled}
+        variables = {"dir": str(directory), **self._variables}
         return [*(f"--set={name}={value}" for name, value in variables.items()), f"--seed={seed}"]
-
-    @property
-    def _scaled(self) -> dict[str, str]:
-        return {} if self.scale == 1 else {"scale": str(self.scale)}
 
     def _stopped(self, report: Mapping[str, Any]) -> FsgreenError:
         return FsgreenError(
@@ -130,7 +134,7 @@ class WmlWorkload:
             raise FsgreenError(
                 "the workload engine is not installed", next_step=engine.BUILD
             ) from error
-        variables = {"dir": "/", **self._scaled}
+        variables = {"dir": "/", **self._variables}
         found = fsgreen_engine.check(self.file.read_text(), variables)
         for flaw in found["diagnostics"]:
             if flaw["severity"] == "error":
@@ -167,7 +171,8 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
         },
         "errors": errors,
         "skipped": sum(flowop["skipped"] for flowop in measure["flowops"]),
-        "threads": _threads(measure["flowops"]),
+        "threads": _threads(run),
+        "finished": _finished(run),
         **{name: report[name] for name in ("partial", "reason", "engine", "seed", "notes")},
         **{name: run[name] for name in ("cost", "variables")},
     }
@@ -176,16 +181,33 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
     return Outcome(phases, ops, latency_table(measure["flowops"]), summary)
 
 
-def _threads(flowops: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the work of each thread, by kind of thread (rule 41): who is starved, and who not."""
+def _finished(run: Mapping[str, Any]) -> bool | None:
+    """Return whether a fixed amount of work was done before the limit of the run.
+
+    None where there is no end of the work, or where a part of it went into a warm-up: what is
+    measured then is its rate, until the limit.
+    """
+    asked = run["configuration"]
+    if run["quit"] == "timeout" or asked["warmup_s"] > 0:
+        return None
+    limit_s = asked["duration_s"]
+    return limit_s is None or bool(run["measure"]["duration_s"] < limit_s)
+
+
+def _threads(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the work of each thread and when it ended, by kind of thread (rule 41).
+
+    It says who is starved, and who not. `ended_s` counts from the begin of the measured interval.
+    """
     work_ops: dict[tuple[str, str], list[int]] = {}
-    for flowop in flowops:
+    for flowop in run["measure"]["flowops"]:
         if flowop["counted"]:
             kind, ops = (flowop["process"], flowop["thread"]), flowop["work_ops_by_instance"]
             before = work_ops.get(kind, [0] * len(ops))
             work_ops[kind] = [sum(pair) for pair in zip(before, ops, strict=True)]
+    ended_s = {(kind["process"], kind["thread"]): kind["ended_s"] for kind in run["last_ops"]}
     return [
-        {"process": process, "thread": thread, "work_ops": ops}
+        {"process": process, "thread": thread, "work_ops": ops, "ended_s": ended_s[process, thread]}
         for (process, thread), ops in work_ops.items()
     ]
 

@@ -94,7 +94,7 @@ def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[dict[str, Any
 
     def choose(behaviour: Callable[[dict[str, Any]], None]) -> None:
         monkeypatch.setattr(
-            drive, "load_workload", lambda name, scale: ScriptedWorkload(name, behaviour)
+            drive, "load_workload", lambda name, *_: ScriptedWorkload(name, behaviour)
         )
 
     choose(lambda summary: None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import synthetic
 
@@ -36,6 +38,21 @@ def test_what_varies_and_what_does_not_and_what_is_left_out() -> None:
     assert "  load_ops_s: as fast as it goes" in rest
     assert "  reiserfs: it left Linux in 6.13" in rest
     assert "  webserver-xfs-default  (baseline)" in rest
+
+
+def test_what_no_cell_has_is_not_told_and_what_some_lack_is() -> None:
+    """A study of a real disk says nothing of simulated ones."""
+    cell = Cell("sequential-readers", "ext2")
+    assert "disk" not in shown([cell])
+    disk = replace(cell, disk="wd200bb", queue_depth=1)
+    text = shown([replace(disk, readers=32), cell, replace(disk, readers=8)])
+    assert "  readers: the workload's own, 8, 32" in text
+    assert "  disk: the testbed's own, wd200bb" in text
+
+
+def test_readers_that_end_by_themselves_take_at_most_as_long_as_they_may() -> None:
+    """The length of their phase is a limit, and the campaign is over long before it."""
+    assert "at most 52 s" in shown([Cell("sequential-readers", "ext2", readers=n) for n in (1, 8)])
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,18 @@ from fsgreen import design, paths
 from fsgreen.errors import FsgreenError
 
 STUDY = design.load_study("fast10")
+STUDIES = [
+    design.load_study(file.stem) for file in sorted((paths.root() / "studies").glob("*.yaml"))
+]
 
 
-@pytest.mark.parametrize("profile", STUDY.profiles)
-def test_each_block_is_one_pass_over_all_cells_with_the_baseline(profile: str) -> None:
-    plan = design.make_plan(STUDY, profile)
+@pytest.mark.parametrize(
+    ("study", "profile"),
+    [(study, profile) for study in STUDIES for profile in study.profiles],
+    ids=lambda given: getattr(given, "name", given),
+)
+def test_each_block_is_one_pass_over_all_cells_with_the_baseline(study, profile: str) -> None:
+    plan = design.make_plan(study, profile)
     for block in range(1, plan.profile.blocks + 1):
         trials = [trial for trial in plan.trials if trial.block == block]
         assert sorted(trial.cell.label for trial in trials) == [c.label for c in plan.cells]
@@ -49,8 +56,9 @@ def test_cells_of_a_workload_share_their_seed_within_a_block_only() -> None:
     assert len({seed for *_, seed in seeds}) == len(seeds)
 
 
-def test_names_of_trials_are_unique_and_fit_a_file_system() -> None:
-    names = [trial.trial for trial in design.make_plan(STUDY, "full").trials]
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_names_of_trials_are_unique_and_fit_a_file_system(study: design.Study) -> None:
+    names = [trial.trial for trial in design.make_plan(study, "full").trials]
     assert len(set(names)) == len(names)
     assert all(len(name) < 100 and "/" not in name for name in names)
 
@@ -110,8 +118,20 @@ def with_cells(*cells: design.Cell, **constants: str) -> design.Plan:
     return design.make_plan(study, "quick")
 
 
-def test_the_shipped_campaign_has_the_hash_that_it_was_measured_under() -> None:
-    assert design.make_plan(STUDY, "lab").hash.startswith("c6f99b137dad")
+@pytest.mark.parametrize(("profile", "known"), [("lab", "c6f99b137dad"), ("complete", "16c4221d")])
+def test_a_campaign_keeps_the_hash_that_it_was_measured_under(profile: str, known: str) -> None:
+    """A factor that came later must not change the plans of those before it."""
+    assert design.make_plan(STUDY, profile).hash.startswith(known)
+
+
+def test_a_disk_its_part_and_its_queue_tell_cells_apart() -> None:
+    """Two cells of one label would write one trial over the other."""
+    inner = design.Cell("oltp", "xfs", readers=8, disk="wd200bb", partition=4, queue_depth=1)
+    assert inner.label == "oltp-xfs-default-8readers-wd200bb-p4-q1"
+    plan = with_cells(inner, replace(inner, partition=1), replace(inner, readers=None))
+    assert len(plan.cells) == 4
+    again = design.Plan.from_json(json.loads(json.dumps(plan.to_json())), "plan.json")
+    assert again.cells == plan.cells
 
 
 def test_a_level_that_is_the_constant_does_not_make_a_second_cell() -> None:
@@ -137,6 +157,10 @@ def test_every_factor_of_a_cell_has_a_level() -> None:
         "cache": "cold",
         "device": "aged",
         "scheduler": "mq-deadline",
+        "readers": None,
+        "disk": None,
+        "partition": None,
+        "queue_depth": None,
     }
 
 
@@ -146,9 +170,12 @@ def test_every_factor_of_a_cell_has_a_level() -> None:
         (design.Cell("oltp", "xfs", cache="hot"), {}, "level of cache 'hot'"),
         (design.Cell("oltp", "xfs", device="age"), {}, "did you mean aged"),
         (design.Cell("oltp", "xfs"), {"device": "fresh"}, "level of device 'fresh'"),
+        (design.Cell("oltp", "xfs", partition=5), {}, "level of partition '5'"),
+        (design.Cell("oltp", "xfs", readers=0), {}, "level of readers is a whole number"),
+        (design.Cell("oltp", "xfs", queue_depth=True), {}, "level of queue_depth is a whole"),
     ],
 )
-def test_an_unknown_level_is_refused(cell, constants, message) -> None:
+def test_a_level_that_cannot_be_is_refused(cell, constants, message) -> None:
     with pytest.raises(FsgreenError, match=message):
         with_cells(cell, **constants)
 
@@ -161,6 +188,7 @@ def test_one_file_system_that_is_there_leaves_out_what_needs_a_device() -> None:
                 STUDY.baseline,
                 replace(STUDY.baseline, device="aged"),
                 replace(STUDY.baseline, scheduler="bfq"),
+                replace(STUDY.baseline, partition=4),
                 replace(STUDY.baseline, cache="warm"),
             )
         },

@@ -9,11 +9,12 @@ import synthetic
 from fsgreen import design, paths
 from fsgreen.claims import VERDICTS, combine, load_claims
 from fsgreen.papers.cells import cells_table
-from fsgreen.papers.fast10.claims import claims_table, declared, judge_all, parts_table
+from fsgreen.papers.fast10.claims import PAPER, judge_all
 from fsgreen.papers.fast10.measured import Bench
 from fsgreen.papers.fast10.measured import test as put_to_test
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
+from fsgreen.papers.ledger import claims_table, declared, parts_table
 
 CELLS = [
     *synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED)),
@@ -25,7 +26,7 @@ def bench(of=CELLS, boundary="modelled", geometry=None, **frame):
     trials = synthetic.trials_frame(of, boundary=boundary, **frame)
     cells = cells_table(trials, synthetic.BOUNDS)
     made = pd.DataFrame(geometry)
-    return Bench(trials, cells, synthetic.BOUNDS, boundary, declared("needs"), made)
+    return Bench(trials, cells, synthetic.BOUNDS, boundary, declared(PAPER, "needs"), made)
 
 
 def ledger_of(slug, of_bench, testbed="loop"):
@@ -40,14 +41,14 @@ def verdicts(of_bench, testbed="loop", printed=None):
 
 def test_every_claim_has_an_entry_and_every_entry_a_claim():
     """A claim without an entry would vanish from the report."""
-    assert list(declared("claims")) == list(load_claims("fast10"))
-    assert len(declared("claims")) == 99
+    assert list(declared(PAPER, "claims")) == list(load_claims("fast10"))
+    assert len(declared(PAPER, "claims")) == 99
 
 
 def test_entries_name_things_that_exist():
     """Numbers, needs and functions that an entry refers to are there."""
-    claims, needs = load_claims("fast10"), declared("needs")
-    for slug, entry in declared("claims").items():
+    claims, needs = load_claims("fast10"), declared(PAPER, "needs")
+    for slug, entry in declared(PAPER, "claims").items():
         assert set(entry.get("needs", ())) <= set(needs), slug
         assert not entry.get("published") or slug in RECOMPUTED
         for ratio in entry.get("ratios", ()):
@@ -57,7 +58,7 @@ def test_entries_name_things_that_exist():
 
 def test_every_claim_gets_a_verdict_or_a_need():
     """99 rows; what is not testable says what it would need, in words."""
-    table = claims_table(judge_all(bench(), "loop", Printed.load()), "loop", "modelled")
+    table = claims_table(PAPER, judge_all(bench(), "loop", Printed.load()), "loop", "modelled")
     assert len(table) == 99
     assert set(table["verdict"]) <= set(VERDICTS)
     untested = table[table["verdict"] == "not testable here"]
@@ -70,7 +71,10 @@ def test_every_claim_gets_a_verdict_or_a_need():
 
 def test_changed_data_change_verdicts():
     """No verdict is written down: the same claim goes four ways."""
-    entry, numbers = declared("claims")["web_dtlg"], load_claims("fast10")["web_dtlg"]["numbers"]
+    entry, numbers = (
+        declared(PAPER, "claims")["web_dtlg"],
+        load_claims("fast10")["web_dtlg"]["numbers"],
+    )
     seen = {
         combine(put_to_test(entry, numbers, bench(speed={"webserver-ext3-dtlg": factor})))[0]
         for factor in (0.73, 0.9, 1.0, 1.3)
@@ -90,7 +94,10 @@ def test_changed_printed_numbers_change_verdicts(tmp_path):
 
 def test_modelled_power_decides_nothing_about_power():
     """Rule 19: the efficiency half of a claim counts only with a real meter."""
-    entry, numbers = declared("claims")["web_dtlg"], load_claims("fast10")["web_dtlg"]["numbers"]
+    entry, numbers = (
+        declared(PAPER, "claims")["web_dtlg"],
+        load_claims("fast10")["web_dtlg"]["numbers"],
+    )
     for boundary, basis in (("modelled", ""), ("wall", "measured")):
         ledger = {"web_dtlg": put_to_test(entry, numbers, bench(boundary=boundary))}
         parts = parts_table(ledger).set_index("part")
@@ -111,7 +118,7 @@ def test_a_testbed_that_the_claim_excludes_decides_nothing():
 def test_a_campaign_of_two_cells_says_what_is_missing():
     """The quick profile has few cells and two blocks: no verdict, no crash, a list of needs."""
     few = bench([design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")], blocks=2)
-    table = claims_table(judge_all(few, "loop", Printed.load()), "loop", "modelled")
+    table = claims_table(PAPER, judge_all(few, "loop", Printed.load()), "loop", "modelled")
     measured = table[table["basis"] == "measured"]
     assert set(measured["slug"]) <= {"stat_protocol"}
     row = table.set_index("slug").loc["web_ext3_xfs"]
@@ -191,7 +198,7 @@ def test_the_larger_campaign_tests_every_claim_on_an_option():
     assert {"web_blk_xfs", "file_ag_perf", "mail_blk", "db_blk2k", "combine_xfs"} <= more - tested
     lacking = {
         cell
-        for slug, entry in declared("claims").items()
+        for slug, entry in declared(PAPER, "claims").items()
         for part in put_to_test(entry, load_claims("fast10")[slug]["numbers"], large)
         for cell in part.lacks
     }

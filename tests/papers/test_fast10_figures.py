@@ -16,7 +16,7 @@ from fsgreen.papers.fast10.tables import (
     recommended,
     workload_parameters,
 )
-from fsgreen.papers.fast10.tables.tex import as_tex
+from fsgreen.papers.tables import as_tex
 
 PRINTED = Printed.load()
 LOADS = [design.Cell("webserver", fs, load_ops_s=x) for fs in ("ext2", "xfs") for x in (2e3, 5e3)]

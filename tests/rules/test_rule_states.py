@@ -165,6 +165,15 @@ def test_a_thread_that_did_nothing_is_starved(sound):
     assert "up to inf times" in answer(41, starved).found
 
 
+def test_a_reader_that_takes_much_longer_with_the_same_work_is_starved(sound):
+    """nfstricks03, section 5.3: the elevator's last of eight readers of a file each."""
+    threads = [{"process": "p", "thread": "r", "work_ops": [3, 3], "ended_s": [1.04, 5.97]}]
+    starved = with_record(sound, workload={**sound.records[0]["workload"], "threads": threads})
+    found = answer(41, starved)
+    assert found.state == "fired"
+    assert "5.74 times" in found.found
+
+
 def test_one_reader_is_treated_fairly_by_itself(sound):
     alone = [{**r, "workload": {**r["workload"], "variables": {}}} for r in sound.records]
     assert answer(41, replace(sound, records=alone)).state == "not asked"

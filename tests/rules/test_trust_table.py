@@ -14,7 +14,8 @@ import typst
 from fsgreen import paths, pipeline, reduce, rules
 from fsgreen.cli import rules as rules_command
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.fast10 import analyse, numbers
+from fsgreen.papers import numbers
+from fsgreen.papers.fast10 import analyse
 from fsgreen.rules.trust import COLUMNS
 
 

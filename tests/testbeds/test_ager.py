@@ -9,7 +9,7 @@ import pytest
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import aged, ager, guard, image, options, present, snapshot
 from fsgreen.testbeds.ager import Aging
-from fsgreen.testbeds.base import Mount
+from fsgreen.testbeds.base import Conditions, Mount
 from fsgreen.testbeds.loop import LoopTestbed
 
 SIZE_B = {"ext2": 64 << 20, "ext4": 64 << 20, "xfs": 300 << 20, "btrfs": 256 << 20}
@@ -43,7 +43,7 @@ def require_readable(mount: Mount) -> None:
 @pytest.mark.parametrize("file_system", SIZE_B)
 def test_an_aged_file_system_is_measured_and_comes_back_for_each_trial(file_system: str) -> None:
     with bed_for(file_system) as bed:
-        first = bed.prepare(file_system, "default", device="aged", seed=3)
+        first = bed.prepare(file_system, "default", Conditions(device="aged"), seed=3)
         files = tree(first)
         found = first.fragmentation
         assert found is not None and found["files_count"] == len(files) > 50
@@ -58,7 +58,7 @@ def test_an_aged_file_system_is_measured_and_comes_back_for_each_trial(file_syst
         (first.directory / "workload").write_bytes(b"x" * (8 << 20))
         bed.restore()
         bed.prepare("ext4", "default")
-        second = bed.prepare(file_system, "default", device="aged", seed=3)
+        second = bed.prepare(file_system, "default", Conditions(device="aged"), seed=3)
         assert tree(second) == files
         require_readable(second)
         assert not (second.directory / "workload").exists()
@@ -74,7 +74,7 @@ def test_a_seed_gives_one_tree_and_another_seed_another() -> None:
     trees = []
     for seed in (1, 1, 2):
         with bed_for("ext4") as bed:
-            trees.append(tree(bed.prepare("ext4", "default", device="aged", seed=seed)))
+            trees.append(tree(bed.prepare("ext4", "default", Conditions(device="aged"), seed=seed)))
     assert trees[0] == trees[1] != trees[2]
 
 
@@ -99,7 +99,7 @@ def test_the_images_of_a_block_go_when_the_next_one_begins(
 @pytest.mark.loop
 def test_the_agers_files_do_not_hide_whether_the_workloads_are_cached() -> None:
     with bed_for("ext4") as bed:
-        place = bed.prepare("ext4", "default", device="aged").directory
+        place = bed.prepare("ext4", "default", Conditions(device="aged")).directory
         (place / "file").write_bytes(b"x" * 100_000)
         assert bed.resident_share() == 1
         bed.remount()
@@ -110,18 +110,18 @@ def test_the_agers_files_do_not_hide_whether_the_workloads_are_cached() -> None:
 @pytest.mark.loop
 def test_a_copy_that_comes_back_otherwise_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     with bed_for("ext4") as bed:
-        mount = bed.prepare("ext4", "default", device="aged")
+        mount = bed.prepare("ext4", "default", Conditions(device="aged"))
         assert mount.fragmentation is not None
         wrong = {**mount.fragmentation, "files_count": 1.0}
         monkeypatch.setattr(ager, "layout", lambda place: wrong)
         with pytest.raises(FsgreenError, match=r"not as it was: files_count is 1.0"):
-            bed.prepare("ext4", "default", device="aged")
+            bed.prepare("ext4", "default", Conditions(device="aged"))
 
 
 @pytest.mark.loop
 def test_a_target_that_is_reached_ends_it_without_shortfall() -> None:
     with bed_for("ext4", Aging(layout_score=0.999)) as bed:
-        found = bed.prepare("ext4", "default", device="aged").fragmentation
+        found = bed.prepare("ext4", "default", Conditions(device="aged")).fragmentation
         assert found is not None
         assert found["layout_score_x"] <= found["target_layout_score_x"] == 0.999
         assert (found["rounds_count"], found["shortfall_x"]) == (1, 0)
@@ -131,7 +131,7 @@ def test_a_target_that_is_reached_ends_it_without_shortfall() -> None:
 def test_a_full_file_system_is_an_error_with_a_way_on() -> None:
     with bed_for("ext4", Aging(highest=1.5)) as bed:
         with pytest.raises(FsgreenError, match="the ager cannot go on") as caught:
-            bed.prepare("ext4", "default", device="aged")
+            bed.prepare("ext4", "default", Conditions(device="aged"))
         assert "image_mib" in (caught.value.next_step or "")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import available, cache, directory, mounts, open_testbed
+from fsgreen.testbeds import Conditions, available, cache, directory, mounts, open_testbed
 
 SIZE_B = 1 << 20
 
@@ -102,20 +102,33 @@ def test_a_device_state_that_a_directory_cannot_make_is_refused(tmp_path: Path, 
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
         for refusing in (bed.check, bed.prepare):
             with pytest.raises(FsgreenError, match=f"cannot make the device state {state}") as it:
-                refusing(present(tmp_path), "default", device=state)
+                refusing(present(tmp_path), "default", Conditions(device=state))
             assert "--testbed loop" in (it.value.next_step or "")
-        assert bed.prepare(present(tmp_path), "default", device="initial").state is None
+        assert bed.prepare(present(tmp_path), "default", Conditions(device="initial")).state is None
         with pytest.raises(FsgreenError, match="did you mean steady"):
-            bed.check(present(tmp_path), "default", device="stead")
+            bed.check(present(tmp_path), "default", Conditions(device="stead"))
 
 
 def test_a_scheduler_that_a_directory_would_have_to_set_is_refused(tmp_path: Path) -> None:
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
         here = bed.describe()["scheduler"]
-        bed.check(present(tmp_path), "default", scheduler=here)
+        bed.check(present(tmp_path), "default", Conditions(scheduler=here))
         with pytest.raises(FsgreenError, match="sets no scheduler") as caught:
-            bed.check(present(tmp_path), "default", scheduler="elevator")
+            bed.check(present(tmp_path), "default", Conditions(scheduler="elevator"))
         assert "--testbed loop" in (caught.value.next_step or "")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [Conditions(disk="some-disk"), Conditions(partition=1), Conditions(queue_depth=32)],
+    ids=["disk", "partition", "queue_depth"],
+)
+def test_what_only_a_simulated_disk_can_be_is_refused(tmp_path: Path, asked: Conditions) -> None:
+    """A cell of the inner zone, measured wherever the folder is, would carry a false label."""
+    with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
+        with pytest.raises(FsgreenError, match="testbed directory cannot choose") as caught:
+            bed.prepare(present(tmp_path), "default", asked)
+        assert "--testbed simdisk" in (caught.value.next_step or "")
 
 
 def test_missing_folder_and_too_small_a_disk_are_told(tmp_path: Path) -> None:
@@ -149,6 +162,7 @@ def test_auto_without_root_takes_the_directory_and_says_why(
     assert [(entry.name, entry.usable) for entry in available()] == [
         ("loop", False),
         ("directory", True),
+        ("simdisk", False),
     ]
     with open_testbed("auto", size_b=SIZE_B) as bed:
         assert isinstance(bed, directory.DirectoryTestbed)

@@ -30,11 +30,12 @@ while True:
 AGING = """
 import sys
 from pathlib import Path
+from fsgreen.testbeds.base import Conditions
 from fsgreen.testbeds.loop import LoopTestbed
 with LoopTestbed(Path(sys.argv[1]), size_b=64 << 20) as bed:
     print("opened", flush=True)
     for seed in range(1000):
-        bed.prepare("ext4", "default", device="aged", seed=seed)
+        bed.prepare("ext4", "default", Conditions(device="aged"), seed=seed)
 """
 
 

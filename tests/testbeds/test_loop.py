@@ -20,6 +20,7 @@ from fsgreen.testbeds import (
     options,
     present,
 )
+from fsgreen.testbeds.base import Conditions
 from fsgreen.testbeds.queue import Queue
 
 SMALL_B = 520 << 20
@@ -184,10 +185,10 @@ def test_the_scheduler_of_one_cell_does_not_stay_for_the_next() -> None:
     with open_testbed("loop", in_memory=True, size_b=32 << 20) as bed:
         before = bed.describe()["scheduler"]
         other = next(name for name in bed.describe()["schedulers"] if name != before)
-        assert bed.prepare("ext4", "default", scheduler=other).scheduler == other
+        assert bed.prepare("ext4", "default", Conditions(scheduler=other)).scheduler == other
         assert bed.prepare("ext4", "default").scheduler == before
         with pytest.raises(FsgreenError, match="unknown scheduler"):
-            bed.check("ext4", "default", scheduler="elevator")
+            bed.check("ext4", "default", Conditions(scheduler="elevator"))
 
 
 @pytest.mark.loop

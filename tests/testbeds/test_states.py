@@ -9,6 +9,7 @@ import pytest
 
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import guard, image, mounts, open_testbed, options, present, states
+from fsgreen.testbeds.base import Conditions
 from fsgreen.testbeds.queue import Queue
 
 SIZE_B = 64 << 20
@@ -31,7 +32,7 @@ def test_steady_is_written_in_full_before_every_trial() -> None:
         queue = Queue(bed.device_name() or "")
         for _ in range(2):
             before_b = queue.written_b()
-            state = bed.prepare("ext4", "default", device="steady").state
+            state = bed.prepare("ext4", "default", Conditions(device="steady")).state
             assert state is not None and state.name == "steady"
             assert SIZE_B <= state.written_b <= queue.written_b() - before_b
             assert bed.remount().state == state
@@ -61,7 +62,7 @@ def test_a_solid_state_disk_forgets_the_trial_before(solid_state: Path) -> None:
         first = bed.prepare("ext4", "default").state
         assert first is not None and (first.written_b, first.discarded_b) == (0, 0)
         for name, passes in (("initial", 1), ("steady", 2)):
-            state = bed.prepare("ext4", "default", device=name).state
+            state = bed.prepare("ext4", "default", Conditions(device=name)).state
             assert state is not None and state.name == name
             assert state.discarded_b >= SIZE_B
             assert passes * SIZE_B <= state.written_b < (passes + 1) * SIZE_B
@@ -115,7 +116,7 @@ def test_writes_that_the_kernel_did_not_count_are_an_error() -> None:
         counting.write_text("0")
         try:
             with pytest.raises(FsgreenError, match=r"counted \d+ B written of") as caught:
-                bed.prepare("ext4", "default", device="steady")
+                bed.prepare("ext4", "default", Conditions(device="steady"))
             assert str(counting) in (caught.value.next_step or "")
         finally:
             counting.write_text("1")
@@ -145,4 +146,4 @@ def test_an_unknown_state_is_refused_with_the_nearest() -> None:
         open_testbed("loop", in_memory=True, size_b=SIZE_B) as bed,
         pytest.raises(FsgreenError, match="did you mean aged"),
     ):
-        bed.prepare("ext4", "default", device="age")
+        bed.prepare("ext4", "default", Conditions(device="age"))

@@ -144,6 +144,14 @@ fn a_run_that_ends_by_itself_is_whole_and_timed_by_its_last_operation() {
     assert_eq!(run["partial"], false);
     let duration_s = run["measure"]["duration_s"].as_f64().unwrap();
     assert_eq!(duration_s, seconds(&run, 1));
+    let ended_s = run["last_ops"][0]["ended_s"].as_array().unwrap().iter();
+    let ended_s: Vec<f64> = ended_s.map(|at_s| at_s.as_f64().unwrap()).collect();
+    assert_eq!(ended_s.len(), 4);
+    assert!(ended_s.iter().all(|at_s| (0.5..duration_s).contains(at_s)));
+    let last_s = ended_s
+        .iter()
+        .fold(0.0, |last_s: f64, &at_s| last_s.max(at_s));
+    assert!(duration_s - last_s < 2e-9, "{last_s} of {duration_s}");
     // What follows the last read is at least the rest of the thread that was the last to read.
     let whole = place.run(
         &text.replace("random, iters=20", "random, iters=40"),

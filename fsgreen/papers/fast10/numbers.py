@@ -2,130 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths, rules
-from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS
-from fsgreen.design import Plan
-from fsgreen.design.overview import blocks_of
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.reduce import due_trials, read_plan, read_table
-
-MEANING = {
-    "reproduced": "our interval lies inside the tolerance around the published value",
-    "direction only": "the same direction, another size",
-    "not reproduced": "the published value is outside our interval, or another part fails",
-    "reversed": "the opposite direction",
-    "inconclusive": "our interval is too wide, or there are too few trials",
-    "not testable here": "it takes something that this campaign does not have",
-}
+from fsgreen.papers.numbers import campaign_numbers
+from fsgreen.reduce import read_table
 
 
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/fast10.typ` shows, ready to be written as JSON."""
-    plan = read_plan(campaign)
-    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    printed = Printed.load()
+    shared = campaign_numbers(campaign, printed)
     trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
-    claims = read_table(campaign, "claims")
     return {
-        "campaign": campaign,
-        "paper": Printed.load().method["paper"],
-        "boundary": identity["boundary"],
-        "setup": _setup(plan, identity, trials, cells),
-        "verdicts": _verdicts(claims),
-        "claims": {
-            "total": len(claims),
-            "tested": int((claims["verdict"] != "not testable here").sum()),
-            "measured": int((claims["basis"] == "measured").sum()),
-            "published": int((claims["basis"] == "published").sum()),
-            "part": int((claims["scope"] == "part").sum()),
-        },
-        "tolerance": {
-            "measured": f"{MEASURED_TOLERANCE:.0%}".replace("%", " %"),
-            "published": f"{PUBLISHED_TOLERANCE:.0%}".replace("%", " %"),
-            "equivalence": f"{plan.bounds['equivalence_percent']:g} %",
-        },
-        "trials": {
-            "whole": len(trials),
-            "planned": len(due_trials(plan, trials)),
-            "cells": len(cells),
-            "on_target": int(cells["target_met"].sum()),
-            "target": f"{plan.bounds['ci_half_width_percent']:g} %",
-            "enough": bool(cells["enough"].all()),
-            "least": int(cells["n"].min()),
-            "minimum": f"{plan.bounds['minimum_trials']:g}",
-        },
+        **shared,
         "leaders": _leaders(cells, read_table(campaign, "effects")),
-        "trust": trust(campaign),
-        "figures": _figures(str(identity["boundary"])),
-        "not_run": _not_run(plan, trials),
+        "figures": _figures(str(shared["boundary"])),
+        "not_run": [*shared["not_run"], *_options_not_run(trials, printed)],
     }
-
-
-def trust(campaign: str) -> dict[str, Any]:
-    """Return every rule with its state, those first that a reader must know of."""
-    table = rules.by_state(rules.read(campaign))
-    names = {number: rule.name for number, rule in rules.rules().items()}
-    counts = rules.counts(table)
-    return {
-        "rules": len(table),
-        "states": [
-            {"state": state, "count": counts[state], "meaning": meaning}
-            for state, meaning in rules.STATES.items()
-        ],
-        "modes": [{"mode": mode, "meaning": meaning} for mode, meaning in rules.MODES.items()],
-        "rows": table.assign(name=table["rule"].map(names)).to_dict("records"),
-    }
-
-
-def _setup(
-    plan: Plan, identity: dict[str, Any], trials: pd.DataFrame, cells: pd.DataFrame
-) -> list[list[str]]:
-    audit, testbed = identity["audit"], identity["testbed"]
-    where = "in memory" if testbed.get("in_memory") else "on disk"
-    meters = [
-        f"{name}: {meter['model']}, {meter['serial']}" for name, meter in identity["meters"].items()
-    ]
-    begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
-    scale = ", ".join(f"{name} {factor:g}" for name, factor in plan.profile.scale.items())
-    settings = {
-        "Testbed": f"{testbed['kind']}, image of {plan.profile.image_b / 2**30:g} GiB {where}",
-        "Machine": f"{audit['cpu']}, {audit['cores_count']} cores, "
-        f"{audit['memory_b'] / 2**30:.1f} GiB",
-        "Kernel": audit["kernel"],
-        "Meters": "; ".join(meters) + f" (boundary: {identity['boundary']})",
-        "Idle power": f"{identity['idle_power_w']:.1f} W, {identity['boundary']}",
-        "Begun": f"{begun:%Y-%m-%d %H:%M} UTC",
-        "Plan": f"profile {plan.profile.name}, {blocks_of(plan)} blocks, "
-        f"seed {plan.seed}, hash {plan.hash[:12]}",
-        "Trial": f"{plan.profile.warmup_s:g} s warm-up, {plan.profile.measure_s:g} s measured",
-        "Scale": f"{scale} of the published file counts (oltp: of the file size)",
-        "File systems": ", ".join(sorted(cells["file_system"].unique())),
-        "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
-    }
-    return [[name, text] for name, text in settings.items()]
-
-
-def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {
-            "verdict": verdict,
-            "count": int((claims["verdict"] == verdict).sum()),
-            "measured": _count(claims, verdict, "measured"),
-            "published": _count(claims, verdict, "published"),
-            "part": int(((claims["verdict"] == verdict) & (claims["scope"] == "part")).sum()),
-            "meaning": MEANING[verdict],
-        }
-        for verdict in VERDICTS
-    ]
-
-
-def _count(claims: pd.DataFrame, verdict: str, basis: str) -> int:
-    return int(((claims["verdict"] == verdict) & (claims["basis"] == basis)).sum())
 
 
 def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
@@ -175,19 +71,13 @@ def _figures(boundary: str) -> list[dict[str, str]]:
     return [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()]
 
 
-def _not_run(plan: Plan, trials: pd.DataFrame) -> list[str]:
-    lines = [f"{entry['what']}: {entry['why']}" for entry in plan.exclusions]
-    missing = sorted({entry.trial for entry in due_trials(plan, trials)} - set(trials["trial"]))
-    if missing:
-        shown = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
-        lines.append(f"{len(missing)} planned trials are missing: {shown}")
+def _options_not_run(trials: pd.DataFrame, printed: Printed) -> list[str]:
     have = set(zip(trials["workload"], trials["file_system"], trials["option"], strict=True))
-    table = Printed.load().table2
     lacking = {
         f"{fs} {option}"
-        for fs, option in table[["fs", "option"]].drop_duplicates().itertuples(index=False)
+        for fs, option in printed.table2[["fs", "option"]].drop_duplicates().itertuples(index=False)
         if fs != "reiserfs" and not any((w, fs, option) in have for w in WORKLOADS)
     }
-    if lacking:
-        lines.append(f"options of table 2 without any trial: {', '.join(sorted(lacking))}")
-    return lines
+    if not lacking:
+        return []
+    return [f"options of table 2 without any trial: {', '.join(sorted(lacking))}"]

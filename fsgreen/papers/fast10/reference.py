@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
-import yaml
 
-from fsgreen import paths
+from fsgreen.papers.printed import PrintedPaper
 
 WORKLOADS = ("webserver", "fileserver", "varmail", "oltp")
 FILE_SYSTEMS = ("ext2", "ext3", "reiserfs", "xfs")
@@ -23,46 +19,25 @@ _PREFIX = {"e2": "ext2", "e3": "ext3", "r": "reiserfs", "x": "xfs"}
 _SHORT = {"def": "default", "noatm": "noatime"}
 
 
-@dataclass(frozen=True)
-class Printed:
-    """Tables 1 to 3, the values of the figures and the method of fast10.
+class Printed(PrintedPaper):
+    """Tables 1 to 3, the values of the figures and the method of fast10."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where the published numbers lie.
-    """
-
-    folder: Path
-
-    @classmethod
-    def load(cls) -> Printed:
-        """Return the published numbers that come with the project."""
-        return cls(paths.reference())
+    paper = "fast10"
 
     @cached_property
     def table1(self) -> pd.DataFrame:
         """Workload parameters, by workload."""
-        return pd.read_csv(self.folder / "fast10_table1.csv").set_index("workload")
+        return self.table(1).set_index("workload")
 
     @cached_property
     def table2(self) -> pd.DataFrame:
         """Effect of each option in per cent of the default; a dash is empty."""
-        return pd.read_csv(self.folder / "fast10_table2.csv")
+        return self.table(2)
 
     @cached_property
     def table3(self) -> pd.DataFrame:
         """Recommended configuration and its gains, by workload."""
-        return pd.read_csv(self.folder / "fast10_table3.csv").set_index("workload")
-
-    @cached_property
-    def method(self) -> dict[str, Any]:
-        """Parameters of the method."""
-        return dict(_load(self.folder / "methods.yaml")["methods"]["fast10"])
-
-    @cached_property
-    def _figures(self) -> dict[str, dict[str, Any]]:
-        return {entry["id"]: entry for entry in _load(self.folder / "figures.yaml")["figures"]}
+        return self.table(3).set_index("workload")
 
     def effect_x(self, file_system: str, option: str, workload: str, metric: str) -> float:
         """Return table 2's value as a ratio to the default; a dash is 1, no such row is NaN."""
@@ -79,10 +54,6 @@ class Printed:
             return float("nan")
         change = row["change_percent"].iloc[0]
         return 1.0 if pd.isna(change) else 1 + float(change) / 100
-
-    def points(self, figure: str) -> list[dict[str, Any]]:
-        """Return the points of a figure (`1`, `3a`, ...) that the text states or implies."""
-        return list(self._figures[f"fast10-fig{figure}"]["points"])
 
     def bars(self, figure: str) -> pd.DataFrame:
         """Return a bar figure as file_system, option, value, low, high, doubtful.
@@ -104,7 +75,3 @@ class Printed:
                 }
             )
         return pd.DataFrame(rows)
-
-
-def _load(file: Path) -> Any:
-    return yaml.load(file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -16,7 +16,8 @@ use crate::lang::Value;
 pub use host::{Host, Mount};
 pub use notes::notes;
 pub use results::{
-    Configuration, Cost, FlowopResult, Latency, Measure, Phase, Requests, RunResult, Series,
+    Configuration, Cost, FlowopResult, LastOps, Latency, Measure, Phase, Requests, RunResult,
+    Series,
 };
 pub use table::{octaves, statistics, summary};
 

@@ -11,7 +11,7 @@ use crate::histogram::{Bucket, filled};
 use crate::lang::Value;
 use crate::model::{ArrivalProcess, Class, Flowop, FlowopId, Model, Quit, Run};
 use crate::record::{LatencyTotal, RequestTotal, Total, Totals};
-use crate::run::{Arena, Ending, ProcessRecord, Timing};
+use crate::run::{Arena, Ending, Place, ProcessRecord, Timing};
 
 #[derive(Debug, Serialize)]
 pub struct RunResult {
@@ -25,7 +25,18 @@ pub struct RunResult {
     pub variables: BTreeMap<String, Value>,
     pub phases: Vec<Phase>,
     pub measure: Measure,
+    pub last_ops: Vec<LastOps>,
     pub cost: Cost,
+}
+
+/// When the threads of a kind ended their last op that is work.
+#[derive(Debug, Serialize)]
+pub struct LastOps {
+    pub process: String,
+    pub thread: String,
+    /// Since the begin of the measured interval, for each instance as in `work_ops_by_instance`;
+    /// None if it did none within.
+    pub ended_s: Vec<Option<f64>>,
 }
 
 /// What was asked for.
@@ -153,6 +164,7 @@ impl RunResult {
             ],
             cost: Cost::new(&arena.processes, measure.work_ops),
             measure,
+            last_ops: last_ops(arena, measure_ns),
         }
     }
 }
@@ -208,6 +220,25 @@ impl FlowopResult {
             work_ops_by_instance: total.work_ops_by_instance.clone(),
         }
     }
+}
+
+fn last_ops(arena: &Arena, measure_ns: u64) -> Vec<LastOps> {
+    let ended_s = |place: &Place| {
+        let last_ns = arena.records.last_ns_of(place.part.thread)?;
+        Some(to_seconds(last_ns - measure_ns))
+    };
+    let processes = arena.model.processes.iter().enumerate();
+    let threads = processes.flat_map(|(p, process)| {
+        let threads = process.threads.iter().enumerate();
+        threads.map(move |(t, thread)| (p, t, &process.name, &thread.name))
+    });
+    threads
+        .map(|(p, t, process, thread)| LastOps {
+            process: process.clone(),
+            thread: thread.clone(),
+            ended_s: arena.places.of(p, t).map(ended_s).collect(),
+        })
+        .collect()
 }
 
 fn requests(model: &Model, totals: &[RequestTotal]) -> Vec<Requests> {

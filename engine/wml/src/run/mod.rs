@@ -9,6 +9,7 @@ mod process;
 mod supervisor;
 
 pub use arena::Arena;
+pub use places::Place;
 pub use process::ProcessRecord;
 pub use supervisor::{Ending, Watch, supervise};
 

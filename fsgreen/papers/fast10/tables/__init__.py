@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen import paths
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.fast10.tables.agreement import agreement
 from fsgreen.papers.fast10.tables.effects import option_effects
 from fsgreen.papers.fast10.tables.micro import micro_benchmarks
 from fsgreen.papers.fast10.tables.parameters import workload_parameters
 from fsgreen.papers.fast10.tables.recommended import recommended
-from fsgreen.papers.fast10.tables.tex import as_tex
+from fsgreen.papers.tables import write_all
 from fsgreen.reduce import read_plan, read_table
 
 __all__ = [
@@ -52,9 +51,4 @@ def write_tables(campaign: str, printed: Printed) -> Path:
             micro_benchmarks(cells),
         ),
     }
-    folder = paths.results(campaign) / "tables"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, (caption, table) in tables.items():
-        table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
-        (folder / f"{name}.tex").write_text(as_tex(table, caption, name))
-    return folder
+    return write_all(campaign, tables)

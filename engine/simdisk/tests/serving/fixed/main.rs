@@ -42,9 +42,9 @@ fn main() -> Result<(), Fault> {
         profile: "fixed".into(),
         name: "Fixed".into(),
         sectors,
-        // Judged by the same rule as every device; its data take no time.
+        // Tests run beside each other, where time is not judged; but one that takes none is too fast.
         pace: Pace {
-            read_4k_ns: service_ns,
+            read_4k_ns: if service_ns == 0 { 0 } else { u64::MAX },
             sequential_b_s: 0,
         },
         device: Box::new(move |at| {

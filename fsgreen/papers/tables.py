@@ -1,12 +1,26 @@
-"""Tables as TeX, for whoever writes the next paper in it."""
+"""Tables of a report as CSV, and as TeX for whoever writes the next paper in it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
 
+from fsgreen import paths
+
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$"})
+
+
+def write_all(campaign: str, tables: Mapping[str, tuple[str, pd.DataFrame]]) -> Path:
+    """Write tables, each with its caption, as `.csv` and `.tex`; return their folder."""
+    folder = paths.results(campaign) / "tables"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (caption, table) in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
+        (folder / f"{name}.tex").write_text(as_tex(table, caption, name))
+    return folder
 
 
 def as_tex(table: pd.DataFrame, caption: str, label: str) -> str:

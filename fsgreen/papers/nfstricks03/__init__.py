@@ -1,0 +1,1 @@
+"""nfstricks03: NFS Tricks and Benchmarking Traps (2003), the traps of the disk."""

@@ -1,0 +1,71 @@
+"""The ledger of the 77 claims of nfstricks03: each with a verdict, or what a test would need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fsgreen import paths
+from fsgreen.claims import Part
+from fsgreen.papers import ledger
+from fsgreen.papers.nfstricks03.measured import test
+from fsgreen.papers.nfstricks03.published import RECOMPUTED
+from fsgreen.papers.nfstricks03.reference import Printed
+from fsgreen.papers.reader_claims import Bench
+from fsgreen.papers.readers import runs_of
+from fsgreen.papers.zones import Zones
+from fsgreen.reduce import read_plan, read_table
+from fsgreen.virtual import disk_files
+
+PAPER = "nfstricks03"
+
+
+def write(campaign: str) -> Path:
+    """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
+    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    testbed, boundary = str(identity["testbed"]["kind"]), str(identity["boundary"])
+    trials, finishes = read_table(campaign, "trials"), read_table(campaign, "finishes")
+    bound = read_plan(campaign).bounds["equivalence_percent"] / 100
+    needs = ledger.declared(PAPER, "needs")
+    zones = {name: Zones.of_file(text) for name, text in disk_files(campaign).items()}
+    benches = {
+        ledger.VIRTUAL if runs.virtual else testbed: Bench(
+            runs, bound, needs, zones if runs.virtual else {}
+        )
+        for runs in runs_of(campaign, trials, finishes)
+    }
+    parts = judge_all(benches, needs, Printed.load())
+    ledger.write_ledger(campaign, PAPER, parts, testbed, boundary)
+    return paths.results(campaign)
+
+
+def judge_all(
+    benches: Mapping[str, Bench], needs: Mapping[str, str], printed: Printed
+) -> dict[str, list[Part]]:
+    """Return the parts of every claim, by slug: by every bench, or by the printed numbers.
+
+    Parameters
+    ----------
+    benches : mapping
+        By the kind of testbed that each is.
+    needs : mapping
+        Texts for what a test would take, by name.
+    printed : Printed
+        The published numbers.
+    """
+
+    def tested(entry: Mapping[str, Any], claim: Mapping[str, Any]) -> list[Part]:
+        texts = ledger.needed(entry, needs)
+        places = {**claim, "testable_on": [*claim["testable_on"], *entry.get("on", ())]}
+        return [
+            ledger.on_testbed(part, places, testbed, texts)
+            for testbed, bench in benches.items()
+            for part in test(entry, claim["numbers"], bench)
+        ]
+
+    def recompute(slug: str, numbers: Sequence[Mapping[str, Any]]) -> Iterable[Part]:
+        return RECOMPUTED[slug](printed, numbers)
+
+    return ledger.judge_all(PAPER, needs, tested, recompute)

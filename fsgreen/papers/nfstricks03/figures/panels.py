@@ -1,0 +1,62 @@
+"""What the figures share: a panel of published values beside one for each clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fsgreen.figures import simulated
+from fsgreen.papers.readers import REAL, Runs
+
+TITLE = {REAL: "real time: ext2 on Linux"}
+COLOUR = {
+    "ide1": "#0072B2",
+    "ide4": "#56B4E9",
+    "scsi1 tags": "#D55E00",
+    "scsi4 tags": "#E69F00",
+    "scsi1 no tags": "#009E73",
+    "scsi4 no tags": "#88C9A1",
+}
+"""A series has one colour in all figures (Okabe & Ito 2008, the inner partitions lighter)."""
+
+MARKER = {
+    "ide1": "o",
+    "ide4": "s",
+    "scsi1 tags": "^",
+    "scsi4 tags": "v",
+    "scsi1 no tags": "D",
+    "scsi4 no tags": "X",
+}
+STATED, DERIVED = "full", "none"
+
+
+def side_by_side(figure: Figure, runs: Sequence[Runs]) -> tuple[Axes, list[Axes]]:
+    """Return a panel for the published values, and one for each of the runs, of equal scale."""
+    first, *others = figure.subplots(1, 1 + len(runs), sharey=True, squeeze=False)[0]
+    first.set_title("published (open: derived)")
+    for axes, one in zip(others, runs, strict=True):
+        axes.set_title(TITLE.get(one.clock, one.clock))
+    return first, others
+
+
+def mark_simulated(panels: Sequence[Axes]) -> None:
+    """Mark the panels of runs, which share an axis, above all that they show."""
+    low, high = panels[0].get_ylim()
+    panels[0].set_ylim(low, high + 0.08 * (high - low))
+    for axes in panels:
+        simulated(axes)
+
+
+def published_point(axes: Axes, point: Mapping[str, Any], x: float, y: float, series: str) -> None:
+    """Draw a published value: filled where the text states it, open where it is derived."""
+    axes.plot(
+        x,
+        y,
+        color=COLOUR[series],
+        marker=MARKER[series],
+        fillstyle=STATED if point["source"] == "stated" else DERIVED,
+        linestyle="none",
+    )

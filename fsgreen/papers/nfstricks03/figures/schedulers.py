@@ -1,0 +1,67 @@
+"""Figure 3 for every scheduler: what fairness costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fsgreen.figures import empty, new, note, styled
+from fsgreen.papers.nfstricks03.figures.panels import COLOUR, MARKER, TITLE, mark_simulated
+from fsgreen.papers.nfstricks03.reference import FIGURE_3, setup
+from fsgreen.papers.reader_claims import total
+from fsgreen.papers.readers import Runs
+
+SCHEDULERS = ("elevator", "n-cscan", "none", "mq-deadline", "kyber", "bfq")
+
+
+@styled
+def schedulers(runs: Sequence[Runs]) -> Figure:
+    """Return throughput of eight readers against the last one's time over the first one's.
+
+    Parameters
+    ----------
+    runs : sequence of Runs
+        One for each clock.
+    """
+    figure = new(3.2)
+    if all(one.cell(setup(name)).empty for one in runs for name in FIGURE_3):
+        return empty(figure, "This campaign has no eight readers.")
+    panels = figure.subplots(1, len(runs), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, one in zip(panels, runs, strict=True):
+        for name in FIGURE_3:
+            _points(axes, one, name)
+        axes.set_xscale("log")
+        axes.axvline(1.2, color="black", linewidth=0.6, linestyle=":")
+        axes.set(xlabel="time of the last reader over that of the first")
+        axes.set_title(TITLE.get(one.clock, one.clock))
+    ticks = (1, 1.2, 2, 5, 10)
+    panels[0].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    panels[0].set_xticks([], minor=True)
+    panels[0].set(ylabel="throughput (MiB/s)", ylim=(0, None))
+    mark_simulated(panels)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(FIGURE_3))
+    note(figure, "8 readers; left of the dotted line is what nfstricks03 has for N-CSCAN")
+    return figure
+
+
+def _points(axes: Axes, runs: Runs, name: str) -> None:
+    label: str | None = name
+    for scheduler in SCHEDULERS:
+        one = setup(name, scheduler=scheduler)
+        if runs.cell(one).empty:
+            continue
+        x, y = total(runs.spread(one)).value, total(runs.rate(one)).value
+        axes.plot(
+            x,
+            y,
+            color=COLOUR[name],
+            marker=MARKER[name],
+            markersize=5,
+            linestyle="none",
+            label=label,
+        )
+        axes.annotate(scheduler, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=6.5)
+        label = None

@@ -1,0 +1,323 @@
+"""Claims put to the test by runs of readers, in real or in virtual time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.claims import Band, Part, band, judge, written
+from fsgreen.papers.nfstricks03.reference import (
+    DISKS,
+    EIGHT,
+    FIGURE_3,
+    READERS,
+    setup,
+)
+from fsgreen.papers.reader_claims import Bench, Numbers, Pair, about
+from fsgreen.papers.reader_method import METHOD, Check
+from fsgreen.papers.readers import Setup
+from fsgreen.papers.zones import Zones
+
+ABOVE = Band(1, math.inf, 1)
+DEFAULTS = (("ide1", "ide4"), ("scsi1 tags", "scsi4 tags"))
+"""Outer and inner partition of each disk as it is by default."""
+
+SEVERAL = tuple(readers for readers in READERS if readers > 1)
+MANY = (8, 16, 32)
+"""Readers that count as many: where the lines of figure 2 are flat."""
+
+NOT_FITTED = "disk-not-fitted"
+
+
+def test(entry: Mapping[str, Any], numbers: Numbers, bench: Bench) -> list[Part]:
+    """Return the parts of a claim that an entry of `claims.yaml` declares."""
+    return list(CHECKS[entry["check"]](bench, numbers)) if "check" in entry else []
+
+
+# --- runs and zones -----------------------------------------------------------------------------
+
+
+def _runs(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    value = numbers[0]["value"]
+    for name in FIGURE_3:
+        for scheduler in ("elevator", "n-cscan"):
+            one = setup(name, scheduler=scheduler)
+            target, count = Band(value, math.inf, 0), partial(_count, bench, one)
+            yield bench.part(f"trials of {one}", target, "34 runs", count, one, unit="")
+
+
+def _sector_ratio(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    typical, lowest = (number["value"] for number in numbers)
+    for name, zones in _zones(bench):
+        target = Band(lowest, about(typical).high, 0)
+        text = f"{lowest:g}x to {typical:g}x"
+        yield _of_file(f"innermost over outermost track of {name}", 1 / zones.ratio_x, target, text)
+
+
+def _per_revolution(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[0], "simulated", bench.bound)
+    for name, zones in _zones(bench):
+        what = f"bytes of a revolution of {name}, outermost over innermost"
+        yield _of_file(what, zones.ratio_x, target, f"nearly {written(numbers[0])}")
+
+
+def _small_partition(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for name, zones in _zones(bench):
+        part_x = zones.within(0, 1 / 4).ratio_x
+        what = f"spread of rates in the outermost quarter of {name}, over that of the whole"
+        ratio = (part_x - 1) / (zones.ratio_x - 1)
+        yield _of_file(what, ratio, Band(0, 1 - 1e-9, -1), "smaller")
+
+
+def _read_time(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for outer, inner in DEFAULTS:
+        pair = setup(outer, 1), setup(inner, 1)
+        target = band(numbers[0], "simulated", bench.bound)
+        what = f"time of one reader, {outer} over {inner}"
+        yield bench.ratio(what, bench.runs.duration, *pair, target, written(numbers[0]))
+        if "seeks_count" in bench.runs.trials:
+            target = band(numbers[1], "simulated", bench.bound)
+            what = f"seeks of one reader, {outer} over {inner}"
+            yield bench.ratio(what, bench.runs.seeks, *pair, target, written(numbers[1]))
+
+
+def _outer_faster(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for outer, inner in DEFAULTS:
+        pairs = [(setup(outer, n), setup(inner, n)) for n in READERS]
+        text = f"{outer} above {inner}"
+        yield bench.weakest(f"{outer} over {inner}", bench.runs.rate, pairs, ABOVE, text)
+
+
+def _scsi_weaker(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for readers in MANY:
+        pairs = [(setup(outer, readers), setup(inner, readers)) for outer, inner in DEFAULTS]
+        what = f"zone effect of ide over that of scsi with tags, {readers} readers"
+        ours = partial(_effect_over_effect, bench, *pairs)
+        yield bench.part(what, ABOVE, "ide above scsi", ours, *pairs[0], *pairs[1])
+
+
+def _obscures(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    larger = Band(1 / (1 - bench.bound), math.inf, 1)
+    text = "above any small change"
+    for outer, inner in DEFAULTS:
+        pair = setup(outer), setup(inner)
+        what = f"{outer} over {inner}, {EIGHT} readers"
+        yield bench.ratio(what, bench.runs.rate, *pair, larger, text)
+
+
+# --- the tagged queue ---------------------------------------------------------------------------
+
+
+def _reorders(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    if "reordered_percent" not in bench.runs.trials:
+        return
+    for name, target, text in (
+        ("scsi1 no tags", Band(0, 0, 0), "served in the order of issue"),
+        ("scsi1 tags", Band(1e-9, 1, 0), "served in another order"),
+    ):
+        what = f"share of requests that the disk serves before an older one, {name}"
+        yield bench.value(what, bench.runs.reordered, setup(name), target, text, "share")
+
+
+def _off_faster(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for off, on in (("scsi1 no tags", "scsi1 tags"), ("scsi4 no tags", "scsi4 tags")):
+        pairs = [(setup(off, n), setup(on, n)) for n in SEVERAL]
+        yield bench.weakest(f"{off} over {on}", bench.runs.rate, pairs, ABOVE, "off above on")
+
+
+def _spike(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    pairs = [(setup("scsi1 tags", 1), setup("scsi1 tags", n)) for n in SEVERAL]
+    what = "scsi1 tags, one reader over several"
+    yield bench.weakest(what, bench.runs.rate, pairs, ABOVE, "one reader above several")
+
+
+def _on_rate(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    mb_s = numbers[0]["value"]
+    for readers in MANY:
+        what = f"MiB/s of scsi1 tags, {readers} readers"
+        one, target = setup("scsi1 tags", readers), Band(mb_s, about(mb_s).high, 0)
+        yield bench.value(what, bench.runs.rate, one, target, "a little over 15 MB/s")
+
+
+def _off_rate(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    least = about(numbers[0]["value"]).low
+    for readers in READERS:
+        what = f"MiB/s of scsi1 no tags, {readers} readers"
+        one = setup("scsi1 no tags", readers)
+        yield bench.value(what, bench.runs.rate, one, Band(least, math.inf, 0), "27 MB/s or more")
+    for readers in MANY:
+        pair = setup("scsi1 no tags", readers), setup("scsi1 tags", readers)
+        what, target = f"off over on, {readers} readers", band(numbers[1], "simulated", 0)
+        yield bench.ratio(what, bench.runs.rate, *pair, target, written(numbers[1]))
+
+
+def _off_shape(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    spike = setup("scsi1 tags", 1)
+    pairs = [(setup("scsi1 no tags", readers), spike) for readers in READERS]
+    what, target = "no tags over the spike of one reader with tags", about(1)
+    yield bench.weakest(what, bench.runs.rate, pairs, target, written(numbers[0]))
+
+
+# --- schedulers ---------------------------------------------------------------------------------
+
+
+def _ide1_times(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    *first, last = zip((1, 2, 3, EIGHT), numbers, strict=True)
+    parts = [_finish(bench, "ide1", rank, number) for rank, number in first]
+    yield from bench.full_size(parts)
+    fitted = _finish(bench, "ide1", *last)
+    needs = bench.needs[NOT_FITTED]
+    yield replace(fitted, verdict="not testable here", basis=None, lacks=(), needs=needs)
+
+
+def _scsi1_times(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    pairs = zip((1, EIGHT), numbers, strict=True)
+    parts = [_finish(bench, "scsi1 no tags", rank, number) for rank, number in pairs]
+    yield from bench.full_size(parts)
+
+
+def _straight(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    pair = setup("ide1"), setup("scsi1 no tags")
+    what = "straightness (r squared of time and rank), ide1 over scsi1 no tags"
+    yield bench.ratio(what, bench.runs.straightness, *pair, ABOVE, "ide1 straighter")
+
+
+def _last_over_first(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for number, name in zip(numbers, ("ide1", "scsi1 no tags") * 2, strict=True):
+        target = band(number, "simulated", bench.bound)
+        yield _spread(bench, name, "elevator", target, written(number))
+
+
+def _fair(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[0], "simulated", bench.bound)
+    for name in FIGURE_3[:2]:
+        yield _spread(bench, name, "n-cscan", target, "less than 20 % apart")
+
+
+def _half(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[0], "simulated", bench.bound)
+    for name in FIGURE_3[:2]:
+        pair = setup(name, scheduler="n-cscan"), setup(name)
+        what = f"throughput of {name}, N-CSCAN over elevator"
+        yield bench.ratio(what, bench.runs.rate, *pair, target, "below 0.5x")
+
+
+def _slowest_against_fastest(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[0], "simulated", bench.bound)
+    for name in FIGURE_3[:2]:
+        pair = setup(name), setup(name, scheduler="n-cscan")
+        what = f"{name}, last of the elevator over first of N-CSCAN"
+        ours = partial(_last_over_first_of, bench, *pair)
+        yield bench.part(what, target, written(numbers[0]), ours, *pair, unit="change")
+
+
+def _tags_fairer(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    elevator, tags = setup("scsi1 no tags"), setup("scsi1 tags")
+    n_cscan = replace(elevator, scheduler="n-cscan")
+    for what, take, above, below in (
+        ("spread, elevator over N-CSCAN", bench.runs.spread, elevator, n_cscan),
+        ("spread, N-CSCAN over tags", bench.runs.spread, n_cscan, tags),
+        ("throughput, elevator over N-CSCAN", bench.runs.rate, elevator, n_cscan),
+        ("throughput, N-CSCAN over tags", bench.runs.rate, n_cscan, tags),
+    ):
+        yield bench.ratio(f"scsi1, {what}", take, above, below, ABOVE, "the first above the second")
+
+
+def _jump(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for name in FIGURE_3[:2]:
+        one = setup(name, scheduler="n-cscan")
+        what = f"{name} under N-CSCAN, from the sixth to the seventh over the mean step"
+        yield bench.value(what, lambda s: bench.runs.step(s, 6), one, ABOVE, "a jump", "x")
+
+
+def _rises(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+    for name in ("ide1", "ide4"):
+        what = f"{name}, {READERS[-1]} readers over one"
+        pair = setup(name, READERS[-1]), setup(name, READERS[0])
+        yield bench.ratio(what, bench.runs.rate, *pair, ABOVE, "rises slightly")
+
+
+def _zones(bench: Bench) -> Iterator[tuple[str, Zones]]:
+    for name, disk in DISKS.items():
+        if disk in bench.zones:
+            yield f"the {name} disk", bench.zones[disk]
+
+
+def _of_file(what: str, value: float, target: Band, published: str) -> Part:
+    """Return the part of a number that the file of a simulated disk has."""
+    ours = stats.Estimate(value, value, value, 1)
+    text = f"{what} (its file)"
+    return Part(text, judge(ours, target), "simulated", published, target, ours)
+
+
+def _finish(bench: Bench, name: str, rank: int, number: Mapping[str, Any]) -> Part:
+    what, value = f"seconds until {rank} of {EIGHT} readers of {name} were done", number["value"]
+    return bench.value(
+        what, lambda s: bench.runs.finish(s, rank), setup(name), about(value), f"{value:g} s"
+    )
+
+
+def _spread(bench: Bench, name: str, scheduler: str, target: Band, published: str) -> Part:
+    what = f"{name} under {scheduler}, last reader over first"
+    return bench.value(
+        what, bench.runs.spread, setup(name, scheduler=scheduler), target, published, "x"
+    )
+
+
+def _last_over_first_of(bench: Bench, slow: Setup, fast: Setup) -> stats.Estimate:
+    return stats.effect(bench.runs.finish(slow, EIGHT), bench.runs.finish(fast, 1))
+
+
+def _effect_over_effect(bench: Bench, pair: Pair, other: Pair) -> stats.Estimate:
+    return stats.effect(_one_over_other(bench, *pair), _one_over_other(bench, *other))
+
+
+def _count(bench: Bench, one: Setup) -> stats.Estimate:
+    n = len(bench.runs.cell(one))
+    return stats.Estimate(n, n, n, n)
+
+
+def _one_over_other(bench: Bench, one: Setup, other: Setup) -> pd.DataFrame:
+    """Return the throughput of one setup over that of another, block by block."""
+    rates = [bench.runs.rate(s).groupby("block")[["above", "below"]].sum() for s in (one, other)]
+    above, below = (rate["above"] / rate["below"] for rate in rates)
+    both = pd.DataFrame({"above": above, "below": below}).dropna()
+    return both.reset_index()
+
+
+CHECKS: Mapping[str, Check] = dict(METHOD) | {
+    function.__name__[1:]: function
+    for function in (
+        _runs,
+        _sector_ratio,
+        _per_revolution,
+        _small_partition,
+        _read_time,
+        _outer_faster,
+        _scsi_weaker,
+        _obscures,
+        _reorders,
+        _off_faster,
+        _spike,
+        _on_rate,
+        _off_rate,
+        _off_shape,
+        _ide1_times,
+        _scsi1_times,
+        _straight,
+        _last_over_first,
+        _fair,
+        _half,
+        _slowest_against_fastest,
+        _tags_fairer,
+        _jump,
+        _rises,
+    )
+}
+"""The functions above, and those on the method, by their name in `claims.yaml`."""

@@ -1,0 +1,144 @@
+"""Concurrent readers: how fast they are together, and when each of them is done."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import virtual
+from fsgreen.design import Plan
+from fsgreen.reduce import at, read_plan
+
+MIB = 2**20
+REAL, VIRTUAL = "real time", "virtual time"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What readers read from, what orders their requests, and how many they are."""
+
+    disk: str
+    partition: int
+    queue_depth: int
+    scheduler: str
+    readers: int
+
+    def __str__(self) -> str:
+        """Return the setup as people write it."""
+        return (
+            f"{self.disk} partition {self.partition} queue {self.queue_depth} {self.scheduler} "
+            f"{self.readers} readers"
+        )
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Trials of readers by one clock.
+
+    Samples have the columns `block`, `above` and `below`, as `stats.effect` takes them; the value
+    of a cell is total over total.
+
+    Attributes
+    ----------
+    clock : str
+        `real time` or `virtual time`.
+    trials : DataFrame
+        `trial`, `block`, the columns `CELL`, `duration_s`, `bandwidth_b_s`; in virtual time also
+        `seeks_count` and `reordered_percent`, the share of requests that were served before an
+        older one that the disk had.
+    finishes : DataFrame
+        `trial`, `rank` and `ended_s`, a row per reader.
+    scale : float
+        Share of the published size of the files.
+    """
+
+    clock: str
+    trials: pd.DataFrame
+    finishes: pd.DataFrame
+    scale: float
+
+    @property
+    def virtual(self) -> bool:
+        """Return whether no kernel was there."""
+        return self.clock == VIRTUAL
+
+    def cell(self, setup: Setup) -> pd.DataFrame:
+        """Return the trials of a setup; none if it was not run."""
+        return self.trials[at(self.trials, asdict(setup))]
+
+    def rate(self, setup: Setup) -> pd.DataFrame:
+        """Return MiB read over seconds until the last reader was done (nfstricks03, 4.3)."""
+        cell = self.cell(setup)
+        return _sample(cell, cell["bandwidth_b_s"] * cell["duration_s"] / MIB, cell["duration_s"])
+
+    def duration(self, setup: Setup) -> pd.DataFrame:
+        """Return seconds until the last reader was done."""
+        cell = self.cell(setup)
+        return _sample(cell, cell["duration_s"])
+
+    def seeks(self, setup: Setup) -> pd.DataFrame:
+        """Return how often the heads moved, where that is known."""
+        cell = self.cell(setup)
+        return _sample(cell, cell["seeks_count"])
+
+    def reordered(self, setup: Setup) -> pd.DataFrame:
+        """Return the share of requests that were served before an older one, where it is known."""
+        cell = self.cell(setup)
+        return _sample(cell, cell["reordered_percent"], 100.0)
+
+    def finish(self, setup: Setup, rank: int) -> pd.DataFrame:
+        """Return seconds until so many readers were done; the last one is `setup.readers`."""
+        cell, ended_s = self._ended_s(setup)
+        return _sample(cell, ended_s[rank])
+
+    def spread(self, setup: Setup) -> pd.DataFrame:
+        """Return the time of the last reader over that of the first."""
+        cell, ended_s = self._ended_s(setup)
+        return _sample(cell, ended_s[setup.readers], ended_s[1])
+
+    def straightness(self, setup: Setup) -> pd.DataFrame:
+        """Return the square of the correlation of time and rank, trial by trial."""
+        cell, ended_s = self._ended_s(setup)
+        ranks = ended_s.columns.to_numpy(dtype=float)
+        return _sample(cell, [np.corrcoef(ranks, row)[0, 1] ** 2 for row in ended_s.to_numpy()])
+
+    def step(self, setup: Setup, rank: int) -> pd.DataFrame:
+        """Return the time from one finisher to the next, over the mean of all such times."""
+        cell, ended_s = self._ended_s(setup)
+        mean_s = (ended_s[setup.readers] - ended_s[1]) / (setup.readers - 1)
+        return _sample(cell, ended_s[rank + 1] - ended_s[rank], mean_s)
+
+    def _ended_s(self, setup: Setup) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the trials of a setup, and a row for each with a column per rank."""
+        cell = self.cell(setup)
+        own = self.finishes[self.finishes["trial"].isin(cell["trial"])]
+        wide = own.pivot(index="trial", columns="rank", values="ended_s")
+        return cell, wide.reindex(cell["trial"])
+
+
+def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list[Runs]:
+    """Return the runs of a campaign: those measured, and those in virtual time where there are any.
+
+    Parameters
+    ----------
+    campaign : str
+        Its name.
+    trials, finishes : DataFrame
+        The tables `trials.csv` and `finishes.csv`.
+    """
+    found = [Runs(REAL, trials, finishes, _scale(read_plan(campaign)))]
+    simulated = virtual.read(campaign)
+    if simulated is not None:
+        found.append(Runs(VIRTUAL, simulated.trials, simulated.finishes, _scale(simulated.plan)))
+    return found
+
+
+def _scale(plan: Plan) -> float:
+    return plan.profile.scale[plan.baseline.workload]
+
+
+def _sample(cell: pd.DataFrame, above: object, below: object = 1.0) -> pd.DataFrame:
+    values = {"above": np.asarray(above, dtype=float), "below": np.asarray(below, dtype=float)}
+    return pd.DataFrame({"block": cell["block"].to_numpy(), **values})

@@ -1,0 +1,195 @@
+"""All 77 claims of nfstricks03 get a verdict from runs of readers, or say what a test needs."""
+
+import shutil
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+import synthetic_readers
+
+from fsgreen import paths
+from fsgreen.claims import VERDICTS, combine, load_claims
+from fsgreen.papers.ledger import VIRTUAL, claims_table, declared, parts_table
+from fsgreen.papers.nfstricks03.claims import PAPER, judge_all
+from fsgreen.papers.nfstricks03.measured import CHECKS
+from fsgreen.papers.nfstricks03.published import RECOMPUTED
+from fsgreen.papers.nfstricks03.reference import Printed
+from fsgreen.papers.reader_claims import Bench
+from fsgreen.papers.zones import Zones
+
+DISK = """
+[geometry]
+zones = [{ cylinders = 10, sectors_per_track = 900 }, { cylinders = 10, sectors_per_track = 580 }]
+"""
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Readers that behave as nfstricks03 has it."""
+    return synthetic_readers.runs()
+
+
+def judged(runs, *, testbed="simdisk", zones=()):
+    needs = declared(PAPER, "needs")
+    bench = Bench(runs, 0.05, needs, dict(zones))
+    return judge_all({testbed: bench}, needs, Printed.load())
+
+
+def verdicts(runs, **options):
+    return {slug: combine(parts)[0] for slug, parts in judged(runs, **options).items()}
+
+
+def slower(runs, factor, **levels):
+    """Runs in which the trials of these levels take longer."""
+    trials = runs.trials.copy()
+    rows = trials[list(levels)].eq(list(levels.values())).all(axis="columns")
+    trials.loc[rows, "duration_s"] *= factor
+    trials.loc[rows, "bandwidth_b_s"] /= factor
+    finishes = runs.finishes.copy()
+    named = finishes["trial"].isin(trials.loc[rows, "trial"])
+    finishes.loc[named, "ended_s"] *= factor
+    return replace(runs, trials=trials, finishes=finishes)
+
+
+def test_every_claim_has_an_entry_that_names_what_exists():
+    """A claim without an entry would vanish from the report."""
+    claims, needs = load_claims(PAPER), declared(PAPER, "needs")
+    entries = declared(PAPER, "claims")
+    assert list(entries) == list(claims)
+    assert len(entries) == 77
+    for slug, entry in entries.items():
+        assert set(entry.get("needs", ())) <= set(needs), slug
+        assert not entry.get("published") or slug in RECOMPUTED
+        assert entry.get("check", "volume") in CHECKS
+        assert entry.keys() & {"check", "published", "needs"}, slug
+    assert {entry["check"] for entry in entries.values() if "check" in entry} == set(CHECKS)
+    assert {name for entry in entries.values() for name in entry.get("needs", ())} <= set(needs)
+
+
+def test_every_claim_gets_a_verdict_or_a_need_and_none_is_called_measured(runs):
+    """Disks in software are simulated, whatever ran above them."""
+    zones = dict.fromkeys(("wd200bb", "ddys-t36950n"), Zones.of_file(DISK))
+    for testbed in ("simdisk", VIRTUAL):
+        ledger = judged(runs, testbed=testbed, zones=zones)
+        table = claims_table(PAPER, ledger, testbed, "modelled")
+        assert len(table) == 77
+        assert set(table["verdict"]) <= set(VERDICTS)
+        untested = table[table["verdict"] == "not testable here"]
+        assert (untested["needs"].str.len() > 10).all()
+        assert set(table["basis"]) == {"simulated", "published", ""}
+        assert len(parts_table(ledger)) > 77
+
+
+def test_readers_as_published_reproduce_the_published(runs):
+    found = verdicts(runs)
+    for slug in (
+        "nfs_bench_volume",
+        "nfs_metric",
+        "zcav_order",
+        "zcav_obscures",
+        "tcq_off_faster",
+        "tcq_on_shape",
+        "tcq_on_15",
+        "tcq_off_27",
+        "tcq_off_shape",
+        "elev_ratio",
+        "ncscan_fair",
+        "ncscan_throughput",
+        "ncscan_slowest_vs_fastest",
+    ):
+        assert found[slug] == "reproduced", slug
+    assert found["udp_vs_tcp"] == "not testable here"
+
+
+@pytest.mark.parametrize(
+    ("slug", "levels", "factor", "verdict"),
+    [
+        ("zcav_order", {"partition": 1}, 2.0, "reversed"),
+        ("tcq_off_faster", {"queue_depth": 1}, 3.0, "reversed"),
+        ("tcq_on_15", {"queue_depth": 64}, 2.0, "not reproduced"),
+        ("tcq_off_27", {"queue_depth": 1}, 1.3, "not reproduced"),
+        ("ncscan_throughput", {"scheduler": "n-cscan"}, 0.6, "direction only"),
+        ("ncscan_slowest_vs_fastest", {"scheduler": "n-cscan"}, 0.2, "reversed"),
+        ("elev_scsi1_times", {"scheduler": "elevator"}, 1.5, "not reproduced"),
+    ],
+)
+def test_other_runs_give_other_verdicts(runs, slug, levels, factor, verdict):
+    """No verdict is written down."""
+    assert verdicts(slower(runs, factor, **levels))[slug] == verdict
+
+
+def test_a_number_that_the_model_was_fitted_to_decides_nothing(runs):
+    """The media rate of the IDE disk was chosen by the time of the last reader."""
+    *first, last = judged(runs)["elev_ide1_times"]
+    assert last.verdict == "not testable here"
+    assert last.ours is not None
+    assert "not chosen by" in last.needs
+    assert all(part.tested for part in first)
+
+
+def test_seconds_of_smaller_files_decide_nothing_and_ratios_do():
+    """The quick profile reads a quarter of the files."""
+    small = synthetic_readers.runs(scale=0.25)
+    ledger = judged(small)
+    assert combine(ledger["elev_scsi1_times"])[0] == "not testable here"
+    assert "published size" in ledger["elev_scsi1_times"][0].needs
+    assert combine(ledger["elev_ratio"])[0] == "reproduced"
+    assert combine(ledger["nfs_bench_volume"]) == ("reproduced", True)
+    assert {part.basis for part in ledger["nfs_bench_volume"]} == {"published"}
+
+
+def test_too_few_blocks_conclude_nothing(runs):
+    """Rule 26: also where the number is not a ratio of two cells."""
+    few = replace(runs, trials=runs.trials[runs.trials["block"] <= 3])
+    found = verdicts(few)
+    assert {found[slug] for slug in ("tcq_on_15", "elev_ratio", "zcav_order")} == {"inconclusive"}
+
+
+def test_what_was_not_run_is_named(runs):
+    """The profile fairness has eight readers alone."""
+    eight = replace(runs, trials=runs.trials[runs.trials["readers"] == 8])
+    ledger = judged(eight)
+    assert combine(ledger["elev_ratio"])[0] == "reproduced"
+    verdict, whole = combine(ledger["zcav_read_time"])
+    assert (verdict, whole) == ("not testable here", False)
+    assert "wd200bb partition 1 queue 1 elevator 1 readers" in ledger["zcav_read_time"][0].lacks
+
+
+def test_what_both_clocks_say_must_agree(runs):
+    """A model without a kernel does not outvote one with."""
+    needs = declared(PAPER, "needs")
+    virtual = slower(replace(runs, clock="virtual time"), 2.0, partition=1)
+    benches = {"simdisk": Bench(runs, 0.05, needs), VIRTUAL: Bench(virtual, 0.05, needs)}
+    parts = judge_all(benches, needs, Printed.load())["zcav_order"]
+    assert combine(parts)[0] == "not reproduced"
+    assert ["(real time)" in part.what for part in parts] == [True, True, False, False]
+
+
+def test_the_file_of_a_disk_decides_on_its_zones(runs):
+    """1.55 times the sectors on the outermost track: not almost a factor of two."""
+    zones = dict.fromkeys(("wd200bb", "ddys-t36950n"), Zones.of_file(DISK))
+    found = verdicts(runs, zones=zones)
+    assert found["zcav_sector_ratio"] == "reproduced"
+    assert found["zcav_factor_two"] == "direction only"
+    assert found["zcav_control"] == "reproduced"
+    assert "comes with runs in virtual time" in judged(runs)["zcav_factor_two"][0].needs
+
+
+def test_a_quarter_of_a_disk_has_the_zones_that_it_lies_in():
+    """Three zones, the first two thirds of the sectors."""
+    zones = Zones(((0.0, 0.4, 900), (0.4, 0.8, 700), (0.8, 1.0, 450)))
+    assert zones.ratio_x == 2
+    assert zones.within(0, 0.25).ratio_x == 1
+    assert zones.within(0.3, 0.5).ratio_x == pytest.approx(9 / 7)
+
+
+def test_changed_printed_numbers_change_verdicts(tmp_path):
+    """What is recomputed from the paper follows the paper's table."""
+    shutil.copytree(paths.reference(), tmp_path, dirs_exist_ok=True)
+    numbers = load_claims(PAPER)["cursor_50"]["numbers"]
+    assert combine(list(RECOMPUTED["cursor_50"](Printed.load(), numbers)))[0] == "reproduced"
+    table = pd.read_csv(tmp_path / "nfstricks03_table1.csv")
+    table.loc[table["read_ahead"] == "cursor", "throughput_mb_s"] /= 1.3
+    table.to_csv(tmp_path / "nfstricks03_table1.csv", index=False)
+    parts = list(RECOMPUTED["cursor_50"](Printed(tmp_path), numbers))
+    assert combine(parts)[0] == "direction only"

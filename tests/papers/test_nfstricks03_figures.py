@@ -1,0 +1,153 @@
+"""Figures, tables and report of nfstricks03: what is shown, what is marked, what is missing."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import synthetic_readers
+
+from fsgreen import confounds, paths, recommend, reduce, report, virtual
+from fsgreen.papers import interactions
+from fsgreen.papers.nfstricks03 import analyse, claims, figures
+from fsgreen.papers.nfstricks03.figures import by_rank, by_readers, schedulers
+from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed
+from fsgreen.papers.nfstricks03.tables import NOT_RUN, finishes, throughput
+from fsgreen.papers.nfstricks03.tables import schedulers as scheduler_table
+
+PRINTED = Printed.load()
+
+
+@pytest.fixture(scope="module")
+def both():
+    """The same readers by both clocks."""
+    runs = synthetic_readers.runs()
+    return [runs, replace(runs, clock="virtual time")]
+
+
+def drawn(runs):
+    yield by_readers(runs, FIGURE_1, PRINTED.points("1"))
+    yield by_readers(runs, FIGURE_2, PRINTED.points("2"))
+    yield by_rank(runs, PRINTED.points("3"))
+    yield schedulers(runs)
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def test_every_panel_of_ours_says_that_its_disk_is_simulated(both):
+    """And the published one does not."""
+    *with_published, alone = drawn(both)
+    for figure in with_published:
+        first, *others = figure.axes
+        assert "simulated disk" not in texts(first)
+        assert all("simulated disk" in texts(axes) for axes in others)
+        assert len(others) == 2
+    assert all("simulated disk" in texts(axes) for axes in alone.axes)
+
+
+def test_the_lines_of_figure_1_are_those_of_the_runs(both):
+    """ide1 is the first line; 43 MiB/s for any number of readers."""
+    figure = by_readers(both, FIGURE_1, PRINTED.points("1"))
+    line = figure.axes[1].containers[0].lines[0]
+    assert line.get_xdata().tolist() == [1, 2, 4, 8, 16, 32]
+    assert line.get_ydata() == pytest.approx([43] * 6, rel=0.02)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == list(FIGURE_1)
+
+
+def test_published_values_stand_where_they_were_printed(both):
+    """5.97 s for the eighth of eight readers of ide1; what is derived is open."""
+    first = by_rank(both, PRINTED.points("3")).axes[0]
+    points = {
+        (line.get_xdata()[0], line.get_ydata()[0]): line.get_fillstyle()
+        for line in first.lines
+        if line.get_linestyle() == "None"
+    }
+    assert points[8, 5.97] == "full"
+    assert points[1, 11.9] == "none"
+    assert "< 14.3" in texts(first)
+
+
+def test_a_campaign_without_the_readers_says_so(both):
+    none = [replace(one, trials=one.trials[one.trials["readers"] == 64]) for one in both]
+    for figure in drawn(none):
+        assert "This campaign has no" in texts(figure.axes[0])[0]
+
+
+def test_the_tables_hold_what_was_run_and_say_what_was_not():
+    few = [synthetic_readers.runs(profile="quick", scale=0.25)]
+    table = throughput(few).set_index("series")
+    assert table.loc["ide1", "1 readers"].startswith("43")
+    assert table.loc["ide1", "32 readers"] == NOT_RUN
+    times = finishes(few).set_index(["series", "scheduler"])
+    last_s = float(times.loc[("ide1", "elevator"), "reader 8"].removesuffix(" s"))
+    assert last_s == pytest.approx(64 / 43, rel=0.02)
+    assert set(scheduler_table(few)["scheduler"]) == {"elevator", "n-cscan"}
+
+
+# --- the whole way from raw traces to the report -------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    """A whole campaign of the profile quick, with runs in virtual time beside it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
+        plan = synthetic_readers.make_plan("quick", blocks=2, scale=0.25)
+        synthetic_readers.write_raw("quick", plan)
+        reduce.write("quick")
+        confounds.write("quick")
+        analyse.write("quick")
+        interactions.write("quick")
+        figures.write("quick")
+        recommend.write("quick")
+        claims.write("quick")
+        report.write("quick")
+        yield "quick"
+
+
+def test_a_small_campaign_has_a_whole_report(campaign):
+    """The ledger still has 77 claims, and none of them is called measured."""
+    results = paths.results(campaign)
+    assert (results / "report.pdf").read_bytes().startswith(b"%PDF")
+    numbers = json.loads((results / "numbers.json").read_text())
+    assert numbers["claims"]["total"] == 77
+    assert numbers["claims"]["measured"] == 0
+    assert len(numbers["cautions"]) >= 7
+    assert "no runs in virtual time" in numbers["virtual"]
+    assert virtual.read(campaign) is None
+
+
+def test_each_reader_of_each_trial_has_its_time(campaign):
+    """Eight rows for each trial of eight, in the order in which they were done."""
+    ended = reduce.read_table(campaign, "finishes")
+    trials = reduce.read_table(campaign, "trials")
+    assert len(ended) == trials["readers"].sum()
+    assert ended.groupby("trial")["ended_s"].apply(lambda s: s.is_monotonic_increasing).all()
+    assert ended.groupby("trial")["ended_s"].max().eq(10.0).all()
+
+
+def test_cells_are_compared_by_place_queue_and_scheduler_within_their_readers(campaign):
+    """Operations of two numbers of readers say nothing of each other: each opens a file."""
+    effects = reduce.read_table(campaign, "effects")
+    assert set(effects["kind"]) == {"place", "queue", "scheduler"}
+    assert (effects["readers"] == effects["baseline_readers"]).all()
+    changed = {
+        "place": "partition",
+        "queue": "queue_depth",
+        "scheduler": "scheduler",
+    }
+    for kind, factor in changed.items():
+        rows = effects[effects["kind"] == kind]
+        assert (rows[factor] != rows[f"baseline_{factor}"]).all()
+    cells = reduce.read_table(campaign, "cells")
+    assert len(cells) == 15
+    assert cells["bandwidth_b_s"].notna().all()
+
+
+def test_the_rules_see_unfair_readers(campaign):
+    """Rule 41: the elevator's last reader takes six times as long as its first."""
+    trust = reduce.read_table(campaign, "trust").set_index("rule")
+    assert trust.loc[41, "state"] == "fired"
+    assert "7.2 times" in trust.loc[41, "found"]
