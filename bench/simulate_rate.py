@@ -35,7 +35,10 @@ def arguments() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--schedulers", nargs="+", default=["fifo", "elevator", "bfq"], help="(default: %(default)s)"
+        "--schedulers",
+        nargs="+",
+        default=["fifo", "elevator", "bfq"],
+        help="(default: %(default)s)",
     )
     parser.add_argument(
         "--depths", type=command.positive, nargs="+", default=[1, 32], help="(default: 1 32)"
@@ -65,7 +68,9 @@ def build() -> Path:
 def timed(program: Path, way: str, scheduler: str, depth: int, requests: int) -> dict[str, Any]:
     """Return the requests, and the seconds on the host and in the simulation, of one turn."""
     order = [str(program), way, scheduler, str(depth), str(requests)]
-    result: dict[str, Any] = json.loads(subprocess.run(order, check=True, capture_output=True).stdout)
+    result: dict[str, Any] = json.loads(
+        subprocess.run(order, check=True, capture_output=True).stdout
+    )
     return result
 
 
