@@ -103,6 +103,13 @@ class Bench:
                 needs = self.needs["full-size"]
                 yield Part(part.what, "not testable here", published=part.published, needs=needs)
 
+    def enough(self, part: Part, least: float, need: str) -> Part:
+        """Return the part of a number of runs; fewer than the published are no answer to it."""
+        if part.ours is None or part.ours.value >= least:
+            return part
+        needs = self.needs[need]
+        return Part(part.what, "not testable here", published=part.published, needs=needs)
+
 
 def total(sample: pd.DataFrame) -> stats.Estimate:
     """Return the value of a sample, total over total; with an interval from enough trials on."""
