@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 COLD_SHARE, WARM_SHARE = 0.01, 0.95
 """Rule 7: share of the files' bytes in the page cache, at most if cold and at least if warm."""
 
+ON_TIME_SHARE = 0.95
+"""Rule 10: share of the requests of a simulated disk answered within 2 % of their service time
+after the planned end. Memulator (FAST 2002) reached 99 %."""
+
 HARNESS_LIMIT_PERCENT = 5.0
 """Rule 20: what capturing may cost of one core during the measured interval."""
 
@@ -143,6 +147,15 @@ def check_others(
     return Check(10, percent < limit_percent, f"others took {percent:.1f} % of all cores")
 
 
+def check_timing(timing: Mapping[str, Any]) -> Check:
+    """Rule 10: the machine was calm enough for a simulated disk to keep its time."""
+    requests, share = timing["requests"], timing["share"]
+    if not requests:
+        return Check(10, True, "no request reached the simulated disk")
+    found = f"{100 * share:.1f} % of {requests} requests of the simulated disk on time"
+    return Check(10, share >= ON_TIME_SHARE, found)
+
+
 def check_flush(dirty_before_b: int, dirty_after_b: int, duration_s: float) -> Check:
     """Rule 12: the flush is a phase of its own, so that what it wrote is known; never broken."""
     flushed = f"{max(0, dirty_before_b - dirty_after_b) / 2**20:.1f} MiB"
@@ -155,12 +168,15 @@ def check_harness(cpu_percent: float) -> Check:
 
 
 def check_workload(summary: Mapping[str, Any]) -> Check:
-    """Rule 20: the work is whole: not cut short, and no operation failed."""
+    """Rule 20: the work is whole: not cut short, done if it has an end, and nothing failed."""
     errors = summary.get("errors") or {}
-    whole = not summary.get("partial") and not errors and summary["work_ops"] > 0
+    unfinished = summary.get("finished") is False
+    whole = not (summary.get("partial") or unfinished or errors) and summary["work_ops"] > 0
     detail = f"{summary['work_ops']} operations"
     if summary.get("partial"):
         detail += ", cut short"
+    if unfinished:
+        detail += f", not all done within {summary['duration_s']:.1f} s: raise measure_s"
     if errors:
         detail += f", errors: {errors}"
     return Check(20, whole, detail)

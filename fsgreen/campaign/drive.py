@@ -19,9 +19,9 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import Capture, Meter, open_meters
+from fsgreen.meters import Capture, Meter, open_meters, simdisk
 from fsgreen.preflight import load
-from fsgreen.testbeds import Testbed
+from fsgreen.testbeds import Conditions, Testbed
 from fsgreen.workloads import Workload, load_workload
 
 ATTEMPTS = 3
@@ -75,7 +75,7 @@ def run(
         if not campaign.pending():
             return campaign
         workloads = _check_levels(plan, testbed)
-        opened = open_meters(meters, testbed.device_name)
+        opened = open_meters(_tables(meters, testbed), testbed.device_name)
         try:
             bench = _prepare_bench(campaign, plan, testbed, opened, workloads)
             begin, end = _two_patterns() if pulses else ((), ())
@@ -90,6 +90,14 @@ def run(
     if refused:
         raise _broken(campaign, f"{len(refused)} of {len(campaign.due())} trials", refused)
     return campaign
+
+
+def _tables(
+    meters: Sequence[Mapping[str, Any]] | None, testbed: Testbed
+) -> Sequence[Mapping[str, Any]] | None:
+    """Return the tables of the meters; on a simulated disk they are told which one it is."""
+    simulator = testbed.simulator()
+    return meters if simulator is None else simdisk.tables(meters, simulator.path)
 
 
 def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
@@ -212,7 +220,10 @@ def _prepare_bench(
     if campaign.begun():
         campaign.check_identity(today)
     else:
-        idle_w = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
+        idle_w = _idle_powers_w(campaign, plan, testbed, meters)
+        margin = 1 + plan.bounds["idle_band_percent"] / 100
+        highest_w = max(idle_w.values())
+        of_disks = {disk: found_w * margin for disk, found_w in idle_w.items() if disk is not None}
         # Every trial is held to the speed of one of them. What passes only makes a core slower.
         audits = [today["audit"], audit.audit()]
         trial.write_json(campaign.folder / "confounds.json", testbed.probe(plan.seed))
@@ -223,13 +234,25 @@ def _prepare_bench(
                 "study": plan.study,
                 "plan_hash": plan.hash,
                 "started_unix_s": time.time(),
-                "idle_power_w": idle_w,
-                "idle_band_w": idle_w * (1 + plan.bounds["idle_band_percent"] / 100),
+                "idle_power_w": highest_w,
+                "idle_band_w": highest_w * margin,
+                **({"idle_bands_w": of_disks} if of_disks else {}),
                 **today,
                 "audit": max(audits, key=lambda found: found["speed_loops_s"]),
             }
         )
     return Bench(campaign, plan, testbed, meters, infos, workloads, campaign.identity())
+
+
+def _idle_powers_w(
+    campaign: Campaign, plan: Plan, testbed: Testbed, meters: Mapping[str, Meter]
+) -> dict[str | None, float]:
+    """Return the idle power with each disk of the plan, by its name; None is the testbed's own."""
+    found_w = {}
+    for disk in dict.fromkeys(cell.disk for cell in plan.cells):
+        testbed.load(Conditions(disk=disk))
+        found_w[disk] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
+    return found_w
 
 
 def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percent: float) -> float:

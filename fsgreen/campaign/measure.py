@@ -54,6 +54,8 @@ def measure(
                 in_memory=place.in_memory,
                 size_b=plan.profile.image_b,
                 scheduler=plan.constants["scheduler"],
+                disk=place.simulated(),
+                queue_depth=place.queue_depth,
             )
         )
         print(f"testbed {testbed.kind}: {testbed.describe()['why']}")

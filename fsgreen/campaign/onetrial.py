@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import audit, trace
-from fsgreen.campaign import checks
+from fsgreen.campaign import checks, simulated
 from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial, values_of
@@ -59,6 +59,7 @@ class _Log:
     checks: list[checks.Check] = field(default_factory=list)
     settle_s: float = 0.0
     flush: dict[str, int] = field(default_factory=dict)
+    simulated: dict[str, Any] = field(default_factory=dict)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -90,17 +91,20 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
     log = _Log()
     before = audit.audit()
     clock = {"monotonic_s": time.monotonic(), "unix_s": time.time()}
-    host = HostSampler(bench.testbed.device_name)
+    simulator = bench.testbed.simulator()
+    server_s = None if simulator is None else simulator.processor_s
+    host = HostSampler(bench.testbed.device_name, server_s)
     outcome: Outcome | None = None
     raw = writer.folder / "power.raw"
     with Capture(bench.meters, raw, host) as capture:
         prepared = _prepare(bench, planned, log)
-        _settle(bench, capture, log)
+        _settle(bench, planned, capture, log)
         cpu_s = 0.0
         if capture.fault is None and all(check.ok for check in log.checks):
             _idle(bench, log)
             cpu_s = _cpu_s()
-            outcome = _work(bench, planned, prepared.mount.directory, capture, log)
+            with simulated.watched(bench.testbed, log.simulated):
+                outcome = _work(bench, planned, prepared.mount.directory, capture, log)
             cpu_s = _cpu_s() - cpu_s
             _flush(prepared.mount.directory, log)
             _idle(bench, log)
@@ -133,6 +137,9 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
             checks.check_harness(harness_percent),
             _check_meters(bench),
         ]
+        if log.simulated:
+            log.simulated["parts_j"] = simulated.parts_j(raw, measured)
+            log.checks.append(checks.check_timing(log.simulated["timing"]))
         if all(check.ok for check in log.checks):
             limit_percent = bench.plan.bounds["budget_percent"]
             log.checks.append(checks.check_budget(power, limit_percent))
@@ -159,6 +166,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         "resident_share": prepared.resident_share,
         "settle_s": log.settle_s,
         "flush": log.flush or None,
+        "simulated": log.simulated or None,
         "checks": [check.to_json() for check in log.checks],
         "exit": "ok" if reason is None else "invalid",
         "reason": reason,
@@ -181,9 +189,10 @@ def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Prepared:
     return prepared
 
 
-def _settle(bench: Bench, capture: Capture, log: _Log) -> None:
-    """Wait until total power is back in the idle band (rule 11)."""
-    band_w = bench.identity["idle_band_w"]
+def _settle(bench: Bench, planned: PlannedTrial, capture: Capture, log: _Log) -> None:
+    """Wait until total power is back in the idle band, that of the cell's disk (rule 11)."""
+    bands_w = bench.identity.get("idle_bands_w", {})
+    band_w = bands_w.get(planned.cell.disk, bench.identity["idle_band_w"])
     start_s = time.monotonic()
     deadline_s = start_s + bench.plan.profile.settle_limit_s
     with log.phase("settle"):

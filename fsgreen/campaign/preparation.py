@@ -26,7 +26,13 @@ def conditions_of(plan: Plan, cell: Cell) -> Conditions:
     """Return what a cell asks of the device below its file system."""
     levels = plan.levels(cell)
     found = levels["scheduler"] == "as found"
-    return Conditions(scheduler=None if found else levels["scheduler"], device=levels["device"])
+    return Conditions(
+        scheduler=None if found else levels["scheduler"],
+        device=levels["device"],
+        disk=levels["disk"],
+        partition=levels["partition"],
+        queue_depth=levels["queue_depth"],
+    )
 
 
 def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTrial) -> Prepared:

@@ -23,7 +23,7 @@ PULSES = "pulses.jsonl"
 STOPPING = "stopping.json"
 """What ended each cell, where the plan lets cells end before its last block (rule 27)."""
 
-OF_THE_DAY = ("device", "schedulers", "why")
+OF_THE_DAY = ("device", "floor", "privileges", "schedulers", "why")
 """What a testbed says of itself that may differ from day to day."""
 
 

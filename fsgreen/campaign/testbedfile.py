@@ -1,10 +1,14 @@
 """The testbed file: where a campaign runs and which meters watch it, in TOML.
 
 [testbed]
-kind = "loop"                 # auto, loop or directory
+kind = "loop"                 # auto, loop, directory or simdisk
 folder = "/var/tmp"           # for the image, or the directory itself
 in_memory = false
 pulses = false                # load pulses for meters with a clock of their own
+disk = "st4000nm0033"         # simdisk: one of `fsgreen-simdisk disks`, or a file like theirs
+queue_depth = 32              # simdisk: commands that the disk takes at once
+write = "back"                # simdisk: what its cache does with writes, back or through
+clock = "real"                # simdisk: `instant` for a disk that takes no time
 
 [host]                        # for the time of the campaign: docs/host.md
 apply = ["governor", "turbo", "scheduler=none"]
@@ -26,9 +30,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fsgreen import testbeds
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.testbeds import Disk
 
-KINDS = ("auto", "loop", "directory")
+KINDS = ("auto", *testbeds.KINDS)
+KEYS = ("kind", "folder", "in_memory", "pulses")
+SIMULATED = frozenset({"disk", "queue_depth", "write", "clock"})
+"""Keys for a simulated disk."""
+
+CHOICES = {"write": ("back", "through"), "clock": ("real", "instant")}
 
 
 @dataclass(frozen=True)
@@ -39,13 +50,36 @@ class TestbedFile:
     folder: Path | None = None
     in_memory: bool = False
     pulses: bool = False
+    disk: str | None = None
+    queue_depth: int | None = None
+    write: str | None = None
+    clock: str | None = None
     meters: tuple[Mapping[str, Any], ...] = field(default=())
     settings: tuple[str, ...] = ()
     disks: tuple[str, ...] = ()
 
-    def over(self, *, folder: Path | None, in_memory: bool) -> TestbedFile:
+    def over(
+        self,
+        *,
+        folder: Path | None,
+        in_memory: bool,
+        disk: str | None = None,
+        queue_depth: int | None = None,
+    ) -> TestbedFile:
         """Return the same with what the command line asks for instead."""
-        return replace(self, folder=folder or self.folder, in_memory=in_memory or self.in_memory)
+        return replace(
+            self,
+            folder=folder or self.folder,
+            in_memory=in_memory or self.in_memory,
+            disk=disk or self.disk,
+            queue_depth=queue_depth or self.queue_depth,
+        )
+
+    def simulated(self) -> Disk | None:
+        """Return the disk to simulate, None where nothing is said of one."""
+        asked = {"name": self.disk, "write": self.write, "clock": self.clock}
+        given = {key: value for key, value in asked.items() if value is not None}
+        return Disk(**given) if given else None
 
 
 def read(choice: str) -> TestbedFile:
@@ -77,7 +111,8 @@ def read(choice: str) -> TestbedFile:
             where=file,
             next_step="docs/measuring.md shows one",
         )
-    _check_keys("testbed key", table, ("kind", "folder", "in_memory", "pulses"), file)
+    _check_keys("testbed key", table, (*KEYS, *SIMULATED), file)
+    _check_simulated(table, file)
     _check_keys("host key", host, ("apply", "disks"), file)
     if table.get("kind", "auto") not in KINDS:
         raise unknown("testbed", table["kind"], KINDS, where=file)
@@ -86,10 +121,28 @@ def read(choice: str) -> TestbedFile:
         folder=Path(table["folder"]) if "folder" in table else None,
         in_memory=table.get("in_memory", False),
         pulses=table.get("pulses", False),
+        **{key: table[key] for key in SIMULATED if key in table},
         meters=tuple(meters),
         settings=tuple(host.get("apply", ())),
         disks=tuple(host.get("disks", ())),
     )
+
+
+def _check_simulated(table: Mapping[str, Any], file: Path) -> None:
+    for key in SIMULATED & table.keys():
+        value = table[key]
+        if key == "queue_depth":
+            sound, wanted = type(value) is int and value > 0, "a whole number from 1 up"
+        else:
+            sound, wanted = isinstance(value, str), "a text"
+        if not sound:
+            raise FsgreenError(
+                f"{key} is {value!r}, not {wanted}",
+                where=file,
+                next_step="docs/simdisk.md shows a testbed file",
+            )
+        if value not in CHOICES.get(key, (value,)):
+            raise unknown(key, value, CHOICES[key], where=file)
 
 
 def _are_texts(value: Any) -> bool:

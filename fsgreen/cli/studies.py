@@ -30,13 +30,21 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "measure",
         _measure,
         "measure a study on this machine, then analyse it; goes on where it was stopped",
-        "fsgreen measure fast10 --profile quick",
+        "fsgreen measure fast10 --profile quick, "
+        "or on a simulated disk: fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls",
     )
     measure.add_argument("study")
     measure.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
     measure.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
     measure.add_argument(
-        "--testbed", default="auto", help="auto, loop, directory or a testbed file (.toml)"
+        "--testbed", default="auto", help="auto, loop, directory, simdisk or a testbed file (.toml)"
+    )
+    measure.add_argument(
+        "--disk",
+        help="on simdisk: one of those that `fsgreen-simdisk disks` lists, or a file like theirs",
+    )
+    measure.add_argument(
+        "--queue-depth", type=int, help="on simdisk: commands that the disk takes at once"
     )
     measure.add_argument("--folder", type=Path, help="where the image, or the directory, is made")
     measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
@@ -133,7 +141,10 @@ def _measure(options: argparse.Namespace) -> None:
     from fsgreen.campaign import testbedfile
 
     place = testbedfile.read(options.testbed).over(
-        folder=options.folder, in_memory=options.in_memory
+        folder=options.folder,
+        in_memory=options.in_memory,
+        disk=options.disk,
+        queue_depth=options.queue_depth,
     )
     done = campaign.measure(options.study, options.profile, name=options.name, place=place)
     print(f"{len(trial.list_trials(done.folder))} trials in {done.folder}")

@@ -16,6 +16,7 @@ from fsgreen.meters import (
     rapl,
     redfish,
     scpi,
+    simdisk,
     snmp,
     wattsup,
 )
@@ -39,6 +40,7 @@ _DRIVERS: tuple[Driver, ...] = (
     hwmon.DRIVER,
     rapl.DRIVER,
     nvme.DRIVER,
+    simdisk.DRIVER,
     emulated.DRIVER,
 )
 _IMPORTERS: tuple[Importer, ...] = (

@@ -18,6 +18,7 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
 
 CPU_COLUMNS = ("cpu_user_s", "cpu_system_s", "cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
+WORKING = ("cpu_user_s", "cpu_system_s")
 DISK_COLUMNS = (
     "disk_read_b",
     "disk_write_b",
@@ -101,12 +102,22 @@ def standby_s(device: str) -> float:
         return NAN
 
 
-class HostSampler:
-    """Reads the kernel's counters for the machine and for the device that `device_of` names now."""
+ProcessorTime = Callable[[], tuple[float, float]]
+"""Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""
 
-    def __init__(self, device_of: Callable[[], str | None]) -> None:
+
+class HostSampler:
+    """Reads the kernel's counters for the machine and for the device that `device_of` names now.
+
+    The processor time of `apart`, a process that stands for a device, counts as idle time.
+    """
+
+    def __init__(
+        self, device_of: Callable[[], str | None], apart: ProcessorTime | None = None
+    ) -> None:
         self._device_of = device_of
         self._cores = cores.Cores()
+        self._apart = None if apart is None else Apart(apart)
 
     def sample(self) -> dict[str, float]:
         """Return one row of `host.parquet`: `COLUMNS`."""
@@ -115,10 +126,48 @@ class HostSampler:
         disks = "" if device is None else DISKSTATS.read_text()
         return {
             "time_s": now_s,
-            **parse_stat(stat),
+            **self._without_apart(parse_stat(stat)),
             **parse_diskstats(disks, device),
             "disk_standby_s": NAN if device is None else standby_s(device),
             **self._cores.sample(parse_cores(stat)),
+        }
+
+    def _without_apart(self, row: dict[str, float]) -> dict[str, float]:
+        return row if self._apart is None else self._apart.leave_out(row)
+
+
+class Apart:
+    """Takes the time of one process out of the machine's, and makes it idle time.
+
+    The kernel counts the time of processes to the nanosecond and that of the machine in ticks: what
+    has not shown in the machine's yet is taken out of it later, so that no counter goes back.
+    """
+
+    def __init__(self, processor_s: ProcessorTime) -> None:
+        self._processor_s = processor_s
+        self._before: tuple[float, float] | None = None
+        self._row: dict[str, float] = {}
+        self._due_s = [0.0, 0.0]
+        self._left_out_s = [0.0, 0.0]
+
+    def leave_out(self, row: dict[str, float]) -> dict[str, float]:
+        """Return a row of `CPU_COLUMNS` without the process."""
+        try:
+            now = self._processor_s()
+        except FsgreenError:  # it has just ended; another one begins at 0
+            now = (0.0, 0.0)
+        before, self._before = self._before or now, now
+        last, self._row = self._row or row, row
+        for nth, column in enumerate(WORKING):
+            self._due_s[nth] += max(0.0, now[nth] - before[nth])
+            taken_s = min(self._due_s[nth], row[column] - last[column])
+            self._due_s[nth] -= taken_s
+            self._left_out_s[nth] += taken_s
+        user_s, system_s = self._left_out_s
+        return row | {
+            "cpu_user_s": row["cpu_user_s"] - user_s,
+            "cpu_system_s": row["cpu_system_s"] - system_s,
+            "cpu_idle_s": row["cpu_idle_s"] + user_s + system_s,
         }
 
 

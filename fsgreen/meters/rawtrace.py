@@ -107,10 +107,11 @@ class RawTrace:
     def readings(self, meter: str) -> Iterator[Readings]:
         """Parse anew what one meter said; yield what each chunk completes."""
         parser = parser_of(self.infos[meter])
-        for chunk in self._chunks(meter):
+        for chunk in self.chunks(meter):
             yield Readings.of(parser.feed(chunk))
 
-    def _chunks(self, meter: str) -> Iterator[Chunk]:
+    def chunks(self, meter: str) -> Iterator[Chunk]:
+        """Yield what one meter said, as it came."""
         with self._path.open("rb") as lines:
             next(lines)
             for number, text in enumerate(lines, start=2):

@@ -5,18 +5,20 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from fsgreen.errors import unknown
+from fsgreen.errors import FsgreenError, unknown
 from fsgreen.testbeds.base import Availability, Conditions, DeviceState, Mount, Testbed
 from fsgreen.testbeds.directory import DirectoryTestbed
 from fsgreen.testbeds.folders import sweep
 from fsgreen.testbeds.loop import LoopTestbed
 from fsgreen.testbeds.present import available, file_systems
+from fsgreen.testbeds.simdisk import Disk, SimdiskTestbed
 
 __all__ = [
     "KINDS",
     "Availability",
     "Conditions",
     "DeviceState",
+    "Disk",
     "Mount",
     "Testbed",
     "available",
@@ -25,8 +27,8 @@ __all__ = [
     "sweep",
 ]
 
-KINDS = ("loop", "directory")
-"""The kinds of testbed, the best first."""
+KINDS = ("loop", "directory", "simdisk")
+"""The kinds of testbed. A simulated one is never chosen unless it is asked for."""
 
 DEFAULT_SIZE_B = 2 << 30
 
@@ -38,22 +40,29 @@ def open_testbed(
     in_memory: bool = False,
     size_b: int = DEFAULT_SIZE_B,
     scheduler: str | None = None,
+    disk: Disk | None = None,
+    queue_depth: int | None = None,
 ) -> Testbed:
     """Open a testbed; use it in a `with` statement, or call its `close`.
 
     Parameters
     ----------
-    kind : {"auto", "loop", "directory"}
+    kind : {"auto", "loop", "directory", "simdisk"}
         `auto` takes the best that works here; `describe()["why"]` says why.
     folder : Path, optional
         loop: where the image lies (default /var/tmp, in memory /dev/shm). directory: the existing
-        directory (default: the folder for temporary files).
+        directory (default: the folder for temporary files). simdisk: where the disk's data lie
+        (default /dev/shm).
     in_memory : bool
         loop: the image lies in RAM.
     size_b : int
-        loop: size of the image. directory: free space needed. Bytes.
+        loop: size of the image. directory: free space needed. simdisk: size of the file system at
+        the begin of the disk. Bytes.
     scheduler : str, optional
-        I/O scheduler, set by loop; directory changes nothing and records what it finds.
+        I/O scheduler, set by loop and simdisk, which has some that the kernel no longer has;
+        directory changes nothing and records what it finds.
+    disk, queue_depth : Disk, int, optional
+        simdisk: which disk it is, and how many commands that takes at once.
 
     Raises
     ------
@@ -64,6 +73,20 @@ def open_testbed(
     if kind == "auto":
         best = next(entry for entry in available() if entry.usable)
         kind, why = best.name, f"auto: {best.why}"
+    if kind == "simdisk":
+        return SimdiskTestbed(
+            folder,
+            size_b=size_b,
+            disk=disk,
+            queue_depth=queue_depth,
+            scheduler=scheduler,
+            why=why,
+        )
+    if disk is not None or queue_depth is not None:
+        raise FsgreenError(
+            f"the testbed {kind} is not a simulated disk, and takes neither disk nor queue_depth",
+            next_step="take --testbed simdisk, or leave them out",
+        )
     if kind == "loop":
         return LoopTestbed(folder, in_memory=in_memory, size_b=size_b, scheduler=scheduler, why=why)
     if kind == "directory":

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from fsgreen.design import LEVELS
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.simdisk import Control
 
 
 class Availability(NamedTuple):
@@ -99,7 +100,8 @@ class Mount:
     scheduler : str or None
         The I/O scheduler of the device.
     queue_depth : int or None
-        Requests that the device's queue holds (`nr_requests`).
+        Requests that the device's queue holds (`nr_requests`), or commands that a simulated disk
+        takes at once.
     geometry : dict of str to int
         As on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`, ...
     driver : str or None
@@ -108,6 +110,10 @@ class Mount:
         The device's state as it was made for this trial, None where the testbed makes none.
     fragmentation : dict of str to float, or None
         Of an aged file system, what was measured on it: see `ager.age`.
+    simulated : dict, or None
+        Of a simulated disk, what it is and where the file system lies: `disk`, `model`, `sectors`,
+        `offset_b`, `depth`, `policy`, its own `scheduler`, the `kernel_scheduler` and
+        `kernel_requests` of the loop device before it.
     """
 
     directory: Path
@@ -122,6 +128,7 @@ class Mount:
     driver: str | None = None
     state: DeviceState | None = None
     fragmentation: dict[str, float] | None = None
+    simulated: dict[str, Any] | None = None
 
 
 class Testbed(Protocol):
@@ -161,6 +168,15 @@ class Testbed(Protocol):
         FsgreenError
             If the cell cannot run here, or what was made is not what was asked for.
         """
+
+    def load(self, conditions: Conditions) -> None:
+        """Bring the device of these conditions, at rest: nothing is mounted and nothing done to it.
+
+        Does nothing where there is no choice of devices.
+        """
+
+    def simulator(self) -> Control | None:
+        """Return the control socket of the simulated disk, None where the device is real."""
 
     def remount(self) -> Mount:
         """Return the same file system with a cold cache, the data kept."""

@@ -135,6 +135,12 @@ class DirectoryTestbed:
             driver=self.file_system,
         )
 
+    def load(self, conditions: Conditions) -> None:
+        """Do nothing: there is one device."""
+
+    def simulator(self) -> None:
+        """Return None: nothing is simulated."""
+
     def remount(self) -> Mount:
         """Write back and drop the files' pages, where the file system is not memory itself."""
         self._require_prepared()

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import commands, guard, mounts
+from fsgreen.testbeds.queue import Queue
 
 NAME = re.compile(r"fsgreen-[a-z]+-[0-9a-f]{12}")
 OWNER = "owner"
@@ -130,14 +131,10 @@ def _sweep_entry(entry: Path) -> list[str]:
 
 def _dismantle(folder: Path, lock_fd: int) -> list[str]:
     """Unmount, detach and delete, in this order; each step does nothing where nothing is left."""
-    done = []
+    done = free_devices(folder, lock_fd)
     for mount in mounts.under(folder):
         unmount(mount.point, lock_fd=lock_fd, lazily=True)
         done.append(f"unmounted {mount.point}")
-    for device in _loop_devices(folder):
-        commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
-        waiting = "" if _is_detached(device, folder) else " (goes when its last user ends)"
-        done.append(f"detached {device}{waiting}")
     if mounts.under(folder):
         raise FsgreenError(
             "still mounted", where=folder, next_step=f"umount {folder}/*, then fsgreen doctor"
@@ -147,6 +144,26 @@ def _dismantle(folder: Path, lock_fd: int) -> list[str]:
         if child.name != OWNER:
             shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
     shutil.rmtree(folder, ignore_errors=True)
+    return done
+
+
+def free_devices(folder: Path, lock_fd: int) -> list[str]:
+    """Unmount the devices that are mounted in the folder, and detach those on files in it.
+
+    Returns one line for each thing done. What else is mounted there stays: behind a loop device it
+    may hold the file, and could not be found by its path once it was gone. The devices take as many
+    requests as ever.
+    """
+    done = []
+    for mount in mounts.under(folder):
+        if mount.source.startswith("/dev/loop"):
+            unmount(mount.point, lock_fd=lock_fd, lazily=True)
+            done.append(f"unmounted {mount.point}")
+    for device in _loop_devices(folder):
+        Queue(device).limit_loop()
+        commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
+        waiting = "" if _is_detached(device, folder) else " (goes when its last user ends)"
+        done.append(f"detached {device}{waiting}")
     return done
 
 

@@ -12,29 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import (
-    aged,
-    ager,
-    cache,
-    geometry,
-    guard,
-    image,
-    losetup,
-    mounts,
-    options,
-    probe,
-)
-from fsgreen.testbeds.base import (
-    Conditions,
-    DeviceState,
-    Mount,
-    check_device_state,
-    refuse_simulated,
-)
-from fsgreen.testbeds.folders import claim, unmount
-from fsgreen.testbeds.present import usable_here
-from fsgreen.testbeds.queue import Queue
+from fsgreen.testbeds import ager, cache, image, losetup, mounts
+from fsgreen.testbeds.base import Conditions, Mount, check_device_state, refuse_simulated
+from fsgreen.testbeds.folders import claim
 from fsgreen.testbeds.states import LoopStates
+from fsgreen.testbeds.volume import Volume, check_cell
 
 RAM = Path("/dev/shm")
 DISK = Path("/var/tmp")
@@ -83,12 +65,9 @@ class LoopTestbed:
                 next_step="run the same command with sudo, or take --testbed directory",
             )
         self._why = why
-        self._mount: Mount | None = None
         self._work = claim(folder or (RAM if in_memory else DISK), self.kind)
         try:
-            self._image = self._work.path / "image"
-            self._point = self._work.path / "mount"
-            self._point.mkdir()
+            file = self._work.path / "image"
             self._backing = mounts.holding(self._work.path).file_system
             if in_memory and self._backing not in cache.MEMORY_FILE_SYSTEMS:
                 raise FsgreenError(
@@ -96,14 +75,11 @@ class LoopTestbed:
                     where=self._work.path.parent,
                     next_step="leave --folder out, or mount a tmpfs there",
                 )
-            self._size_b = image.allocate(self._image, size_b)
-            self._device = losetup.attach(self._image, lock_fd=self._work.lock_fd)
-            self._states = LoopStates(self._device, self._image, self._size_b)
-            self._aging = aging or ager.Aging()
-            self._aged = aged.AgedImages(
-                self._work.path / "aged", self._device, self._image, self._size_b
-            )
-            self._queue = Queue(self._device.name)
+            self._size_b = image.allocate(file, size_b)
+            device = losetup.attach(file, lock_fd=self._work.lock_fd)
+            states = LoopStates(device, file, self._size_b)
+            self._volume = Volume(self._work, device, file, self._size_b, states, aging)
+            self._queue = self._volume.queue
             self._scheduler_before = self._queue.scheduler
             self._scheduler = scheduler
             if scheduler is not None:
@@ -121,7 +97,7 @@ class LoopTestbed:
             "in_memory": self._backing in cache.MEMORY_FILE_SYSTEMS,
             "backing": self._backing,
             "direct_io": True,
-            "device": self._device.name,
+            "device": self._volume.device.name,
             "scheduler": self._queue.scheduler,
             "schedulers": self._queue.schedulers(),
             "queue_depth": self._queue.number("nr_requests"),
@@ -138,17 +114,7 @@ class LoopTestbed:
         refuse_simulated(self.kind, conditions)
         if conditions.scheduler is not None:
             self._queue.check_scheduler(conditions.scheduler)
-        recipe = options.recipe(file_system, option)
-        usable, why = usable_here(recipe.file_system)
-        if not usable:
-            raise FsgreenError(f"{file_system} cannot be used here: {why}", next_step=why)
-        if recipe.minimum_b > self._size_b:
-            raise FsgreenError(
-                f"disk too small: {file_system} {option} needs {recipe.minimum_b >> 20} MiB, "
-                f"the image has {self._size_b >> 20} MiB",
-                where=f"testbed {self.kind}",
-                next_step="raise image_mib in the profile, in another --folder if need be",
-            )
+        check_cell(file_system, option, self._size_b, self.kind)
 
     def prepare(
         self,
@@ -160,129 +126,35 @@ class LoopTestbed:
     ) -> Mount:
         """Unmount what is there, restore the device, make, mount and verify the file system."""
         self.check(file_system, option, conditions)
-        self._unmount()
-        self._mount = None
+        self._volume.unmount()
         wanted = conditions.scheduler or self._scheduler or self._scheduler_before
         if wanted is not None:
             self._queue.set_scheduler(wanted)
-        recipe = options.recipe(file_system, option)
-        if conditions.device == "aged":
-            self._mount = self._prepare_aged(recipe, seed)
-        else:
-            steady = conditions.device == "steady"
-            state = self._states.steady() if steady else self._states.initial()
-            made, found = self._make(recipe)
-            self._mount = self._mount_verified(recipe, made, found, state)
-        return self._mount
+        return self._volume.prepare(file_system, option, conditions.device, seed)
 
-    def _prepare_aged(self, recipe: options.Recipe, seed: int) -> Mount:
-        key = (recipe.file_system.name, recipe.option, seed)
-        kept = self._aged.find(key) or self._age(recipe, key)
-        before_b = self._queue.written_b()
-        self._aged.put_back(kept)
-        state = DeviceState("aged", self._states.require_written(before_b), 0)
-        mount = self._mount_verified(
-            recipe, kept.mkfs, kept.geometry, state, fragmentation=kept.fragmentation
-        )
-        aged.verify(kept, self._point)
-        return mount
+    def load(self, conditions: Conditions) -> None:
+        """Do nothing: there is one device."""
 
-    def _age(self, recipe: options.Recipe, key: tuple[str, str, int]) -> aged.Aged:
-        state = self._states.steady()
-        made, found = self._make(recipe)
-        mount = self._mount_verified(recipe, made, found, state)
-        fragmentation = ager.age(mount.directory, key[2], self._aging)
-        self._unmount()
-        return self._aged.keep(key, made, found, fragmentation)
-
-    def _make(self, recipe: options.Recipe) -> tuple[tuple[str, ...], dict[str, int]]:
-        """Run mkfs and return the command and the geometry, read back from the disk."""
-        name = recipe.file_system.name
-        made = guard.run_mkfs(
-            (recipe.file_system.tool, *recipe.mkfs),
-            self._device,
-            image=self._image,
-            lock_fd=self._work.lock_fd,
-        )
-        found = geometry.read(name, str(self._device), lock_fd=self._work.lock_fd)
-        geometry.verify(recipe.geometry, found, f"{name} {recipe.option} on {self._device}")
-        self._states.close_holes()
-        found["read_ahead_b"] = self._queue.number("read_ahead_kb") * 1024
-        return made, found
-
-    def _mount_verified(
-        self,
-        recipe: options.Recipe,
-        made: tuple[str, ...],
-        found: dict[str, int],
-        state: DeviceState | None,
-        fragmentation: dict[str, float] | None = None,
-    ) -> Mount:
-        name = recipe.file_system.name
-        as_mounted = mounts.mount(
-            self._device, self._point, name, recipe.mount, lock_fd=self._work.lock_fd
-        )
-        ext_driver = Path("/sys/fs/ext4") / self._device.name
-        return Mount(
-            directory=self._point,
-            device=str(self._device),
-            file_system=name,
-            option=recipe.option,
-            mkfs=made,
-            mount_options=as_mounted,
-            scheduler=self._queue.scheduler,
-            queue_depth=self._queue.number("nr_requests"),
-            geometry=found,
-            driver="ext4" if ext_driver.exists() else name,
-            state=state,
-            fragmentation=fragmentation,
-        )
+    def simulator(self) -> None:
+        """Return None: nothing is simulated."""
 
     def remount(self) -> Mount:
         """Unmount and mount again: nothing of the file system stays cached."""
-        before = self._prepared()
-        recipe = options.recipe(before.file_system, before.option)
-        self._unmount()
-        self._mount = self._mount_verified(
-            recipe, before.mkfs, before.geometry, before.state, before.fragmentation
-        )
-        return self._mount
+        return self._volume.remount()
 
     def resident_share(self) -> float:
-        """Measure the share of all files' bytes in the page cache, the ager's left out.
-
-        Looking at every file caches names and inodes. Where no byte is cached, the file system is
-        mounted afresh, so that a cold cache stays cold; this fails while a process uses it.
-        """
-        self._prepared()
-        share = cache.resident_share(self._point, apart=self._point / ager.FOLDER)
-        if share == 0:
-            self.remount()
-        return share
+        """Measure the share of all files' bytes in the page cache; see `Volume.resident_share`."""
+        return self._volume.resident_share()
 
     def warm(self) -> float:
         """Read every file but the ager's, and return `resident_share`."""
-        self._prepared()
-        cache.read_all(self._point, apart=self._point / ager.FOLDER)
-        return self.resident_share()
-
-    def _prepared(self) -> Mount:
-        if self._mount is None:
-            raise FsgreenError(
-                "nothing is mounted", where=f"testbed {self.kind}", next_step="call prepare first"
-            )
-        return self._mount
-
-    def _unmount(self) -> None:
-        for entry in mounts.under(self._point):
-            unmount(entry.point, lock_fd=self._work.lock_fd)
+        return self._volume.warm()
 
     def restore(self) -> None:
         """Unmount and set the scheduler that the device had."""
         if self._work.lock_fd < 0:
             return
-        self._unmount()
-        self._mount = None
+        self._volume.unmount()
         if self._scheduler_before is not None:
             self._queue.set_scheduler(self._scheduler_before)
 
@@ -294,7 +166,7 @@ class LoopTestbed:
 
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how the device behaves by itself; see `probe.probe`."""
-        return probe.probe(self._device, seed)
+        return self._volume.probe(seed)
 
     def only_file_system(self) -> str | None:
         """Return None: any file system can be made."""
@@ -302,7 +174,7 @@ class LoopTestbed:
 
     def device_name(self) -> str | None:
         """Return the loop device's name in /proc/diskstats."""
-        return self._device.name
+        return self._volume.device.name
 
     def __enter__(self) -> LoopTestbed:
         return self

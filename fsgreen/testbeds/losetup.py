@@ -9,8 +9,10 @@ from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import commands, mounts
 
 
-def attach(image: Path, *, lock_fd: int) -> Path:
-    """Attach an image to a free loop device with direct I/O and return the device.
+def attach(image: Path, *, lock_fd: int, offset_b: int = 0, size_b: int | None = None) -> Path:
+    """Attach an image, or `size_b` of it from `offset_b` on, to a free loop device; return that.
+
+    The device does direct I/O.
 
     Raises
     ------
@@ -18,8 +20,9 @@ def attach(image: Path, *, lock_fd: int) -> Path:
         If no device is free, or direct I/O does not work on the image.
     """
     try:
+        part = [f"--offset={offset_b}", *([] if size_b is None else [f"--sizelimit={size_b}"])]
         device = commands.run(
-            ["losetup", "--direct-io=on", "--find", "--show", str(image)], lock_fd=lock_fd
+            ["losetup", "--direct-io=on", *part, "--find", "--show", str(image)], lock_fd=lock_fd
         ).strip()
     except FsgreenError as error:
         raise FsgreenError(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import BUILD, PROGRAM
 from fsgreen.testbeds import commands, options
 from fsgreen.testbeds.base import Availability
 
@@ -23,10 +25,19 @@ def available() -> list[Availability]:
         loop = Availability("loop", False, "apt-get install e2fsprogs xfsprogs btrfs-progs")
     else:
         loop = Availability("loop", True, f"root and loop devices; {', '.join(usable)}")
+    if not loop.usable:
+        simdisk = Availability("simdisk", False, loop.why)
+    elif not Path("/dev/fuse").exists():
+        simdisk = Availability("simdisk", False, "no FUSE in this kernel: modprobe fuse")
+    elif paths.program(PROGRAM) is None:
+        simdisk = Availability("simdisk", False, f"the engine is not built: {BUILD}")
+    else:
+        simdisk = Availability("simdisk", True, "a disk in software, where it is asked for")
     without = "" if loop.usable else f"; loop {loop.why}"
     return [
         loop,
         Availability("directory", True, f"works everywhere, on one file system{without}"),
+        simdisk,
     ]
 
 

@@ -13,6 +13,15 @@ from fsgreen.testbeds import guard, mounts
 
 SECTOR_B = 512
 
+LEAST_REQUESTS = 4
+"""The kernel lets no queue have fewer (block/blk.h, BLKDEV_MIN_RQ)."""
+
+LOOP_REQUESTS = Path("/sys/module/loop/parameters/hw_queue_depth")
+LOOP_REQUESTS_DEFAULT = 128
+"""How many requests a loop device can take at once (drivers/block/loop.c)."""
+
+NONE = "none"
+
 
 class Queue:
     """The queue of one whole disk, by its kernel name (`loop3`)."""
@@ -53,6 +62,35 @@ class Queue:
     def number(self, name: str) -> int:
         """Return a numeric attribute (`nr_requests`, `read_ahead_kb`, `logical_block_size`)."""
         return int((self.folder / name).read_text())
+
+    def set_number(self, name: str, value: int) -> None:
+        """Set a numeric attribute and read it back; raises `FsgreenError` if it does not hold."""
+        (self.folder / name).write_text(str(value))
+        if self.number(name) != value:
+            raise FsgreenError(
+                f"{name} is {self.number(name)} although {value} was set",
+                where=self.name,
+                next_step=f"cat {self.folder}/{name}",
+            )
+
+    def limit_loop(self, requests: int | None = None) -> None:
+        """Let a loop device take so many requests at once, as many as it can without a number.
+
+        It is left without a scheduler.
+
+        A scheduler sorts only what the device does not take yet. The number is that of the device
+        while it has no scheduler, which would have a number of its own; the device keeps it, also
+        from one file to the next, and does not show it any more once there was a scheduler. It is
+        therefore written twice, with another between, so that the kernel does not pass it over.
+        """
+        most = LOOP_REQUESTS_DEFAULT
+        if LOOP_REQUESTS.exists():
+            most = int(LOOP_REQUESTS.read_text())
+        requests = max(min(requests or most, most), LEAST_REQUESTS)
+        other = requests - 1 if requests > LEAST_REQUESTS else requests + 1
+        self.set_scheduler(NONE)
+        for number in (other, requests):
+            self.set_number("nr_requests", number)
 
     def reads(self) -> int:
         """Return the reads that the disk completed since it appeared, as in /proc/diskstats."""

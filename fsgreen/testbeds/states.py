@@ -30,15 +30,15 @@ DISCARD_S = 5.0
 written again meanwhile."""
 
 
-class LoopStates:
-    """Makes the states of a loop device.
+class Written:
+    """A loop device that can be written in full, by the kernel's own count.
 
     Parameters
     ----------
     device : Path
         The loop device, not mounted whenever a method is called.
     image : Path
-        The file behind it, written in full.
+        The file behind it.
     size_b : int
         Its size in bytes.
     """
@@ -48,6 +48,39 @@ class LoopStates:
         self._image = image
         self._size_b = size_b
         self._counters = Queue(device.name)
+
+    def require_written(self, since_b: int) -> int:
+        """Return the bytes written since the counter stood at `since_b`.
+
+        Raises
+        ------
+        FsgreenError
+            If they are fewer than the device has.
+        """
+        written_b = self._counters.written_b() - since_b
+        if written_b < self._size_b:
+            raise FsgreenError(
+                f"the kernel counted {written_b} B written of {self._size_b} B",
+                where=self._device,
+                next_step=f"echo 1 > /sys/block/{self._device.name}/queue/iostats",
+            )
+        return written_b
+
+    def _fill(self) -> None:
+        before_b = self._counters.written_b()
+        fd = guard.open_to_overwrite(self._device, image=self._image)
+        try:
+            image.fill(fd, self._size_b)
+        finally:
+            os.close(fd)
+        self.require_written(before_b)
+
+
+class LoopStates(Written):
+    """Makes the states of a loop device on an image that is written in full; see `Written`."""
+
+    def __init__(self, device: Path, image: Path, size_b: int) -> None:
+        super().__init__(device, image, size_b)
         self._untouched_b = self._counters.written_b()
         self._disk = _discarding_disk(image)
 
@@ -109,32 +142,6 @@ class LoopStates:
                 where=self._image,
                 next_step="name a folder on another file system with --folder",
             )
-
-    def require_written(self, since_b: int) -> int:
-        """Return the bytes written since the counter stood at `since_b`.
-
-        Raises
-        ------
-        FsgreenError
-            If they are fewer than the device has.
-        """
-        written_b = self._counters.written_b() - since_b
-        if written_b < self._size_b:
-            raise FsgreenError(
-                f"the kernel counted {written_b} B written of {self._size_b} B",
-                where=self._device,
-                next_step=f"echo 1 > /sys/block/{self._device.name}/queue/iostats",
-            )
-        return written_b
-
-    def _fill(self) -> None:
-        before_b = self._counters.written_b()
-        fd = guard.open_to_overwrite(self._device, image=self._image)
-        try:
-            image.fill(fd, self._size_b)
-        finally:
-            os.close(fd)
-        self.require_written(before_b)
 
     def _discard(self, disk: Queue) -> int:
         """Discard all of the device and return the bytes that the disk below discarded."""

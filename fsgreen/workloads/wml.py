@@ -172,12 +172,26 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
         "errors": errors,
         "skipped": sum(flowop["skipped"] for flowop in measure["flowops"]),
         "threads": _threads(run),
+        "finished": _finished(run),
         **{name: report[name] for name in ("partial", "reason", "engine", "seed", "notes")},
         **{name: run[name] for name in ("cost", "variables")},
     }
     _, start_s, end_s = phases[-1]
     ops = _ops(measure["series"], start_s, end_s)
     return Outcome(phases, ops, latency_table(measure["flowops"]), summary)
+
+
+def _finished(run: Mapping[str, Any]) -> bool | None:
+    """Return whether a fixed amount of work was done before the limit of the run.
+
+    None where there is no end of the work, or where a part of it went into a warm-up: what is
+    measured then is its rate, until the limit.
+    """
+    asked = run["configuration"]
+    if run["quit"] == "timeout" or asked["warmup_s"] > 0:
+        return None
+    limit_s = asked["duration_s"]
+    return limit_s is None or bool(run["measure"]["duration_s"] < limit_s)
 
 
 def _threads(run: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ class Machine:
         self.others = 0.0
         self.run(IDLE)
 
-    def __call__(self, device_of):
+    def __call__(self, device_of, apart=None):
         return self
 
     def sample(self):

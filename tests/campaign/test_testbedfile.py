@@ -6,6 +6,7 @@ import pytest
 
 from fsgreen.campaign import testbedfile
 from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import Disk
 
 GOOD = """
 [testbed]
@@ -42,6 +43,16 @@ def test_the_settings_of_the_machine_are_read(tmp_path: Path) -> None:
     assert place.disks == ("sda",)
 
 
+def test_a_simulated_disk_is_described_and_the_command_line_wins(tmp_path: Path) -> None:
+    asked = "[testbed]\nkind = 'simdisk'\ndisk = 'wd200bb'\nqueue_depth = 4\nwrite = 'through'"
+    place = testbedfile.read(write(tmp_path, asked))
+    assert (place.kind, place.queue_depth) == ("simdisk", 4)
+    assert place.simulated() == Disk("wd200bb", write="through")
+    other = place.over(folder=None, in_memory=False, disk="ddys-t36950n", queue_depth=32)
+    assert (other.simulated(), other.queue_depth) == (Disk("ddys-t36950n", write="through"), 32)
+    assert testbedfile.read("simdisk").simulated() is None
+
+
 def test_a_kind_needs_no_file() -> None:
     assert testbedfile.read("directory").kind == "directory"
 
@@ -57,6 +68,11 @@ def test_a_kind_needs_no_file() -> None:
         ("host = 3", "not a testbed file"),
         ("[host]\napply = 'governor'", "not a testbed file"),
         ("[host]\ndisk = ['sda']", "unknown host key 'disk', did you mean disks"),
+        ("[testbed]\ndisk = 3", "disk is 3, not a text"),
+        ("[testbed]\nqueue_depth = 0", "queue_depth is 0, not a whole number from 1 up"),
+        ("[testbed]\nqueue_depth = true", "queue_depth is True, not a whole number"),
+        ("[testbed]\nwrite = 'bak'", "unknown write 'bak', did you mean back"),
+        ("[testbed]\nclock = 'virtual'", "unknown clock 'virtual'"),
     ],
 )
 def test_a_wrong_word_is_named(tmp_path: Path, text: str, message: str) -> None:

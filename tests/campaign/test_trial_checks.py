@@ -161,4 +161,9 @@ def test_rule_20_fires_on_a_costly_harness_and_on_work_that_is_not_whole() -> No
     assert checks.check_workload(whole).ok
     assert not checks.check_workload({**whole, "partial": True}).ok
     assert not checks.check_workload({**whole, "work_ops": 0}).ok
+    unfinished = {**whole, "finished": False, "duration_s": 60.0}
+    assert "not all done within 60.0 s" in checks.check_workload(unfinished).detail
+    assert not checks.check_workload(unfinished).ok
+    assert checks.check_workload({**whole, "finished": True}).ok
+    assert checks.check_workload({**whole, "finished": None}).ok
     assert "EIO" in checks.check_workload({**whole, "errors": {"EIO": 1}}).detail

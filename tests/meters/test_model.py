@@ -23,7 +23,7 @@ class Samples:
     def __init__(self, rows):
         self.rows = [dict.fromkeys(COLUMNS, 0.0) | row for row in rows]
 
-    def __call__(self, device_of):
+    def __call__(self, device_of, apart=None):
         self.device_of = device_of
         return self
 

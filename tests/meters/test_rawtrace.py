@@ -40,7 +40,7 @@ def test_any_bytes_come_back_and_binary_ones_do_not_swell(tmp_path_factory, data
     writer = RawWriter(path, {"system": INFO})
     writer.store("system", Chunk(1.5, data))
     writer.close()
-    (chunk,) = RawTrace(path)._chunks("system")
+    (chunk,) = RawTrace(path).chunks("system")
     assert chunk == Chunk(1.5, data)
     line = path.read_bytes().splitlines()[1]
     assert len(line) <= len(data) * 4 / 3 + 50

@@ -162,6 +162,7 @@ def test_auto_without_root_takes_the_directory_and_says_why(
     assert [(entry.name, entry.usable) for entry in available()] == [
         ("loop", False),
         ("directory", True),
+        ("simdisk", False),
     ]
     with open_testbed("auto", size_b=SIZE_B) as bed:
         assert isinstance(bed, directory.DirectoryTestbed)

@@ -49,6 +49,17 @@ def test_each_sequential_reader_reads_its_own_file_once(tmp_path: Path) -> None:
     assert outcome.summary["write_b"] == 0
 
 
+def test_work_that_its_limit_cuts_is_not_taken_for_done(tmp_path: Path) -> None:
+    """Readers that were stopped half-way would look as fast as the limit is short."""
+    workload = workloads.load_workload("sequential-readers", 1 / 64)
+    workload.prepare(tmp_path, SEED)
+    cut = workload.run(tmp_path, SEED, 0.0, 0.3, load_ops_s=4)
+    assert cut.summary["finished"] is False
+    assert workload.run(tmp_path, SEED, 0.0, LIMIT_S).summary["finished"] is True
+    warmed = workload.run(tmp_path, SEED, 0.1, 0.3, load_ops_s=4)
+    assert warmed.summary["finished"] is None
+
+
 def test_each_reader_is_timed_by_itself_and_the_last_times_the_run(tmp_path: Path) -> None:
     """nfstricks03, section 5.3: the total hides how long the first and the last one took."""
     outcome = done("sequential-readers", 1 / 64, tmp_path, readers=3)

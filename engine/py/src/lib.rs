@@ -1,10 +1,13 @@
-//! The Python module `fsgreen_engine`: checking texts. Runs go through the program
-//! `fsgreen-wml`, so that their processor time and their end are apart from Python's.
+//! The Python module `fsgreen_engine`: checking texts, and disks in virtual time. Runs go through
+//! the program `fsgreen-wml`, so that their processor time and their end are apart from Python's.
 
 use std::collections::BTreeMap;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use simdisk::profile::Profile;
+use simdisk::simulate::Experiment;
 use wml::lang::{self, Diagnostic};
 use wml::model::{Program, Run};
 
@@ -46,8 +49,51 @@ fn check<'py>(
             checked.diagnostics.iter().map(|found| diagnostic(found, text)).collect::<Vec<_>>(),
         "model": checked.program.as_ref().and_then(summary),
     });
-    py.import("json")?
-        .call_method1("loads", (found.to_string(),))
+    loads(py, found.to_string())
+}
+
+/// Simulate a device in virtual time: concurrent readers, or the requests of a trace.
+///
+/// Nothing is measured: `basis` in what is returned is `simulated`. The same text gives the same
+/// result to the last digit.
+///
+/// Parameters
+/// ----------
+/// experiment : str
+///     What is to be simulated, in JSON: `disk` (the name of a profile, or the path of one),
+///     `work` (`{"readers": {...}}` or `{"replay": {"file": PATH}}`) and, if they are not the
+///     defaults, `scheduler`, `overrides`, `power` and `log`. The options of the commands
+///     `fsgreen-simdisk readers` and `replay` have the same names.
+///
+/// Returns
+/// -------
+/// dict
+///     Times in ns, energies in fJ by part of the device, counters, when each reader was done,
+///     and how far the scheduler and the device changed the order of the requests.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the text, the profile, the trace or a number is wrong: what, where, and the next step.
+#[pyfunction]
+fn simulate<'py>(py: Python<'py>, experiment: &str) -> PyResult<Bound<'py, PyAny>> {
+    let done = py.detach(|| Experiment::parse(experiment)?.run());
+    let report = done.map_err(|fault| PyValueError::new_err(fault.to_string()))?;
+    let text = serde_json::to_string(&report).expect("a report is plain data");
+    loads(py, text)
+}
+
+/// Return the files of the built-in profiles of disks and SSDs, by name.
+#[pyfunction]
+fn profiles() -> BTreeMap<&'static str, &'static str> {
+    let names = Profile::names();
+    names
+        .filter_map(|name| Some((name, Profile::text(name)?)))
+        .collect()
+}
+
+fn loads(py: Python<'_>, text: String) -> PyResult<Bound<'_, PyAny>> {
+    py.import("json")?.call_method1("loads", (text,))
 }
 
 fn diagnostic(diagnostic: &Diagnostic, text: &str) -> Value {
@@ -87,5 +133,7 @@ fn summary(program: &Program) -> Option<Value> {
 #[pymodule]
 fn fsgreen_engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
-    module.add_function(wrap_pyfunction!(check, module)?)
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(profiles, module)?)
 }

@@ -1,8 +1,42 @@
 //! The host's side of a device: a scheduler that decides which request the device gets next.
 
-pub mod fifo;
+mod bfq;
+mod cfq;
+mod deadline;
+mod elevator;
+mod fifo;
+mod ncscan;
+mod process;
 pub mod scheduler;
+mod sorted;
+mod sstf;
 pub mod station;
 
+pub use bfq::Bfq;
+pub use cfq::Cfq;
+pub use deadline::Deadline;
+pub use elevator::Elevator;
+pub use fifo::Fifo;
+pub use ncscan::NCscan;
 pub use scheduler::{Choice, Request, Scheduler};
-pub use station::Station;
+pub use sstf::Sstf;
+pub use station::{Sent, Served, Station};
+
+/// The names of all schedulers.
+pub const SCHEDULERS: [&str; 7] = [
+    "fifo", "elevator", "n-cscan", "sstf", "deadline", "cfq", "bfq",
+];
+
+/// A new scheduler by its name, one of [`SCHEDULERS`].
+pub fn scheduler_by_name(name: &str) -> Option<Box<dyn Scheduler>> {
+    Some(match name {
+        "fifo" => Box::new(Fifo::default()),
+        "elevator" => Box::new(Elevator::default()),
+        "n-cscan" => Box::new(NCscan::default()),
+        "sstf" => Box::new(Sstf::default()),
+        "deadline" => Box::new(Deadline::default()),
+        "cfq" => Box::new(Cfq::default()),
+        "bfq" => Box::new(Bfq::default()),
+        _ => return None,
+    })
+}

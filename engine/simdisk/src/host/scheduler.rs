@@ -15,7 +15,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     Send(Request),
-    /// Nothing until this time, unless something is added or completed before.
+    /// Nothing until this later time, unless something is added or completed before.
     Wait(Ns),
     Nothing,
 }

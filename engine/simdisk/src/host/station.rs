@@ -1,46 +1,86 @@
 //! A scheduler before a device: what the host has asked for and the device has not yet answered.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use crate::device::{Action, Device, Event, Ns};
+use crate::device::{Action, Device, Event, Ns, Outcome};
 use crate::host::{Choice, Request, Scheduler};
 
 /// A device and its scheduler. Reads and writes are scheduled; a flush or a discard goes to the
 /// device before all that waits, as in the kernel.
-pub struct Station {
-    device: Box<dyn Device>,
+pub struct Station<D: Device + ?Sized = dyn Device> {
+    device: Box<D>,
     scheduler: Box<dyn Scheduler>,
     urgent: VecDeque<Request>,
-    sent: HashMap<u64, Request>,
+    sent: Vec<Sent>,
+    sent_count: u64,
     /// When the scheduler wants to be asked again.
     again: Option<Ns>,
     heard: Vec<(Ns, Event)>,
+    served: Option<Vec<Served>>,
 }
 
-impl Station {
-    pub fn new(device: Box<dyn Device>, scheduler: Box<dyn Scheduler>) -> Self {
+/// A request that the device has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub request: Request,
+    pub at: Ns,
+    /// How many it got before.
+    pub nth: u64,
+}
+
+/// A request that is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    pub sent: Sent,
+    pub done: Ns,
+    pub outcome: Outcome,
+}
+
+impl<D: Device + ?Sized> Station<D> {
+    pub fn new(device: Box<D>, scheduler: Box<dyn Scheduler>) -> Self {
         Self {
             device,
             scheduler,
             urgent: VecDeque::new(),
-            sent: HashMap::new(),
+            sent: Vec::new(),
+            sent_count: 0,
             again: None,
             heard: Vec::new(),
+            served: None,
         }
     }
 
-    pub fn device(&self) -> &dyn Device {
-        &*self.device
+    pub fn device(&self) -> &D {
+        &self.device
     }
 
     /// For what is not a command: faults, power, a reset. No request may be lost by it unsaid.
-    pub fn device_mut(&mut self) -> &mut dyn Device {
-        &mut *self.device
+    pub fn device_mut(&mut self) -> &mut D {
+        &mut self.device
     }
 
     /// Requests that have not been completed.
     pub fn waiting(&self) -> usize {
         self.urgent.len() + self.scheduler.waiting() + self.sent.len()
+    }
+
+    /// Keep what is served from now on, for [`Station::served`].
+    pub fn keep_served(&mut self) {
+        self.served.get_or_insert_default();
+    }
+
+    /// Take what was served since the last call, in the order of the answers; nothing unless it is
+    /// kept.
+    pub fn served(&mut self) -> impl Iterator<Item = Served> + '_ {
+        self.served.iter_mut().flat_map(|served| served.drain(..))
+    }
+
+    /// Begin anew with this scheduler; requests that were not completed are forgotten.
+    pub fn restart(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.scheduler = scheduler;
+        self.urgent.clear();
+        self.sent.clear();
+        self.again = None;
     }
 
     /// Take a request at a time to which `advance` has gone.
@@ -65,18 +105,36 @@ impl Station {
     /// the next request.
     pub fn advance(&mut self, to: Ns, events: &mut Vec<(Ns, Event)>) {
         while let Some(at) = self.next().filter(|&at| at <= to) {
-            self.device.advance(at, &mut self.heard);
-            for (when, event) in self.heard.drain(..) {
-                if let Event::Completed { tag, .. } = event
-                    && let Some(request) = self.sent.remove(&tag)
-                {
-                    self.scheduler.completed(when, &request);
+            let mut heard = std::mem::take(&mut self.heard);
+            self.device.advance(at, &mut heard);
+            for (when, event) in heard.drain(..) {
+                if let Event::Completed { tag, outcome } = event {
+                    self.note(when, tag, outcome);
                 }
                 events.push((when, event));
             }
+            self.heard = heard;
             self.fill(at);
         }
         self.device.advance(to, events);
+    }
+
+    fn note(&mut self, done: Ns, tag: u64, outcome: Outcome) {
+        let is_it = |sent: &Sent| sent.request.command.tag == tag;
+        let Some(place) = self.sent.iter().position(is_it) else {
+            return;
+        };
+        let sent = self.sent.swap_remove(place);
+        if let Action::Read | Action::Write = sent.request.command.action {
+            self.scheduler.completed(done, &sent.request);
+        }
+        if let Some(served) = &mut self.served {
+            served.push(Served {
+                sent,
+                done,
+                outcome,
+            });
+        }
     }
 
     fn has_room(&self) -> bool {
@@ -92,10 +150,13 @@ impl Station {
             };
             match choice {
                 Choice::Send(request) => {
-                    self.sent.insert(request.command.tag, request);
+                    let nth = self.sent_count;
+                    self.sent.push(Sent { request, at, nth });
+                    self.sent_count += 1;
                     self.device.submit(at, request.command);
                 }
                 Choice::Wait(until) => {
+                    assert!(until > at, "a scheduler waits for a time that is past");
                     self.again = Some(until);
                     return;
                 }

@@ -1,0 +1,57 @@
+//! `readers`: concurrent readers in virtual time.
+
+use lexopt::Parser;
+
+use super::{Command, asked, print, summary};
+use crate::profile::Fault;
+
+pub const COMMAND: Command = Command {
+    name: "readers",
+    about: "simulate concurrent readers, as in nfstricks03",
+    help: concat!(
+        "\
+fsgreen-simdisk readers DISK [OPTION]...
+
+Simulate n readers, each of a file of its own, in virtual time: nothing is measured. Prints when
+each was done, the throughput, and the energy by part of the device.
+
+  --readers N           (1)
+  --total-mib N         of all files together (256)
+  --streams N           parts of its file that each reader reads in turn: strides (1)
+  --read-kib N          that a reader asks for at once (8)
+  --cluster-kib N       the largest request of the file system (64)
+  --window N            requests read ahead by the file system; 0 for none (2)
+  --partition N         a quarter of the device, 1 the outermost (the whole device)
+  --placement HOW       of the files: adjacent, or spread over the partition (adjacent)
+  --copy-mb-s N         how fast a reader takes what is in memory (200)
+  --start-within-ms N   each begins at a moment of its own within this time (0)
+  --seed N              of those moments (0)
+",
+        crate::options_of_simulations!(),
+        "
+Example: fsgreen-simdisk readers wd200bb --readers 8 --partition 1 --scheduler elevator
+"
+    ),
+    run,
+};
+
+const OPTIONS: [&str; 11] = [
+    "readers",
+    "total-mib",
+    "streams",
+    "read-kib",
+    "cluster-kib",
+    "window",
+    "partition",
+    "placement",
+    "copy-mb-s",
+    "start-within-ms",
+    "seed",
+];
+
+fn run(parser: &mut Parser) -> Result<Option<()>, Fault> {
+    let Some((experiment, as_json)) = asked::parse("readers", &OPTIONS, None, parser)? else {
+        return Ok(None);
+    };
+    print(&summary::of(&experiment.run()?, as_json)).map(Some)
+}

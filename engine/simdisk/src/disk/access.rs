@@ -1,0 +1,235 @@
+//! One access of the media, for a command or the write cache: how it begins and ends.
+
+use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
+use crate::disk::Disk;
+use crate::disk::ahead::Pass;
+use crate::disk::geometry::Heads;
+use crate::disk::mechanics::Access;
+use crate::disk::media::Media;
+use crate::disk::power::State;
+use crate::disk::queue::Stage;
+use crate::disk::service::Service;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    pub work: Work,
+    pub extent: Extent,
+    /// When its first sector came under the head.
+    transfer_from: Ns,
+    pub end: Ns,
+    /// Where they are at the end.
+    heads: Heads,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    Read {
+        tag: u64,
+        pass: Pass,
+        /// The segment that the pass is filling already.
+        segment: Option<usize>,
+    },
+    /// A read up to the sector that cannot be read, and further tries of that.
+    Fail {
+        tag: u64,
+        sector: u64,
+    },
+    Write,
+}
+
+impl Disk {
+    /// Begin to read what the memory has not got.
+    pub(super) fn begin_read(&mut self, at: Ns, command: Command) {
+        let Command { tag, extent, .. } = command;
+        if let Some(sector) = self.unreadable(extent) {
+            return self.begin_failing(at, command, sector);
+        }
+        let access = self.mechanics.access(self.heads, at, extent, Action::Read);
+        let job = match self.comes_by(extent, access.end) {
+            Some((ahead, end)) => Job {
+                work: Work::Read {
+                    tag,
+                    pass: ahead.pass,
+                    segment: Some(ahead.segment),
+                },
+                extent,
+                transfer_from: at,
+                end,
+                heads: access.heads,
+            },
+            None => {
+                self.draw(at, access);
+                let pass = Pass {
+                    sector: extent.sector,
+                    began: access.transfer_from,
+                };
+                let work = Work::Read {
+                    tag,
+                    pass,
+                    segment: None,
+                };
+                job(work, extent, access)
+            }
+        };
+        self.start(at, Some(tag), job);
+    }
+
+    /// Begin a read that ends at a sector that cannot be read.
+    fn begin_failing(&mut self, at: Ns, command: Command, sector: u64) {
+        let Command { tag, extent, .. } = command;
+        let extent = Extent {
+            sectors: sector + 1 - extent.sector,
+            ..extent
+        };
+        let access = self.mechanics.access(self.heads, at, extent, Action::Read);
+        self.draw(at, access);
+        self.account.then(access.end, Some(State::Rotate));
+        let job = Job {
+            end: access.end + self.retry_ns,
+            ..job(Work::Fail { tag, sector }, extent, access)
+        };
+        self.start(at, Some(tag), job);
+    }
+
+    /// The first sector of an extent that cannot be read and is not cached.
+    fn unreadable(&self, extent: Extent) -> Option<u64> {
+        let end = extent.end();
+        let mut from = extent.sector;
+        loop {
+            let rest = Extent {
+                sector: from,
+                sectors: end - from,
+            };
+            let found = self.faults.unreadable.first_in(rest)?;
+            match self.cache.dirty().end_at(found) {
+                Some(cached) if cached < end => from = cached,
+                Some(_) => return None,
+                None => return Some(found),
+            }
+        }
+    }
+
+    pub(super) fn begin_write(&mut self, at: Ns, tag: Option<u64>, extent: Extent) {
+        let access = self.mechanics.access(self.heads, at, extent, Action::Write);
+        self.draw(at, access);
+        self.start(at, tag, job(Work::Write, extent, access));
+    }
+
+    /// Account for an access until its end, where what follows is known.
+    fn draw(&mut self, at: Ns, access: Access) {
+        if access.seek_end > at {
+            self.counters.seeks += 1;
+            self.account.then(at, Some(State::Seek));
+        }
+        if access.transfer_from > access.seek_end {
+            self.account.then(access.seek_end, Some(State::Rotate));
+        }
+        self.account
+            .then(access.transfer_from, Some(State::Transfer));
+    }
+
+    fn start(&mut self, at: Ns, tag: Option<u64>, job: Job) {
+        if let Some(log) = &mut self.log {
+            log.push(Service {
+                tag,
+                action: job.work.action(),
+                extent: job.extent,
+                from: at,
+                transfer_from: job.transfer_from,
+                end: job.end,
+            });
+        }
+        self.media = Media::Busy(job);
+    }
+
+    /// What the media did has come to its end.
+    pub(super) fn end(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
+        match self.media {
+            Media::Busy(job) => {
+                self.heads = job.heads;
+                self.behind = job.extent.end();
+                match job.work {
+                    Work::Read { tag, pass, segment } => {
+                        self.end_read(at, job, tag, pass, segment);
+                    }
+                    Work::Fail { tag, sector } => {
+                        self.counters.unreadable += 1;
+                        self.rest(at);
+                        let index = self.queue.find(tag);
+                        self.complete(at, index, Outcome::Unreadable(sector), events);
+                    }
+                    Work::Write => {
+                        self.rest(at);
+                        self.store(at, job.extent, events);
+                        self.complete_stored(at, events);
+                    }
+                }
+            }
+            Media::ReadingAhead(ahead) => self.end_reading_ahead(at, ahead),
+            Media::Turning { transition, .. } => self.turned(at, transition),
+            Media::Idle { .. } | Media::Unloaded { .. } | Media::Standby | Media::Off => {}
+        }
+    }
+
+    fn end_read(&mut self, at: Ns, job: Job, tag: u64, pass: Pass, segment: Option<usize>) {
+        let extent = job.extent;
+        let read_before = segment.map_or(extent.sector, |segment| self.segments.get(segment).end());
+        self.counters.media_read_sectors += extent.end() - read_before;
+        let segment = segment.unwrap_or_else(|| self.segments.begin(extent.sector));
+        self.segments.fill(segment, extent.end());
+
+        let first = job.transfer_from.max(self.begins(pass, extent.sector));
+        self.interface.carry(tag, extent.sectors, first, at);
+        let index = self.queue.find(tag);
+        self.queue.set(index, Stage::Outgoing);
+
+        // a disk that hung has lost its place
+        if at == job.end {
+            self.read_ahead(at, pass, segment);
+        } else {
+            self.rest(at);
+        }
+    }
+
+    /// The media hold an extent now, as the cache had it.
+    fn store(&mut self, at: Ns, extent: Extent, events: &mut Vec<(Ns, Event)>) {
+        self.cache.clean(extent);
+        self.faults.unreadable.remove(extent);
+        self.counters.media_writes += 1;
+        self.counters.media_written_sectors += extent.sectors;
+        events.push((at, Event::Stored { extent }));
+    }
+
+    /// If the media are writing, keep what has passed under the head whole.
+    pub(super) fn end_write_early(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
+        let Media::Busy(job) = self.media else { return };
+        if job.work != Work::Write || at < job.transfer_from {
+            return;
+        }
+        let extent = job.extent;
+        let reached = self.mechanics.reached(extent.sector, job.transfer_from, at);
+        let sectors = reached.min(extent.end()) - extent.sector;
+        if sectors > 0 {
+            self.store(at, Extent { sectors, ..extent }, events);
+        }
+    }
+}
+
+impl Work {
+    fn action(self) -> Action {
+        match self {
+            Self::Write => Action::Write,
+            Self::Read { .. } | Self::Fail { .. } => Action::Read,
+        }
+    }
+}
+
+fn job(work: Work, extent: Extent, access: Access) -> Job {
+    Job {
+        work,
+        extent,
+        transfer_from: access.transfer_from,
+        end: access.end,
+        heads: access.heads,
+    }
+}

@@ -1,0 +1,141 @@
+//! Reading ahead: after a read the heads read on, as long as nothing is wanted of them.
+//!
+//! It makes no events of its own. How far it has come follows from when the pass over the media
+//! began, so that nothing is ever in memory before it has passed under a head.
+
+use crate::device::{Extent, Ns};
+use crate::disk::Disk;
+use crate::disk::media::Media;
+
+/// Reading on and on since the start of a sector came under the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    pub sector: u64,
+    pub began: Ns,
+}
+
+/// A pass that goes on ahead of what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    pub pass: Pass,
+    /// The segment that it fills.
+    pub segment: usize,
+    /// The sector before which it stops.
+    limit: u64,
+    /// When it stops, unless the limit has been moved on since.
+    pub until: Ns,
+}
+
+impl Disk {
+    /// Go on reading behind a segment, which a pass has just filled to its end.
+    pub(super) fn read_ahead(&mut self, at: Ns, pass: Pass, segment: usize) {
+        let end = self.segments.get(segment).end();
+        let limit = self.ahead_of(end);
+        if limit == end {
+            return self.rest(at);
+        }
+        self.media = Media::ReadingAhead(Ahead {
+            pass,
+            segment,
+            limit,
+            until: self.passed(pass, limit - 1),
+        });
+    }
+
+    /// The host has got an extent from memory: if that is being filled, there is more to read.
+    pub(super) fn read_further_ahead(&mut self, extent: Extent) {
+        let limit = self.ahead_of(extent.end());
+        if let Media::ReadingAhead(ahead) = self.media
+            && self.segments.get(ahead.segment).contains(extent.end() - 1)
+            && limit > ahead.limit
+        {
+            self.media = Media::ReadingAhead(Ahead { limit, ..ahead });
+        }
+    }
+
+    /// Stop reading ahead, unless the limit has been moved on.
+    pub(super) fn end_reading_ahead(&mut self, at: Ns, ahead: Ahead) {
+        self.settle_reading_ahead(at);
+        let until = self.passed(ahead.pass, ahead.limit - 1);
+        if until > at {
+            self.media = Media::ReadingAhead(Ahead { until, ..ahead });
+        } else {
+            self.rest(at);
+        }
+    }
+
+    /// How far is read, if a host has got everything before a sector.
+    fn ahead_of(&self, sector: u64) -> u64 {
+        let last = self.mechanics.geometry().sectors();
+        let sectors = self.read_ahead_sectors.min(last - sector);
+        let ahead = Extent { sector, sectors };
+        let unreadable = self.faults.unreadable.first_in(ahead);
+        unreadable.unwrap_or(ahead.end())
+    }
+
+    /// Note how far reading ahead has come.
+    pub(super) fn settle_reading_ahead(&mut self, at: Ns) {
+        let Media::ReadingAhead(Ahead {
+            pass,
+            segment,
+            limit,
+            ..
+        }) = self.media
+        else {
+            return;
+        };
+        let before = self.segments.get(segment).end();
+        let reached = self
+            .mechanics
+            .reached(pass.sector, pass.began, at)
+            .min(limit);
+        if reached > before {
+            self.counters.media_read_sectors += reached - before;
+            self.counters.read_ahead_sectors += reached - before;
+            self.segments.fill(segment, reached);
+        }
+    }
+
+    /// The heads are where reading ahead has brought them, as far as that is noted.
+    pub(super) fn follow_reading_ahead(&mut self) {
+        if let Media::ReadingAhead(ahead) = self.media {
+            let last = self.segments.get(ahead.segment).end() - 1;
+            self.heads = self.mechanics.geometry().place(last).heads;
+        }
+    }
+
+    /// Read no further ahead.
+    pub(super) fn stop_reading_ahead(&mut self, at: Ns) {
+        self.settle_reading_ahead(at);
+        if matches!(self.media, Media::ReadingAhead(_)) {
+            self.rest(at);
+        }
+    }
+
+    /// If reading ahead comes by an extent, and has read it by a time: it, and when it has.
+    pub(super) fn comes_by(&self, extent: Extent, by: Ns) -> Option<(Ahead, Ns)> {
+        let Media::ReadingAhead(ahead) = self.media else {
+            return None;
+        };
+        let held = self.segments.get(ahead.segment);
+        if !(held.sector..=ahead.limit).contains(&extent.sector) {
+            return None;
+        }
+        let end = self.passed(ahead.pass, extent.end() - 1);
+        (end <= by).then_some((ahead, end))
+    }
+
+    /// When a pass has read a sector.
+    pub(super) fn passed(&self, pass: Pass, sector: u64) -> Ns {
+        self.mechanics.passes(pass.sector, pass.began, sector)
+    }
+
+    /// When a pass has read a sector, or it began, if that is later.
+    pub(super) fn begins(&self, pass: Pass, sector: u64) -> Ns {
+        if sector < pass.sector {
+            pass.began
+        } else {
+            self.passed(pass, sector)
+        }
+    }
+}

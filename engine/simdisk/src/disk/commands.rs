@@ -1,0 +1,170 @@
+//! How a command goes through the disk, from when the electronics have read it to its answer.
+
+use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
+use crate::disk::Disk;
+use crate::disk::media::Media;
+use crate::disk::queue::Stage;
+
+impl Disk {
+    /// The electronics have read a command.
+    pub(super) fn begin(&mut self, at: Ns, tag: u64, events: &mut Vec<(Ns, Event)>) {
+        let index = self.queue.find(tag);
+        if self.faults.gone {
+            return self.complete(at, index, Outcome::Gone, events);
+        }
+        if self.queue.get(index).command.action != Action::Flush {
+            self.queue.set(index, Stage::Held);
+            return self.admit(at, index, events);
+        }
+        let mark = self.cache.mark();
+        if self.cache.lacks(mark) {
+            self.queue.set(index, Stage::Flushing { mark });
+        } else {
+            self.complete(at, index, Outcome::Done, events);
+        }
+    }
+
+    /// Let those go on that were held and need not be any more.
+    pub(super) fn admit_held(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
+        let mut index = 0;
+        while let Some(held) = self.queue.next_at(Stage::Held, index) {
+            let before = self.queue.len();
+            self.admit(at, held, events);
+            // one that is complete may let any other go on
+            let complete = self.queue.len() < before;
+            index = if complete { 0 } else { held + 1 };
+        }
+    }
+
+    /// Let a command go on, if nothing holds it.
+    fn admit(&mut self, at: Ns, index: usize, events: &mut Vec<(Ns, Event)>) {
+        let Command {
+            tag,
+            action,
+            extent,
+            ..
+        } = self.queue.get(index).command;
+        if self.queue.holds(index) || (action != Action::Read && self.media.writes(extent)) {
+            return;
+        }
+        match action {
+            Action::Read => {
+                if !self.answer_from_memory(at, index) {
+                    self.queue.set(index, Stage::Waiting);
+                }
+            }
+            Action::Write => {
+                if self.cache.reserve(extent.sectors) {
+                    self.give_memory_to_writes();
+                    self.interface.carry(tag, extent.sectors, at, at);
+                    self.queue.set(index, Stage::Incoming);
+                }
+            }
+            Action::Discard => {
+                self.cache.clean(extent);
+                events.push((at, Event::Dropped { extent }));
+                self.complete(at, index, Outcome::Done, events);
+                self.complete_stored(at, events);
+            }
+            Action::Flush => unreachable!("a flush is never held"),
+        }
+    }
+
+    /// Send the data of a read, if the memory has all of them.
+    pub(super) fn answer_from_memory(&mut self, at: Ns, index: usize) -> bool {
+        let Command { tag, extent, .. } = self.queue.get(index).command;
+        self.settle_reading_ahead(at);
+        if !self.remembers(extent) {
+            return false;
+        }
+        self.read_further_ahead(extent);
+        self.counters.cache_hits += 1;
+        self.interface.carry(tag, extent.sectors, at, at);
+        self.queue.set(index, Stage::Outgoing);
+        true
+    }
+
+    /// Whether every sector is in a segment or in the write cache.
+    fn remembers(&mut self, extent: Extent) -> bool {
+        let mut sector = extent.sector;
+        while sector < extent.end() {
+            let end = self.segments.end_at(sector);
+            match end.or_else(|| self.cache.dirty().end_at(sector)) {
+                Some(end) => sector = end,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Segments of reads give way to written data.
+    fn give_memory_to_writes(&mut self) {
+        let taken = self.cache.taken().div_ceil(self.segment_sectors) as usize;
+        let left = self.segment_count.saturating_sub(taken).max(1);
+        let being_read = match self.media {
+            Media::ReadingAhead(ahead) => Some(ahead.segment),
+            _ => None,
+        };
+        self.segments.allow(left, being_read);
+    }
+
+    /// Data have come in or gone out.
+    pub(super) fn transferred(&mut self, at: Ns, tag: u64, events: &mut Vec<(Ns, Event)>) {
+        let index = self.queue.find(tag);
+        let pending = self.queue.get(index);
+        if pending.stage == Stage::Outgoing {
+            return self.complete(at, index, Outcome::Done, events);
+        }
+        let Command {
+            extent, through, ..
+        } = pending.command;
+        self.cache.store(extent);
+        events.push((at, Event::Cached { tag }));
+        if self.write_back && !through {
+            self.complete(at, index, Outcome::Done, events);
+        } else {
+            self.queue.set(index, Stage::Waiting);
+        }
+    }
+
+    /// Answer the writes and flushes that waited for what the media hold now.
+    pub(super) fn complete_stored(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
+        let mut index = 0;
+        while index < self.queue.len() {
+            let pending = self.queue.get(index);
+            let stored = match (pending.stage, pending.command.action) {
+                (Stage::Waiting, Action::Write) => {
+                    let extent = pending.command.extent;
+                    self.cache.dirty().first_in(extent).is_none()
+                }
+                (Stage::Flushing { mark }, _) => !self.cache.lacks(mark),
+                _ => false,
+            };
+            if stored {
+                self.complete(at, index, Outcome::Done, events);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// Answer a command.
+    pub(super) fn complete(
+        &mut self,
+        at: Ns,
+        index: usize,
+        outcome: Outcome,
+        events: &mut Vec<(Ns, Event)>,
+    ) {
+        let Command { tag, action, .. } = self.queue.remove(index).command;
+        let count = match action {
+            Action::Read => &mut self.counters.reads,
+            Action::Write => &mut self.counters.writes,
+            Action::Flush => &mut self.counters.flushes,
+            Action::Discard => &mut self.counters.discards,
+        };
+        *count += 1;
+        self.stay_awake(at);
+        events.push((at, Event::Completed { tag, outcome }));
+    }
+}

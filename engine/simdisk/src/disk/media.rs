@@ -1,0 +1,247 @@
+//! What the media do, one thing at a time, and what they do next.
+
+use std::mem;
+
+use crate::device::{Action, Extent, Ns};
+use crate::disk::Disk;
+use crate::disk::access::{Job, Work};
+use crate::disk::ahead::Ahead;
+use crate::disk::geometry::Heads;
+use crate::disk::policy::{Candidate, Policy, Target};
+use crate::disk::power::State;
+use crate::disk::queue::Stage;
+use crate::disk::spin::{Timer, Transition};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// Spinning and loaded, with nothing to do.
+    Idle {
+        timer: Timer,
+    },
+    /// At a command, or writing what is cached.
+    Busy(Job),
+    /// Reading on, with nothing asked for; whatever is wanted of the media breaks it off.
+    ReadingAhead(Ahead),
+    Turning {
+        transition: Transition,
+        until: Ns,
+    },
+    Unloaded {
+        timer: Timer,
+    },
+    Standby,
+    /// Without power.
+    Off,
+}
+
+impl Media {
+    /// When what goes on ends.
+    pub fn ends(&self) -> Option<Ns> {
+        match self {
+            Self::Busy(job) => Some(job.end),
+            Self::ReadingAhead(ahead) => Some(ahead.until),
+            Self::Turning { until, .. } => Some(*until),
+            _ => None,
+        }
+    }
+
+    /// When a timer runs out.
+    pub fn timer(&self) -> Option<Ns> {
+        match self {
+            Self::Idle { timer } | Self::Unloaded { timer } => timer.map(|(at, _)| at),
+            _ => None,
+        }
+    }
+
+    /// Whether they are writing any of an extent.
+    pub fn writes(&self, extent: Extent) -> bool {
+        matches!(self, Self::Busy(job) if job.work == Work::Write && job.extent.overlaps(extent))
+    }
+}
+
+/// Of what is cached, so many runs are looked at to choose the next: as many as a queue holds.
+const DESTAGED_RUNS: usize = 64;
+
+impl Disk {
+    /// Begin what the media should do next, if they are free.
+    pub(super) fn go_on(&mut self, at: Ns) {
+        loop {
+            let asleep = match self.media {
+                Media::Idle { .. } | Media::ReadingAhead(_) => None,
+                Media::Unloaded { .. } => Some(Transition::Load),
+                Media::Standby => Some(Transition::SpinUp),
+                Media::Busy(_) | Media::Turning { .. } | Media::Off => return,
+            };
+            let Some(target) = self.choose(at) else {
+                return self.sleep(at);
+            };
+            if let Some(transition) = asleep {
+                return self.turn(at, transition);
+            }
+            let tag = match target {
+                Target::Destage(sector) => {
+                    return self.begin_write(at, None, self.cache.joined(sector));
+                }
+                Target::Command(tag) => tag,
+            };
+            let index = self.queue.find(tag);
+            let command = self.queue.get(index).command;
+            if command.action == Action::Write {
+                let left = self.cache.left_of(command.extent);
+                return self.begin_write(at, Some(tag), left);
+            }
+            // it may have been read for another in the meantime
+            if !self.answer_from_memory(at, index) {
+                self.queue.set(index, Stage::Served);
+                return self.begin_read(at, command);
+            }
+        }
+    }
+
+    /// What the media should serve next.
+    fn choose(&mut self, at: Ns) -> Option<Target> {
+        let mut candidates = mem::take(&mut self.candidates);
+        self.waiting_commands(&mut candidates);
+        self.wanted_destages(at, &mut candidates);
+        if !candidates.is_empty() {
+            self.settle_reading_ahead(at);
+            self.follow_reading_ahead();
+        }
+        let Self { policy, heads, .. } = *self;
+        let chosen = policy.choose(&candidates, &self.mechanics, at, heads, self.behind);
+        candidates.clear();
+        self.candidates = candidates;
+        chosen
+    }
+
+    fn waiting_commands(&self, candidates: &mut Vec<Candidate>) {
+        let waiting = self.queue.iter().enumerate();
+        candidates.extend(waiting.filter_map(|(index, pending)| {
+            let command = pending.command;
+            let place = pending.place.filter(|_| pending.stage == Stage::Waiting)?;
+            Some(Candidate {
+                target: Target::Command(command.tag),
+                action: command.action,
+                sector: command.extent.sector,
+                place,
+                order: (index, 0),
+                since: pending.submitted,
+            })
+        }));
+    }
+
+    /// What must be written, of the cache: for a flush what it waits for, for a write without room
+    /// anything, and everything if nobody wants the media.
+    fn wanted_destages(&self, at: Ns, candidates: &mut Vec<Candidate>) {
+        if self.cache.dirty().is_empty() {
+            return;
+        }
+        let queue = || self.queue.iter().enumerate();
+        let flush = queue().find_map(|(index, pending)| match pending.stage {
+            Stage::Flushing { mark } => Some((mark, index, pending.submitted)),
+            _ => None,
+        });
+        let without_room = || {
+            queue().find_map(|(index, pending)| {
+                let held = pending.stage == Stage::Held;
+                let command = pending.command;
+                let lacks = held
+                    && command.action == Action::Write
+                    && !self.cache.has_room(command.extent.sectors);
+                lacks.then_some((u64::MAX, index, pending.submitted))
+            })
+        };
+        let reading_ahead = matches!(self.media, Media::ReadingAhead(_));
+        let idle = candidates.is_empty() && (!reading_ahead || self.standby_wanted);
+        let wanted = flush
+            .or_else(without_room)
+            .or(idle.then_some((u64::MAX, 0, at)));
+        let Some((mark, index, since)) = wanted else {
+            return;
+        };
+        let candidate = |(sector, written)| Candidate {
+            target: Target::Destage(sector),
+            action: Action::Write,
+            sector,
+            place: self.mechanics.geometry().place(sector),
+            order: (index, written),
+            since,
+        };
+        if self.policy == Policy::Fifo {
+            candidates.extend(self.cache.dirty().oldest().map(candidate));
+        } else {
+            let runs = self.cache.dirty().around(self.behind);
+            let wanted = runs.filter(|&(_, written)| written <= mark);
+            candidates.extend(wanted.take(DESTAGED_RUNS).map(candidate));
+        }
+    }
+
+    /// Unload or stop, if that is due.
+    fn sleep(&mut self, at: Ns) {
+        let timer = match self.media {
+            Media::Idle { timer } | Media::Unloaded { timer } => timer,
+            _ => None,
+        };
+        if self.standby_wanted {
+            self.standby_wanted = false;
+            if self.media != Media::Standby {
+                self.turn(at, Transition::SpinDown);
+            }
+        } else if let Some((_, transition)) = timer.filter(|&(due, _)| due <= at) {
+            self.turn(at, transition);
+        }
+    }
+
+    /// Let the timers run anew, as every command does, also one that memory answers.
+    pub(super) fn stay_awake(&mut self, at: Ns) {
+        match &mut self.media {
+            Media::Idle { timer } => *timer = self.spin.loaded(at),
+            Media::Unloaded { timer } => *timer = self.spin.unloaded(at, at),
+            _ => return,
+        }
+        self.idle_since = at;
+    }
+
+    /// Begin a transition.
+    pub(super) fn turn(&mut self, at: Ns, transition: Transition) {
+        match transition {
+            Transition::SpinUp => self.counters.starts += 1,
+            Transition::Load => self.counters.loads += 1,
+            Transition::Unload | Transition::SpinDown => {}
+        }
+        self.settle_reading_ahead(at);
+        let until = at + self.spin.span_ns(transition);
+        self.account.then(at, Some(transition.state()));
+        self.media = Media::Turning { transition, until };
+    }
+
+    /// What was begun has come to its end.
+    pub(super) fn turned(&mut self, at: Ns, transition: Transition) {
+        match transition {
+            Transition::Load | Transition::SpinUp => {
+                self.heads = Heads::default();
+                self.behind = 0;
+                self.rest(at);
+            }
+            Transition::Unload => {
+                self.account.then(at, Some(State::Unloaded));
+                self.media = Media::Unloaded {
+                    timer: self.spin.unloaded(self.idle_since, at),
+                };
+            }
+            Transition::SpinDown => {
+                self.account.then(at, Some(State::Standby));
+                self.media = Media::Standby;
+            }
+        }
+    }
+
+    /// Have nothing to do.
+    pub(super) fn rest(&mut self, at: Ns) {
+        self.account.then(at, Some(State::Idle));
+        self.idle_since = at;
+        self.media = Media::Idle {
+            timer: self.spin.loaded(at),
+        };
+    }
+}

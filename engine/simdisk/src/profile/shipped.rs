@@ -1,0 +1,19 @@
+//! The profiles that are built into the program.
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../disks/", $name, ".toml")))),*]
+    };
+}
+
+/// Names and files, by alphabet.
+pub(super) const ALL: &[(&str, &str)] = shipped![
+    "atlas15k-18wls",
+    "ddys-t36950n",
+    "greenfs08-desktop",
+    "greenfs08-notebook",
+    "greenfs08-server",
+    "st4000nm0033",
+    "wd200bb",
+    "x25-m-g2",
+];

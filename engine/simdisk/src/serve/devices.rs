@@ -1,0 +1,131 @@
+//! The devices that can be served.
+
+use crate::device::{Device, Event, Extent, Ns};
+use crate::disk::{self, Disk};
+use crate::profile::disk::{QueuePolicy, QueueProfile};
+use crate::profile::{DiskProfile, Fault, Interface, Profile};
+use crate::serve::Maker;
+use crate::serve::floor::Pace;
+use crate::serve::served::{Ailment, Served, Zone};
+
+/// What makes the device of a profile, ready since long.
+///
+/// # Errors
+/// If it is of a kind that cannot be served.
+pub fn maker(profile: Profile) -> Result<Maker, Fault> {
+    match profile {
+        Profile::Disk(profile) => Ok(Box::new(move |at| Box::new(Turning::new(&profile, at)))),
+        Profile::Ssd(profile) => Err(Fault::new(
+            "an SSD cannot be served in real time",
+            profile.model,
+            "take a disk; `fsgreen-simdisk disks` lists them",
+        )),
+    }
+}
+
+/// The fastest that a device of this profile can answer: from its memory.
+pub fn pace(profile: &Profile) -> Pace {
+    const READ_B: f64 = 4096.0;
+    let Interface {
+        command_ms,
+        bandwidth_mb_s,
+    } = match profile {
+        Profile::Disk(disk) => disk.interface,
+        Profile::Ssd(ssd) => ssd.interface,
+    };
+    Pace {
+        read_4k_ns: (command_ms * 1e6 + READ_B / bandwidth_mb_s * 1e3) as Ns,
+        sequential_b_s: (bandwidth_mb_s * 1e6) as u64,
+    }
+}
+
+/// A hard disk.
+struct Turning {
+    disk: Disk,
+    queue: QueueProfile,
+}
+
+impl Turning {
+    fn new(profile: &DiskProfile, at: Ns) -> Self {
+        Self {
+            disk: Disk::new(profile, at),
+            queue: profile.queue,
+        }
+    }
+}
+
+impl Served for Turning {
+    fn device(&self) -> &dyn Device {
+        &self.disk
+    }
+
+    fn device_mut(&mut self) -> &mut dyn Device {
+        &mut self.disk
+    }
+
+    fn set_depth(&mut self, depth: usize) {
+        self.disk.set_depth(depth);
+    }
+
+    fn policy(&self) -> &'static str {
+        match self.queue.policy {
+            QueuePolicy::Fifo => "fifo",
+            QueuePolicy::Sptf => "sptf",
+            QueuePolicy::Elevator => "elevator",
+        }
+    }
+
+    fn set_policy(&mut self, policy: &str) -> Result<(), String> {
+        self.queue.policy = match policy {
+            "fifo" => QueuePolicy::Fifo,
+            "sptf" => QueuePolicy::Sptf,
+            "elevator" => QueuePolicy::Elevator,
+            _ => {
+                return Err(format!(
+                    "a disk has the policies fifo, sptf and elevator, not '{policy}'"
+                ));
+            }
+        };
+        self.disk.set_policy(&self.queue);
+        Ok(())
+    }
+
+    fn ail(
+        &mut self,
+        at: Ns,
+        ailment: Ailment,
+        events: &mut Vec<(Ns, Event)>,
+    ) -> Result<(), String> {
+        let fault = match ailment {
+            Ailment::Unreadable { sector, sectors } => {
+                disk::Fault::Unreadable(Extent { sector, sectors })
+            }
+            Ailment::Hang { seconds } => disk::Fault::Hang {
+                until: at + (seconds * 1e9) as Ns,
+            },
+            Ailment::Vanish => disk::Fault::Vanish,
+            Ailment::None => {
+                self.disk.mend(at);
+                return Ok(());
+            }
+        };
+        self.disk.fault(at, fault, events);
+        Ok(())
+    }
+
+    fn stand_by(&mut self, at: Ns) -> Result<(), String> {
+        self.disk.standby(at);
+        Ok(())
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        let zones = self.disk.mechanics().geometry().zones().iter();
+        zones
+            .map(|zone| Zone {
+                first_sector: zone.extent.sector,
+                sectors: zone.extent.sectors,
+                media_rate_b_s: zone.media_rate_b_s() as u64,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! A table of all requests, for comparing what was planned with what happened.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+
+use crate::device::{Action, Extent, Ns};
+use crate::serve::lateness::Moments;
+
+const HEAD: &str = "stream,action,sector,sectors,issued_ns,sent_ns,planned_ns,done_ns";
+
+/// One request that was answered; times of CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The process, as the kernel names it; behind a loop device always one of its own.
+    pub stream: u32,
+    pub action: Action,
+    pub extent: Extent,
+    pub issued: Ns,
+    pub moments: Moments,
+}
+
+/// Writes rows as CSV in a thread of its own, so that nobody waits for the file.
+#[derive(Debug)]
+pub struct Log {
+    rows: Sender<Row>,
+    writer: JoinHandle<io::Result<()>>,
+}
+
+impl Log {
+    /// Begin a file; one that is there is replaced.
+    pub fn begin(path: &Path) -> io::Result<Self> {
+        let mut file = BufWriter::new(File::create(path)?);
+        writeln!(file, "{HEAD}")?;
+        let (rows, received) = mpsc::channel::<Row>();
+        let writer = thread::Builder::new()
+            .name("log".into())
+            .stack_size(super::STACK_B)
+            .spawn(move || {
+                for row in received {
+                    write_row(&mut file, row)?;
+                }
+                file.flush()
+            })?;
+        Ok(Self { rows, writer })
+    }
+
+    pub fn note(&self, row: Row) {
+        // A writer that has failed says so at the end.
+        let _ = self.rows.send(row);
+    }
+
+    /// Write what is left.
+    pub fn end(self) -> io::Result<()> {
+        drop(self.rows);
+        self.writer
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the writer of the log has failed")))
+    }
+}
+
+fn write_row(file: &mut impl Write, row: Row) -> io::Result<()> {
+    let action = match row.action {
+        Action::Read => "read",
+        Action::Write => "write",
+        Action::Flush => "flush",
+        Action::Discard => "discard",
+    };
+    let (extent, moments) = (row.extent, row.moments);
+    writeln!(
+        file,
+        "{},{action},{},{},{},{},{},{}",
+        row.stream,
+        extent.sector,
+        extent.sectors,
+        row.issued,
+        moments.sent,
+        moments.planned,
+        moments.done
+    )
+}

@@ -1,0 +1,313 @@
+//! What can be asked of a server while it serves.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::device::{Device, Ns};
+use crate::serve::drive::Drive;
+use crate::serve::floor::Floor;
+use crate::serve::log::Log;
+use crate::serve::privileges::Privileges;
+use crate::serve::served::{Ailment, Noting};
+use crate::serve::state::Clock;
+use crate::serve::{scheduler, sys};
+
+/// The deepest queue: what a SCSI or NVMe device may be given at once.
+const DEPTH_MOST: usize = 1024;
+
+/// An order, as its line of JSON says: `{"do": "clock", "to": "instant"}`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Order {
+    Describe,
+    Energy,
+    Counters,
+    /// Say how exactly was answered; with `reset`, begin anew after that.
+    Timing {
+        #[serde(default)]
+        reset: bool,
+    },
+    Clock {
+        to: Clock,
+    },
+    Scheduler {
+        to: String,
+    },
+    Depth {
+        to: usize,
+    },
+    Policy {
+        to: String,
+    },
+    /// Be as if ready since long.
+    Reset,
+    /// Write a table of the requests to this file; without it, end the one that is written.
+    Log {
+        to: Option<PathBuf>,
+    },
+    Fault(Ailment),
+    Power {
+        to: Power,
+    },
+    Spin {
+        to: Spin,
+    },
+    Stop,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Power {
+    Cut,
+    Restore,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spin {
+    Standby,
+}
+
+/// Why an order was not carried out, and what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    what: String,
+    next: String,
+}
+
+impl Refusal {
+    pub fn new(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            next: next.into(),
+        }
+    }
+
+    pub fn reply(&self) -> Value {
+        json!({"ok": false, "what": self.what, "next": self.next})
+    }
+}
+
+/// What is served, as it was given.
+#[derive(Clone, Debug, Serialize)]
+pub struct Identity {
+    /// The name of the profile, or its path.
+    pub profile: String,
+    pub model: String,
+    pub privileges: Privileges,
+    pub floor: Floor,
+}
+
+type Reply = Result<Map<String, Value>, Refusal>;
+
+/// Where orders are carried out.
+pub struct Desk {
+    pub drive: Arc<Drive>,
+    pub identity: Identity,
+    /// The scheduler's name, beside what the drive knows.
+    pub scheduler: std::sync::Mutex<String>,
+}
+
+impl Desk {
+    /// # Errors
+    /// If it cannot be carried out; nothing has changed then.
+    pub fn carry_out(&self, order: Order) -> Reply {
+        match order {
+            Order::Describe => return Ok(self.describe()),
+            Order::Energy => return Ok(self.energy()),
+            Order::Counters => return Ok(object(json!({"counters": self.drive.counters()}))),
+            Order::Timing { reset } => return Ok(self.timing(reset)),
+            Order::Clock { to } => self.set_clock(to)?,
+            Order::Scheduler { to } => self.set_scheduler(&to)?,
+            Order::Depth { to } => self.set_depth(to)?,
+            Order::Policy { to } => self.change(|device| device.served.set_policy(&to))?,
+            Order::Reset => self.reset()?,
+            Order::Log { to } => self.set_log(to)?,
+            Order::Fault(ailment) => self.set_ailment(ailment)?,
+            Order::Power { to } => self.set_power(to)?,
+            Order::Spin { to: Spin::Standby } => {
+                self.at_once(|device, at| device.served.stand_by(at))?;
+            }
+            Order::Stop => sys::stop(),
+        }
+        Ok(Map::new())
+    }
+
+    /// All that is known about what is served.
+    pub fn describe(&self) -> Map<String, Value> {
+        let state = self.drive.state();
+        let device = state.station.device();
+        object(json!({
+            "profile": self.identity.profile,
+            "model": self.identity.model,
+            "sectors": device.sectors(),
+            "zones": device.served.zones(),
+            "depth": device.depth(),
+            "policy": device.served.policy(),
+            "scheduler": *self.scheduler.lock().expect("a panic ends this process"),
+            "clock": state.clock,
+            "powered": state.is_powered,
+            "store_fault": state.broken,
+            "privileges": self.identity.privileges,
+            "floor": self.identity.floor,
+        }))
+    }
+
+    fn energy(&self) -> Map<String, Value> {
+        let (time_ns, parts, total_uj) = self.drive.energy();
+        let parts: Map<_, _> = parts
+            .into_iter()
+            .map(|(name, energy_uj)| (name.to_owned(), json!(energy_uj)))
+            .collect();
+        object(json!({"time_ns": time_ns, "parts_uj": parts, "total_uj": total_uj}))
+    }
+
+    fn timing(&self, reset: bool) -> Map<String, Value> {
+        let mut report = self.drive.report();
+        let timing = report.lateness.timing();
+        if reset {
+            report.lateness = Default::default();
+        }
+        object(json!(timing))
+    }
+
+    fn set_clock(&self, to: Clock) -> Result<(), Refusal> {
+        let has_now = self.drive.state().clock;
+        if has_now == to {
+            return Ok(());
+        }
+        let changed = self.drive.in_quiet(true, |state, at| {
+            if to == Clock::Real {
+                state.reset(at);
+            }
+            state.clock = to;
+            Ok(())
+        });
+        changed.map_err(not_now)
+    }
+
+    fn set_scheduler(&self, name: &str) -> Result<(), Refusal> {
+        let scheduler = scheduler(name).map_err(|fault| Refusal::new(fault.what, fault.next))?;
+        let changed = self.drive.in_quiet(false, |state, _| {
+            state.station.restart(scheduler);
+            Ok(())
+        });
+        changed.map_err(not_now)?;
+        name.clone_into(&mut self.scheduler.lock().expect("a panic ends this process"));
+        Ok(())
+    }
+
+    fn reset(&self) -> Result<(), Refusal> {
+        let reset = self.drive.in_quiet(true, |state, at| {
+            state.reset(at);
+            Ok(())
+        });
+        reset.map_err(not_now)
+    }
+
+    fn set_log(&self, to: Option<PathBuf>) -> Result<(), Refusal> {
+        let failed = |error| {
+            Refusal::new(
+                format!("the log cannot be written: {error}"),
+                "give a path in a folder with space",
+            )
+        };
+        let log = to
+            .map(|path| Log::begin(&path))
+            .transpose()
+            .map_err(failed)?;
+        let before = std::mem::replace(&mut self.drive.report().log, log);
+        before.map_or(Ok(()), Log::end).map_err(failed)
+    }
+
+    fn set_power(&self, to: Power) -> Result<(), Refusal> {
+        let (is_powered, clock) = {
+            let state = self.drive.state();
+            (state.is_powered, state.clock)
+        };
+        match to {
+            _ if clock == Clock::Instant => Err(Refusal::new(
+                "under the instant clock nothing is volatile",
+                "send {\"do\": \"clock\", \"to\": \"real\"} first",
+            )),
+            Power::Cut if is_powered => {
+                let name = self.scheduler.lock().expect("a panic ends this process");
+                let anew =
+                    scheduler(&name).map_err(|fault| Refusal::new(fault.what, fault.next))?;
+                self.drive.cut_power(anew);
+                Ok(())
+            }
+            Power::Restore if !is_powered => {
+                self.drive.state().restore_power(sys::now_ns());
+                self.drive.wake();
+                Ok(())
+            }
+            _ => Err(Refusal::new(
+                "the power is so already",
+                "send {\"do\": \"describe\"} to see it",
+            )),
+        }
+    }
+
+    fn set_ailment(&self, ailment: Ailment) -> Result<(), Refusal> {
+        self.at_once(|device, at| {
+            ailment.check(device.sectors())?;
+            device.ail(at, ailment)
+        })
+    }
+
+    fn set_depth(&self, depth: usize) -> Result<(), Refusal> {
+        if !(1..=DEPTH_MOST).contains(&depth) {
+            return Err(Refusal::new(
+                format!("{depth} is no depth of a queue"),
+                format!("give one from 1 to {DEPTH_MOST}"),
+            ));
+        }
+        self.change(|device| {
+            device.served.set_depth(depth);
+            Ok(())
+        })
+    }
+
+    /// Change how the device treats requests, while there are none.
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Noting) -> Result<(), String>,
+    ) -> Result<(), Refusal> {
+        let changed = self
+            .drive
+            .in_quiet(false, |state, _| change(state.station.device_mut()));
+        changed.map_err(not_now)
+    }
+
+    /// Do something to the device, whatever waits.
+    fn at_once(
+        &self,
+        act: impl FnOnce(&mut Noting, Ns) -> Result<(), String>,
+    ) -> Result<(), Refusal> {
+        let done = {
+            let mut state = self.drive.state();
+            if !state.is_powered {
+                return Err(not_now("the disk has no power".into()));
+            }
+            let at = state.advance(sys::now_ns());
+            act(state.station.device_mut(), at)
+        };
+        self.drive.wake();
+        done.map_err(not_now)
+    }
+}
+
+fn not_now(what: String) -> Refusal {
+    Refusal::new(what, "send {\"do\": \"describe\"} to see how the disk is")
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => Map::from_iter([("value".to_owned(), other)]),
+    }
+}

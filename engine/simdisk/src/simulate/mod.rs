@@ -1,0 +1,16 @@
+//! Devices in virtual time, without a kernel: deterministic to the bit.
+
+pub mod experiment;
+pub mod layout;
+pub mod readers;
+pub mod replay;
+pub mod report;
+pub mod run;
+mod stream;
+pub mod trace;
+
+pub use experiment::{Experiment, Work};
+pub use readers::Readers;
+pub use replay::Replay;
+pub use report::Report;
+pub use run::{Source, run};

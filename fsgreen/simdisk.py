@@ -1,0 +1,109 @@
+"""Asking a disk in software: one JSON object a line over the control socket of its server.
+
+The server is the program `fsgreen-simdisk serve`; docs/simdisk.md lists what it can be asked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+from pathlib import Path
+from typing import Any
+
+from fsgreen.errors import FsgreenError
+
+PROGRAM = "fsgreen-simdisk"
+BUILD = "./run engine"
+
+TIMEOUT_S = 30.0
+"""How long an answer may take: a change of clock waits until nothing is under way on the disk."""
+
+LONGEST_B = 1 << 20
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+class Control:
+    """The control socket of one server. Each question has a connection of its own.
+
+    Parameters
+    ----------
+    path : Path
+        The socket.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def ask(self, do: str, **details: Any) -> dict[str, Any]:
+        """Return the answer to one question.
+
+        Raises
+        ------
+        FsgreenError
+            If no server answers, or it refuses: in its own words.
+        """
+        line = self.line(do, **details)
+        try:
+            answer = json.loads(line)
+            refused = not answer["ok"]
+        except (ValueError, LookupError, TypeError) as error:
+            raise self._silent(f"its answer to {do} is not one: {line[:80]!r}") from error
+        if refused:
+            raise FsgreenError(
+                f"the simulated disk refused {do}: {answer.get('what', 'it does not say why')}",
+                where=self.path,
+                next_step=answer.get("next"),
+            )
+        found: dict[str, Any] = answer
+        return found
+
+    def line(self, do: str, **details: Any) -> bytes:
+        """Return the answer to one question as it came; raises FsgreenError where none comes."""
+        question = json.dumps({"do": do, **details}).encode() + b"\n"
+        try:
+            with self._connection() as server:
+                server.sendall(question)
+                received = b""
+                while not received.endswith(b"\n"):
+                    part = server.recv(1 << 16)
+                    if not part or len(received) > LONGEST_B:
+                        raise self._silent(f"its answer to {do} was cut")
+                    received += part
+                return received
+        except OSError as error:
+            raise self._silent(f"{do}: {error.strerror or error}") from error
+
+    def processor_s(self) -> tuple[float, float]:
+        """Return the seconds in user and in system mode that the server has had so far.
+
+        Raises FsgreenError where there is no server.
+        """
+        try:
+            with self._connection() as server:
+                size_b = struct.calcsize("3i")
+                of_peer = server.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size_b)
+            pid, _, _ = struct.unpack("3i", of_peer)
+            after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError as error:
+            raise self._silent(f"{error.strerror or error}") from error
+        user, system = (int(ticks) * TICK_S for ticks in after_name[11:13])
+        return user, system
+
+    def _connection(self) -> socket.socket:
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            server.settimeout(TIMEOUT_S)
+            server.connect(str(self.path))
+        except BaseException:
+            server.close()
+            raise
+        return server
+
+    def _silent(self, why: str) -> FsgreenError:
+        return FsgreenError(
+            f"the simulated disk does not answer: {why}",
+            where=self.path,
+            next_step="start the same command again; fsgreen doctor says what is missing",
+        )

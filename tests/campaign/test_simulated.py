@@ -1,0 +1,108 @@
+"""A campaign on a simulated disk: two cells from mkfs to the record, and disks that are late."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fsgreen import campaign, design, paths, testbeds, trial
+from fsgreen.campaign import checks, drive
+from fsgreen.design import Cell
+from fsgreen.meters import simdisk
+from fsgreen.simdisk import PROGRAM
+
+SIZE_B = 128 << 20
+READERS = "sequential-readers"
+
+
+def timing(requests: int, on_time: int) -> dict[str, float]:
+    return {"requests": requests, "on_time": on_time, "share": on_time / max(1, requests)}
+
+
+@pytest.mark.parametrize(("on_time", "ok"), [(100, True), (95, True), (94, False), (0, False)])
+def test_rule_10_fires_when_the_simulated_disk_was_late(on_time: int, ok: bool) -> None:
+    found = checks.check_timing(timing(100, on_time))
+    assert (found.rule, found.ok) == (10, ok)
+    assert f"{on_time}.0 % of 100 requests" in found.detail
+
+
+def test_a_disk_without_requests_was_not_late() -> None:
+    assert checks.check_timing(timing(0, 0)).ok
+
+
+@pytest.fixture
+def plan() -> design.Plan:
+    """Two cells that differ in the disk, its part, its queue and the readers."""
+    study = design.load_study("nfstricks03")
+    cells = (
+        Cell("sequential-readers", "ext2", readers=1, disk="wd200bb", partition=1, queue_depth=1),
+        Cell(
+            "sequential-readers",
+            "ext2",
+            readers=2,
+            disk="ddys-t36950n",
+            partition=4,
+            queue_depth=64,
+        ),
+    )
+    quick = replace(
+        study.profiles["quick"],
+        matrices=("two",),
+        blocks=1,
+        scale={READERS: 1 / 16},
+        image_b=SIZE_B,
+    )
+    calm = {
+        **study.bounds,
+        "others_percent": 101,
+        "idle_band_percent": 50,
+        "budget_percent": 50,  # of less than a second, whose edges fall between two readings
+    }
+    small = replace(
+        study,
+        baseline=cells[0],
+        bounds=calm,
+        constants={**study.constants, "scheduler": "none"},
+        matrices={"two": cells},
+        profiles={"quick": quick},
+    )
+    return design.make_plan(small, "quick")
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or paths.program(PROGRAM) is None or paths.program("fsgreen-wml") is None,
+    reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
+)
+def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
+    data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive, "IDLE_S", 1.5)
+    monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
+    with testbeds.open_testbed("simdisk", size_b=SIZE_B) as bed:
+        done = campaign.run(plan, "demo", testbed=bed, meters=[simdisk.DISK])
+    found = {one.record["cell"]["disk"]: one for one in trial.list_trials(done.folder)}
+    assert found.keys() == {"wd200bb", "ddys-t36950n"}
+    assert done.identity()["idle_bands_w"].keys() == found.keys()
+    for disk, one in found.items():
+        one.verify()
+        record = one.record
+        assert record["boundary"] == "modelled"
+        assert record["workload"]["finished"] is True
+        assert record["workload"]["read_b"] == 16 << 20
+        assert record["mount"]["simulated"]["disk"] == disk
+        assert record["mount"]["queue_depth"] == record["cell"]["queue_depth"]
+        seen = record["simulated"]
+        assert seen["timing"]["requests"] > 0
+        assert seen["timing"]["early"] == 0
+        assert seen["server_user_s"] + seen["server_system_s"] > 0
+        parts_j = seen["parts_j"]["disk"]
+        measure = one.phase("measure")
+        mean_w = sum(parts_j.values()) / measure.duration_s
+        assert parts_j["transfer"] > 0
+        power = one.table("power")
+        within = power[power["time_s"].between(measure.start_s, measure.end_s)]["power_w"]
+        assert within.min() <= mean_w <= power["power_w"].max()
+        assert {check["rule"] for check in record["checks"]} >= {7, 8, 9, 10, 11, 13, 16, 20, 40}

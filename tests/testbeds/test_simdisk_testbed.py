@@ -1,0 +1,345 @@
+"""Real file systems on a disk in software: made, verified, cold, cut from power, and gone again."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.meters import Capture, open_meters, simdisk
+from fsgreen.simdisk import PROGRAM
+from fsgreen.testbeds import Conditions, Disk, available, guard, mounts, open_testbed, sweep
+from fsgreen.testbeds.simdisk import SimdiskTestbed
+
+IDE, SCSI = "wd200bb", "ddys-t36950n"
+SIZE_B = 320 << 20
+BLOCK_B = 4096
+
+needs_disk = pytest.mark.skipif(
+    os.geteuid() != 0 or paths.program(PROGRAM) is None or not Path("/dev/fuse").exists(),
+    reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
+)
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimdiskTestbed]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        opened = SimdiskTestbed(size_b=SIZE_B, disk=Disk(IDE))
+    with opened:
+        yield opened
+
+
+@contextlib.contextmanager
+def block(content: bytes = b"") -> Iterator[mmap.mmap]:
+    with mmap.mmap(-1, BLOCK_B) as memory:
+        memory.write(content)
+        yield memory
+
+
+def write_block(fd: int, offset_b: int, number: int) -> None:
+    with block(bytes([number]) * BLOCK_B) as memory:
+        assert os.pwritev(fd, [memory], offset_b) == BLOCK_B
+
+
+def read_block(fd: int, offset_b: int) -> int:
+    """The number that fills a block."""
+    with block() as memory:
+        assert os.preadv(fd, [memory], offset_b) == BLOCK_B
+        (number,) = set(memory[:])
+        return number
+
+
+def read_at(fd: int, offsets_b: list[int]) -> None:
+    with block() as memory:
+        for offset_b in offsets_b:
+            assert os.preadv(fd, [memory], offset_b) == BLOCK_B
+
+
+@contextlib.contextmanager
+def device(bed: SimdiskTestbed) -> Iterator[int]:
+    fd = os.open(f"/dev/{bed.device_name()}", os.O_RDWR | os.O_DIRECT | os.O_EXCL)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@needs_disk
+@pytest.mark.parametrize("file_system", ["ext4", "xfs"])
+def test_a_file_system_is_made_verified_and_cold_and_keeps_its_data(
+    bed: SimdiskTestbed, file_system: str
+) -> None:
+    made = bed.prepare(file_system, "noatime")
+    (entry,) = [found for found in mounts.mounted() if found.point == made.directory]
+    assert (entry.file_system, entry.source) == (file_system, made.device)
+    assert "noatime" in made.mount_options
+    assert made.geometry["block_b"] == BLOCK_B
+    assert made.geometry["read_ahead_b"] == 128 << 10
+    for number in range(20):
+        (made.directory / f"file{number}").write_bytes(bytes([number]) * 100_000)
+    mount = bed.remount()
+    assert mount.simulated is not None and mount.simulated["disk"] == IDE
+    assert bed.resident_share() == 0
+    assert bed.simulator().ask("describe")["clock"] == "real"
+    assert (mount.directory / "file7").read_bytes() == b"\7" * 100_000
+    assert bed.warm() == 1
+    bed.restore()
+    assert not mounts.under(made.directory)
+
+
+@needs_disk
+def test_nothing_is_faster_than_the_model_while_it_keeps_the_time(bed: SimdiskTestbed) -> None:
+    """A disk that answers early would make every file system on it look good."""
+    bed.load(Conditions())
+    control = bed.simulator()
+    control.ask("timing", reset=True)
+    with device(bed) as fd:
+        read_at(fd, [number * (SIZE_B // 8) for number in range(8)])
+    timing = control.ask("timing")
+    assert timing["requests"] == 8
+    assert timing["early"] == 0
+
+
+@needs_disk
+def test_preparing_takes_no_time_of_the_disk(bed: SimdiskTestbed) -> None:
+    bed.prepare("ext4", "default")
+    assert bed.simulator().ask("describe")["clock"] == "instant"
+
+
+@needs_disk
+def test_partitions_are_quarters_that_do_not_overlap(bed: SimdiskTestbed) -> None:
+    """Two zones that shared a block would be one zone in the figure, and one file system's ruin."""
+    sectors = bed.simulator().ask("describe")["sectors"]
+    last_b = SIZE_B - BLOCK_B
+    for partition in (1, 2, 3, 4):
+        bed.load(Conditions(partition=partition))
+        with device(bed) as fd:
+            assert os.lseek(fd, 0, os.SEEK_END) == SIZE_B
+            bed.simulator().ask("clock", to="instant")
+            write_block(fd, 0, partition)
+            write_block(fd, last_b, 10 + partition)
+    for partition in (1, 2, 3, 4):
+        bed.load(Conditions(partition=partition))
+        bed.simulator().ask("clock", to="instant")
+        with device(bed) as fd:
+            assert (read_block(fd, 0), read_block(fd, last_b)) == (partition, 10 + partition)
+        mount = bed.prepare("ext4", "default", Conditions(partition=partition))
+        assert mount.simulated is not None
+        first_b = mount.simulated["offset_b"]
+        assert (partition - 1) * sectors * 128 <= first_b
+        assert first_b + SIZE_B <= partition * sectors * 128
+
+
+@needs_disk
+def test_either_the_kernel_or_the_simulator_sorts_and_the_depth_is_that_of_the_cell(
+    bed: SimdiskTestbed,
+) -> None:
+    asked = Conditions(disk=SCSI, scheduler="mq-deadline", queue_depth=8)
+    mount = bed.prepare("ext4", "default", asked)
+    assert (mount.scheduler, mount.queue_depth) == ("mq-deadline", 8)
+    assert mount.simulated is not None
+    assert (mount.simulated["disk"], mount.simulated["scheduler"]) == (SCSI, "fifo")
+    asked = Conditions(disk=SCSI, scheduler="elevator")
+    mount = bed.prepare("ext4", "default", asked)
+    assert mount.simulated is not None
+    assert (mount.scheduler, mount.simulated["kernel_scheduler"]) == ("elevator", "none")
+    assert mount.queue_depth == 64
+    mount = bed.prepare("ext4", "default")
+    assert mount.scheduler == "none"
+    assert mount.simulated is not None and mount.simulated["disk"] == IDE
+
+
+@needs_disk
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (Conditions(disk="wd200b"), "wd200bb"),
+        (Conditions(scheduler="elevato"), "elevato"),
+        (Conditions(partition=5), "the partitions 1 to 4, not 5"),
+        (Conditions(queue_depth=0), "one command at least, not 0"),
+        (Conditions(device="age"), "did you mean aged"),
+    ],
+)
+def test_what_the_disk_cannot_be_is_refused(
+    bed: SimdiskTestbed, asked: Conditions, message: str
+) -> None:
+    with pytest.raises(FsgreenError) as caught:
+        bed.check("ext4", "default", asked)
+    assert message in f"{caught.value}"
+
+
+@needs_disk
+def test_the_meters_energy_is_the_disks_own_account(bed: SimdiskTestbed, tmp_path: Path) -> None:
+    """A joule that the meter loses would be a joule that a file system saved."""
+    bed.load(Conditions())
+    control = bed.simulator()
+    meters = open_meters(simdisk.tables([simdisk.DISK], control.path), bed.device_name)
+    before = control.ask("energy")
+    with Capture(meters, tmp_path / "power.raw") as capture, device(bed) as fd:
+        read_at(fd, [number * 4 * BLOCK_B * 1024 % SIZE_B for number in range(60)])
+        power, _ = capture.finish()
+    after = control.ask("energy")
+    for account in (before, after):
+        # Each part is rounded to a microjoule by itself.
+        rounding_uj = len(account["parts_uj"])
+        assert sum(account["parts_uj"].values()) == pytest.approx(
+            account["total_uj"], abs=rounding_uj
+        )
+    counted_j = 3600 * (power["energy_wh"].iloc[-1] - power["energy_wh"].iloc[0])
+    drawn_j = (power["power_w"] * power["time_s"].diff()).iloc[1:].sum()
+    assert drawn_j == pytest.approx(counted_j, abs=1e-6)
+    assert (power["quality"] == "ok").all()
+    whole_j = (after["total_uj"] - before["total_uj"]) / 1e6
+    assert 0 < counted_j <= whole_j
+    assert after["parts_uj"]["seek"] > before["parts_uj"]["seek"]
+
+
+@needs_disk
+def test_a_power_cut_loses_what_was_not_flushed_and_nothing_else(bed: SimdiskTestbed) -> None:
+    """A file system that survives because the simulator stores too much would pass for safe."""
+    bed.load(Conditions())
+    step_b = SIZE_B // 64
+    with device(bed) as fd:
+        for number in range(64):
+            write_block(fd, number * step_b, 1)
+        os.fsync(fd)
+        for number in range(0, 64, 2):
+            write_block(fd, (number * 37 % 64) * step_b, 2)
+        bed.simulator().ask("power", to="cut")
+        bed.simulator().ask("power", to="restore")
+        found = [read_block(fd, number * step_b) for number in range(64)]
+    assert set(found) <= {1, 2}
+    assert 0 < found.count(1) - 32 <= 32
+    bed.load(Conditions())
+
+
+@needs_disk
+def test_a_file_system_is_mended_after_a_power_cut_and_keeps_what_was_synced(
+    bed: SimdiskTestbed,
+) -> None:
+    bed.prepare("ext4", "default")
+    place = bed.remount().directory
+    with (place / "synced").open("wb") as file:
+        file.write(b"x" * 100_000)
+        file.flush()
+        os.fsync(file.fileno())
+    (place / "lost").write_bytes(b"y" * 100_000)
+    found = bed.cut_power()
+    assert not mounts.under(place)
+    done = subprocess.run(["e2fsck", "-f", "-y", str(found)], capture_output=True, check=False)
+    assert done.returncode in (0, 1), done.stdout
+    subprocess.run(["mount", str(found), str(place)], check=True)
+    try:
+        assert (place / "synced").read_bytes() == b"x" * 100_000
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@needs_disk
+def test_close_leaves_nothing_and_the_loop_device_as_it_was() -> None:
+    """A queue of 4 that stayed with the device would slow down whoever gets it next."""
+    opened = open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE), scheduler="mq-deadline")
+    mount = opened.prepare("ext4", "default", Conditions(queue_depth=4))
+    name, work = opened.device_name(), mount.directory.parent
+    assert name is not None
+    opened.close()
+    opened.close()
+    assert not work.exists()
+    assert not mounts.under(work)
+    assert guard.backing_file(name) is None
+    queue = Path("/sys/block") / name / "queue"
+    assert "[none]" in (queue / "scheduler").read_text()
+    assert int((queue / "nr_requests").read_text()) > 4
+    assert servers_of(work) == []
+
+
+HARNESS = """
+import sys, time
+from fsgreen.testbeds import Disk, open_testbed
+bed = open_testbed("simdisk", size_b=320 << 20, disk=Disk("wd200bb"))
+mount = bed.prepare("ext4", "default")
+bed.remount()
+(mount.directory / "file").write_bytes(b"x" * 5_000_000)
+print(mount.directory.parent, flush=True)
+time.sleep(600)
+"""
+
+
+def servers_of(work: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().decode().split("\0")
+            if any(word.startswith(str(work)) for word in words):
+                found.append(words[0])
+    return found
+
+
+@needs_disk
+def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
+    harness = subprocess.Popen(
+        [sys.executable, "-c", HARNESS], stdout=subprocess.PIPE, text=True, env=os.environ
+    )
+    assert harness.stdout is not None
+    work = Path(harness.stdout.readline().strip())
+    assert servers_of(work)
+    harness.send_signal(signal.SIGKILL)
+    harness.wait()
+    harness.stdout.close()
+    done = sweep()
+    assert f"removed {work}" in done
+    assert not work.exists()
+    assert not mounts.under(work)
+    loops = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True)
+    assert str(work) not in loops.stdout
+    assert servers_of(work) == []
+
+
+@needs_disk
+def test_steady_is_written_in_full_and_aged_comes_back(bed: SimdiskTestbed) -> None:
+    """Both are states of the file system's place, which the disk itself does not remember."""
+    steady = bed.prepare("ext2", "default", Conditions(device="steady")).state
+    assert steady is not None
+    assert (steady.name, steady.written_b >= SIZE_B) == ("steady", True)
+    first, second = (
+        bed.prepare("ext2", "default", Conditions(device="aged"), seed=3).fragmentation
+        for _ in range(2)
+    )
+    assert first is not None and first == second
+
+
+def test_it_needs_root_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(FsgreenError, match="simdisk needs root") as caught:
+        open_testbed("simdisk")
+    assert "sudo" in (caught.value.next_step or "")
+
+
+def test_without_the_engine_the_error_says_how_to_build_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(paths, "program", lambda name: None)
+    with pytest.raises(FsgreenError, match="simulated disk is not installed") as caught:
+        open_testbed("simdisk")
+    assert caught.value.next_step == "./run engine"
+    assert {entry.name: entry.usable for entry in available()}["simdisk"] is False
+
+
+@pytest.mark.parametrize("kind", ["loop", "directory"])
+def test_a_disk_for_another_testbed_is_refused(kind: str) -> None:
+    """A campaign on the machine's own disk would be labelled with a simulated one."""
+    with pytest.raises(FsgreenError, match="is not a simulated disk"):
+        open_testbed(kind, disk=Disk(IDE))
+    with pytest.raises(FsgreenError, match="is not a simulated disk"):
+        open_testbed(kind, queue_depth=4)
