@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from fsgreen import virtual
+from fsgreen import stats, virtual
 from fsgreen.design import Plan
 from fsgreen.reduce import at, read_plan
 
@@ -115,6 +116,12 @@ class Runs:
         own = self.finishes[self.finishes["trial"].isin(cell["trial"])]
         wide = own.pivot(index="trial", columns="rank", values="ended_s")
         return cell, wide.reindex(cell["trial"])
+
+
+def total(sample: pd.DataFrame) -> stats.Estimate:
+    """Return the value of a sample, total over total; with an interval from enough trials on."""
+    found = stats.ratio_of_totals(sample["above"], sample["below"])
+    return found if found.n >= stats.MIN_BLOCKS else replace(found, low=math.nan, high=math.nan)
 
 
 def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list[Runs]:

@@ -19,8 +19,7 @@ from fsgreen.papers.nfstricks03.figures.panels import (
     sizes,
 )
 from fsgreen.papers.nfstricks03.reference import READERS, setup
-from fsgreen.papers.reader_claims import total
-from fsgreen.papers.readers import Runs
+from fsgreen.papers.readers import Runs, total
 
 PRINTED = {
     "scsi1": "scsi1 tags",

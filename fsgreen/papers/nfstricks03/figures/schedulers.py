@@ -11,8 +11,7 @@ from matplotlib.lines import Line2D
 from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import COLOUR, TITLE, mark_simulated
 from fsgreen.papers.nfstricks03.reference import FIGURE_3, setup
-from fsgreen.papers.reader_claims import total
-from fsgreen.papers.readers import Runs
+from fsgreen.papers.readers import Runs, total
 
 SCHEDULERS = {
     "elevator": "^",
