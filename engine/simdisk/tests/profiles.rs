@@ -343,7 +343,7 @@ proptest! {
         }
     }
 
-    /// Nor may one that is nearly right; and what is accepted can be built from.
+    /// Nor may one that is nearly right; and what is accepted is a device.
     #[test]
     fn a_damaged_file_is_read_or_refused(
         which in 0_usize..8,

@@ -105,18 +105,23 @@ impl<D: Device + ?Sized> Station<D> {
     /// the next request.
     pub fn advance(&mut self, to: Ns, events: &mut Vec<(Ns, Event)>) {
         while let Some(at) = self.next().filter(|&at| at <= to) {
-            let mut heard = std::mem::take(&mut self.heard);
-            self.device.advance(at, &mut heard);
-            for (when, event) in heard.drain(..) {
-                if let Event::Completed { tag, outcome } = event {
-                    self.note(when, tag, outcome);
-                }
-                events.push((when, event));
-            }
-            self.heard = heard;
-            self.fill(at);
+            self.step(at, events);
         }
         self.device.advance(to, events);
+    }
+
+    /// The same for a time before which nothing happens; more may happen at that time.
+    pub fn step(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
+        let mut heard = std::mem::take(&mut self.heard);
+        self.device.advance(at, &mut heard);
+        for (when, event) in heard.drain(..) {
+            if let Event::Completed { tag, outcome } = event {
+                self.note(when, tag, outcome);
+            }
+            events.push((when, event));
+        }
+        self.heard = heard;
+        self.fill(at);
     }
 
     fn note(&mut self, done: Ns, tag: u64, outcome: Outcome) {

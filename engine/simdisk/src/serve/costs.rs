@@ -14,7 +14,7 @@ const CLASSES: usize = 32;
 /// What it takes at most to find out what is due and to bring its data near. Nanoseconds, and bytes
 /// a nanosecond.
 const PREPARE_NS: Ns = 10_000;
-const PREPARE_B_NS: usize = 16;
+const PREPARE_B_NS: usize = 4;
 
 /// The cost of the latest answers, by size.
 #[derive(Debug)]

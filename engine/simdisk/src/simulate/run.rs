@@ -35,7 +35,7 @@ pub fn run<D: Device + ?Sized>(
     while !source.is_finished() {
         let soonest = [station.next(), source.next()].into_iter().flatten().min();
         now = soonest.expect("a device with requests answers one day");
-        station.advance(now, &mut events);
+        station.step(now, &mut events);
         // No data are moved in virtual time.
         events.clear();
         answers.extend(station.served());

@@ -1,17 +1,19 @@
 //! What is wrong with a number, and where it stands.
 
+mod disk;
+
 use std::collections::BTreeMap;
 
 /// A fault within a file: the key, what is wrong with it, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Check {
+pub(in crate::profile) struct Check {
     pub what: String,
     pub next: String,
 }
 
 /// A table of the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place(pub &'static str);
+pub(in crate::profile) struct Place(pub &'static str);
 
 impl Place {
     pub fn fault(self, key: &str, what: impl AsRef<str>, next: impl Into<String>) -> Check {
@@ -32,7 +34,10 @@ impl Place {
 }
 
 /// That each table has a source, and each source a table.
-pub(super) fn sources(given: &BTreeMap<String, String>, tables: &[&str]) -> Result<(), Check> {
+pub(in crate::profile) fn sources(
+    given: &BTreeMap<String, String>,
+    tables: &[&str],
+) -> Result<(), Check> {
     let place = Place("sources");
     if let Some(table) = tables.iter().find(|&&table| {
         given
