@@ -192,7 +192,6 @@ def _trial_row(plan: Plan, planned: PlannedTrial, report: Mapping[str, Any]) -> 
         "energy_j": report["energy"]["total_fj"] / FJ_PER_J,
         "response_s": report["response_ns"]["mean"] / NS_PER_S,
         "requests_count": report["requests_count"],
-        "seeks_count": report["counters"]["seeks_count"],
         "reordered_percent": 100 * overtaken / report["requests_count"],
     }
 

@@ -21,6 +21,7 @@ from fsgreen.errors import FsgreenError
 PARAMS = yaml.safe_load((paths.root() / "params.yaml").read_text())["campaigns"]
 DVC = yaml.safe_load((paths.root() / "dvc.yaml").read_text())["stages"]
 CAMPAIGN = "fast10"
+STUDIES = sorted(file.stem for file in (paths.root() / "studies").glob("*.yaml"))
 STUDY_STEPS = {"analyse": "analyse", "figures": "figures", "claims": "claims", "paper": "numbers"}
 """Stages that do what `fsgreen.papers.STUDY` says, and its module."""
 
@@ -108,9 +109,9 @@ def test_looking_at_a_notebook_does_not_change_its_digest(toy: Path) -> None:
 # --- the stages declare what they use ----------------------------------------------------------
 
 
-def filled(text: str) -> str:
-    """A path or command of a stage for the shipped campaign."""
-    for name, value in PARAMS[CAMPAIGN].items():
+def filled(text: str, study: str = CAMPAIGN) -> str:
+    """A path or command of a stage for the shipped campaign, or as for one of another study."""
+    for name, value in {**PARAMS[CAMPAIGN], "study": study}.items():
         text = text.replace(f"${{item.{name}}}", value)
     return text.replace("${key}", CAMPAIGN)
 
@@ -119,8 +120,8 @@ def stage(name: str) -> dict:
     return DVC[name].get("do", DVC[name])
 
 
-def dependencies(name: str) -> list[str]:
-    return [filled(entry) for entry in stage(name).get("deps", [])]
+def dependencies(name: str, study: str = CAMPAIGN) -> list[str]:
+    return [filled(entry, study) for entry in stage(name).get("deps", [])]
 
 
 def files_used(source: str) -> set[Path]:
@@ -149,8 +150,9 @@ def imported_names(source: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
+@pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize("name", [name for name in DVC if name not in ("digest", "collect")])
-def test_a_stage_depends_on_all_code_and_tables_that_it_uses(name: str) -> None:
+def test_a_stage_depends_on_all_code_and_tables_that_it_uses(name: str, study: str) -> None:
     """A missing dependency would leave an old result standing after an edit."""
     source = ""
     command = filled(stage(name)["cmd"]).split()
@@ -161,8 +163,8 @@ def test_a_stage_depends_on_all_code_and_tables_that_it_uses(name: str) -> None:
     if name == "paper":
         source += "import fsgreen.report"
     if name in STUDY_STEPS:
-        source += f"\nimport fsgreen.papers.{CAMPAIGN}.{STUDY_STEPS[name]}"
-    declared = [paths.root() / entry for entry in dependencies(name)]
+        source += f"\nimport fsgreen.papers.{study}.{STUDY_STEPS[name]}"
+    declared = [paths.root() / entry for entry in dependencies(name, study)]
     used = files_used(source)
     assert used
     for file in used:
@@ -173,10 +175,11 @@ def test_a_stage_depends_on_all_code_and_tables_that_it_uses(name: str) -> None:
             assert f"data/results/{CAMPAIGN}/{table}.csv" in {*dependencies(name), *own}
 
 
+@pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize("name", DVC)
-def test_a_stage_depends_on_nothing_that_is_not_there(name: str) -> None:
+def test_a_stage_depends_on_nothing_that_is_not_there(name: str, study: str) -> None:
     made = {filled(*out) for name in DVC for out in stage(name)["outs"]}
-    for entry in dependencies(name):
+    for entry in dependencies(name, study):
         assert (paths.root() / entry).exists() or entry in made or entry.startswith("build/")
 
 

@@ -42,7 +42,7 @@ def declared(paper: str, name: str) -> dict[str, Any]:
     return dict(yaml.safe_load(file.read_text()))
 
 
-def judge_all(
+def judge_claims(
     paper: str,
     needs: Mapping[str, str],
     test: Callable[[Mapping[str, Any], Mapping[str, Any]], list[Part]],

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
 from fsgreen.claims import MEASURED_TOLERANCE, Band, Part, judge
-from fsgreen.papers.readers import Runs, Setup
+from fsgreen.papers.readers import Runs, Setup, total
 from fsgreen.papers.zones import Zones
 
 Take = Callable[[Setup], pd.DataFrame]
@@ -103,8 +102,9 @@ class Bench:
                 needs = self.needs["full-size"]
                 yield Part(part.what, "not testable here", published=part.published, needs=needs)
 
-
-def total(sample: pd.DataFrame) -> stats.Estimate:
-    """Return the value of a sample, total over total; with an interval from enough trials on."""
-    found = stats.ratio_of_totals(sample["above"], sample["below"])
-    return found if found.n >= stats.MIN_BLOCKS else replace(found, low=math.nan, high=math.nan)
+    def enough(self, part: Part, least: float, need: str) -> Part:
+        """Return the part of a number of runs; fewer than the published are no answer to it."""
+        if part.ours is None or part.ours.value >= least:
+            return part
+        needs = self.needs[need]
+        return Part(part.what, "not testable here", published=part.published, needs=needs)

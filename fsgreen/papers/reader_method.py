@@ -30,7 +30,8 @@ def _protocol(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     least = float(cells.size().min())
     runs, value = stats.Estimate(least, least, least, int(least)), numbers[0]["value"]
     enough = Band(value, math.inf, 0)
-    yield bench.part("fewest trials of a cell", enough, "10 runs", lambda: runs, unit="")
+    part = bench.part("fewest trials of a cell", enough, "10 runs", lambda: runs, unit="")
+    yield bench.enough(part, value, "ten-runs")
     scatter = cells["duration_s"].std() / cells["duration_s"].mean()
     limit = numbers[1]["value"] / 100
     ours = stats.Estimate(scatter.median(), scatter.min(), scatter.max(), len(scatter))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from fsgreen import virtual
+from fsgreen import stats, virtual
 from fsgreen.design import Plan
 from fsgreen.reduce import at, read_plan
 
 MIB = 2**20
 REAL, VIRTUAL = "real time", "virtual time"
+
+ROUNDING = 1e-12
+"""A line is no straighter than this share of its variance."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,8 @@ class Runs:
         `real time` or `virtual time`.
     trials : DataFrame
         `trial`, `block`, the columns `CELL`, `duration_s`, `bandwidth_b_s`; in virtual time also
-        `seeks_count` and `reordered_percent`, the share of requests that were served before an
-        older one that the disk had.
+        `reordered_percent`, the share of requests that were served before an older one that the
+        disk had.
     finishes : DataFrame
         `trial`, `rank` and `ended_s`, a row per reader.
     scale : float
@@ -78,11 +82,6 @@ class Runs:
         cell = self.cell(setup)
         return _sample(cell, cell["duration_s"])
 
-    def seeks(self, setup: Setup) -> pd.DataFrame:
-        """Return how often the heads moved, where that is known."""
-        cell = self.cell(setup)
-        return _sample(cell, cell["seeks_count"])
-
     def reordered(self, setup: Setup) -> pd.DataFrame:
         """Return the share of requests that were served before an older one, where it is known."""
         cell = self.cell(setup)
@@ -98,11 +97,12 @@ class Runs:
         cell, ended_s = self._ended_s(setup)
         return _sample(cell, ended_s[setup.readers], ended_s[1])
 
-    def straightness(self, setup: Setup) -> pd.DataFrame:
-        """Return the square of the correlation of time and rank, trial by trial."""
+    def bend(self, setup: Setup) -> pd.DataFrame:
+        """Return the share of the variance of times that a straight line by rank leaves."""
         cell, ended_s = self._ended_s(setup)
         ranks = ended_s.columns.to_numpy(dtype=float)
-        return _sample(cell, [np.corrcoef(ranks, row)[0, 1] ** 2 for row in ended_s.to_numpy()])
+        left = [1 - np.corrcoef(ranks, row)[0, 1] ** 2 for row in ended_s.to_numpy()]
+        return _sample(cell, np.maximum(left, ROUNDING))
 
     def step(self, setup: Setup, rank: int) -> pd.DataFrame:
         """Return the time from one finisher to the next, over the mean of all such times."""
@@ -116,6 +116,12 @@ class Runs:
         own = self.finishes[self.finishes["trial"].isin(cell["trial"])]
         wide = own.pivot(index="trial", columns="rank", values="ended_s")
         return cell, wide.reindex(cell["trial"])
+
+
+def total(sample: pd.DataFrame) -> stats.Estimate:
+    """Return the value of a sample, total over total; with an interval from enough trials on."""
+    found = stats.ratio_of_totals(sample["above"], sample["below"])
+    return found if found.n >= stats.MIN_BLOCKS else replace(found, low=math.nan, high=math.nan)
 
 
 def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list[Runs]:

@@ -197,8 +197,11 @@ def _loop_devices(folder: Path) -> list[str]:
 
 
 def _behind(device_name: str, folder: Path) -> bool:
-    behind = guard.backing_file(device_name)
-    return behind is not None and behind.is_relative_to(folder)
+    if guard.backing_file(device_name) is None:
+        return False
+    # The file of a simulated disk has no path any more once its server has ended.
+    found = (guard.backing_file(device_name), guard.attached_as(device_name))
+    return any(path is not None and path.is_relative_to(folder) for path in found)
 
 
 def _is_detached(device_name: str, folder: Path) -> bool:

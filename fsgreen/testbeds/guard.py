@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -18,6 +19,10 @@ from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import commands, mounts
 
 SYS_BLOCK = Path("/sys/class/block")
+
+LOOP_GET_STATUS64 = 0x4C05
+LOOP_INFO_B, LOOP_NAME = 232, slice(56, 120)
+"""Of struct loop_info64 (linux/loop.h): its size, and where lo_file_name is."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,24 @@ def backing_file(device_name: str) -> Path | None:
         return Path(path.read_text().rstrip("\n"))
     except FileNotFoundError:
         return None
+
+
+def attached_as(device_name: str) -> Path | None:
+    """Return the path by which a file was attached to a loop device, None where none is.
+
+    It stays the same when the mount that the file is on has gone. The kernel keeps 63 bytes of it.
+    """
+    status = bytearray(LOOP_INFO_B)
+    try:
+        fd = os.open(f"/dev/{device_name}", os.O_RDONLY)
+        try:
+            fcntl.ioctl(fd, LOOP_GET_STATUS64, status)
+        finally:
+            os.close(fd)
+    except OSError:
+        return None
+    name, _, _ = bytes(status[LOOP_NAME]).partition(b"\0")
+    return Path(os.fsdecode(name))
 
 
 def kernel_name(device: Path) -> str:

@@ -293,6 +293,8 @@ def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
     assert harness.stdout is not None
     work = Path(harness.stdout.readline().strip())
     assert servers_of(work)
+    names = [path.name for path in Path("/sys/block").glob("loop*")]
+    (name,) = (name for name in names if guard.attached_as(name) == work / "served" / "disk")
     harness.send_signal(signal.SIGKILL)
     harness.wait()
     harness.stdout.close()
@@ -300,9 +302,10 @@ def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
     assert f"removed {work}" in done
     assert not work.exists()
     assert not mounts.under(work)
-    loops = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True)
-    assert str(work) not in loops.stdout
+    loops = [path.name for path in Path("/sys/block").glob("loop*")]
+    assert [name for name in loops if guard.attached_as(name) == work / "served" / "disk"] == []
     assert servers_of(work) == []
+    assert guard.backing_file(name) is None
 
 
 @needs_disk

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import workloads
+from fsgreen.testbeds import cache
 from fsgreen.workloads import Outcome
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -47,6 +48,8 @@ def test_each_sequential_reader_reads_its_own_file_once(tmp_path: Path) -> None:
     assert operations(outcome, "read") == 8
     assert outcome.summary["read_b"] == 4 * MIB
     assert outcome.summary["write_b"] == 0
+    # As root the caches were dropped before: what is in them now was read.
+    assert cache.resident_share(tmp_path) > 0.95
 
 
 def test_work_that_its_limit_cuts_is_not_taken_for_done(tmp_path: Path) -> None:
@@ -64,7 +67,7 @@ def test_each_reader_is_timed_by_itself_and_the_last_times_the_run(tmp_path: Pat
     """nfstricks03, section 5.3: the total hides how long the first and the last one took."""
     outcome = done("sequential-readers", 1 / 64, tmp_path, readers=3)
     [readers] = outcome.summary["threads"]
-    assert readers["work_ops"] == [3, 3, 3]
+    assert readers["work_ops"] == [2, 2, 2]
     assert len(readers["ended_s"]) == 3
     assert max(readers["ended_s"]) == pytest.approx(outcome.summary["duration_s"], abs=1e-6)
     assert outcome.summary["read_b"] == 3 * (4 * MIB // 3)

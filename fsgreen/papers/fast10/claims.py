@@ -12,10 +12,10 @@ import pandas as pd
 from fsgreen import paths
 from fsgreen.claims import Part
 from fsgreen.confounds import Gate
-from fsgreen.papers import ledger
 from fsgreen.papers.fast10.measured import Bench, test
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
+from fsgreen.papers.ledger import declared, judge_claims, needed, on_testbed, write_ledger
 from fsgreen.reduce import read_plan, read_table
 from fsgreen.trial import Trial, list_trials
 
@@ -30,13 +30,13 @@ def write(campaign: str) -> Path:
         read_table(campaign, "cells"),
         read_plan(campaign).bounds,
         str(identity["boundary"]),
-        ledger.declared(PAPER, "needs"),
+        declared(PAPER, "needs"),
         geometry_table(list_trials(paths.raw(campaign))),
         Gate.of(campaign),
     )
     testbed = str(identity["testbed"]["kind"])
     parts = judge_all(bench, testbed, Printed.load())
-    ledger.write_ledger(campaign, PAPER, parts, testbed, bench.boundary)
+    write_ledger(campaign, PAPER, parts, testbed, bench.boundary)
     return paths.results(campaign)
 
 
@@ -58,11 +58,11 @@ def judge_all(bench: Bench, testbed: str, printed: Printed) -> dict[str, list[Pa
     """Return the parts of every claim, by slug: measured, or by the numbers that fast10 prints."""
 
     def measured(entry: Mapping[str, Any], claim: Mapping[str, Any]) -> list[Part]:
-        texts = ledger.needed(entry, bench.needs)
+        texts = needed(entry, bench.needs)
         parts = test(entry, claim["numbers"], bench)
-        return [ledger.on_testbed(part, claim, testbed, texts) for part in parts]
+        return [on_testbed(part, claim, testbed, texts) for part in parts]
 
     def recompute(slug: str, numbers: Sequence[Mapping[str, Any]]) -> Iterable[Part]:
         return RECOMPUTED[slug](printed, numbers)
 
-    return ledger.judge_all(PAPER, bench.needs, measured, recompute)
+    return judge_claims(PAPER, bench.needs, measured, recompute)

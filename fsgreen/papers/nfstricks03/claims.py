@@ -9,7 +9,14 @@ from typing import Any
 
 from fsgreen import paths
 from fsgreen.claims import Part
-from fsgreen.papers import ledger
+from fsgreen.papers.ledger import (
+    VIRTUAL,
+    declared,
+    judge_claims,
+    needed,
+    on_testbed,
+    write_ledger,
+)
 from fsgreen.papers.nfstricks03.measured import test
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
 from fsgreen.papers.nfstricks03.reference import Printed
@@ -28,16 +35,16 @@ def write(campaign: str) -> Path:
     testbed, boundary = str(identity["testbed"]["kind"]), str(identity["boundary"])
     trials, finishes = read_table(campaign, "trials"), read_table(campaign, "finishes")
     bound = read_plan(campaign).bounds["equivalence_percent"] / 100
-    needs = ledger.declared(PAPER, "needs")
+    needs = declared(PAPER, "needs")
     zones = {name: Zones.of_file(text) for name, text in disk_files(campaign).items()}
     benches = {
-        ledger.VIRTUAL if runs.virtual else testbed: Bench(
+        VIRTUAL if runs.virtual else testbed: Bench(
             runs, bound, needs, zones if runs.virtual else {}
         )
         for runs in runs_of(campaign, trials, finishes)
     }
     parts = judge_all(benches, needs, Printed.load())
-    ledger.write_ledger(campaign, PAPER, parts, testbed, boundary)
+    write_ledger(campaign, PAPER, parts, testbed, boundary)
     return paths.results(campaign)
 
 
@@ -57,10 +64,10 @@ def judge_all(
     """
 
     def tested(entry: Mapping[str, Any], claim: Mapping[str, Any]) -> list[Part]:
-        texts = ledger.needed(entry, needs)
+        texts = needed(entry, needs)
         places = {**claim, "testable_on": [*claim["testable_on"], *entry.get("on", ())]}
         return [
-            ledger.on_testbed(part, places, testbed, texts)
+            on_testbed(part, places, testbed, texts)
             for testbed, bench in benches.items()
             for part in test(entry, claim["numbers"], bench)
         ]
@@ -68,4 +75,4 @@ def judge_all(
     def recompute(slug: str, numbers: Sequence[Mapping[str, Any]]) -> Iterable[Part]:
         return RECOMPUTED[slug](printed, numbers)
 
-    return ledger.judge_all(PAPER, needs, tested, recompute)
+    return judge_claims(PAPER, needs, tested, recompute)

@@ -49,7 +49,8 @@ def _runs(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         for scheduler in ("elevator", "n-cscan"):
             one = setup(name, scheduler=scheduler)
             target, count = Band(value, math.inf, 0), partial(_count, bench, one)
-            yield bench.part(f"trials of {one}", target, "34 runs", count, one, unit="")
+            part = bench.part(f"trials of {one}", target, "34 runs", count, one, unit="")
+            yield bench.enough(part, value, "thirty-four-runs")
 
 
 def _sector_ratio(bench: Bench, numbers: Numbers) -> Iterator[Part]:
@@ -81,10 +82,11 @@ def _read_time(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         target = band(numbers[0], "simulated", bench.bound)
         what = f"time of one reader, {outer} over {inner}"
         yield bench.ratio(what, bench.runs.duration, *pair, target, written(numbers[0]))
-        if "seeks_count" in bench.runs.trials:
-            target = band(numbers[1], "simulated", bench.bound)
-            what = f"seeks of one reader, {outer} over {inner}"
-            yield bench.ratio(what, bench.runs.seeks, *pair, target, written(numbers[1]))
+    for name, zones in _zones(bench):
+        target = band(numbers[1], "simulated", bench.bound)
+        cylinders = zones.within(3 / 4, 1).entries[0][2] / zones.entries[0][2]
+        what = f"cylinders that a file takes at the begin of quarter 1 of {name}, over quarter 4"
+        yield _of_file(what, cylinders, target, written(numbers[1]))
 
 
 def _outer_faster(bench: Bench, numbers: Numbers) -> Iterator[Part]:
@@ -183,9 +185,9 @@ def _scsi1_times(bench: Bench, numbers: Numbers) -> Iterator[Part]:
 
 
 def _straight(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    pair = setup("ide1"), setup("scsi1 no tags")
-    what = "straightness (r squared of time and rank), ide1 over scsi1 no tags"
-    yield bench.ratio(what, bench.runs.straightness, *pair, ABOVE, "ide1 straighter")
+    pair = setup("scsi1 no tags"), setup("ide1")
+    what = "what a straight line leaves of the times, scsi1 no tags over ide1"
+    yield bench.ratio(what, bench.runs.bend, *pair, ABOVE, "ide1 straighter")
 
 
 def _last_over_first(bench: Bench, numbers: Numbers) -> Iterator[Part]:

@@ -71,7 +71,8 @@ def _cursor_140(printed: Printed, numbers: Numbers) -> Iterator[Part]:
     gains = _gains(printed)
     yield implied(numbers[0], "ide1 stride 8 in table 1", gains["ide1", 8])
     largest = max(gains, key=lambda place: gains[place])
-    yield holds(f"largest gain in table 1: {largest}", largest == ("ide1", 8), "ide1, stride 8")
+    what = "largest gain in table 1: {}, stride {}".format(*largest)
+    yield holds(what, largest == ("ide1", 8), "ide1, stride 8")
 
 
 def _cursor_scsi_6070(printed: Printed, numbers: Numbers) -> Iterator[Part]:

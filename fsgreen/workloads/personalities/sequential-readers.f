@@ -5,12 +5,14 @@
 # the duration. Section 5.3: the time of each of eight readers, here the latencies of `read`.
 # Not stated there: how much the readers ask for at once (8 KiB, the study's NFS read size), and
 # where the files lie (in one directory).
+# A read whose slot is empty opens the file of its reader; `openfile` would take turns, eight at once,
+# which are the same file again where there are eight.
 # The caches are dropped before the run, which needs root; without, mount anew. Measure it without
 # warm-up.
 #
 # readers: n.
 # scale: share of the published 256 MB.
-# load: counted operations a second over all readers (three a file); 0 is as fast as it goes.
+# load: counted operations a second over all readers (two a file); 0 is as fast as it goes.
 
 set $scale=1
 set $load=0
@@ -28,8 +30,7 @@ define process name=reader, instances=$readers
 {
   thread name=reader
   {
-    flowop openfile name=open, filesetname=files, fd=1
-    flowop readwholefile name=read, fd=1, iosize=$iosize
+    flowop readwholefile name=read, filesetname=files, fd=1, iosize=$iosize
     flowop closefile name=close, fd=1
     flowop opslimit name=load
     flowop finishoncount name=once, target=close, value=1

@@ -16,10 +16,10 @@ from fsgreen.papers.nfstricks03.figures.panels import (
     mark_simulated,
     published_point,
     side_by_side,
+    sizes,
 )
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_3, setup
-from fsgreen.papers.reader_claims import total
-from fsgreen.papers.readers import Runs
+from fsgreen.papers.readers import Runs, total
 
 LINE = {"elevator": "-", "n-cscan": "--"}
 NAME = {"elevator": "elevator", "n-cscan": "N-CSCAN"}
@@ -47,19 +47,12 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
                 _line(axes, one, name, scheduler)
     _published(first, published)
     for axes in (first, *others):
-        axes.set(xlabel="readers that are done", xticks=RANKS)
-    first.set(ylabel="mean time (s)", ylim=(0, None))
+        axes.set(xlabel="readers that are done", xticks=RANKS, xlim=(0.5, EIGHT + 1.2))
+    first.set(ylabel="mean time (s)", ylim=(-1.5, None))
     mark_simulated(others)
     handles, labels = others[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    shares = {one.scale for one in runs}
-    size = "" if shares == {1} else f"; files of {', '.join(f'{x:g}' for x in sorted(shares))}"
-    note(
-        figure,
-        f"95 % intervals; 8 files of 32 MB{size} times that size"
-        if size
-        else ("95 % intervals; 8 files of 32 MB"),
-    )
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    note(figure, f"95 % intervals; 8 files of {sizes(runs, 32)}")
     return figure
 
 
@@ -93,7 +86,7 @@ def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
         axes.annotate(
             f"{below}{y:g}",
             (point["x"], y),
-            xytext=(4, 3),
+            xytext=(3, -9) if name == "ide1" else (3, 5),
             textcoords="offset points",
             fontsize=6,
         )

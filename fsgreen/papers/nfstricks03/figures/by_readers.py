@@ -16,10 +16,10 @@ from fsgreen.papers.nfstricks03.figures.panels import (
     mark_simulated,
     published_point,
     side_by_side,
+    sizes,
 )
 from fsgreen.papers.nfstricks03.reference import READERS, setup
-from fsgreen.papers.reader_claims import total
-from fsgreen.papers.readers import Runs
+from fsgreen.papers.readers import Runs, total
 
 PRINTED = {
     "scsi1": "scsi1 tags",
@@ -59,8 +59,9 @@ def by_readers(
     first.set(ylabel="throughput (MiB/s)", ylim=(0, None))
     mark_simulated(others)
     handles, labels = others[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(names))
-    note(figure, "256 MB read in all, over the time of the last reader; 95 % intervals")
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(names))
+    read = sizes(runs, 256)
+    note(figure, f"{read} read in all, over the time of the last reader; 95 % intervals")
     return figure
 
 

@@ -50,6 +50,14 @@ def mark_simulated(panels: Sequence[Axes]) -> None:
         simulated(axes)
 
 
+def sizes(runs: Sequence[Runs], whole_mb: float) -> str:
+    """Return a published size as the runs had it, clock by clock where they differ."""
+    shown = {one.clock: f"{whole_mb * one.scale:g} MB" for one in runs}
+    if len(set(shown.values())) == 1:
+        return next(iter(shown.values()))
+    return ", ".join(f"{size} ({clock})" for clock, size in shown.items())
+
+
 def published_point(axes: Axes, point: Mapping[str, Any], x: float, y: float, series: str) -> None:
     """Draw a published value: filled where the text states it, open where it is derived."""
     axes.plot(

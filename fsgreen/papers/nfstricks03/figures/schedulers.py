@@ -6,14 +6,23 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from fsgreen.figures import empty, new, note, styled
-from fsgreen.papers.nfstricks03.figures.panels import COLOUR, MARKER, TITLE, mark_simulated
+from fsgreen.papers.nfstricks03.figures.panels import COLOUR, TITLE, mark_simulated
 from fsgreen.papers.nfstricks03.reference import FIGURE_3, setup
-from fsgreen.papers.reader_claims import total
-from fsgreen.papers.readers import Runs
+from fsgreen.papers.readers import Runs, total
 
-SCHEDULERS = ("elevator", "n-cscan", "none", "mq-deadline", "kyber", "bfq")
+SCHEDULERS = {
+    "elevator": "^",
+    "n-cscan": "s",
+    "sstf": "P",
+    "none": "o",
+    "mq-deadline": "D",
+    "kyber": "X",
+    "bfq": "v",
+}
+"""The mark of each."""
 
 
 @styled
@@ -41,27 +50,29 @@ def schedulers(runs: Sequence[Runs]) -> Figure:
     panels[0].set_xticks([], minor=True)
     panels[0].set(ylabel="throughput (MiB/s)", ylim=(0, None))
     mark_simulated(panels)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(FIGURE_3))
+    shown = [
+        *(Line2D([], [], color=COLOUR[name], linewidth=4, label=name) for name in FIGURE_3),
+        *(
+            Line2D([], [], color="black", marker=marker, linestyle="none", label=name)
+            for name, marker in SCHEDULERS.items()
+            if any(name in set(one.trials["scheduler"]) for one in runs)
+        ),
+    ]
+    figure.legend(handles=shown, loc="outside right center")
     note(figure, "8 readers; left of the dotted line is what nfstricks03 has for N-CSCAN")
     return figure
 
 
 def _points(axes: Axes, runs: Runs, name: str) -> None:
-    label: str | None = name
-    for scheduler in SCHEDULERS:
+    for scheduler, marker in SCHEDULERS.items():
         one = setup(name, scheduler=scheduler)
-        if runs.cell(one).empty:
-            continue
-        x, y = total(runs.spread(one)).value, total(runs.rate(one)).value
-        axes.plot(
-            x,
-            y,
-            color=COLOUR[name],
-            marker=MARKER[name],
-            markersize=5,
-            linestyle="none",
-            label=label,
-        )
-        axes.annotate(scheduler, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=6.5)
-        label = None
+        if len(runs.cell(one)):
+            axes.plot(
+                total(runs.spread(one)).value,
+                total(runs.rate(one)).value,
+                color=COLOUR[name],
+                marker=marker,
+                markersize=6,
+                markerfacecolor="none",
+                linestyle="none",
+            )

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_1, FIGURE_2, FIGURE_3, READERS, setup
-from fsgreen.papers.reader_claims import total
-from fsgreen.papers.readers import Runs
+from fsgreen.papers.readers import Runs, total
 from fsgreen.papers.tables import write_all
 from fsgreen.stats import Estimate
 

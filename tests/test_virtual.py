@@ -1,0 +1,158 @@
+"""A study in virtual time: what is asked of the simulator, and what is kept of its answers."""
+
+import json
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from fsgreen import cli, design, paths, virtual
+from fsgreen.errors import FsgreenError
+
+START_NS = 5_000_000
+DISKS = ("wd200bb", "ddys-t36950n")
+
+
+class Engine(SimpleNamespace):
+    """A simulator in which reader k of n is done after k seconds; it keeps what it was asked."""
+
+    def __init__(self):
+        super().__init__(asked=[])
+
+    def version(self):
+        return "fsgreen-simdisk test"
+
+    def profiles(self):
+        return {name: f"model = '{name}'\n" for name in (*DISKS, "other")}
+
+    def simulate(self, text):
+        asked = json.loads(text)
+        self.asked.append(asked)
+        readers = asked["work"]["readers"]["readers"]
+        done = [START_NS + nth * 10**9 for nth in range(readers, 0, -1)]
+        return {
+            "start_ns": START_NS,
+            "end_ns": max(done),
+            "read_b": asked["work"]["readers"]["total_mib"] * 2**20,
+            "requests_count": 1000,
+            "device_order": {"overtaken_count": 25},
+            "response_ns": {"mean": 4_000_000},
+            "energy": {"total_fj": 7 * 10**15},
+            "readers": [{"done_ns": at_ns} for at_ns in done],
+        }
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """The simulator above in the place of the real one, and an empty data folder."""
+    fake = Engine()
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "fsgreen_engine", fake)
+    return fake
+
+
+def test_every_trial_of_the_plan_is_asked_for_as_its_cell_says(engine):
+    virtual.simulate("nfstricks03", "quick", "mine")
+    plan = design.make_plan(design.load_study("nfstricks03"), "quick")
+    assert len(engine.asked) == len(plan.trials)
+    for planned, asked in zip(plan.trials, engine.asked, strict=True):
+        cell, readers = planned.cell, asked["work"]["readers"]
+        assert asked["disk"] == cell.disk
+        assert asked["overrides"] == {"depth": cell.queue_depth}
+        assert asked["scheduler"] == plan.levels(cell)["scheduler"]
+        assert (readers["readers"], readers["partition"]) == (cell.readers, cell.partition)
+        assert (readers["total_mib"], readers["seed"]) == (64, planned.seed)
+
+
+def test_what_is_kept_is_read_again(engine):
+    folder = virtual.simulate("nfstricks03", "quick", "mine")
+    assert folder == paths.raw("mine") / "virtual"
+    found = virtual.read("mine")
+    assert found.plan.profile.name == "quick"
+    eight = found.trials[found.trials["readers"] == 8].iloc[0]
+    assert eight["duration_s"] == 8
+    assert eight["bandwidth_b_s"] == 8 * 2**20
+    assert eight["energy_j"] == 7
+    assert eight["reordered_percent"] == 2.5
+    ended_s = found.finishes[found.finishes["trial"] == eight["trial"]]["ended_s"]
+    assert ended_s.tolist() == list(range(1, 9))
+    assert set(virtual.disk_files("mine")) == set(DISKS)
+    assert virtual.read("another") is None
+    assert virtual.disk_files("another") == {}
+
+
+def test_the_same_study_gives_the_same_bytes(engine):
+    folder = virtual.simulate("nfstricks03", "quick", "mine")
+    before = {file.name: file.read_bytes() for file in folder.rglob("*.*") if file.is_file()}
+    virtual.simulate("nfstricks03", "quick", "mine")
+    assert {f.name: f.read_bytes() for f in folder.rglob("*.*") if f.is_file()} == before
+
+
+def test_a_scheduler_without_a_model_is_left_out_and_named(engine):
+    """There is no model of kyber; that of mq-deadline is called otherwise."""
+    folder = virtual.simulate("nfstricks03", "lab", "mine")
+    left_out = json.loads((folder / "simulated.json").read_text())["left_out"]
+    assert len(left_out) == 3
+    assert all("kyber" in label for label in left_out)
+    assert {asked["scheduler"] for asked in engine.asked} == set(virtual.MODELS.values()) - {"sstf"}
+
+
+def test_a_changed_table_is_not_read(engine):
+    folder = virtual.simulate("nfstricks03", "quick", "mine")
+    table = pd.read_csv(folder / "finishes.csv")
+    table.assign(ended_s=1.0).to_csv(folder / "finishes.csv", index=False)
+    with pytest.raises(FsgreenError, match=r"finishes.csv is not the file that was written"):
+        virtual.read("mine")
+    (folder / "simulated.json").unlink()
+    with pytest.raises(FsgreenError, match="not whole") as caught:
+        virtual.read("mine")
+    assert "fsgreen simulate" in caught.value.next_step
+
+
+def test_a_study_without_simulated_disks_is_refused(engine):
+    with pytest.raises(FsgreenError, match="no readers of a simulated disk"):
+        virtual.simulate("fast10", "quick")
+    assert not engine.asked
+
+
+def test_what_the_simulator_refuses_names_the_cell(engine, monkeypatch):
+    def refuse(text):
+        raise ValueError("the files do not fit")
+
+    monkeypatch.setattr(engine, "simulate", refuse)
+    with pytest.raises(FsgreenError, match="do not fit") as caught:
+        virtual.simulate("nfstricks03", "quick")
+    assert "sequential-readers-ext2" in caught.value.where
+
+
+def test_without_the_engine_the_next_step_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsgreen_engine", None)
+    with pytest.raises(FsgreenError, match="not installed") as caught:
+        virtual.simulate("nfstricks03", "quick")
+    assert caught.value.next_step == "./run engine"
+
+
+def test_the_command_says_where_it_is(engine, capsys):
+    assert cli.main(["simulate", "nfstricks03", "--name", "mine"]) == 0
+    assert capsys.readouterr().out.strip() == str(paths.raw("mine") / "virtual")
+
+
+def test_the_real_simulator_gives_the_same_bits_each_time(tmp_path, monkeypatch):
+    """A reviewer with the engine gets the shipped tables again."""
+    real = pytest.importorskip("fsgreen_engine", reason="engine not built: run ./run engine")
+    if not hasattr(real, "simulate"):
+        pytest.skip("the engine is older than the simulator: run ./run engine")
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    study = design.load_study("nfstricks03")
+    short = replace(study.profiles["quick"], blocks=1, scale={"sequential-readers": 1 / 32})
+    monkeypatch.setattr(
+        design, "load_study", lambda name: replace(study, profiles={"quick": short})
+    )
+    folder = virtual.simulate("nfstricks03", "quick", "mine")
+    before = (folder / "finishes.csv").read_bytes()
+    virtual.simulate("nfstricks03", "quick", "mine")
+    assert (folder / "finishes.csv").read_bytes() == before
+    ended_s = virtual.read("mine").finishes["ended_s"]
+    assert (ended_s > 0).all()
