@@ -10,8 +10,7 @@ import io
 import json
 import random
 import tempfile
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,6 +22,10 @@ PAGE_SECTORS = 8
 READ_SECTORS = 128
 """64 KiB, a request of a file system that reads on."""
 
+PATCH_SECTORS = 1 << 21
+"""1 GiB: more than any disk caches."""
+
+FILL_SECTORS = 512
 PASSES = 3
 READERS = 8
 SCHEDULERS = ("fifo", "elevator", "n-cscan", "sstf", "deadline", "cfq", "bfq")
@@ -118,7 +121,8 @@ class VirtualDisk:
                     "start_within_ms": 10,
                     "seed": self._seed(number),
                 }
-                report = self._simulate({"readers": work}, depth, scheduler)
+                overrides = {} if depth is None else {"depth": depth}
+                report = self._simulate({"readers": work}, overrides, scheduler)
                 for found in report["readers"]:
                     took_s = (found["done_ns"] - found["start_ns"]) / 1e9
                     read_b = found["sectors"] * SECTOR_B
@@ -147,15 +151,26 @@ class VirtualDisk:
     def by_alignment(self, count: int = 500) -> pd.DataFrame:
         """Return random requests of 4 KiB beside a page: `action`, `shift_b`, `pass`,
         `throughput_ops_s`.
+
+        They lie inside 1 GiB that was written before, and a write is done when it is on the media.
         """
         rows = []
         for number in range(PASSES):
+            base = self._choose.randrange(self.sectors - PATCH_SECTORS) // PATCH_SECTORS
+            fill = [
+                ("write", base * PATCH_SECTORS + at, FILL_SECTORS)
+                for at in range(0, PATCH_SECTORS, FILL_SECTORS)
+            ]
+            pages = [
+                self._choose.randrange(PATCH_SECTORS // PAGE_SECTORS - 1) for _ in range(count)
+            ]
             for action in ("read", "write"):
-                requests = self._anywhere(action, count)
                 for shift in (0, 1, 2):
-                    moved = [(action, sector + shift, sectors) for _, sector, sectors in requests]
-                    ended_ns = self._one_by_one(moved)[-1]
-                    rows.append((action, shift * SECTOR_B, number, count * 1e9 / ended_ns))
+                    first = base * PATCH_SECTORS + shift
+                    asked = [(action, first + page * PAGE_SECTORS, PAGE_SECTORS) for page in pages]
+                    done_ns = self._one_by_one([*fill, *asked], write="through")
+                    spent_ns = done_ns[-1] - done_ns[len(fill) - 1]
+                    rows.append((action, shift * SECTOR_B, number, count * 1e9 / spent_ns))
         return pd.DataFrame(rows, columns=["action", "shift_b", "pass", "throughput_ops_s"])
 
     def by_read_ahead(self, total_mib: int = 16) -> pd.DataFrame:
@@ -190,12 +205,12 @@ class VirtualDisk:
             (action, self._choose.randrange(pages) * PAGE_SECTORS, sectors) for _ in range(count)
         ]
 
-    def _one_by_one(self, requests: Sequence[Request]) -> list[int]:
+    def _one_by_one(self, requests: Sequence[Request], **overrides: str) -> list[int]:
         """Return when each of the requests is done, if the disk has one at a time."""
-        log = self._replay(requests, depth=1)
+        log = self._replay(requests, depth=1, **overrides)
         return [int(done_ns) for done_ns in log.sort_values("stream")["done_ns"]]
 
-    def _replay(self, requests: Iterable[Request], depth: int) -> pd.DataFrame:
+    def _replay(self, requests: Iterable[Request], depth: int, **overrides: str) -> pd.DataFrame:
         """Return the log of requests that wait all at once; `stream` is their number."""
         lines = ["stream,action,sector,sectors,issued_ns"]
         lines += [
@@ -205,20 +220,21 @@ class VirtualDisk:
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
             file.write("\n".join(lines) + "\n")
             file.flush()
-            report = self._simulate({"replay": {"file": str(Path(file.name))}}, depth, log=True)
+            work = {"replay": {"file": file.name}}
+            report = self._simulate(work, {"depth": depth, **overrides}, log=True)
         return pd.read_csv(io.StringIO(report["log"]))
 
     def _simulate(
         self,
         work: dict[str, Any],
-        depth: int | None = None,
+        overrides: Mapping[str, Any] = {},
         scheduler: str = "fifo",
         *,
         log: bool = False,
     ) -> dict[str, Any]:
         asked = {
             "disk": self.profile,
-            "overrides": {} if depth is None else {"depth": depth},
+            "overrides": dict(overrides),
             "scheduler": scheduler,
             "work": work,
             "log": log,

@@ -14,6 +14,9 @@ from fsgreen.figures.style import GREY, empty, new, note, styled
 FLAG = "\N{DOUBLE DAGGER}"
 FLAG_COLOUR = "#D55E00"
 
+LARGE_B = 16 << 30
+"""Devices from this size on have their places in GiB."""
+
 BARE = "measured on the bare testbed"
 """What curves rest on, unless they say otherwise."""
 
@@ -57,18 +60,20 @@ def offset_curve(curve: pd.DataFrame, basis: str = BARE) -> Figure:
     basis : str
         What the values rest on, for the small print.
     """
+    large = not curve.empty and curve["offset_b"].max() >= LARGE_B
+    factor, unit = (2**30, "GiB") if large else (2**20, "MiB")
     figure = _curve(
         curve,
-        ("offset_b", 2**20),
+        ("offset_b", factor),
         ("bandwidth_b_s", 2**20),
-        ("offset (MiB)", "bandwidth (MiB/s)"),
+        (f"offset ({unit})", "bandwidth (MiB/s)"),
         basis,
     )
     found = zones(curve)
     if len(found) > 1:
         (axes,) = figure.axes
         for zone in found.to_dict("records"):
-            ends = [zone["begin_b"] / 2**20, zone["end_b"] / 2**20]
+            ends = [zone["begin_b"] / factor, zone["end_b"] / factor]
             level = zone["bandwidth_b_s"] / 2**20
             axes.plot(ends, [level, level], color=FLAG_COLOUR, linewidth=2, solid_capstyle="butt")
             if zone["edge_error_b"]:

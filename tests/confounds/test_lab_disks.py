@@ -72,7 +72,12 @@ def test_the_zones_of_the_profile_are_found(scsi: VirtualDisk) -> None:
 
 def test_a_queue_lets_the_disk_choose(scsi: VirtualDisk) -> None:
     """A disk of today with 32 commands at once against one; `scsi` asks for the engine."""
-    rates = VirtualDisk("st4000nm0033").by_requests_in_flight().groupby("queue_depth")["throughput_ops_s"].median()
+    rates = (
+        VirtualDisk("st4000nm0033")
+        .by_requests_in_flight()
+        .groupby("queue_depth")["throughput_ops_s"]
+        .median()
+    )
     assert rates[32] > 1.5 * rates[1]
 
 

@@ -4,6 +4,8 @@ import pytest
 import synthetic
 
 from fsgreen import design
+from fsgreen.confounds import KNOWN, Gate, Size
+from fsgreen.figures.confounds import FLAG
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import effects_table
 from fsgreen.papers.fast10.analyse import comparisons
@@ -165,3 +167,18 @@ def test_micro_benchmarks_have_a_row_each_also_if_not_run(monkeypatch):
     assert table.loc["shared-append", "XFS"].startswith("1,300 [1,300")
     assert table.loc["shared-append", "Ext2"] == "not run"
     assert len(table) == 5
+
+
+def test_a_ratio_that_a_confound_may_have_made_is_marked():
+    """Where the read-ahead of Ext3 was another, its bar is not to be read as the file system's."""
+    trials = synthetic.trials_frame(CELLS)
+    cells = cells_table(trials, synthetic.BOUNDS)
+    rows = trials.assign(**dict.fromkeys(KNOWN, "alike"))
+    rows.loc[rows["file_system"] == "ext3", "read-ahead"] = "0 KiB"
+    gate = Gate(rows, dict.fromkeys(KNOWN, Size(900.0, 800.0, 1000.0, 1.0, 0.001)))
+    bare = configurations(cells, trials, PRINTED.bars("3a"), "webserver", "throughput")
+    held = Gate(trials.assign(**dict.fromkeys(KNOWN, "alike")), {})
+    for of, marks in ((held, 0), (gate, 3)):
+        figure = configurations(cells, trials, PRINTED.bars("3a"), "webserver", "throughput", of)
+        assert texts(figure).count(FLAG) == marks
+    assert texts(bare).count(FLAG) == 0

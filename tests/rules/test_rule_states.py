@@ -140,6 +140,19 @@ def test_a_bare_device_that_was_not_measured_bounds_nothing(sound):
     assert answer(39, bare).state == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("number", "confound"), [(39, "place on the device"), (40, "requests in flight")]
+)
+def test_a_comparison_that_the_gate_flagged_fires(number, confound, sound):
+    """Rules 39 and 40: what differs beside what is compared, with the reason of the gate."""
+    ruled = {"gate": "flagged", "confound": confound, "gate_reason": f"{confound} differs"}
+    found = answer(number, replace(sound, effects=sound.effects.assign(**ruled)))
+    assert found.state == "fired"
+    assert f"in {len(sound.effects)} comparisons: {confound} differs" in found.found
+    passed = sound.effects.assign(**{**ruled, "gate": "passed"})
+    assert answer(number, replace(sound, effects=passed)).state == "quiet"
+
+
 def test_threads_that_are_summed_up_may_hide_a_starved_one(sound):
     work = {k: v for k, v in sound.records[0]["workload"].items() if k != "threads"}
     found = answer(41, with_record(sound, workload=work))
