@@ -93,9 +93,10 @@ impl Segments {
     /// Let no more than so many be taken; the one that is being read into is not given up.
     pub fn allow(&mut self, most: usize, being_read: Option<usize>) {
         self.allowed = most;
-        while self.taken() > most
-            && let Some(index) = self.oldest(being_read)
-        {
+        while self.taken() > most {
+            let Some(index) = self.oldest(being_read) else {
+                break;
+            };
             self.all[index] = FREE;
         }
     }

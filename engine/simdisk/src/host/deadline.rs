@@ -117,11 +117,11 @@ impl Scheduler for Deadline {
         if self.waiting() == 0 {
             return Choice::Nothing;
         }
-        if self.batched < FIFO_BATCH
-            && let Some(key) = self.kind().onward()
-        {
-            self.batched += 1;
-            return self.kind().send(key);
+        if self.batched < FIFO_BATCH {
+            if let Some(key) = self.kind().onward() {
+                self.batched += 1;
+                return self.kind().send(key);
+            }
         }
         self.writing = self.turn_to_writes();
         self.batched = 1;
