@@ -178,7 +178,7 @@ impl Disk {
         let segment = segment.unwrap_or_else(|| self.segments.begin(extent.sector));
         self.segments.fill(segment, extent.end());
 
-        let first = job.transfer_from.max(self.begins(pass, extent.sector));
+        let first = job.transfer_from.max(self.has_read(pass, extent.sector));
         self.interface.carry(tag, extent.sectors, first, at);
         let index = self.queue.find(tag);
         self.queue.set(index, Stage::Outgoing);
@@ -216,6 +216,14 @@ impl Disk {
 }
 
 impl Work {
+    /// The segment that is being read into, if that is settled already.
+    pub fn fills(self) -> Option<usize> {
+        match self {
+            Self::Read { segment, .. } => segment,
+            Self::Fail { .. } | Self::Write => None,
+        }
+    }
+
     fn action(self) -> Action {
         match self {
             Self::Write => Action::Write,

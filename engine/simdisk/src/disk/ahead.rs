@@ -58,12 +58,11 @@ impl Disk {
 
     /// Stop reading ahead, unless the limit has been moved on.
     pub(super) fn end_reading_ahead(&mut self, at: Ns, ahead: Ahead) {
-        self.settle_reading_ahead(at);
         let until = self.passed(ahead.pass, ahead.limit - 1);
         if until > at {
             self.media = Media::ReadingAhead(Ahead { until, ..ahead });
         } else {
-            self.rest(at);
+            self.stop_reading_ahead(at);
         }
     }
 
@@ -133,8 +132,8 @@ impl Disk {
         self.mechanics.passes(pass.sector, pass.began, sector)
     }
 
-    /// When a pass has read a sector, or it began, if that is later.
-    pub(super) fn begins(&self, pass: Pass, sector: u64) -> Ns {
+    /// The same; that of a sector which memory had before is when the pass began.
+    pub(super) fn has_read(&self, pass: Pass, sector: u64) -> Ns {
         if sector < pass.sector {
             pass.began
         } else {

@@ -2,7 +2,6 @@
 
 use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
 use crate::disk::Disk;
-use crate::disk::media::Media;
 use crate::disk::queue::Stage;
 
 impl Disk {
@@ -101,11 +100,7 @@ impl Disk {
     fn give_memory_to_writes(&mut self) {
         let taken = self.cache.taken().div_ceil(self.segment_sectors) as usize;
         let left = self.segment_count.saturating_sub(taken).max(1);
-        let being_read = match self.media {
-            Media::ReadingAhead(ahead) => Some(ahead.segment),
-            _ => None,
-        };
-        self.segments.allow(left, being_read);
+        self.segments.allow(left, self.media.fills());
     }
 
     /// Data have come in or gone out.

@@ -52,6 +52,15 @@ impl Media {
         }
     }
 
+    /// The segment that is being read into.
+    pub fn fills(&self) -> Option<usize> {
+        match self {
+            Self::ReadingAhead(ahead) => Some(ahead.segment),
+            Self::Busy(job) => job.work.fills(),
+            _ => None,
+        }
+    }
+
     /// Whether they are writing any of an extent.
     pub fn writes(&self, extent: Extent) -> bool {
         matches!(self, Self::Busy(job) if job.work == Work::Write && job.extent.overlaps(extent))

@@ -65,29 +65,39 @@ fn policies() -> impl Strategy<Value = QueuePolicy> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// A simulated disk would be faster than any that can be built.
+    /// A simulated disk would be faster than any that can be built. Writes far away take memory
+    /// from what has been read.
     #[test]
     fn no_pattern_gets_data_faster_than_they_pass_under_the_heads(
         policy in policies(),
         depth in 1..9_usize,
         read_ahead_kib in 0..65_u64,
-        reads in prop::collection::vec((any::<bool>(), 0..3000_u64, 1..64_u64, 0..4_000_000_u64), 1..150),
+        segments in 1..9_u32,
+        reads in prop::collection::vec(
+            (0..5_u8, 0..3000_u64, 1..64_u64, 0..4_000_000_u64), 1..150),
     ) {
         let profile = profile(|profile| {
             profile.queue.policy = policy;
             profile.cache.read_ahead_kib = read_ahead_kib;
+            profile.cache.segments = segments;
+            profile.cache.size_kib = 64 * u64::from(segments);
         });
         let mut host = Host::new(&profile);
         let mut asked = Vec::new();
         let mut next = 0;
-        for (on, sector, sectors, gap) in reads {
+        for (kind, sector, sectors, gap) in reads {
             while host.disk.waiting() >= depth {
                 host.until(host.disk.next().unwrap());
             }
-            let sector = if on { next } else { sector };
-            next = sector + sectors;
-            asked.push(extent(sector, sectors));
-            host.issue(Action::Read, extent(sector, sectors));
+            if kind == 0 {
+                asked.push(extent(0, 0));
+                host.issue(Action::Write, extent(50_000 + 10 * sector, sectors));
+            } else {
+                let sector = if kind < 3 { next } else { sector };
+                next = sector + sectors;
+                asked.push(extent(sector, sectors));
+                host.issue(Action::Read, extent(sector, sectors));
+            }
             host.until(host.now + gap / 10 * (gap % 2));
         }
         host.settle();
