@@ -3,7 +3,7 @@
 //! It makes no events of its own. How far it has come follows from when the pass over the media
 //! began, so that nothing is ever in memory before it has passed under a head.
 
-use crate::device::{Extent, Ns};
+use crate::device::{Action, Extent, Ns};
 use crate::disk::Disk;
 use crate::disk::media::Media;
 
