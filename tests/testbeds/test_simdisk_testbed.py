@@ -163,7 +163,7 @@ def test_either_the_kernel_or_the_simulator_sorts_and_the_depth_is_that_of_the_c
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (Conditions(disk="wd200b"), "wd200bb"),
+        (Conditions(disk="wd200b"), "no built-in profile wd200b"),
         (Conditions(scheduler="elevato"), "elevato"),
         (Conditions(partition=5), "the partitions 1 to 4, not 5"),
         (Conditions(queue_depth=0), "one command at least, not 0"),
