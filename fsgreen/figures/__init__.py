@@ -9,7 +9,7 @@ from fsgreen.figures.confounds import (
     sizes,
 )
 from fsgreen.figures.latency_profiles import latency_profiles
-from fsgreen.figures.style import COLOUR, HATCH, NAME, empty, modelled, new, note, save, styled
+from fsgreen.figures.style import COLOUR, HATCH, NAME, empty, modelled, new, note, png, save, styled
 
 __all__ = [
     "COLOUR",
@@ -24,6 +24,7 @@ __all__ = [
     "new",
     "note",
     "offset_curve",
+    "png",
     "queue_curve",
     "save",
     "sizes",
