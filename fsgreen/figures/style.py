@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -95,6 +96,14 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
             figure.savefig(file, metadata=metadata)
             files.append(file)
     return files
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as a PNG, for `IPython.display.Image` where no file is to be written."""
+    written = io.BytesIO()
+    with matplotlib.rc_context(RC):
+        figure.savefig(written, format="png", metadata={"Software": None})
+    return written.getvalue()
 
 
 def empty(figure: Figure, text: str) -> Figure:

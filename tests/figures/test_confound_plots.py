@@ -87,3 +87,8 @@ def test_a_flag_is_seen_and_none_leaves_no_trace():
     figures.flag(axes, [(1.0, 2.0), (2.0, 1.0)])
     assert len(axes.texts) == 2
     assert "confounded" in [line.get_label() for line in axes.lines]
+
+
+def test_a_figure_is_shown_in_a_notebook_as_its_bytes():
+    """Without pyplot a notebook shows `<Figure size ...>` in place of the picture."""
+    assert figures.png(figures.offset_curve(zoned([5e7]))).startswith(b"\x89PNG")
