@@ -131,11 +131,11 @@ def test_each_reader_of_each_trial_has_its_time(campaign):
 def test_cells_are_compared_by_place_queue_and_scheduler_within_their_readers(campaign):
     """Operations of two numbers of readers say nothing of each other: each opens a file."""
     effects = reduce.read_table(campaign, "effects")
-    assert set(effects["kind"]) == {"place", "queue", "scheduler"}
+    assert set(effects["kind"]) == {"partition", "queue depth", "scheduler"}
     assert (effects["readers"] == effects["baseline_readers"]).all()
     changed = {
-        "place": "partition",
-        "queue": "queue_depth",
+        "partition": "partition",
+        "queue depth": "queue_depth",
         "scheduler": "scheduler",
     }
     for kind, factor in changed.items():

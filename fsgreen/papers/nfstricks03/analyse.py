@@ -9,18 +9,18 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths, rules
+from fsgreen import confounds, paths, rules
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import effects_table
 from fsgreen.papers.readers import Setup
 from fsgreen.reduce import read_plan, read_table, write_table
 
 BASELINES: dict[str, dict[str, Any]] = {
-    "place": {"partition": 4},
-    "queue": {"queue_depth": 1},
+    "partition": {"partition": 4},
+    "queue depth": {"queue_depth": 1},
     "scheduler": {"scheduler": "elevator"},
 }
-"""Kinds of comparison, and the level that the others of that factor are compared with."""
+"""Kinds of comparison: a factor, and the level that its others are compared with."""
 
 
 def write(campaign: str) -> Path:
@@ -28,6 +28,7 @@ def write(campaign: str) -> Path:
     plan = read_plan(campaign)
     trials = read_table(campaign, "trials")
     effects = effects_table(trials, comparisons(trials), plan.bounds, Setup)
+    effects = confounds.Gate.of(campaign).flags(effects)
     write_table(cells_table(trials, plan.bounds), campaign, "cells")
     write_table(effects, campaign, "effects")
     rules.write(campaign)
