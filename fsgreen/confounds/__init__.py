@@ -5,7 +5,6 @@ device reorders requests, a scheduler favours some readers, and each can exceed 
 docs/confounds.md tells how the sizes are estimated and when a comparison is flagged.
 """
 
-from fsgreen.confounds.disks import LabDisk, answer, open_disk
 from fsgreen.confounds.gate import COLUMNS, Gate, Ruling, sentence
 from fsgreen.confounds.held import held
 from fsgreen.confounds.known import KNOWN, Confound
@@ -20,15 +19,12 @@ __all__ = [
     "PARTS",
     "Confound",
     "Gate",
-    "LabDisk",
     "Ruling",
     "Size",
-    "answer",
     "confounds_table",
     "default_effects_percent",
     "held",
     "measured_sizes",
-    "open_disk",
     "read_probes",
     "sentence",
     "size_of",

@@ -159,7 +159,8 @@ class Gate:
         declared = {factor for factor in confound.factors if _differ(candidate, baseline, factor)}
         if declared & set(studied):
             return ""
-        return f"differs ({one.pop()}, {other.pop()})"
+        (of_one,), (of_other,) = one, other
+        return f"differs ({of_one}, {of_other})"
 
     def _judge(self, confound: Confound, danger: str, least: float, effect: float) -> Ruling:
         size, name = self._sizes[confound.name], confound.name

@@ -214,12 +214,12 @@ def sizes(table: pd.DataFrame, effects_percent: Iterable[float]) -> Figure:
     axes.set_xlim(left=max(0.01, 0.5 * shown["size_percent"].min()))
     axes.set_xlabel("difference in speed (%)")
     for colour, label in (
-        (FLAG_COLOUR, "would fool you, were it not held"),
+        (FLAG_COLOUR, "would fool you if not held"),
         ("white", "not told from chance, or small"),
     ):
         axes.plot([], [], "o", color="black", markerfacecolor=colour, label=label)
     axes.plot([], [], color="#0072B2", linewidth=0.8, label="a difference under study")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
+    figure.legend(loc="outside upper left", ncols=3)
     note(figure, "95 % intervals, pass by pass; those wider than the figure end at its edge")
     return figure
 

@@ -51,6 +51,7 @@ def test_a_difference_in_place_is_flagged_unless_it_is_smaller_than_the_effect()
     assert (small.state, small.confound, small.size_percent) == ("flagged", PLACE, 43.0)
     assert "differs (quarter 4, quarter 1)" in small.reason
     assert "43 % [40, 46]" in small.reason
+    assert apart.rule(XFS, OUTER, {"file_system"}, change(20, 15, 25)) == small
     large = apart.rule(XFS, OUTER, {"file_system"}, change(300, 280, 320))
     assert large.state == "passed"
     assert large.confound == PLACE

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import confounds
-from fsgreen.confounds import KNOWN
+from fsgreen.confounds import KNOWN, disks
 from fsgreen.confounds.virtual import VirtualDisk
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import image
@@ -50,7 +50,7 @@ def test_a_virtual_disk_answers_with_the_columns_of_the_probes(
 @pytest.mark.parametrize("question", COLUMNS)
 def test_a_real_one_answers_with_the_same_columns(question: str, tmp_path: Path) -> None:
     image.allocate(tmp_path / "file", 64 << 20)
-    disk = confounds.open_disk(str(tmp_path / "file"), "")
+    disk = disks.open_disk(str(tmp_path / "file"), "")
     assert "measured" in disk.basis
     check(getattr(disk, question)(), COLUMNS[question])
 
@@ -98,13 +98,13 @@ def test_sectors_of_512_bytes_have_no_alignment(scsi: VirtualDisk) -> None:
 def test_without_the_engine_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsgreen_engine", None)
     with pytest.raises(FsgreenError, match="no simulator") as caught:
-        confounds.open_disk("virtual", "ddys-t36950n")
+        disks.open_disk("virtual", "ddys-t36950n")
     assert caught.value.next_step == "./run engine"
 
 
 def test_an_unknown_disk_is_told(scsi: VirtualDisk) -> None:
     with pytest.raises(FsgreenError, match="cannot be simulated"):
-        confounds.open_disk("virtual", "no-such-disk")
+        disks.open_disk("virtual", "no-such-disk")
 
 
 def levels(cold: list[float], warm: list[float]) -> pd.DataFrame:
@@ -132,8 +132,8 @@ STEADY = [10.0, 10.01, 10.02, 10.03, 10.04]
     ],
 )
 def test_the_answer_holds_the_size_against_the_effect(warm: list[float], words: str) -> None:
-    assert words in confounds.answer("state of the cache", levels(STEADY, warm), 20.0)
+    assert words in disks.answer("state of the cache", levels(STEADY, warm), 20.0)
 
 
 def test_without_a_curve_there_is_no_answer() -> None:
-    assert "nobody knows" in confounds.answer("state of the cache", pd.DataFrame(), 20.0)
+    assert "nobody knows" in disks.answer("state of the cache", pd.DataFrame(), 20.0)
