@@ -88,7 +88,7 @@ fn a_signal_at_any_moment_leaves_a_report_and_no_process() {
 #[test]
 fn a_signal_while_files_are_created_ends_that() {
     let place = Place::new("creating");
-    let text = READER.replace("entries=20, size=8k", "entries=500, size=100m");
+    let text = READER.replace("entries=20, size=8k", "entries=500, size=4m");
     let child = place.start(&(text + "run\n"), &[]);
     let tree = place.dir().join("files");
     wait_until(LIMIT, "nothing was created", || tree.exists());
