@@ -181,4 +181,4 @@ def test_mkfs_runs_nowhere_but_behind_the_guard() -> None:
         if re.search(r"run\([^)]*(mkfs|wipefs.*--all|blkdiscard)", path.read_text())
         or "run_mkfs(" in path.read_text()
     ]
-    assert sorted(callers) == ["guard.py", "loop.py"]
+    assert sorted(callers) == ["guard.py", "volume.py"]
