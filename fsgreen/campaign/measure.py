@@ -49,7 +49,7 @@ def measure(
                     print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
         testbed = stack.enter_context(
             testbeds.open_testbed(
-                place.kind,
+                kind_of_testbed(place, plan),
                 folder=place.folder,
                 in_memory=place.in_memory,
                 size_b=plan.profile.image_b,
@@ -71,3 +71,9 @@ def measure(
             meters=place.meters,
             pulses=place.pulses,
         )
+
+
+def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:
+    """Return the kind of testbed: `auto` is a simulated disk where a cell of the plan names one."""
+    names_disk = any(cell.disk is not None for cell in plan.cells)
+    return "simdisk" if place.kind == "auto" and names_disk else place.kind
