@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from fsgreen import campaign, design, paths, testbeds, trial
-from fsgreen.campaign import checks, drive
+from fsgreen.campaign import checks, drive, testbedfile
 from fsgreen.campaign.measure import kind_of_testbed
-from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.design import Cell
 from fsgreen.meters import simdisk
 from fsgreen.simdisk import PROGRAM
@@ -34,10 +33,10 @@ def test_rule_10_fires_when_the_simulated_disk_was_late(on_time: int, ok: bool) 
 def test_a_study_of_simulated_disks_gets_one_unless_another_place_is_asked_for() -> None:
     """Its first command would fail on the loop device for want of a scheduler."""
     plan = design.make_plan(design.load_study("nfstricks03"), "quick")
-    assert kind_of_testbed(TestbedFile(), plan) == "simdisk"
-    assert kind_of_testbed(TestbedFile(kind="loop"), plan) == "loop"
+    assert kind_of_testbed(testbedfile.TestbedFile(), plan) == "simdisk"
+    assert kind_of_testbed(testbedfile.TestbedFile(kind="loop"), plan) == "loop"
     of_file_systems = design.make_plan(design.load_study("fast10"), "quick")
-    assert kind_of_testbed(TestbedFile(), of_file_systems) == "auto"
+    assert kind_of_testbed(testbedfile.TestbedFile(), of_file_systems) == "auto"
 
 
 def test_a_disk_without_requests_was_not_late() -> None:
