@@ -238,9 +238,7 @@ def test_a_second_run_does_nothing(clone: Path) -> None:
     """Its user would wait minutes for results that are there."""
     in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
     shown = in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
-    assert [line for line in shown.splitlines() if line.endswith(" runs")] == [
-        f"[1/{len(DVC)}] digest runs"
-    ]
+    assert re.findall(r"^\[\d+/\d+\] (.+) runs$", shown, re.MULTILINE) == ["digest"]
 
 
 @pytest.mark.pipeline
