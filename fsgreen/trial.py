@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import units
+from fsgreen.durable import sync
 from fsgreen.errors import FsgreenError
 
 if TYPE_CHECKING:
@@ -216,10 +216,10 @@ class TrialWriter:
         with _full_disk_explained(self.folder):
             write_json(self.folder / "trial.json", {"schema": SCHEMA, **record, "files": files})
             for file in self.folder.iterdir():
-                _sync(file)
-            _sync(self.folder)
+                sync(file)
+            sync(self.folder)
             self.folder.rename(final)
-            _sync(final.parent)
+            sync(final.parent)
         return final
 
 
@@ -227,7 +227,7 @@ def write_json(file: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON file whole or not at all."""
     partial = file.with_name(f".{file.name}.partial")
     partial.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n")
-    _sync(partial)
+    sync(partial)
     partial.rename(file)
 
 
@@ -258,14 +258,6 @@ def _is_temporary(entry: Path) -> bool:
 def _sha256(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -29,8 +29,10 @@ def status(campaign: Campaign) -> Iterator[str]:
     yield f"{campaign.name}: {_progress(plan, pending, trials)}"
     yield from _to_do(plan, pending, trials, pace)
     yield from _widths(plan, trials, pace)
-    for found in invalid:
+    for found in invalid[:SHOWN]:
         yield f"  invalid   {found.folder.name}: {found.record['reason']}"
+    if len(invalid) > SHOWN:
+        yield f"            and {len(invalid) - SHOWN} more"
     for exclusion in plan.exclusions:
         yield f"  left out  {exclusion['what']}: {exclusion['why']}"
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fsgreen.audit.tree import HERE, Tree
+from fsgreen.durable import sync
 from fsgreen.errors import FsgreenError
 
 FOLDER = "var/lib/fsgreen/host"
@@ -91,7 +92,7 @@ class Journal:
             os.close(_write(kept))
         else:
             self.file.unlink()
-            _sync(self.file.parent)
+            sync(self.file.parent)
 
 
 @contextlib.contextmanager
@@ -240,7 +241,7 @@ def _write(journal: Journal) -> int:
             json.dump(record, stream, indent=1)
         os.fsync(descriptor)
         partial.rename(journal.file)
-        _sync(journal.file.parent)
+        sync(journal.file.parent)
     except OSError as error:
         os.close(descriptor)
         raise FsgreenError(
@@ -249,11 +250,3 @@ def _write(journal: Journal) -> int:
             next_step=f"free some space below {journal.file.parent}",
         ) from error
     return descriptor
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -85,6 +85,22 @@ def test_trials_that_do_not_count_are_told_with_their_reason() -> None:
     assert "2 of 4 trials" in text
 
 
+def test_a_machine_that_was_never_calm_does_not_fill_the_screen() -> None:
+    plan = synthetic.make_plan(CELLS, 2)
+    begin("noisy", plan, 1)
+    folder = campaign.Campaign("noisy").folder
+    planned = plan.trials[-1]
+    (folder / "invalid").mkdir()
+    for attempt in range(1, 9):
+        kept = synthetic.write_trial(
+            folder, "noisy", plan, planned, exit="invalid", reason="rule 10: others took 9 %"
+        )
+        kept.rename(folder / "invalid" / f"{planned.trial}.{attempt}")
+    lines = shown("noisy").splitlines()
+    assert sum(line.startswith("  invalid") for line in lines) == 5
+    assert "            and 3 more" in lines
+
+
 def test_a_cell_that_varies_the_device_is_named_with_it() -> None:
     aged = Cell("varmail", "xfs", device="aged")
     text = begin("aged", synthetic.make_plan([CELLS[0], aged], 5, 50), 5, scatter=0.05)
