@@ -9,6 +9,8 @@ import json
 import os
 import socket
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,29 @@ class Control:
             raise self._silent(f"{error.strerror or error}") from error
         user, system = (int(ticks) * TICK_S for ticks in after_name[11:13])
         return user, system
+
+    @contextmanager
+    def storing(self) -> Iterator[None]:
+        """Raise `FsgreenError` if data find no room below meanwhile, rather than what comes of it.
+
+        Raised too where no server answers at the end.
+        """
+        try:
+            yield
+        except FsgreenError:
+            self._check_store()
+            raise
+        self._check_store()
+
+    def _check_store(self) -> None:
+        fault = self.ask("describe")["store_fault"]
+        if fault is not None:
+            raise FsgreenError(
+                f"the simulated disk lost data: {fault}",
+                where=self.path.parent,
+                next_step="make room there, name another place with --folder, or lower image_mib "
+                "in the profile; then start the same command again",
+            )
 
     def _connection(self) -> socket.socket:
         server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -52,6 +52,23 @@ def test_a_disk_that_is_gone_is_told(tmp_path: Path) -> None:
             ask()
 
 
+def test_data_that_found_no_room_are_told_of(tmp_path: Path) -> None:
+    """The file system would be blamed for files that are not there."""
+    faults = iter([None, "No space left on device", "No space left on device"])
+    with serving(tmp_path / "control", lambda _: line(ok=True, store_fault=next(faults))):
+        control = Control(tmp_path / "control")
+        with control.storing():
+            pass
+        with pytest.raises(FsgreenError, match="lost data: No space left"), control.storing():
+            pass
+        with (
+            pytest.raises(FsgreenError, match="lost data: No space left") as caught,
+            control.storing(),
+        ):
+            raise FsgreenError("mount ended with status 32")
+    assert "--folder" in (caught.value.next_step or "")
+
+
 def test_the_servers_processor_time_is_that_of_its_process(tmp_path: Path) -> None:
     """Rule 10 would blame other programs for it, or not see them."""
     with serving(tmp_path / "control", lambda _: b""):

@@ -20,6 +20,11 @@ def watched(testbed: Testbed, into: dict[str, Any]) -> Iterator[None]:
     `timing`: requests, how many were on time, their share, and percentiles of the lateness.
     `server_user_s`, `server_system_s`: processor seconds of the server, which rule 10, the table of
     the host and the power model leave out. Nothing is put where the device is real.
+
+    Raises
+    ------
+    FsgreenError
+        If the server ended meanwhile or had no room for data, which then is why the work failed.
     """
     control = testbed.simulator()
     if control is None:
@@ -27,7 +32,8 @@ def watched(testbed: Testbed, into: dict[str, Any]) -> Iterator[None]:
         return
     control.ask("timing", reset=True)
     before_s = control.processor_s()
-    yield
+    with control.storing():
+        yield
     timing = control.ask("timing")
     user_s, system_s = (
         after - before for after, before in zip(control.processor_s(), before_s, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -42,6 +43,15 @@ class Conditions:
     disk: str | None = None
     partition: int | None = None
     queue_depth: int | None = None
+
+
+def require_root(kind: str) -> None:
+    """Raise `FsgreenError` unless the user is root, whom this kind of testbed needs."""
+    if os.geteuid() != 0:
+        raise FsgreenError(
+            f"the testbed {kind} needs root: it makes and mounts file systems",
+            next_step="run the same command with sudo, or take --testbed directory",
+        )
 
 
 def check_device_state(name: str) -> None:
@@ -111,9 +121,9 @@ class Mount:
     fragmentation : dict of str to float, or None
         Of an aged file system, what was measured on it: see `ager.age`.
     simulated : dict, or None
-        Of a simulated disk, what it is and where the file system lies: `disk`, `model`, `sectors`,
-        `offset_b`, `depth`, `policy`, its own `scheduler`, the `kernel_scheduler` and
-        `kernel_requests` of the loop device before it.
+        Of a simulated disk, what it is and where the file system lies: `disk`, the `disk_sha256`
+        of its parameters, `model`, `sectors`, `offset_b`, `depth`, `policy`, its own `scheduler`,
+        the `kernel_scheduler` and `kernel_requests` of the loop device before it.
     """
 
     directory: Path

@@ -14,6 +14,7 @@ from pathlib import Path
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import cache, mounts
 
+RAM = Path("/dev/shm")
 CHUNK_B = 4 << 20
 SPARE_B = 64 << 20
 """What is left free beside a file that is allocated in full."""

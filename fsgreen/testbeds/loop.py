@@ -7,18 +7,22 @@ this machine are out of sight.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import ager, cache, image, losetup, mounts
-from fsgreen.testbeds.base import Conditions, Mount, check_device_state, refuse_simulated
+from fsgreen.testbeds.base import (
+    Conditions,
+    Mount,
+    check_device_state,
+    refuse_simulated,
+    require_root,
+)
 from fsgreen.testbeds.folders import claim
 from fsgreen.testbeds.states import LoopStates
 from fsgreen.testbeds.volume import Volume, check_cell
 
-RAM = Path("/dev/shm")
 DISK = Path("/var/tmp")
 
 
@@ -59,13 +63,9 @@ class LoopTestbed:
         aging: ager.Aging | None = None,
         why: str = "asked for",
     ) -> None:
-        if os.geteuid() != 0:
-            raise FsgreenError(
-                "the testbed loop needs root: it makes and mounts file systems",
-                next_step="run the same command with sudo, or take --testbed directory",
-            )
+        require_root(self.kind)
         self._why = why
-        self._work = claim(folder or (RAM if in_memory else DISK), self.kind)
+        self._work = claim(folder or (image.RAM if in_memory else DISK), self.kind)
         try:
             file = self._work.path / "image"
             self._backing = mounts.holding(self._work.path).file_system

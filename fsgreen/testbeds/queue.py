@@ -22,6 +22,9 @@ LOOP_REQUESTS_DEFAULT = 128
 
 NONE = "none"
 
+MODULES = ("mq-deadline", "kyber", "bfq")
+"""Schedulers of the kernel, each in a module NAME-iosched where it is not built in."""
+
 
 class Queue:
     """The queue of one whole disk, by its kernel name (`loop3`)."""
@@ -43,9 +46,12 @@ class Queue:
     def check_scheduler(self, name: str) -> None:
         """Raise `FsgreenError` if the kernel does not offer this scheduler here."""
         if name not in self.schedulers():
-            raise unknown(
-                "scheduler", name, self.schedulers(), where=self.name, next_step=f"modprobe {name}"
+            remedy = (
+                f"modprobe {name}-iosched"
+                if name in MODULES
+                else "take --testbed simdisk, which has old kernels' too, or one of these"
             )
+            raise unknown("scheduler", name, self.schedulers(), where=self.name, next_step=remedy)
 
     def set_scheduler(self, name: str) -> None:
         """Set the scheduler and read it back; raises `FsgreenError` if it does not hold."""

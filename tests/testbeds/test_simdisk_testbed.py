@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,19 @@ from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, open_meters, simdisk
 from fsgreen.simdisk import PROGRAM
-from fsgreen.testbeds import Conditions, Disk, available, guard, mounts, open_testbed, sweep
+from fsgreen.testbeds import (
+    Conditions,
+    Disk,
+    available,
+    commands,
+    guard,
+    mounts,
+    open_testbed,
+    sweep,
+)
+from fsgreen.testbeds.queue import Queue
 from fsgreen.testbeds.simdisk import SimdiskTestbed
+from fsgreen.testbeds.simdisk.server import require
 
 IDE, SCSI = "wd200bb", "ddys-t36950n"
 SIZE_B = 320 << 20
@@ -176,6 +188,76 @@ def test_what_the_disk_cannot_be_is_refused(
     with pytest.raises(FsgreenError) as caught:
         bed.check("ext4", "default", asked)
     assert message in f"{caught.value}"
+
+
+@needs_disk
+def test_an_ssd_is_refused_each_time_and_the_disk_before_is_served_again(
+    bed: SimdiskTestbed, tmp_path: Path
+) -> None:
+    """Nothing was done to its flash: a record would claim a state that nobody made."""
+    ssd = tmp_path / "ssd.toml"
+    text = commands.run([require(), "show", "x25-m-g2"])
+    slower = text.replace("command_ms = 0.025", "command_ms = 1.0").replace("= 250.0", "= 25.0")
+    ssd.write_text(slower)
+    for _ in range(2):
+        with pytest.raises(FsgreenError, match="is an SSD, whose state"):
+            bed.load(Conditions(disk=str(ssd)))
+        assert bed.device_name() is None
+    bed.load(Conditions())
+    assert bed.simulator().ask("describe")["profile"] == IDE
+
+
+@needs_disk
+def test_a_scheduler_whose_module_is_missing_is_not_replaced_by_a_model_of_it(
+    bed: SimdiskTestbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """bfq would mean the kernel's on one machine, and the simulator's on the next."""
+    bed.load(Conditions())
+    monkeypatch.setattr(Queue, "schedulers", lambda _: ["none", "mq-deadline"])
+    with pytest.raises(FsgreenError, match="unknown scheduler 'bfq'") as caught:
+        bed.check("ext4", "default", Conditions(scheduler="bfq"))
+    assert caught.value.next_step == "modprobe bfq-iosched"
+    with pytest.raises(FsgreenError, match="unknown scheduler 'bfq'"):
+        bed.load(Conditions(scheduler="bfq"))
+    bed.check("ext4", "default", Conditions(scheduler="elevator"))
+
+
+@needs_disk
+def test_a_place_that_is_full_is_told_of_and_not_taken_for_the_file_systems_fault(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    commands.run(["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(place)])
+    try:
+        with open_testbed("simdisk", folder=place, size_b=SIZE_B, disk=Disk(IDE)) as bed:
+            made = bed.prepare("ext4", "default")
+            with (place / "others").open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(place).free - (8 << 20))
+            (made.directory / "file").write_bytes(b"x" * (32 << 20))
+            with pytest.raises(FsgreenError, match=r"disk lost data: .*No space"):
+                bed.remount()
+        assert [left.name for left in place.iterdir()] == ["others"]
+    finally:
+        commands.run(["umount", str(place)])
+
+
+@needs_disk
+def test_a_disk_of_ones_own_is_a_level_and_its_record_tells_it_from_an_edited_one(
+    bed: SimdiskTestbed, tmp_path: Path
+) -> None:
+    """Trials before and after the edit would be pooled as if they had one disk."""
+    own = tmp_path / "own.toml"
+    text = commands.run([require(), "show", IDE])
+    hashes = []
+    for line in ("rpm = 7200\n", "rpm = 7000\n"):
+        own.write_text(text.replace("rpm = 7200\n", line))
+        bed.load(Conditions())
+        bed.prepare("ext4", "default", Conditions(disk=str(own)))
+        simulated = bed.remount().simulated
+        assert simulated is not None
+        hashes.append(simulated["disk_sha256"])
+    assert hashes[0] == bed.describe()["disk_sha256"] != hashes[1]
 
 
 @needs_disk

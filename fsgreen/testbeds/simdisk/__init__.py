@@ -6,22 +6,19 @@ on it takes as long as the disk would, beginning at rest with empty caches.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import PROGRAM, Control
+from fsgreen.simdisk import Control
 from fsgreen.testbeds import ager, cache, commands, folders, image, mounts
-from fsgreen.testbeds.base import Conditions, Mount, check_device_state
+from fsgreen.testbeds.base import Conditions, Mount, check_device_state, require_root
 from fsgreen.testbeds.queue import NONE, SECTOR_B
-from fsgreen.testbeds.simdisk.server import DEFAULT_DISK, Disk, require
+from fsgreen.testbeds.simdisk.server import DEFAULT_DISK, Disk, parameters, require
 from fsgreen.testbeds.simdisk.station import INSTANT, PARTITIONS, Station
 from fsgreen.testbeds.volume import check_cell
 
 __all__ = ["DEFAULT_DISK", "Disk", "SimdiskTestbed"]
-
-RAM = Path("/dev/shm")
 
 
 class SimdiskTestbed:
@@ -65,15 +62,11 @@ class SimdiskTestbed:
         aging: ager.Aging | None = None,
         why: str = "asked for",
     ) -> None:
-        if os.geteuid() != 0:
-            raise FsgreenError(
-                "the testbed simdisk needs root: it makes and mounts file systems",
-                next_step="run the same command with sudo, or take --testbed directory",
-            )
+        require_root(self.kind)
         require()
         self._disk = disk or Disk()
         self._size_b = size_b // image.CHUNK_B * image.CHUNK_B
-        place = folder or RAM
+        place = folder or image.RAM
         image.require_space(place, self._size_b)
         self._work = folders.claim(place, self.kind)
         self._station = Station(
@@ -102,6 +95,7 @@ class SimdiskTestbed:
             "direct_io": True,
             "device": self._station.device_name,
             "disk": self._disk.name,
+            "disk_sha256": self._station.disk_sha256,
             "model": said["model"],
             "engine": commands.run([require(), "--version"]).strip(),
             "disk_size_b": said["sectors"] * SECTOR_B,
@@ -138,7 +132,7 @@ class SimdiskTestbed:
                 next_step="a queue_depth from 1 up in the study",
             )
         if conditions.disk is not None:
-            commands.run([require(), "show", conditions.disk], next_step=f"{PROGRAM} disks")
+            parameters(conditions.disk)
         check_cell(file_system, option, self._size_b, self.kind)
 
     def load(self, conditions: Conditions) -> None:
@@ -160,7 +154,8 @@ class SimdiskTestbed:
         self.check(file_system, option, conditions)
         self._station.load(conditions)
         self._station.set_clock(INSTANT)
-        mount = self._station.volume.prepare(file_system, option, conditions.device, seed)
+        with self._station.control.storing():
+            mount = self._station.volume.prepare(file_system, option, conditions.device, seed)
         return self._station.completed(mount)
 
     def remount(self) -> Mount:

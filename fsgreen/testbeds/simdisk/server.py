@@ -16,6 +16,7 @@ from typing import IO
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import BUILD, PROGRAM, Control
+from fsgreen.testbeds import commands
 
 DEFAULT_DISK = "st4000nm0033"
 """A SATA disk of 7200 rpm and 4 TB (Seagate, 2012); `fsgreen-simdisk disks` lists them all."""
@@ -143,6 +144,19 @@ def require() -> str:
     if program is None:
         raise FsgreenError("the simulated disk is not installed", next_step=BUILD)
     return program
+
+
+def parameters(disk: str) -> str:
+    """Return the text of a disk's parameters: one of the program's, or that of a file.
+
+    Raises FsgreenError where there is neither.
+    """
+    try:
+        return commands.run([require(), "show", disk], next_step=f"{PROGRAM} disks")
+    except FsgreenError:
+        if Path(disk).is_file():
+            return Path(disk).read_text(errors="replace")
+        raise
 
 
 def _line(stream: IO[bytes], limit_s: float) -> bytes:

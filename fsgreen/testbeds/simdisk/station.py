@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import Control
+from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.testbeds import ager, folders, image, losetup
 from fsgreen.testbeds.base import Conditions, Mount
-from fsgreen.testbeds.queue import SECTOR_B
-from fsgreen.testbeds.simdisk.server import Disk, Server
+from fsgreen.testbeds.queue import MODULES, SECTOR_B
+from fsgreen.testbeds.simdisk.server import Disk, Server, parameters
 from fsgreen.testbeds.simdisk.states import SimulatedStates
 from fsgreen.testbeds.volume import Volume
 
@@ -62,6 +63,8 @@ class Station:
         self._volume: Volume | None = None
         self._begin_b = 0
         self._depth_of_disk = 0
+        self.disk_sha256 = ""
+        """Of the parameters of the disk that is served now."""
 
     @property
     def control(self) -> Control:
@@ -87,7 +90,18 @@ class Station:
             self.stop()
             served = replace(self._disk, name=name)
             self._server = Server(served, self._work.path, lock_fd=self._work.lock_fd)
-            self._depth_of_disk = self.control.ask("describe")["depth"]
+            said = self.control.ask("describe")
+            if not said["zones"]:
+                self.stop()
+                raise FsgreenError(
+                    f"{said['model']} is an SSD, whose state the testbed cannot make: "
+                    "it would be neither initial nor steady",
+                    where=f"disk {name}",
+                    next_step=f"take a hard disk ({PROGRAM} disks), or replay a trace of requests "
+                    f"on the SSD in virtual time ({PROGRAM} replay --help)",
+                )
+            self._depth_of_disk = said["depth"]
+            self.disk_sha256 = hashlib.sha256(parameters(name).encode()).hexdigest()
         begin_b = self._begin_of(conditions.partition)
         if self._volume is None or self._begin_b != begin_b:
             self._detach()
@@ -98,11 +112,17 @@ class Station:
         self.set_clock(self._disk.clock)
 
     def check_scheduler(self, name: str) -> None:
-        """Raise `FsgreenError` if neither the kernel nor the simulator has this scheduler."""
-        if name not in self.volume.queue.schedulers():
+        """Raise `FsgreenError` if the kernel, or else the simulator, has no such scheduler."""
+        if self._is_kernels(name):
+            self.volume.queue.check_scheduler(name)
+        else:
             before = self.control.ask("describe")["scheduler"]
             self.control.ask("scheduler", to=name)
             self.control.ask("scheduler", to=before)
+
+    def _is_kernels(self, scheduler: str) -> bool:
+        """Return whether a name is one of the kernel's, also where its module is missing."""
+        return scheduler in MODULES or scheduler in self.volume.queue.schedulers()
 
     def _begin_of(self, partition: int | None) -> int:
         """Return the first byte of the file system's place; raises FsgreenError if it is small."""
@@ -137,7 +157,7 @@ class Station:
         queue, control = self.volume.queue, self.control
         depth = conditions.queue_depth or self._own_depth or self._depth_of_disk
         wanted = conditions.scheduler or self._own_scheduler
-        by_kernel = wanted in queue.schedulers()
+        by_kernel = self._is_kernels(wanted)
         control.ask("depth", to=depth)
         control.ask("scheduler", to=FIFO if by_kernel else wanted)
         queue.limit_loop(depth if by_kernel else None)
@@ -150,6 +170,7 @@ class Station:
         names = ("model", "sectors", "depth", "policy", "scheduler")
         simulated: dict[str, Any] = {name: said[name] for name in names} | {
             "disk": self._serving().disk.name,
+            "disk_sha256": self.disk_sha256,
             "offset_b": self._begin_b,
             "kernel_scheduler": mount.scheduler,
             "kernel_requests": mount.queue_depth,
@@ -166,7 +187,8 @@ class Station:
         """Let the disk take no time meanwhile; then it is at rest, with empty caches."""
         self.set_clock(INSTANT)
         try:
-            yield
+            with self.control.storing():
+                yield
         finally:
             self.set_clock(self._disk.clock)
 
