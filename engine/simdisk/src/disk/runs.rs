@@ -81,12 +81,18 @@ impl Runs {
 
     /// Where the run ends that holds a sector, if one does.
     pub fn end_at(&self, sector: u64) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
         let (_, run) = self.runs.range(..=sector).next_back()?;
         (run.end > sector).then_some(run.end)
     }
 
     /// The first sector of an extent that is in the set.
     pub fn first_in(&self, extent: Extent) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
         if extent.sectors > 0 && self.end_at(extent.sector).is_some() {
             return Some(extent.sector);
         }
