@@ -34,7 +34,7 @@ pub mod writecache;
 
 use std::collections::BTreeMap;
 
-use crate::device::{Command, Device, Event, Ns, Outcome, SECTOR_B, sooner};
+use crate::device::{Command, Device, Event, Ns, SECTOR_B, sooner};
 use crate::ledger::Ledger;
 use crate::profile::DiskProfile;
 use crate::profile::disk::{QueueProfile, WriteCache as WriteMode};
@@ -166,49 +166,11 @@ impl Disk {
         self.go_on(at);
     }
 
-    /// Put a fault in, at a time to which `advance` has gone; append what it makes happen.
-    pub fn fault(&mut self, at: Ns, fault: Fault, events: &mut Vec<(Ns, Event)>) {
-        match fault {
-            Fault::Unreadable(extent) => {
-                self.stop_reading_ahead(at);
-                self.faults.unreadable.insert(extent, 0);
-            }
-            Fault::Hang { until } => self.faults.hung_until = until,
-            Fault::Vanish => {
-                self.power_off(at, events);
-                self.faults.hung_until = 0;
-                self.faults.gone = true;
-                while let Some(first) = self.queue.first() {
-                    self.complete(at, first, Outcome::Gone, events);
-                }
-            }
-        }
-    }
-
-    /// Take all faults away. A disk that is gone comes back, and starts up.
-    pub fn mend(&mut self, at: Ns) {
-        if std::mem::take(&mut self.faults).gone {
-            self.restore_power(at);
-        }
-    }
-
     /// Be over the first sector, as after a start.
     fn stand_at_begin(&mut self) {
         self.over = 0;
         self.heads = self.mechanics.geometry().heads(self.over);
         self.behind = 0;
-    }
-
-    /// Lose all that is volatile. What of a write has passed under the head stays.
-    fn power_off(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
-        self.end_write_early(at, events);
-        self.account.instead(at, None);
-        self.counters.power_losses += u64::from(self.media != Media::Off);
-        self.media = Media::Off;
-        self.standby_wanted = false;
-        self.interface.restart(at);
-        self.segments.clear();
-        self.cache.clear();
     }
 
     /// Everything that is due at a time, and what can begin then.
