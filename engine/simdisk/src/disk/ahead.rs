@@ -42,10 +42,11 @@ impl Disk {
     /// The host has got an extent from memory: if that is being filled, there is more to read.
     pub(super) fn read_further_ahead(&mut self, extent: Extent) {
         let limit = self.ahead_of(extent.end());
-        if let Media::ReadingAhead(ahead) = self.media
-            && self.segments.get(ahead.segment).contains(extent.end() - 1)
-            && limit > ahead.limit
-        {
+        let Media::ReadingAhead(ahead) = self.media else {
+            return;
+        };
+        let held = self.segments.get(ahead.segment);
+        if held.contains(extent.end() - 1) && limit > ahead.limit {
             self.media = Media::ReadingAhead(Ahead { limit, ..ahead });
         }
     }

@@ -70,9 +70,8 @@ impl Runs {
 
     /// See that no run goes over a boundary.
     fn split(&mut self, at: u64) {
-        if let Some((_, run)) = self.runs.range_mut(..at).next_back()
-            && run.end > at
-        {
+        let before = self.runs.range_mut(..at).next_back();
+        if let Some((_, run)) = before.filter(|(_, run)| run.end > at) {
             let behind = *run;
             run.end = at;
             self.add(at, behind);

@@ -133,10 +133,9 @@ impl State {
 
     /// Give a waiting read its data before its time.
     pub fn give_ahead(&mut self, tag: u64, data: Vec<u8>) {
-        if let Some(pending) = self.pending.get_mut(&tag)
-            && matches!(pending.data, Data::None)
-        {
-            pending.data = Data::Ahead(data);
+        let pending = self.pending.get_mut(&tag);
+        if let Some(untouched @ Data::None) = pending.map(|pending| &mut pending.data) {
+            *untouched = Data::Ahead(data);
         }
     }
 

@@ -151,9 +151,8 @@ impl Source for Crowd {
     }
 
     fn issue(&mut self, at: Ns, requests: &mut Vec<Request>) {
-        while let Some(&Reverse((when, nth))) = self.awake.peek()
-            && when <= at
-        {
+        let due = |next: &&Reverse<(Ns, usize)>| next.0.0 <= at;
+        while let Some(&Reverse((_, nth))) = self.awake.peek().filter(due) {
             self.awake.pop();
             self.wake(at, nth, requests);
         }
