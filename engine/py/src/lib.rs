@@ -52,7 +52,7 @@ fn check<'py>(
     loads(py, found.to_string())
 }
 
-/// Simulate a device in virtual time: concurrent readers, or the requests of a trace.
+/// Simulate a device in virtual time: concurrent readers, random writes, or the requests of a trace.
 ///
 /// Nothing is measured: `basis` in what is returned is `simulated`. The same text gives the same
 /// result to the last digit.
@@ -61,9 +61,9 @@ fn check<'py>(
 /// ----------
 /// experiment : str
 ///     What is to be simulated, in JSON: `disk` (the name of a profile, or the path of one),
-///     `work` (`{"readers": {...}}` or `{"replay": {"file": PATH}}`) and, if they are not the
-///     defaults, `scheduler`, `overrides`, `power` and `log`. The options of the commands
-///     `fsgreen-simdisk readers` and `replay` have the same names.
+///     `work` (`{"readers": {...}}`, `{"writes": {...}}` or `{"replay": {"file": PATH}}`) and, if
+///     they are not the defaults, `scheduler`, `overrides`, `state`, `power` and `log`. The options
+///     of the commands `fsgreen-simdisk readers`, `writes` and `replay` have the same names.
 ///
 /// Returns
 /// -------

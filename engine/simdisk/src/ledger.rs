@@ -11,6 +11,30 @@ pub struct Part {
     pub power_uw: u64,
 }
 
+/// How often a part goes on at once since when, and for how long it did before that.
+#[derive(Clone, Copy, Debug)]
+struct Course {
+    level: u32,
+    since: Ns,
+    before_ns: Ns,
+}
+
+impl Course {
+    /// For how long until a time; what goes on twice at once takes twice the time.
+    fn time_ns(self, to: Ns) -> Ns {
+        self.before_ns + (to - self.since) * u64::from(self.level)
+    }
+
+    fn change(&mut self, at: Ns, by: i32) {
+        let level = self.level.checked_add_signed(by);
+        *self = Self {
+            level: level.expect("no part ends before it began"),
+            since: at,
+            before_ns: self.time_ns(at),
+        };
+    }
+}
+
 /// A change of how often a part goes on at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Change {
@@ -21,14 +45,12 @@ struct Change {
 
 /// The account of a device. Changes that are known beforehand are planned, and can be cut.
 ///
-/// Power is piecewise constant and in whole microwatts, so that energy in femtojoules is exact and
-/// the sum over parts is the integral of the total.
+/// The power of a part is constant and in whole microwatts, so that its energy in femtojoules is its
+/// time multiplied, exactly, and the sum over parts is the integral of the total.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     parts: Vec<Part>,
-    levels: Vec<u32>,
-    energy_fj: Vec<u128>,
-    time_ns: Vec<u64>,
+    courses: Vec<Course>,
     settled: Ns,
     planned: VecDeque<Change>,
     trace: Option<Vec<(Ns, u64)>>,
@@ -37,12 +59,14 @@ pub struct Ledger {
 impl Ledger {
     /// An account in which nothing goes on.
     pub fn new(parts: Vec<Part>, at: Ns) -> Self {
-        let count = parts.len();
+        let course = Course {
+            level: 0,
+            since: at,
+            before_ns: 0,
+        };
         Self {
+            courses: vec![course; parts.len()],
             parts,
-            levels: vec![0; count],
-            energy_fj: vec![0; count],
-            time_ns: vec![0; count],
             settled: at,
             planned: VecDeque::new(),
             trace: None,
@@ -65,8 +89,12 @@ impl Ledger {
     /// If that time is settled already.
     pub fn plan(&mut self, at: Ns, part: usize, by: i32) {
         assert!(at >= self.settled, "the ledger is settled beyond {at} ns");
+        let change = Change { at, part, by };
+        if self.planned.back().is_none_or(|last| last.at <= at) {
+            return self.planned.push_back(change);
+        }
         let place = self.planned.partition_point(|change| change.at <= at);
-        self.planned.insert(place, Change { at, part, by });
+        self.planned.insert(place, change);
     }
 
     /// Forget every planned change after a time; the caller plans what is instead.
@@ -78,25 +106,12 @@ impl Ledger {
     pub fn settle(&mut self, to: Ns) {
         while let Some(&change) = self.planned.front().filter(|change| change.at <= to) {
             self.planned.pop_front();
-            self.pass(change.at);
-            let level = &mut self.levels[change.part];
-            *level = level
-                .checked_add_signed(change.by)
-                .expect("no part ends before it began");
-            self.note(change.at);
+            self.courses[change.part].change(change.at, change.by);
+            if self.trace.is_some() {
+                self.note(change.at);
+            }
         }
-        self.pass(to);
-    }
-
-    fn pass(&mut self, to: Ns) {
-        let span = to.saturating_sub(self.settled);
-        for (index, part) in self.parts.iter().enumerate() {
-            let level = self.levels[index];
-            self.energy_fj[index] +=
-                u128::from(span) * u128::from(part.power_uw) * u128::from(level);
-            self.time_ns[index] += span * u64::from(level);
-        }
-        self.settled += span;
+        self.settled = self.settled.max(to);
     }
 
     fn note(&mut self, at: Ns) {
@@ -113,15 +128,15 @@ impl Ledger {
 
     /// The power drawn at the time up to which it is settled.
     pub fn power_uw(&self) -> u64 {
-        let drawn = self.parts.iter().zip(&self.levels);
+        let drawn = self.parts.iter().zip(&self.courses);
         drawn
-            .map(|(part, &level)| part.power_uw * u64::from(level))
+            .map(|(part, course)| part.power_uw * u64::from(course.level))
             .sum()
     }
 
     /// How often a part goes on at once.
     pub fn level(&self, part: usize) -> u32 {
-        self.levels[part]
+        self.courses[part].level
     }
 
     /// The time up to which it is settled.
@@ -131,16 +146,17 @@ impl Ledger {
 
     /// Name, energy and time of each part; a part that goes on twice at once takes twice the time.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, u128, Ns)> + '_ {
-        let sums = self.energy_fj.iter().zip(&self.time_ns);
-        self.parts
-            .iter()
-            .zip(sums)
-            .map(|(part, (&energy_fj, &time_ns))| (part.name, energy_fj, time_ns))
+        let all = self.parts.iter().zip(&self.courses);
+        all.map(|(part, course)| {
+            let time_ns = course.time_ns(self.settled);
+            let energy_fj = u128::from(time_ns) * u128::from(part.power_uw);
+            (part.name, energy_fj, time_ns)
+        })
     }
 
     /// The energy of all parts.
     pub fn energy_fj(&self) -> u128 {
-        self.energy_fj.iter().sum()
+        self.parts().map(|(_, energy_fj, _)| energy_fj).sum()
     }
 }
 

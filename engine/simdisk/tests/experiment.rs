@@ -101,6 +101,49 @@ fn slips_are_told() {
     }
 }
 
+/// sun14: an SSD in use writes slower than a new one, by what it has to move.
+#[test]
+fn an_ssd_is_slower_in_the_steady_state() {
+    let written = |state: &str| {
+        report(&json!({
+            "disk": "x25-m-g2",
+            "state": state,
+            "overrides": {"sectors": 1 << 21},
+            "work": {"writes": {"total_mib": 128}},
+        }))
+    };
+    let (initial, steady) = (written("initial"), written("steady"));
+    let number = |report: &Value, name: &str| report["counters"][name].as_u64().expect("a count");
+    let amplification = |report: &Value| {
+        number(report, "flash_programmed_b") as f64 / number(report, "host_written_b") as f64
+    };
+    let mb_s = |report: &Value| report["throughput_mb_s"].as_f64().expect("a rate");
+    assert!(amplification(&initial) <= 1.0);
+    assert!(amplification(&steady) > 3.0);
+    assert!(mb_s(&steady) < mb_s(&initial) / amplification(&steady) * 1.1);
+}
+
+/// Files that readers read must be on the drive: what was never written costs no read.
+#[test]
+fn readers_of_an_ssd_read_the_flash() {
+    for state in [None, Some("initial"), Some("steady")] {
+        let mut asked = json!({
+            "disk": "x25-m-g2",
+            "overrides": {"sectors": 1 << 21},
+            "work": {"readers": {"readers": 2, "total_mib": 16}},
+        });
+        if let Some(state) = state {
+            asked["state"] = state.into();
+        }
+        let counters = &report(&asked)["counters"];
+        let number = |name: &str| counters[name].as_u64().expect("a count");
+        // a drive in use goes on with its own copies
+        let for_host_b = number("flash_read_b") - number("flash_copied_b");
+        assert_eq!(for_host_b, 16 << 20, "{state:?}");
+        assert_eq!(counters["host_written_b"], 0, "{state:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -74,6 +74,14 @@ fn slips_in_a_trace_are_told_with_their_line() {
     assert!(trace::parse("", "test", SECTORS).is_err());
 }
 
+/// A flush has no place: one in the middle of a request would hold up what comes behind it.
+#[test]
+fn a_flush_is_nowhere() {
+    let text = TRACE.replace("flush,4,0,0", "flush,4,18446744073709551615,0");
+    let requests = trace::parse(&text, "test", SECTORS).expect("a good trace");
+    assert_eq!(requests[2].command.extent.sector, 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

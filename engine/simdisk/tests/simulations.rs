@@ -24,7 +24,7 @@ fn refused(arguments: &[&str]) -> String {
 /// Who does not know a command finds out from the program alone.
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in ["disks", "show", "readers", "replay"] {
+    for command in ["disks", "show", "readers", "writes", "replay"] {
         assert!(printed(&["--help"]).contains(&format!("fsgreen-simdisk {command}")));
         let help = printed(&[command, "--help"]);
         assert!(
@@ -92,8 +92,20 @@ fn slips_on_the_command_line_are_told() {
         (&["readers", "wd200bb", "extra"], "extra"),
         (&["replay", "wd200bb"], "file"),
         (&["disks", "all"], "all"),
+        (&["writes", "wd200bb", "--write-kib", "0"], "write_kib"),
+        (&["writes", "wd200bb", "--state", "steady"], "hard disk"),
     ] {
         let told = refused(arguments);
         assert!(told.contains(word) && told.contains("next:"), "{told}");
     }
+}
+
+/// A course that asks for a small SSD must learn how small it may be.
+#[test]
+fn a_small_ssd_is_simulated_or_the_least_is_told() {
+    let told = refused(&["writes", "x25-m-g2", "--sectors", "100000"]);
+    let (_, after) = told.split_once("ask for ").expect("the least");
+    let least = after.split(' ').next().expect("a number");
+    let table = printed(&["writes", "x25-m-g2", "--sectors", least, "--total-mib", "8"]);
+    assert!(table.contains("write amplification"), "{table}");
 }

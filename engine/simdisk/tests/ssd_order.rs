@@ -275,3 +275,41 @@ proptest! {
         prop_assert_eq!(run(32, &requests, &cuts), run(32, &requests, &cuts));
     }
 }
+
+/// A loop device zeroes by discarding: what is not zero then is another file's data.
+#[test]
+fn what_is_discarded_reads_as_zeros_to_its_last_sector() {
+    let mut ssd = Ssd::new(&profile(64), 0);
+    let mut events = Vec::new();
+    let extent = Extent {
+        sector: 3,
+        sectors: 21,
+    };
+    for (tag, action) in [(1, Action::Write), (2, Action::Discard), (3, Action::Flush)] {
+        let extent = match action {
+            Action::Flush => Extent {
+                sector: 0,
+                sectors: 0,
+            },
+            _ => extent,
+        };
+        let command = Command {
+            tag,
+            action,
+            extent,
+            through: false,
+        };
+        ssd.submit(ssd.ledger().settled(), command);
+        let is_answer = |event: &(Ns, Event)| matches!(event.1, Event::Completed { tag: answered, .. } if answered == tag);
+        while !events.iter().any(is_answer) {
+            let next = ssd.next().expect("it owes an answer");
+            ssd.advance(next, &mut events);
+        }
+    }
+    let dropped = events
+        .iter()
+        .position(|&(_, event)| event == Event::Dropped { extent });
+    let behind = &events[dropped.expect("all of it is dropped")..];
+    let stored = |event: &(Ns, Event)| matches!(event.1, Event::Stored { .. });
+    assert!(!behind.iter().any(stored), "{behind:?}");
+}

@@ -22,6 +22,7 @@ macro_rules! options_of_simulations {
   --write MODE          of the disk's cache: back or through
   --read-ahead-kib N    that the disk reads ahead into its cache
   --sectors N           only so many, of a disk the outer ones
+  --state STATE         of an SSD: initial (default), as new, or steady, as after long use
   --json                print the whole report as JSON
   --power               with --json: the power drawn over time
   --log                 with --json: every request
@@ -67,7 +68,7 @@ pub fn parse(
         };
         let into = if OVERRIDES.contains(&name.as_str()) {
             &mut overrides
-        } else if name == "scheduler" {
+        } else if name == "scheduler" || name == "state" {
             &mut asked
         } else if options.contains(&name.as_str()) {
             &mut work

@@ -7,6 +7,7 @@ mod replay;
 mod serve;
 mod show;
 mod summary;
+mod writes;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -32,6 +33,7 @@ const COMMANDS: &[Command] = &[
     show::COMMAND,
     serve::COMMAND,
     readers::COMMAND,
+    writes::COMMAND,
     replay::COMMAND,
 ];
 

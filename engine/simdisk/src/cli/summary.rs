@@ -62,6 +62,13 @@ fn write(text: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(text, "readers done after {} s", shown.join(" "))?;
         writeln!(text, "the last took {spread:.2} times as long as the first")?;
     }
+    let counted = |name| report.counters.get(name).filter(|&&count| count > 0);
+    if let (Some(&flash_b), Some(&host_b)) =
+        (counted("flash_programmed_b"), counted("host_written_b"))
+    {
+        let amplification = flash_b as f64 / host_b as f64;
+        writeln!(text, "write amplification {amplification:.2}")?;
+    }
     for part in report.energy.parts.iter().filter(|part| part.time_ns > 0) {
         writeln!(
             text,

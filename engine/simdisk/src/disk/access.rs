@@ -2,12 +2,13 @@
 
 use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
 use crate::disk::Disk;
-use crate::disk::ahead::Pass;
+use crate::disk::geometry::Heads;
 use crate::disk::mechanics::Access;
 use crate::disk::media::Media;
 use crate::disk::power::State;
 use crate::disk::queue::Stage;
 use crate::disk::service::Service;
+use crate::disk::stream::Pass;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
@@ -16,19 +17,21 @@ pub struct Job {
     /// When its first sector came under the head.
     transfer_from: Ns,
     pub end: Ns,
+    /// Where the heads are then.
+    heads: Heads,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     Read {
-        tag: u64,
+        nth: u64,
         pass: Pass,
         /// The segment that the pass is filling already.
         segment: Option<usize>,
     },
     /// A read up to the sector that cannot be read, and further tries of that.
     Fail {
-        tag: u64,
+        nth: u64,
         sector: u64,
     },
     Write,
@@ -36,33 +39,35 @@ pub enum Work {
 
 impl Disk {
     /// Begin to read what the memory has not got.
-    pub(super) fn begin_read(&mut self, at: Ns, command: Command) {
+    pub(super) fn begin_read(&mut self, at: Ns, nth: u64, command: Command) {
         let Command { tag, extent, .. } = command;
         if let Some(sector) = self.unreadable(extent) {
-            return self.begin_failing(at, command, sector);
+            return self.begin_failing(at, nth, command, sector);
         }
-        let (pass, segment, transfer_from, end) = match self.comes_by(at, extent) {
-            Some((ahead, end)) => (ahead.pass, Some(ahead.segment), at, end),
+        let job = match self.comes_by(at, extent) {
+            Some((ahead, end)) => Job {
+                work: Work::Read {
+                    nth,
+                    pass: ahead.pass,
+                    segment: Some(ahead.segment),
+                },
+                extent,
+                transfer_from: at,
+                end,
+                heads: self.mechanics.geometry().heads(extent.end() - 1),
+            },
             None => {
                 let access = self.move_to(at, extent, Action::Read);
-                let pass = Pass {
-                    sector: extent.sector,
-                    began: access.transfer_from,
-                };
-                (pass, None, access.transfer_from, access.end)
+                let pass = self.mechanics.pass(extent.sector, access.transfer_from);
+                let segment = None;
+                Job::of(Work::Read { nth, pass, segment }, extent, access)
             }
-        };
-        let job = Job {
-            work: Work::Read { tag, pass, segment },
-            extent,
-            transfer_from,
-            end,
         };
         self.start(at, Some(tag), job);
     }
 
     /// Begin a read that ends at a sector that cannot be read.
-    fn begin_failing(&mut self, at: Ns, command: Command, sector: u64) {
+    fn begin_failing(&mut self, at: Ns, nth: u64, command: Command, sector: u64) {
         let Command { tag, extent, .. } = command;
         let extent = Extent {
             sectors: sector + 1 - extent.sector,
@@ -70,12 +75,8 @@ impl Disk {
         };
         let access = self.move_to(at, extent, Action::Read);
         self.account.then(access.end, Some(State::Rotate));
-        let job = Job {
-            work: Work::Fail { tag, sector },
-            extent,
-            transfer_from: access.transfer_from,
-            end: access.end + self.retry_ns,
-        };
+        let mut job = Job::of(Work::Fail { nth, sector }, extent, access);
+        job.end += self.retry_ns;
         self.start(at, Some(tag), job);
     }
 
@@ -99,18 +100,12 @@ impl Disk {
 
     pub(super) fn begin_write(&mut self, at: Ns, tag: Option<u64>, extent: Extent) {
         let access = self.move_to(at, extent, Action::Write);
-        let job = Job {
-            work: Work::Write,
-            extent,
-            transfer_from: access.transfer_from,
-            end: access.end,
-        };
-        self.start(at, tag, job);
+        self.start(at, tag, Job::of(Work::Write, extent, access));
     }
 
     /// What an access would take now.
     pub(super) fn access(&self, at: Ns, extent: Extent, action: Action) -> Access {
-        self.mechanics.access(self.heads(), at, extent, action)
+        self.mechanics.access(self.heads, at, extent, action)
     }
 
     /// Move to an extent; account for it, and for the transfer until something else begins.
@@ -148,15 +143,15 @@ impl Disk {
             Media::Busy(job) => {
                 self.behind = job.extent.end();
                 self.over = self.behind - 1;
+                self.heads = job.heads;
                 match job.work {
-                    Work::Read { tag, pass, segment } => {
-                        self.end_read(at, job, tag, pass, segment);
+                    Work::Read { nth, pass, segment } => {
+                        self.end_read(at, job, nth, pass, segment);
                     }
-                    Work::Fail { tag, sector } => {
+                    Work::Fail { nth, sector } => {
                         self.counters.unreadable += 1;
                         self.rest(at);
-                        let index = self.queue.find(tag);
-                        self.complete(at, index, Outcome::Unreadable(sector), events);
+                        self.complete(at, nth, Outcome::Unreadable(sector), events);
                     }
                     Work::Write => {
                         self.rest(at);
@@ -171,7 +166,7 @@ impl Disk {
         }
     }
 
-    fn end_read(&mut self, at: Ns, job: Job, tag: u64, pass: Pass, segment: Option<usize>) {
+    fn end_read(&mut self, at: Ns, job: Job, nth: u64, pass: Pass, segment: Option<usize>) {
         let extent = job.extent;
         let read_before = segment.map_or(extent.sector, |segment| self.segments.get(segment).end());
         self.counters.media_read_sectors += extent.end() - read_before;
@@ -179,9 +174,8 @@ impl Disk {
         self.segments.fill(segment, extent.end());
 
         let first = job.transfer_from.max(self.has_read(pass, extent.sector));
-        self.interface.carry(tag, extent.sectors, first, at);
-        let index = self.queue.find(tag);
-        self.queue.set(index, Stage::Outgoing);
+        self.interface.carry(nth, extent.sectors, first, at);
+        self.queue.set(nth, Stage::Outgoing);
 
         // a disk that hung has lost its place
         if at == job.end {
@@ -211,6 +205,18 @@ impl Disk {
         let sectors = reached.min(extent.end()) - extent.sector;
         if sectors > 0 {
             self.store(at, Extent { sectors, ..extent }, events);
+        }
+    }
+}
+
+impl Job {
+    fn of(work: Work, extent: Extent, access: Access) -> Self {
+        Self {
+            work,
+            extent,
+            transfer_from: access.transfer_from,
+            end: access.end,
+            heads: access.heads,
         }
     }
 }

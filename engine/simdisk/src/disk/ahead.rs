@@ -6,13 +6,7 @@
 use crate::device::{Action, Extent, Ns};
 use crate::disk::Disk;
 use crate::disk::media::Media;
-
-/// Reading on and on since the start of a sector came under the head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
-    pub sector: u64,
-    pub began: Ns,
-}
+use crate::disk::stream::Pass;
 
 /// A pass that goes on ahead of what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +42,11 @@ impl Disk {
     /// The host has got an extent from memory: if that is being filled, there is more to read.
     pub(super) fn read_further_ahead(&mut self, extent: Extent) {
         let limit = self.ahead_of(extent.end());
-        if let Media::ReadingAhead(ahead) = self.media
-            && self.segments.get(ahead.segment).contains(extent.end() - 1)
-            && limit > ahead.limit
-        {
+        let Media::ReadingAhead(ahead) = self.media else {
+            return;
+        };
+        let held = self.segments.get(ahead.segment);
+        if held.contains(extent.end() - 1) && limit > ahead.limit {
             self.media = Media::ReadingAhead(Ahead { limit, ..ahead });
         }
     }
@@ -91,15 +86,13 @@ impl Disk {
             ..
         } = *ahead;
         let before = self.segments.get(segment).end();
-        let reached = self
-            .mechanics
-            .reached(pass.sector, pass.began, at)
-            .min(limit);
+        let reached = self.mechanics.reached_in(pass, at).min(limit);
         if reached > before {
             self.counters.media_read_sectors += reached - before;
             self.counters.read_ahead_sectors += reached - before;
             self.segments.fill(segment, reached);
             self.over = reached - 1;
+            self.heads = self.mechanics.geometry().heads(self.over);
         }
     }
 
@@ -129,7 +122,7 @@ impl Disk {
 
     /// When a pass has read a sector.
     pub(super) fn passed(&self, pass: Pass, sector: u64) -> Ns {
-        self.mechanics.passes(pass.sector, pass.began, sector)
+        self.mechanics.passes_in(pass, sector)
     }
 
     /// The same; that of a sector which memory had before is when the pass began.

@@ -6,63 +6,64 @@ use crate::disk::queue::Stage;
 
 impl Disk {
     /// The electronics have read a command.
-    pub(super) fn begin(&mut self, at: Ns, tag: u64, events: &mut Vec<(Ns, Event)>) {
-        let index = self.queue.find(tag);
+    pub(super) fn begin(&mut self, at: Ns, nth: u64, events: &mut Vec<(Ns, Event)>) {
         if self.faults.gone {
-            return self.complete(at, index, Outcome::Gone, events);
+            return self.complete(at, nth, Outcome::Gone, events);
         }
-        if self.queue.get(index).command.action != Action::Flush {
-            self.queue.set(index, Stage::Held);
-            return self.admit(at, index, events);
+        if self.queue.get(nth).command.action != Action::Flush {
+            self.queue.set(nth, Stage::Held);
+            return self.admit(at, nth, events);
         }
         let mark = self.cache.mark();
         if self.cache.lacks(mark) {
-            self.queue.set(index, Stage::Flushing { mark });
+            self.queue.set(nth, Stage::Flushing { mark });
         } else {
-            self.complete(at, index, Outcome::Done, events);
+            self.complete(at, nth, Outcome::Done, events);
         }
     }
 
     /// Let those go on that were held and need not be any more.
     pub(super) fn admit_held(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
-        let mut index = 0;
-        while let Some(held) = self.queue.next_at(Stage::Held, index) {
-            let before = self.queue.len();
+        let mut from = 0;
+        while let Some(held) = self.queue.next_held(from) {
+            let before = self.queue.count();
             self.admit(at, held, events);
             // one that is complete may let any other go on
-            let complete = self.queue.len() < before;
-            index = if complete { 0 } else { held + 1 };
+            let complete = self.queue.count() < before;
+            from = if complete { 0 } else { held + 1 };
         }
     }
 
     /// Let a command go on, if nothing holds it.
-    fn admit(&mut self, at: Ns, index: usize, events: &mut Vec<(Ns, Event)>) {
-        let Command {
-            tag,
-            action,
-            extent,
-            ..
-        } = self.queue.get(index).command;
-        if self.queue.holds(index) || (action != Action::Read && self.media.writes(extent)) {
+    fn admit(&mut self, at: Ns, nth: u64, events: &mut Vec<(Ns, Event)>) {
+        let Command { action, extent, .. } = self.queue.get(nth).command;
+        if self.queue.holds(nth) || (action != Action::Read && self.media.writes(extent)) {
+            return;
+        }
+        // what a flush waits for is not replaced before the media have it
+        if action == Action::Write
+            && self.queue.has_flush()
+            && self.cache.dirty().first_in(extent).is_some()
+        {
             return;
         }
         match action {
             Action::Read => {
-                if !self.answer_from_memory(at, index) {
-                    self.wait_for_media(index);
+                if !self.answer_from_memory(at, nth) {
+                    self.wait_for_media(nth);
                 }
             }
             Action::Write => {
                 if self.cache.reserve(extent.sectors) {
                     self.give_memory_to_writes();
-                    self.interface.carry(tag, extent.sectors, at, at);
-                    self.queue.set(index, Stage::Incoming);
+                    self.interface.carry(nth, extent.sectors, at, at);
+                    self.queue.set(nth, Stage::Incoming);
                 }
             }
             Action::Discard => {
                 self.cache.clean(extent);
                 events.push((at, Event::Dropped { extent }));
-                self.complete(at, index, Outcome::Done, events);
+                self.complete(at, nth, Outcome::Done, events);
                 self.complete_stored(at, events);
             }
             Action::Flush => unreachable!("a flush is never held"),
@@ -70,16 +71,16 @@ impl Disk {
     }
 
     /// Send the data of a read, if the memory has all of them.
-    pub(super) fn answer_from_memory(&mut self, at: Ns, index: usize) -> bool {
-        let Command { tag, extent, .. } = self.queue.get(index).command;
+    pub(super) fn answer_from_memory(&mut self, at: Ns, nth: u64) -> bool {
+        let extent = self.queue.get(nth).command.extent;
         self.settle_reading_ahead(at);
         if !self.remembers(extent) {
             return false;
         }
         self.read_further_ahead(extent);
         self.counters.cache_hits += 1;
-        self.interface.carry(tag, extent.sectors, at, at);
-        self.queue.set(index, Stage::Outgoing);
+        self.interface.carry(nth, extent.sectors, at, at);
+        self.queue.set(nth, Stage::Outgoing);
         true
     }
 
@@ -104,60 +105,66 @@ impl Disk {
     }
 
     /// Data have come in or gone out.
-    pub(super) fn transferred(&mut self, at: Ns, tag: u64, events: &mut Vec<(Ns, Event)>) {
-        let index = self.queue.find(tag);
-        let pending = self.queue.get(index);
+    pub(super) fn transferred(&mut self, at: Ns, nth: u64, events: &mut Vec<(Ns, Event)>) {
+        let pending = self.queue.get(nth);
         if pending.stage == Stage::Outgoing {
-            return self.complete(at, index, Outcome::Done, events);
+            return self.complete(at, nth, Outcome::Done, events);
         }
         let Command {
-            extent, through, ..
+            tag,
+            extent,
+            through,
+            ..
         } = pending.command;
         self.cache.store(extent);
         events.push((at, Event::Cached { tag }));
         if self.write_back && !through {
-            self.complete(at, index, Outcome::Done, events);
+            self.complete(at, nth, Outcome::Done, events);
         } else {
-            self.wait_for_media(index);
+            self.wait_for_media(nth);
         }
     }
 
-    fn wait_for_media(&mut self, index: usize) {
-        let sector = self.queue.get(index).command.extent.sector;
+    fn wait_for_media(&mut self, nth: u64) {
+        let sector = self.queue.get(nth).command.extent.sector;
         let place = self.mechanics.geometry().place(sector);
-        self.queue.wait(index, place);
+        self.queue.wait(nth, place);
     }
 
     /// Answer the writes and flushes that waited for what the media hold now.
     pub(super) fn complete_stored(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
-        let mut index = 0;
-        while index < self.queue.len() {
-            let pending = self.queue.get(index);
-            let stored = match (pending.stage, pending.command.action) {
+        let mut from = 0;
+        while let Some(nth) = self.next_stored(from) {
+            self.complete(at, nth, Outcome::Done, events);
+            from = nth + 1;
+        }
+    }
+
+    /// The first from a number on that waited for what the media hold now.
+    fn next_stored(&self, from: u64) -> Option<u64> {
+        let mut waiting = self.queue.iter().filter(|&(nth, _)| nth >= from);
+        let stored = waiting.find(
+            |(_, pending)| match (pending.stage, pending.command.action) {
                 (Stage::Waiting, Action::Write) => {
                     let extent = pending.command.extent;
                     self.cache.dirty().first_in(extent).is_none()
                 }
                 (Stage::Flushing { mark }, _) => !self.cache.lacks(mark),
                 _ => false,
-            };
-            if stored {
-                self.complete(at, index, Outcome::Done, events);
-            } else {
-                index += 1;
-            }
-        }
+            },
+        );
+        stored.map(|(nth, _)| nth)
     }
 
     /// Answer a command.
     pub(super) fn complete(
         &mut self,
         at: Ns,
-        index: usize,
+        nth: u64,
         outcome: Outcome,
         events: &mut Vec<(Ns, Event)>,
     ) {
-        let Command { tag, action, .. } = self.queue.remove(index).command;
+        let Command { tag, action, .. } = self.queue.remove(nth).command;
         let count = match action {
             Action::Read => &mut self.counters.reads,
             Action::Write => &mut self.counters.writes,

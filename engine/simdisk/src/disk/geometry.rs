@@ -96,6 +96,21 @@ impl Zone {
         self.origin_ns + spot.cylinder * cylinder_ns + spot.head * self.head_skew_ns
     }
 
+    /// When its end has passed, if so many sectors from a spot on lie on one track and the first
+    /// of them began at a time.
+    pub(super) fn on_track(&self, spot: Spot, began: Ns, sectors: u64) -> Option<Ns> {
+        let end = spot.index + sectors;
+        let is_one = end <= self.sectors_per_track;
+        is_one.then(|| began + self.sectors_ns(end) - self.sectors_ns(spot.index))
+    }
+
+    pub(super) fn place(&self, spot: Spot) -> Place {
+        Place {
+            heads: self.heads_at(spot),
+            angle_ns: self.angle_ns(spot),
+        }
+    }
+
     fn angle_ns(&self, spot: Spot) -> Ns {
         (self.track_ns(spot) + self.sectors_ns(spot.index)) % self.revolution_ns
     }
@@ -208,12 +223,19 @@ impl Geometry {
     }
 
     pub fn place(&self, sector: u64) -> Place {
+        let (zone, spot) = self.spot(sector);
+        zone.place(spot)
+    }
+
+    /// The track on which the heads stand for a sector.
+    pub fn heads(&self, sector: u64) -> Heads {
+        let (zone, spot) = self.spot(sector);
+        zone.heads_at(spot)
+    }
+
+    pub(super) fn spot(&self, sector: u64) -> (&Zone, Spot) {
         let zone = &self.zones[self.zone_of(sector)];
-        let spot = zone.spot(sector);
-        Place {
-            heads: zone.heads_at(spot),
-            angle_ns: zone.angle_ns(spot),
-        }
+        (zone, zone.spot(sector))
     }
 
     /// When in a revolution the start of a sector passes the head, skew included.

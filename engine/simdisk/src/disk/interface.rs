@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{Ns, SECTOR_B};
+use crate::device::{Ns, SECTOR_B, sooner};
 use crate::profile::Interface as Profile;
 
 /// Both work beside the media. What they have begun ends in the order in which it was begun.
+/// Commands go by their numbers in the queue.
 #[derive(Clone, Debug)]
 pub struct Interface {
     command_ns: Ns,
@@ -31,22 +32,22 @@ impl Interface {
     }
 
     /// Read a command that has come.
-    pub fn read(&mut self, at: Ns, tag: u64) {
+    pub fn read(&mut self, at: Ns, nth: u64) {
         self.electronics_free = at.max(self.electronics_free) + self.command_ns;
-        self.commands.push_back((self.electronics_free, tag));
+        self.commands.push_back((self.electronics_free, nth));
     }
 
     /// Pass a command on unread.
-    pub fn pass(&mut self, at: Ns, tag: u64) {
-        self.commands.push_back((at, tag));
+    pub fn pass(&mut self, at: Ns, nth: u64) {
+        self.commands.push_back((at, nth));
     }
 
     /// Carry data of which the first sector is there at `first` and the last at `last`. Writes are
     /// there at once; what is read from the media goes over the bus as it comes.
-    pub fn carry(&mut self, tag: u64, sectors: u64, first: Ns, last: Ns) {
+    pub fn carry(&mut self, nth: u64, sectors: u64, first: Ns, last: Ns) {
         let in_one = first.max(self.bus_free) + self.span_ns(sectors);
         self.bus_free = in_one.max(last + self.span_ns(1));
-        self.transfers.push_back((self.bus_free, tag));
+        self.transfers.push_back((self.bus_free, nth));
     }
 
     fn span_ns(&self, sectors: u64) -> Ns {
@@ -55,9 +56,9 @@ impl Interface {
 
     /// When something ends next.
     pub fn next(&self) -> Option<Ns> {
-        let command = self.commands.front();
-        let transfer = self.transfers.front();
-        command.into_iter().chain(transfer).map(|end| end.0).min()
+        let command = self.commands.front().map(|end| end.0);
+        let transfer = self.transfers.front().map(|end| end.0);
+        sooner(command, transfer)
     }
 
     /// The next command that has been read.
@@ -80,9 +81,9 @@ impl Interface {
 }
 
 fn ended(going_on: &mut VecDeque<(Ns, u64)>, at: Ns) -> Option<u64> {
-    let &(end, tag) = going_on.front()?;
+    let &(end, nth) = going_on.front()?;
     (end <= at).then(|| {
         going_on.pop_front();
-        tag
+        nth
     })
 }

@@ -3,7 +3,7 @@
 use crate::device::{Action, Extent, Ns};
 use crate::disk::geometry::{Geometry, Heads, Place};
 use crate::disk::seek::Seek;
-use crate::disk::stream::Stream;
+use crate::disk::stream::{Pass, Stream};
 use crate::profile::disk::{GeometryProfile, SeekProfile};
 
 /// The parts of an access, as times; between the end of the seek and the start of the transfer the
@@ -49,15 +49,23 @@ impl Mechanics {
 
     /// Read or write an extent, which is not empty, with the heads free from a time on.
     pub fn access(&self, heads: Heads, from: Ns, extent: Extent, action: Action) -> Access {
-        let place = self.geometry.place(extent.sector);
+        let (zone, spot) = self.geometry.spot(extent.sector);
+        let place = zone.place(spot);
         let seek_end = from + self.seek.move_ns(heads, place.heads, action);
         let transfer_from = seek_end + self.geometry.rotation_ns(seek_end, place.angle_ns);
         let last = extent.end() - 1;
+        let (end, heads) = match zone.on_track(spot, transfer_from, extent.sectors) {
+            Some(end) => (end, place.heads),
+            None => (
+                self.passes(extent.sector, transfer_from, last),
+                self.geometry.heads(last),
+            ),
+        };
         Access {
             seek_end,
             transfer_from,
-            end: self.passes(extent.sector, transfer_from, last),
-            heads: self.geometry.place(last).heads,
+            end,
+            heads,
         }
     }
 
@@ -74,14 +82,29 @@ impl Mechanics {
         move_ns + self.geometry.rotation_ns(at + move_ns, place.angle_ns)
     }
 
+    /// Reading or writing on and on since the start of a sector passed.
+    pub fn pass(&self, sector: u64, began: Ns) -> Pass {
+        self.stream.pass(&self.geometry, sector, began)
+    }
+
+    /// When the end of a sector passes in it.
+    pub fn passes_in(&self, pass: Pass, target: u64) -> Ns {
+        self.stream.passes(&self.geometry, pass, target)
+    }
+
+    /// The first sector that has not passed whole in it at a time.
+    pub fn reached_in(&self, pass: Pass, at: Ns) -> u64 {
+        self.stream.reached(&self.geometry, pass, at)
+    }
+
     /// In reading or writing on from the start of `sector`, which passed at `began`: the first
     /// sector that has not passed whole at a time; behind the last sector, their number.
     pub fn reached(&self, sector: u64, began: Ns, at: Ns) -> u64 {
-        self.stream.reached(&self.geometry, sector, began, at)
+        self.reached_in(self.pass(sector, began), at)
     }
 
     /// When, in the same, the end of `target` has passed.
     pub fn passes(&self, sector: u64, began: Ns, target: u64) -> Ns {
-        self.stream.passes(&self.geometry, sector, began, target)
+        self.passes_in(self.pass(sector, began), target)
     }
 }

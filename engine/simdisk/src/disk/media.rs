@@ -1,12 +1,10 @@
 //! What the media do, one thing at a time, and what they do next.
 
-use std::mem;
-
 use crate::device::{Action, Extent, Ns};
 use crate::disk::Disk;
 use crate::disk::access::{Job, Work};
 use crate::disk::ahead::Ahead;
-use crate::disk::policy::{Candidate, Policy, Target};
+use crate::disk::policy::Target;
 use crate::disk::power::State;
 use crate::disk::queue::Stage;
 use crate::disk::spin::{Timer, Transition};
@@ -67,9 +65,6 @@ impl Media {
     }
 }
 
-/// Of what is cached, so many runs are looked at to choose the next: as many as a queue holds.
-const DESTAGED_RUNS: usize = 64;
-
 impl Disk {
     /// Begin what the media should do next, if they are free.
     pub(super) fn go_on(&mut self, at: Ns) {
@@ -86,105 +81,22 @@ impl Disk {
             if let Some(transition) = asleep {
                 return self.turn(at, transition);
             }
-            let tag = match target {
+            let nth = match target {
                 Target::Destage(sector) => {
-                    return self.begin_write(at, None, self.cache.joined(sector));
+                    return self.begin_write(at, None, self.destaged(sector));
                 }
-                Target::Command(tag) => tag,
+                Target::Command(nth) => nth,
             };
-            let index = self.queue.find(tag);
-            let command = self.queue.get(index).command;
+            let command = self.queue.get(nth).command;
             if command.action == Action::Write {
                 let left = self.cache.left_of(command.extent);
-                return self.begin_write(at, Some(tag), left);
+                return self.begin_write(at, Some(command.tag), left);
             }
             // it may have been read for another in the meantime
-            if !self.answer_from_memory(at, index) {
-                self.queue.set(index, Stage::Served);
-                return self.begin_read(at, command);
+            if !self.answer_from_memory(at, nth) {
+                self.queue.set(nth, Stage::Served);
+                return self.begin_read(at, nth, command);
             }
-        }
-    }
-
-    /// What the media should serve next.
-    fn choose(&mut self, at: Ns) -> Option<Target> {
-        let mut candidates = mem::take(&mut self.candidates);
-        self.waiting_commands(&mut candidates);
-        self.wanted_destages(at, &mut candidates);
-        if !candidates.is_empty() {
-            self.settle_reading_ahead(at);
-        }
-        let chosen = match candidates[..] {
-            [] => None,
-            [only] => Some(only.target),
-            _ => self
-                .policy
-                .choose(&candidates, &self.mechanics, at, self.heads(), self.behind),
-        };
-        candidates.clear();
-        self.candidates = candidates;
-        chosen
-    }
-
-    fn waiting_commands(&self, candidates: &mut Vec<Candidate>) {
-        let waiting = self.queue.iter().enumerate();
-        candidates.extend(waiting.filter_map(|(index, pending)| {
-            let command = pending.command;
-            let place = pending.place.filter(|_| pending.stage == Stage::Waiting)?;
-            Some(Candidate {
-                target: Target::Command(command.tag),
-                action: command.action,
-                sector: command.extent.sector,
-                place,
-                order: (index, 0),
-                since: pending.submitted,
-            })
-        }));
-    }
-
-    /// What must be written, of the cache: for a flush what it waits for, for a write without room
-    /// anything, and everything if nobody wants the media.
-    fn wanted_destages(&self, at: Ns, candidates: &mut Vec<Candidate>) {
-        if self.cache.dirty().is_empty() {
-            return;
-        }
-        let queue = || self.queue.iter().enumerate();
-        let flush = queue().find_map(|(index, pending)| match pending.stage {
-            Stage::Flushing { mark } => Some((mark, index, pending.submitted)),
-            _ => None,
-        });
-        let without_room = || {
-            queue().find_map(|(index, pending)| {
-                let held = pending.stage == Stage::Held;
-                let command = pending.command;
-                let lacks = held
-                    && command.action == Action::Write
-                    && !self.cache.has_room(command.extent.sectors);
-                lacks.then_some((u64::MAX, index, pending.submitted))
-            })
-        };
-        let reading_ahead = matches!(self.media, Media::ReadingAhead(_));
-        let idle = candidates.is_empty() && (!reading_ahead || self.standby_wanted);
-        let wanted = flush
-            .or_else(without_room)
-            .or(idle.then_some((u64::MAX, 0, at)));
-        let Some((mark, index, since)) = wanted else {
-            return;
-        };
-        let candidate = |(sector, written)| Candidate {
-            target: Target::Destage(sector),
-            action: Action::Write,
-            sector,
-            place: self.mechanics.geometry().place(sector),
-            order: (index, written),
-            since,
-        };
-        if self.policy == Policy::Fifo {
-            candidates.extend(self.cache.dirty().oldest().map(candidate));
-        } else {
-            let runs = self.cache.dirty().around(self.behind);
-            let wanted = runs.filter(|&(_, written)| written <= mark);
-            candidates.extend(wanted.take(DESTAGED_RUNS).map(candidate));
         }
     }
 
@@ -231,8 +143,7 @@ impl Disk {
     pub(super) fn turned(&mut self, at: Ns, transition: Transition) {
         match transition {
             Transition::Load | Transition::SpinUp => {
-                self.over = 0;
-                self.behind = 0;
+                self.stand_at_begin();
                 self.rest(at);
             }
             Transition::Unload => {

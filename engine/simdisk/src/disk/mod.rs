@@ -11,6 +11,8 @@
 
 pub mod access;
 pub mod ahead;
+pub mod byplace;
+pub mod choice;
 pub mod commands;
 pub mod counters;
 pub mod curve;
@@ -32,7 +34,7 @@ pub mod writecache;
 
 use std::collections::BTreeMap;
 
-use crate::device::{Command, Device, Event, Ns, Outcome, SECTOR_B};
+use crate::device::{Command, Device, Event, Ns, SECTOR_B, sooner};
 use crate::ledger::Ledger;
 use crate::profile::DiskProfile;
 use crate::profile::disk::{QueueProfile, WriteCache as WriteMode};
@@ -45,7 +47,7 @@ use mechanics::Mechanics;
 use media::Media;
 use policy::{Candidate, Policy};
 use power::{Account, State};
-use queue::{Pending, Queue, Stage};
+use queue::Queue;
 use segments::Segments;
 pub use service::Service;
 use spin::{Spin, Transition};
@@ -74,6 +76,7 @@ pub struct Disk {
     media: Media,
     /// The sector that was last under the heads: there they are.
     over: u64,
+    heads: Heads,
     /// The sector behind the last one served.
     behind: u64,
     idle_since: Ns,
@@ -114,6 +117,7 @@ impl Disk {
                 timer: spin.loaded(at),
             },
             over: 0,
+            heads: Heads::default(),
             behind: 0,
             idle_since: at,
             standby_wanted: false,
@@ -162,58 +166,23 @@ impl Disk {
         self.go_on(at);
     }
 
-    /// Put a fault in, at a time to which `advance` has gone; append what it makes happen.
-    pub fn fault(&mut self, at: Ns, fault: Fault, events: &mut Vec<(Ns, Event)>) {
-        match fault {
-            Fault::Unreadable(extent) => {
-                self.stop_reading_ahead(at);
-                self.faults.unreadable.insert(extent, 0);
-            }
-            Fault::Hang { until } => self.faults.hung_until = until,
-            Fault::Vanish => {
-                self.power_off(at, events);
-                self.faults.hung_until = 0;
-                self.faults.gone = true;
-                while !self.queue.is_empty() {
-                    self.complete(at, 0, Outcome::Gone, events);
-                }
-            }
-        }
-    }
-
-    /// Take all faults away. A disk that is gone comes back, and starts up.
-    pub fn mend(&mut self, at: Ns) {
-        if std::mem::take(&mut self.faults).gone {
-            self.restore_power(at);
-        }
-    }
-
-    fn heads(&self) -> Heads {
-        self.mechanics.geometry().place(self.over).heads
-    }
-
-    /// Lose all that is volatile. What of a write has passed under the head stays.
-    fn power_off(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
-        self.end_write_early(at, events);
-        self.account.instead(at, None);
-        self.counters.power_losses += u64::from(self.media != Media::Off);
-        self.media = Media::Off;
-        self.standby_wanted = false;
-        self.interface.restart(at);
-        self.segments.clear();
-        self.cache.clear();
+    /// Be over the first sector, as after a start.
+    fn stand_at_begin(&mut self) {
+        self.over = 0;
+        self.heads = self.mechanics.geometry().heads(self.over);
+        self.behind = 0;
     }
 
     /// Everything that is due at a time, and what can begin then.
     fn happen(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
-        while let Some(tag) = self.interface.transfer(at) {
-            self.transferred(at, tag, events);
+        while let Some(nth) = self.interface.transfer(at) {
+            self.transferred(at, nth, events);
         }
         if self.media.ends().is_some_and(|end| end <= at) {
             self.end(at, events);
         }
-        while let Some(tag) = self.interface.command(at) {
-            self.begin(at, tag, events);
+        while let Some(nth) = self.interface.command(at) {
+            self.begin(at, nth, events);
         }
         self.admit_held(at, events);
         self.go_on(at);
@@ -230,7 +199,7 @@ impl Device for Disk {
     }
 
     fn waiting(&self) -> usize {
-        self.queue.len()
+        self.queue.count()
     }
 
     fn submit(&mut self, at: Ns, command: Command) {
@@ -239,22 +208,18 @@ impl Device for Disk {
             extent.end() <= self.sectors(),
             "{extent:?} is not on the disk"
         );
-        self.queue.push(Pending {
-            command,
-            submitted: at,
-            place: None,
-            stage: Stage::Read,
-        });
+        let nth = self.queue.push(at, command);
         if self.faults.gone {
-            self.interface.pass(at, command.tag);
+            self.interface.pass(at, nth);
         } else {
-            self.interface.read(at, command.tag);
+            self.interface.read(at, nth);
         }
     }
 
     fn next(&self) -> Option<Ns> {
-        let ends = [self.interface.next(), self.media.ends(), self.media.timer()];
-        let next = ends.into_iter().flatten().min();
+        // what the media are at ends, or a timer runs out: never both
+        let media = self.media.ends().or(self.media.timer());
+        let next = sooner(self.interface.next(), media);
         next.map(|at| at.max(self.faults.hung_until))
     }
 
@@ -287,8 +252,7 @@ impl Device for Disk {
         self.account.instead(at, Some(State::Idle));
         self.interface.restart(at);
         self.segments.clear();
-        self.over = 0;
-        self.behind = 0;
+        self.stand_at_begin();
         self.standby_wanted = false;
         self.rest(at);
     }

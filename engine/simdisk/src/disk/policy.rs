@@ -8,7 +8,7 @@ use crate::profile::disk::{QueuePolicy, QueueProfile};
 /// What the media could do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The command of this tag.
+    /// The command of this number.
     Command(u64),
     /// Written data from this sector on.
     Destage(u64),
@@ -21,8 +21,8 @@ pub struct Candidate {
     pub action: Action,
     pub sector: u64,
     pub place: Place,
-    /// In the order of arrival: the place in the queue, and the age of the data.
-    pub order: (usize, u64),
+    /// In the order of arrival: the number in the queue, and the age of the data.
+    pub order: (u64, u64),
     /// Since when it is wanted.
     pub since: Ns,
 }

@@ -70,9 +70,8 @@ impl Runs {
 
     /// See that no run goes over a boundary.
     fn split(&mut self, at: u64) {
-        if let Some((_, run)) = self.runs.range_mut(..at).next_back()
-            && run.end > at
-        {
+        let before = self.runs.range_mut(..at).next_back();
+        if let Some((_, run)) = before.filter(|(_, run)| run.end > at) {
             let behind = *run;
             run.end = at;
             self.add(at, behind);
@@ -81,12 +80,18 @@ impl Runs {
 
     /// Where the run ends that holds a sector, if one does.
     pub fn end_at(&self, sector: u64) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
         let (_, run) = self.runs.range(..=sector).next_back()?;
         (run.end > sector).then_some(run.end)
     }
 
     /// The first sector of an extent that is in the set.
     pub fn first_in(&self, extent: Extent) -> Option<u64> {
+        if self.is_empty() {
+            return None;
+        }
         if extent.sectors > 0 && self.end_at(extent.sector).is_some() {
             return Some(extent.sector);
         }

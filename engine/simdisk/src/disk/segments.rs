@@ -58,21 +58,23 @@ impl Segments {
     /// The segment for what is read from a sector on: the one that it continues, or a free one, or
     /// the one that must go.
     pub fn begin(&mut self, sector: u64) -> usize {
-        let continued = |segment: &Segment| {
+        let (mut taken, mut free, mut oldest) = (0, None, None);
+        for (index, segment) in self.all.iter().enumerate() {
             let extent = segment.extent;
-            extent.sectors > 0 && (extent.sector..=extent.end()).contains(&sector)
-        };
-        if let Some(index) = self.all.iter().position(continued) {
-            return index;
+            if extent.sectors == 0 {
+                free = free.or(Some(index));
+                continue;
+            }
+            if (extent.sector..=extent.end()).contains(&sector) {
+                return index;
+            }
+            taken += 1;
+            if oldest.is_none_or(|(_, used)| segment.used < used) {
+                oldest = Some((index, segment.used));
+            }
         }
-        let free = if self.taken() < self.allowed {
-            self.all
-                .iter()
-                .position(|segment| segment.extent.sectors == 0)
-        } else {
-            None
-        };
-        let index = free.or_else(|| self.oldest(None)).unwrap_or_default();
+        let free = free.filter(|_| taken < self.allowed);
+        let index = free.or(oldest.map(|(index, _)| index)).unwrap_or_default();
         self.all[index].extent = Extent { sector, sectors: 0 };
         index
     }

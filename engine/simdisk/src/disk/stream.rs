@@ -11,6 +11,16 @@ pub struct Stream {
     runs: Vec<Run>,
 }
 
+/// A part of that timeline, moved: reading or writing on and on since the start of a sector came
+/// under the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    pub sector: u64,
+    pub began: Ns,
+    /// When the timeline would have begun: perhaps before 0, so that it is one modulo 2^64.
+    origin: Ns,
+}
+
 /// The pass over one zone, of which every track takes as long as every other.
 #[derive(Clone, Debug)]
 struct Run {
@@ -41,23 +51,29 @@ impl Stream {
         Self { runs }
     }
 
-    /// When the end of `target` passes, if the start of `sector` passed at `began`.
-    pub fn passes(&self, geometry: &Geometry, sector: u64, began: Ns, target: u64) -> Ns {
+    /// The pass in which the start of a sector came under the head at a time.
+    pub fn pass(&self, geometry: &Geometry, sector: u64, began: Ns) -> Pass {
+        let zone = geometry.zone_of(sector);
+        let begin_ns = self.runs[zone].passed_ns(&geometry.zones()[zone], sector, 0);
+        Pass {
+            sector,
+            began,
+            origin: began.wrapping_sub(begin_ns),
+        }
+    }
+
+    /// When the end of `target` passes.
+    pub fn passes(&self, geometry: &Geometry, pass: Pass, target: u64) -> Ns {
         let zone = geometry.zone_of(target);
         let end_ns = self.runs[zone].end_ns(&geometry.zones()[zone], target);
-        began + (end_ns - self.begin_ns(geometry, sector))
+        pass.origin.wrapping_add(end_ns)
     }
 
     /// The first sector that has not passed whole at a time.
-    pub fn reached(&self, geometry: &Geometry, sector: u64, began: Ns, at: Ns) -> u64 {
-        let goal_ns = self.begin_ns(geometry, sector) + at.saturating_sub(began);
+    pub fn reached(&self, geometry: &Geometry, pass: Pass, at: Ns) -> u64 {
+        let goal_ns = at.max(pass.began).wrapping_sub(pass.origin);
         let zone = self.runs.partition_point(|run| run.start_ns <= goal_ns) - 1;
         self.runs[zone].reached(&geometry.zones()[zone], goal_ns)
-    }
-
-    fn begin_ns(&self, geometry: &Geometry, sector: u64) -> Ns {
-        let zone = geometry.zone_of(sector);
-        self.runs[zone].passed_ns(&geometry.zones()[zone], sector, 0)
     }
 }
 

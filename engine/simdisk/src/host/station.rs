@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{Action, Device, Event, Ns, Outcome};
+use crate::device::{Action, Device, Event, Ns, Outcome, sooner};
 use crate::host::{Choice, Request, Scheduler};
 
 /// A device and its scheduler. Reads and writes are scheduled; a flush or a discard goes to the
@@ -95,10 +95,7 @@ impl<D: Device + ?Sized> Station<D> {
     /// When something happens next without a further request, if anything does.
     pub fn next(&self) -> Option<Ns> {
         let asked_again = self.again.filter(|_| self.has_room());
-        [self.device.next(), asked_again]
-            .into_iter()
-            .flatten()
-            .min()
+        sooner(self.device.next(), asked_again)
     }
 
     /// Go on to a time and append what the device tells. What frees room is followed at once by

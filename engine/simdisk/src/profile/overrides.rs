@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::disk::{DiskProfile, QueuePolicy, WriteCache};
 use super::{Fault, Profile, SsdProfile};
-use crate::device::SECTOR_B;
 
 /// What is set replaces what the file says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -74,7 +73,17 @@ impl Overrides {
             _ => {}
         }
         if let Some(sectors) = self.sectors {
-            ssd.flash.capacity_gib = (sectors * SECTOR_B) as f64 / f64::from(1 << 30);
+            let least = ssd.least_sectors().unwrap_or(ssd.sectors());
+            if sectors < least {
+                return Err(Fault::new(
+                    format!(
+                        "{sectors} sectors with their share of spare blocks are too few to collect"
+                    ),
+                    origin,
+                    format!("ask for {least} sectors or more"),
+                ));
+            }
+            ssd.flash.set_sectors(sectors);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{Check, Place};
 use super::{Interface, Kind};
+use crate::device::SECTOR_B;
 
 /// An SSD, as its file says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,6 +111,19 @@ impl SsdProfile {
         self.power.check()
     }
 
+    /// The least sectors, in whole blocks on every die, that leave spare ones enough to collect.
+    pub(super) fn least_sectors(&self) -> Option<u64> {
+        let flash = &self.flash;
+        let block = u64::from(flash.pages_per_block) * flash.sectors_per_page();
+        let all = u64::from(flash.dies()) * block;
+        let mut smaller = self.clone();
+        let mut sectors = (1..=self.sectors() / all).map(|blocks| blocks * all);
+        sectors.find(|&sectors| {
+            smaller.flash.set_sectors(sectors);
+            smaller.check_space().is_ok()
+        })
+    }
+
     /// Without enough spare blocks on a die, collecting could not end.
     fn check_space(&self) -> Result<(), Check> {
         let low = self.collect.free_blocks_low;
@@ -136,6 +150,11 @@ impl SsdProfile {
 }
 
 impl FlashProfile {
+    /// Have so many sectors, and as large a share of spare ones.
+    pub(super) fn set_sectors(&mut self, sectors: u64) {
+        self.capacity_gib = (sectors * SECTOR_B) as f64 / f64::from(1 << 30);
+    }
+
     pub fn dies(&self) -> u32 {
         self.channels * self.dies_per_channel
     }

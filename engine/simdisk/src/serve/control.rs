@@ -12,7 +12,8 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::profile::Fault;
-use crate::serve::orders::{Desk, Refusal};
+use crate::serve::desk::Desk;
+use crate::serve::order::Refusal;
 
 /// A longer line is not an order. Bytes.
 const LINE_MOST_B: u64 = 64 << 10;

@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::device::{Action, Device, Extent, Ns, SECTOR_B};
 use crate::host::Scheduler;
 use crate::serve::costs::Costs;
 use crate::serve::lateness::{Lateness, Moments};
 use crate::serve::log::{Log, Row};
+use crate::serve::margin::Margin;
 use crate::serve::overlay::Piece;
-use crate::serve::state::{Answer, Asked, Clock, Due, State};
+use crate::serve::request::{Answer, Asked, Due};
+use crate::serve::served::Ailment;
+use crate::serve::state::{Clock, State};
 use crate::serve::store::Store;
 use crate::serve::sys::now_ns;
 
 /// Most that requests which are not answered may hold; the kernel keeps the others. Bytes.
 const HELD_MOST_B: usize = 32 << 20;
-
-/// How long a change waits until everything that was asked for is answered.
-const QUIET_WITHIN: Duration = Duration::from_secs(60);
 
 /// What is known about the answers that were given.
 #[derive(Default)]
@@ -38,7 +38,7 @@ pub struct Drive {
     /// The thread that answers has something new to look at.
     woken: Condvar,
     /// Something was answered, or the door opened.
-    answered: Condvar,
+    pub(super) answered: Condvar,
     /// Counts what may bring the next event forward.
     changes: AtomicU64,
 }
@@ -136,7 +136,7 @@ impl Drive {
                 state.advance(now.max(next));
                 break;
             }
-            let Some(sleep_ns) = (begin - now).checked_sub(margin.0).filter(|&ns| ns > 0) else {
+            let Some(sleep_ns) = margin.sleep_ns(begin - now) else {
                 drop(state);
                 while now_ns() < begin && self.changes.load(Ordering::Acquire) == seen {
                     std::hint::spin_loop();
@@ -167,6 +167,8 @@ impl Drive {
         while now_ns() < begin {
             std::hint::spin_loop();
         }
+        // Who has the answer finds it counted: nobody else looks into the report meanwhile.
+        let mut report = self.report();
         let began = now_ns();
         (due.answer)(due.result.as_deref().map_err(|&code| code));
         let moments = Moments {
@@ -174,7 +176,6 @@ impl Drive {
             planned: due.planned,
             done: now_ns(),
         };
-        let mut report = self.report();
         report.costs.learn(moved_b, moments.done - began);
         report.lateness.note(moments);
         if let Some(log) = &report.log {
@@ -189,77 +190,28 @@ impl Drive {
         }
     }
 
-    /// Keep new requests out until all others are answered, then do something that needs quiet,
-    /// with everything stored if that is asked for.
-    ///
-    /// # Errors
-    /// What it said, or that the requests took too long.
-    pub fn in_quiet<T>(
-        &self,
-        stored: bool,
-        change: impl FnOnce(&mut State, Ns) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let mut state = self.state();
-        if state.is_closed {
-            return Err("another change is under way".into());
-        }
-        if !state.is_powered {
-            return Err("the disk has no power".into());
-        }
-        state.is_closed = true;
-        let (mut state, quiet) = self.until_quiet(state);
-        let mut result = quiet;
-        if result.is_ok() && stored && state.clock == Clock::Real {
-            let now = now_ns();
-            state.advance(now);
-            let flush = Asked {
-                action: Action::Flush,
-                extent: Extent {
-                    sector: 0,
-                    sectors: 0,
-                },
-                stream: 0,
-                data: &[],
-            };
-            state.offer(now, &flush, Box::new(|_| ()));
-            self.wake();
-            (state, result) = self.until_quiet(state);
-            state.store_all();
-        }
-        let result = result.and_then(|()| {
-            let at = state.advance(now_ns());
-            change(&mut state, at)
-        });
-        state.is_closed = false;
-        drop(state);
-        self.wake();
-        self.answered.notify_all();
-        result
-    }
-
-    fn until_quiet<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State>,
-    ) -> (MutexGuard<'a, State>, Result<(), String>) {
-        let end = Instant::now() + QUIET_WITHIN;
-        while state.waiting() > 0 {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let waiting = state.waiting();
-                return (
-                    state,
-                    Err(format!("{waiting} requests are still not answered")),
-                );
-            }
-            let waited = self.answered.wait_timeout(state, left);
-            state = waited.expect("a panic ends this process").0;
-        }
-        (state, Ok(()))
-    }
-
     /// Lose power: requests fail until it comes back.
     pub fn cut_power(&self, scheduler: Box<dyn Scheduler>) {
         let due = self.state().cut_power(now_ns(), scheduler);
+        self.answer_at_once(due);
+    }
+
+    /// Let the device have an ailment, whatever waits.
+    ///
+    /// # Errors
+    /// If it cannot have it, or has no power.
+    pub fn ail(&self, ailment: Ailment) -> Result<(), String> {
+        let due = {
+            let mut state = self.state();
+            state.has_power()?;
+            ailment.check(state.station.device().sectors())?;
+            state.ail(now_ns(), ailment)?
+        };
+        self.answer_at_once(due);
+        Ok(())
+    }
+
+    fn answer_at_once(&self, due: Vec<Due>) {
         for due in due {
             (due.answer)(due.result.as_deref().map_err(|&code| code));
         }
@@ -293,17 +245,20 @@ impl Drive {
         seen
     }
 
-    /// Let nothing in any more and write everything to the store.
+    /// Let nothing in any more and write everything to the store. What is not answered by then
+    /// fails: nobody may hear later that data are there which the store has not got.
     pub fn shut(&self) -> Option<String> {
         let mut state = self.state();
         state.is_closed = true;
-        state.advance(now_ns());
-        // What is cached and not answered yet may stay out: nobody was told that it is there.
+        state.is_shut = true;
+        let at = state.advance(now_ns());
         let due = state.settle();
         state.store_all();
+        let failed = state.fail_waiting(at);
         let broken = state.broken.clone();
         drop(state);
         due.into_iter().for_each(|due| self.answer(due));
+        self.answer_at_once(failed);
         broken
     }
 }
@@ -313,27 +268,5 @@ fn bring_near(data: &[u8]) {
     const CACHE_LINE_B: usize = 64;
     for line in data.chunks(CACHE_LINE_B) {
         std::hint::black_box(line[0]);
-    }
-}
-
-/// How long before a moment to stop sleeping, so that it is not slept over. Nanoseconds.
-struct Margin(Ns);
-
-impl Default for Margin {
-    fn default() -> Self {
-        Self(100_000)
-    }
-}
-
-impl Margin {
-    const LEAST: Ns = 20_000;
-    const MOST: Ns = 500_000;
-
-    /// Follow how late a sleep ended: at once upwards, slowly downwards.
-    fn learn(&mut self, late_ns: Ns) {
-        let wanted = late_ns + late_ns / 4;
-        self.0 = wanted
-            .max(self.0 - self.0 / 64)
-            .clamp(Self::LEAST, Self::MOST);
     }
 }

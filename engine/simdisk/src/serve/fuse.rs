@@ -14,7 +14,7 @@ use fuser::{
 use crate::device::{Action, Extent, SECTOR_B};
 use crate::serve::drive::Drive;
 use crate::serve::place::FILE_NAME;
-use crate::serve::state::Asked;
+use crate::serve::request::Asked;
 
 const DISK: INodeNo = INodeNo(2);
 

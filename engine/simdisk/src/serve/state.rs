@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Action, Command, Device, Event, Extent, Ns, Outcome, SECTOR_B};
+use crate::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
 use crate::host::{Request, Scheduler, Station};
 use crate::serve::media::Media;
 use crate::serve::overlay::Piece;
-use crate::serve::served::Noting;
+use crate::serve::request::{Answer, Asked, Data, Due, Pending, size_b};
+use crate::serve::served::{Ailment, Noting};
 
 /// What time the disk goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,66 +22,6 @@ pub enum Clock {
     Instant,
 }
 
-/// Takes the data of a read, nothing of other requests, or an errno.
-pub type Answer = Box<dyn FnOnce(Result<&[u8], i32>) + Send>;
-
-/// A request as it comes from the kernel. `data` is what a write brings.
-pub struct Asked<'a> {
-    pub action: Action,
-    pub extent: Extent,
-    pub stream: u32,
-    pub data: &'a [u8],
-}
-
-impl Asked<'_> {
-    /// Memory that it needs until it is answered.
-    pub fn size_b(&self) -> usize {
-        size_b(self.action, self.extent)
-    }
-}
-
-fn size_b(action: Action, extent: Extent) -> usize {
-    match action {
-        Action::Read | Action::Write => (extent.sectors * SECTOR_B) as usize,
-        Action::Flush | Action::Discard => 0,
-    }
-}
-
-/// What is known of the data of a request.
-enum Data {
-    /// There are none, or those of a read are taken when it is answered.
-    None,
-    Write(Arc<[u8]>),
-    /// Of a read, taken beforehand; they hold as long as nothing there is written.
-    Ahead(Vec<u8>),
-    /// Something there was written before they were taken.
-    Stale,
-}
-
-struct Pending {
-    request: Request,
-    sent: Ns,
-    data: Data,
-    answer: Answer,
-}
-
-/// A request whose answer is due.
-pub struct Due {
-    pub request: Request,
-    pub sent: Ns,
-    pub planned: Ns,
-    /// The data of a read, or an errno.
-    pub result: Result<Vec<u8>, i32>,
-    pub answer: Answer,
-}
-
-impl Due {
-    /// Bytes that the answer moves.
-    pub fn moved_b(&self) -> usize {
-        self.result.as_ref().map_or(0, Vec::len)
-    }
-}
-
 /// Everything about a disk that changes, under one lock.
 pub struct State {
     pub station: Station<Noting>,
@@ -90,6 +30,8 @@ pub struct State {
     pub is_powered: bool,
     /// New requests wait at the door.
     pub is_closed: bool,
+    /// For ever, as the server ends.
+    pub is_shut: bool,
     /// Why the store cannot be written to.
     pub broken: Option<String>,
     /// Bytes of requests that are not answered.
@@ -109,12 +51,22 @@ impl State {
             clock,
             is_powered: true,
             is_closed: false,
+            is_shut: false,
             broken: None,
             held_b: 0,
             pending: HashMap::new(),
             events: Vec::new(),
             model: at,
             tags: 0,
+        }
+    }
+
+    /// # Errors
+    /// If it has none, in words.
+    pub fn has_power(&self) -> Result<(), String> {
+        match self.is_powered {
+            true => Ok(()),
+            false => Err("the disk has no power".into()),
         }
     }
 
@@ -181,10 +133,9 @@ impl State {
 
     /// Give a waiting read its data before its time.
     pub fn give_ahead(&mut self, tag: u64, data: Vec<u8>) {
-        if let Some(pending) = self.pending.get_mut(&tag)
-            && matches!(pending.data, Data::None)
-        {
-            pending.data = Data::Ahead(data);
+        let pending = self.pending.get_mut(&tag);
+        if let Some(untouched @ Data::None) = pending.map(|pending| &mut pending.data) {
+            *untouched = Data::Ahead(data);
         }
     }
 
@@ -306,15 +257,39 @@ impl State {
         self.media.cut_power();
         self.station.restart(scheduler);
         self.is_powered = false;
+        due.extend(self.fail_waiting(at));
+        due
+    }
+
+    /// Forget all that waits. Returns it, to be failed.
+    pub fn fail_waiting(&mut self, at: Ns) -> Vec<Due> {
         self.held_b = 0;
-        due.extend(self.pending.drain().map(|(_, pending)| Due {
+        let waiting = self.pending.drain();
+        let failed = waiting.map(|(_, pending)| Due {
             request: pending.request,
             sent: pending.sent,
             planned: at,
             result: Err(libc::EIO),
             answer: pending.answer,
-        }));
-        due
+        });
+        failed.collect()
+    }
+
+    /// Let the device have an ailment; one that vanishes loses what is volatile, as without power.
+    /// Returns what it answers to that.
+    ///
+    /// # Errors
+    /// If it cannot have it.
+    pub fn ail(&mut self, now: Ns, ailment: Ailment) -> Result<Vec<Due>, String> {
+        let at = self.advance(now);
+        self.station.device_mut().ail(at, ailment)?;
+        if ailment != Ailment::Vanish {
+            return Ok(Vec::new());
+        }
+        self.advance(at);
+        let due = self.settle();
+        self.media.cut_power();
+        Ok(due)
     }
 
     pub fn restore_power(&mut self, now: Ns) {

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Device, Ns};
-use crate::disk::Disk;
+use crate::device::Extent;
 use crate::host::{SCHEDULERS, Scheduler, Station, scheduler_by_name};
 use crate::profile::{Fault, Overrides, Profile};
+use crate::simulate::device::{State, device};
 use crate::simulate::readers::{Readers, Reading};
 use crate::simulate::replay::Replay;
 use crate::simulate::report::{DeviceReport, Energy, Report, Tally};
 use crate::simulate::run::{Source, run};
 use crate::simulate::trace;
-use crate::ssd::Ssd;
+use crate::simulate::writes::Writes;
 
 /// A device, a scheduler before it, and what is to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Experiment {
     pub disk: String,
     #[serde(default)]
     pub overrides: Overrides,
+    /// Of an SSD; without it, initial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
     /// One of [`SCHEDULERS`].
     #[serde(default = "fifo")]
     pub scheduler: String,
@@ -45,6 +48,7 @@ fn fifo() -> String {
 #[serde(rename_all = "lowercase")]
 pub enum Work {
     Readers(Readers),
+    Writes(Writes),
     /// The requests of a trace at their times.
     Replay {
         file: PathBuf,
@@ -82,9 +86,18 @@ impl Experiment {
         match self.work.clone() {
             Work::Readers(readers) => {
                 let crowd = readers.crowd(profile.sectors())?;
-                self.drive(&profile, scheduler, crowd, |crowd| {
+                let file = |reading: Reading| Extent {
+                    sector: reading.sector,
+                    sectors: reading.sectors,
+                };
+                let files: Vec<_> = crowd.readings().map(file).collect();
+                self.drive(&profile, scheduler, &files, crowd, |crowd| {
                     crowd.readings().collect()
                 })
+            }
+            Work::Writes(writes) => {
+                let writer = writes.writer(profile.sectors())?;
+                self.drive(&profile, scheduler, &[], writer, |_| Vec::new())
             }
             Work::Replay { file } => {
                 let origin = file.display().to_string();
@@ -96,7 +109,9 @@ impl Experiment {
                     )
                 })?;
                 let requests = trace::parse(&text, &origin, profile.sectors())?;
-                self.drive(&profile, scheduler, Replay::new(requests), |_| Vec::new())
+                self.drive(&profile, scheduler, &[], Replay::new(requests), |_| {
+                    Vec::new()
+                })
             }
         }
     }
@@ -105,11 +120,13 @@ impl Experiment {
         self,
         profile: &Profile,
         scheduler: Box<dyn Scheduler>,
+        files: &[Extent],
         mut source: S,
         readings: impl FnOnce(&S) -> Vec<Reading>,
     ) -> Result<Report, Fault> {
         let start_ns = source.next().unwrap_or(0);
-        let mut station = Station::new(device(profile, start_ns, self.power), scheduler);
+        let device = device(profile, self.state, files, start_ns, self.power)?;
+        let mut station = Station::new(device, scheduler);
         let mut tally = Tally::new(self.log);
         let end_ns = run(&mut station, &mut source, start_ns, |served| {
             tally.note(served)
@@ -141,25 +158,5 @@ impl Experiment {
             log: tally.log,
             experiment: self,
         })
-    }
-}
-
-/// The device of a profile, ready since long.
-fn device(profile: &Profile, at: Ns, keeps_trace: bool) -> Box<dyn Device> {
-    match profile {
-        Profile::Disk(profile) => {
-            let mut disk = Disk::new(profile, at);
-            if keeps_trace {
-                disk.keep_trace();
-            }
-            Box::new(disk)
-        }
-        Profile::Ssd(profile) => {
-            let mut ssd = Ssd::new(profile, at);
-            if keeps_trace {
-                ssd.keep_trace();
-            }
-            Box::new(ssd)
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Devices in virtual time, without a kernel: deterministic to the bit.
 
+mod crowd;
+pub mod device;
 pub mod experiment;
 pub mod layout;
 pub mod readers;
@@ -8,9 +10,11 @@ pub mod report;
 pub mod run;
 mod stream;
 pub mod trace;
+pub mod writes;
 
 pub use experiment::{Experiment, Work};
 pub use readers::Readers;
 pub use replay::Replay;
 pub use report::Report;
 pub use run::{Source, run};
+pub use writes::Writes;

@@ -1,6 +1,6 @@
 //! The discrete-event loop: from one moment at which something happens to the next.
 
-use crate::device::{Device, Ns};
+use crate::device::{Device, Ns, sooner};
 use crate::host::{Request, Served, Station};
 
 /// Who issues requests in virtual time.
@@ -33,7 +33,7 @@ pub fn run<D: Device + ?Sized>(
     let mut now = start;
     station.keep_served();
     while !source.is_finished() {
-        let soonest = [station.next(), source.next()].into_iter().flatten().min();
+        let soonest = sooner(station.next(), source.next());
         now = soonest.expect("a device with requests answers one day");
         station.step(now, &mut events);
         // No data are moved in virtual time.

@@ -89,10 +89,13 @@ fn request(line: &str, places: &[usize; NEEDED.len()]) -> Option<Request> {
     let field = |nth: usize| fields.get(places[nth]).copied();
     let number = |nth| field(nth).and_then(|text| text.parse::<u64>().ok());
     let (_, action) = *ACTIONS.iter().find(|&&(word, _)| Some(word) == field(1))?;
-    let extent = Extent {
+    let mut extent = Extent {
         sector: number(2)?,
         sectors: number(3)?,
     };
+    if action == Action::Flush {
+        extent.sector = 0;
+    }
     let issued: Ns = number(4)?;
     Some(Request {
         command: Command {

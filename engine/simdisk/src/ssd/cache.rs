@@ -117,12 +117,19 @@ impl Cache {
         cached
     }
 
-    /// Forget a page.
-    pub fn discard(&mut self, page: u64) {
-        match self.pages.get_mut(&page) {
-            Some(cached) if cached.programming => cached.dropped = true,
-            Some(_) => drop(self.end(page)),
-            None => {}
+    /// Forget sectors of a page, and the page if there are no others.
+    pub fn discard(&mut self, page: u64, sectors: Sectors) {
+        let Some(cached) = self.pages.get_mut(&page) else {
+            return;
+        };
+        cached.dirty &= !sectors;
+        if cached.dirty != 0 {
+            return;
+        }
+        if cached.programming {
+            cached.dropped = true;
+        } else {
+            self.end(page);
         }
     }
 

@@ -1,6 +1,7 @@
 //! A drive as it is after use, made so without taking time.
 
 use crate::device::{Action, Extent};
+use crate::random::SplitMix;
 use crate::ssd::device::Ssd;
 use crate::ssd::pages::Pages;
 
@@ -88,19 +89,4 @@ fn overwrite(pages: &mut Pages, page: u32) -> u64 {
     }
     pages.program(page);
     copied
-}
-
-/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-struct SplitMix(u64);
-
-impl SplitMix {
-    /// A number below a bound.
-    fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        (((z >> 32) * u64::from(bound)) >> 32) as u32
-    }
 }

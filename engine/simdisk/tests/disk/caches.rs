@@ -1,6 +1,6 @@
 //! Write cache, flushes, and what memory answers.
 
-use simdisk::device::{Action, Event, Outcome};
+use simdisk::device::{Action, Device, Event, Outcome};
 use simdisk::profile::disk::{QueuePolicy, WriteCache};
 
 use crate::host::{Host, MS, extent, profile};
@@ -151,4 +151,45 @@ fn a_discard_drops_what_is_cached_and_what_is_stored() {
     assert!(host.events.iter().any(|&(_, event)| event == dropped));
     let stored: Vec<_> = host.stored().into_iter().map(|stored| stored.1).collect();
     assert_eq!(stored, [extent(0, 4)]);
+}
+
+/// A flush would return while the media hold older data than were answered before it.
+#[test]
+fn media_never_write_what_is_being_replaced() {
+    let mut host = Host::new(&profile(|profile| profile.cache.read_ahead_kib = 0));
+    host.issue(Action::Read, extent(60_000, 8));
+    host.until(MS);
+    let busy_until = host.disk.take_log()[0].end;
+    let older = host.issue(Action::Write, extent(0, 8));
+    host.wait(older);
+    // comes in over the bus for 4 ms, within which the media have nothing else to do
+    host.until(busy_until - 2 * MS);
+    let newer = host.issue(Action::Write, extent(0, 800));
+    let (cached, _) = host.wait(newer);
+    assert!(cached > busy_until);
+    let flush = host.issue(Action::Flush, extent(0, 0));
+    let (flushed, _) = host.wait(flush);
+    let written: Vec<_> = host.disk.take_log();
+    assert!(
+        written.iter().all(|service| service.from >= cached),
+        "{written:?}"
+    );
+    assert!(written.iter().any(|service| service.end <= flushed));
+}
+
+/// A block that is written again and again would never get its flush.
+#[test]
+fn a_flush_does_not_wait_for_what_replaces() {
+    let mut host = Host::new(&profile(|_| ()));
+    host.issue(Action::Write, extent(0, 8));
+    host.issue(Action::Write, extent(0, 8));
+    host.until(MS);
+    let flush = host.issue(Action::Flush, extent(0, 0));
+    for _ in 0..1000 {
+        while host.disk.waiting() > 2 {
+            host.until(host.disk.next().unwrap());
+        }
+        host.issue(Action::Write, extent(0, 8));
+    }
+    assert!(host.answer(flush).is_some());
 }

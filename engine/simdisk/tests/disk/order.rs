@@ -2,6 +2,7 @@
 
 use simdisk::device::{Action, Device, Ns};
 use simdisk::disk::Service;
+use simdisk::disk::geometry::Heads;
 use simdisk::profile::disk::{QueuePolicy, WriteCache};
 use simdisk::profile::{DiskProfile, Profile};
 
@@ -165,4 +166,47 @@ fn the_same_run_gives_the_same_bits() {
         (host.disk.take_log(), host.events, energy_fj)
     };
     assert_eq!(run(), run());
+}
+
+/// The search for the nearest looks at few commands: one that it passed over would be served in
+/// another order than by the policy.
+#[test]
+fn every_choice_is_the_best_of_all_that_wait() {
+    for seed in 1..51 {
+        let mut host = Host::new(&profile(|profile| {
+            profile.queue.policy = QueuePolicy::Sptf;
+            profile.interface.command_ms = 0.0;
+            profile.cache.read_ahead_kib = 0;
+        }));
+        let mut numbers = Numbers(seed);
+        let places: Vec<u64> = (0..100)
+            .map(|_| numbers.below(host.disk.sectors() / 8) * 8)
+            .collect();
+        for &sector in &places {
+            host.issue(Action::Read, extent(sector, 8));
+        }
+        while host.disk.waiting() > 0 {
+            host.until(host.disk.next().unwrap());
+        }
+        let log = host.disk.take_log();
+        let mechanics = host.disk.mechanics();
+        let mut left: Vec<u64> = (0..100).collect();
+        let mut heads = Heads::default();
+        for (nth, service) in log.into_iter().enumerate() {
+            let best = left.iter().min_by_key(|&&tag| {
+                let sector = places[tag as usize];
+                let action = Action::Read;
+                (
+                    mechanics.positioning_ns(heads, service.from, sector, action),
+                    tag,
+                )
+            });
+            // the first was served before the others came
+            assert!(nth == 0 || service.tag == best.copied(), "seed {seed}");
+            // those of the same place are answered from memory
+            left.retain(|&tag| places[tag as usize] != service.extent.sector);
+            heads = mechanics.geometry().place(service.extent.end() - 1).heads;
+        }
+        assert!(left.is_empty());
+    }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::host::{Aligned, DISK, Folder, Loop, Server, write_block};
+use crate::host::{Aligned, DISK, Folder, Loop, Server, open, write_block};
 use crate::needs_root;
 
 const BLOCK_B: usize = 4096;
@@ -69,4 +69,22 @@ fn a_disk_that_vanishes_fails_everything() {
     }
     server.order(json!({"do": "fault", "kind": "none"}));
     file.read_exact_at(data.bytes(), 0).expect("it is back");
+}
+
+/// A disk that comes back has lost what it had not stored: else a check would find data that no disk
+/// could have kept.
+#[test]
+fn a_disk_that_vanishes_loses_what_is_volatile() {
+    needs_root!();
+    let folder = Folder::new();
+    let mut server = Server::start(&folder, DISK);
+    let (file, mut data) = (open(&folder.at().join("disk")), Aligned::new(BLOCK_B));
+    write_block(&file, &mut data, 3, 1);
+    file.sync_all().expect("the disk flushes");
+    write_block(&file, &mut data, 3, 2);
+    server.order(json!({"do": "fault", "kind": "vanish"}));
+    server.order(json!({"do": "fault", "kind": "none"}));
+    file.read_exact_at(data.bytes(), 3 * BLOCK_B as u64)
+        .expect("it is back");
+    assert!(data.is_marked(3, 1));
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+pub use crate::blocks::{Aligned, mark, write_block};
 
 /// Why a test cannot be made here, if so; a person can then do something about it.
 pub fn cannot() -> Option<&'static str> {
@@ -149,7 +151,11 @@ pub fn command(folder: &Folder, disk: Disk) -> Command {
 
 impl Server {
     pub fn start(folder: &Folder, disk: Disk) -> Self {
-        let mut process = command(folder, disk).spawn().expect("the example is built");
+        Self::run(folder, command(folder, disk))
+    }
+
+    pub fn run(folder: &Folder, mut command: Command) -> Self {
+        let mut process = command.spawn().expect("the program is built");
         let mut line = String::new();
         let output = process.stdout.take().expect("it is piped");
         let read = BufReader::new(output).read_line(&mut line);
@@ -213,6 +219,13 @@ impl Drop for Server {
     }
 }
 
+/// Open for direct I/O.
+pub fn open(path: &Path) -> File {
+    let mut options = File::options();
+    let options = options.read(true).write(true).custom_flags(libc::O_DIRECT);
+    options.open(path).expect("the disk is there")
+}
+
 /// A loop device with direct I/O.
 pub struct Loop(pub String);
 
@@ -227,9 +240,7 @@ impl Loop {
     }
 
     pub fn open(&self) -> File {
-        let mut options = File::options();
-        let options = options.read(true).write(true).custom_flags(libc::O_DIRECT);
-        options.open(&self.0).expect("the loop device is there")
+        open(Path::new(&self.0))
     }
 }
 
@@ -256,54 +267,4 @@ impl Drop for Mount {
             run_anyway("umount", &["-l", &text(&self.0)]);
         }
     }
-}
-
-/// Memory for direct I/O.
-pub struct Aligned {
-    memory: Vec<u8>,
-    from: usize,
-    length: usize,
-}
-
-impl Aligned {
-    pub fn new(length: usize) -> Self {
-        let memory = vec![0; length + 4096];
-        let from = memory.as_ptr().align_offset(4096);
-        Self {
-            memory,
-            from,
-            length,
-        }
-    }
-
-    pub fn bytes(&mut self) -> &mut [u8] {
-        &mut self.memory[self.from..self.from + self.length]
-    }
-
-    /// Fill with numbers that tell place and version.
-    pub fn mark(&mut self, block: u64, version: u64) {
-        for (index, word) in self.bytes().chunks_exact_mut(8).enumerate() {
-            word.copy_from_slice(&mark(block, version, index as u64).to_le_bytes());
-        }
-    }
-
-    pub fn is_marked(&mut self, block: u64, version: u64) -> bool {
-        let mut words = self.bytes().chunks_exact(8).enumerate();
-        words.all(|(index, word)| word == mark(block, version, index as u64).to_le_bytes())
-    }
-}
-
-/// A bijection of 64 bits (the finaliser of SplitMix64), so that no two marks agree by chance.
-pub fn mark(block: u64, version: u64, index: u64) -> u64 {
-    let mut word = (block << 40) ^ (version << 16) ^ index;
-    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    word ^ (word >> 31)
-}
-
-pub fn write_block(file: &File, data: &mut Aligned, block: u64, version: u64) {
-    let length = data.bytes().len() as u64;
-    data.mark(block, version);
-    file.write_all_at(data.bytes(), block * length)
-        .expect("the disk takes it");
 }

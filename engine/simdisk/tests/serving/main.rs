@@ -1,5 +1,7 @@
 //! Disks in real time, with the kernel on top: servers, loop devices and file systems. As root.
 
+mod blocks;
+mod clocks;
 mod data;
 mod faults;
 mod host;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use crate::host::{Aligned, DISK, Folder, Loop, Server, write_block};
+use crate::host::{Aligned, DISK, Folder, Loop, Server, open, write_block};
 use crate::needs_root;
 
 /// What a meter, a testbed and a person read.
@@ -192,4 +192,19 @@ fn server_send(folder: &Folder, line: &[u8]) -> Value {
     let mut answer = String::new();
     let _ = BufReader::new(&socket).read_line(&mut answer);
     serde_json::from_str(&answer).unwrap_or(Value::Null)
+}
+
+/// Who has an answer must find it counted and logged.
+#[test]
+fn an_answer_that_was_given_is_counted() {
+    needs_root!();
+    let folder = Folder::new();
+    let mut server = Server::start(&folder, DISK);
+    let (file, mut data) = (open(&folder.at().join("disk")), Aligned::new(4096));
+    for round in 0..100 {
+        server.order(json!({"do": "timing", "reset": true}));
+        write_block(&file, &mut data, round, round);
+        let timing = server.order(json!({"do": "timing"}));
+        assert_eq!(timing["requests"], json!(1));
+    }
 }

@@ -3,10 +3,13 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 use serde_json::json;
 
-use crate::host::{Aligned, DISK, Disk, Folder, Loop, Mount, Server, run, run_anyway, write_block};
+use crate::host::{
+    Aligned, DISK, Disk, Folder, Loop, Mount, Server, open, run, run_anyway, write_block,
+};
 use crate::needs_root;
 
 const BLOCK_B: usize = 4096;
@@ -154,4 +157,39 @@ fn a_power_cut_loses_what_is_volatile() {
     file.read_exact_at(data.bytes(), 3 * BLOCK_B as u64)
         .expect("it is read");
     assert!(data.is_marked(3, 1));
+}
+
+/// A disk that is ended in the middle of writes has stored every one that was answered.
+#[test]
+fn what_was_answered_before_the_end_is_stored() {
+    needs_root!();
+    for _ in 0..5 {
+        let folder = Folder::new();
+        let mut server = Server::start(&folder, DISK);
+        let (file, mut data) = (open(&folder.at().join("disk")), Aligned::new(BLOCK_B));
+        let answered = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut data = Aligned::new(BLOCK_B);
+                let writes = (0..u64::MAX).take_while(|&block| {
+                    data.mark(block % 4096, block);
+                    let place = block % 4096 * BLOCK_B as u64;
+                    file.write_all_at(data.bytes(), place).is_ok()
+                });
+                writes.last()
+            });
+            std::thread::sleep(Duration::from_millis(100));
+            server.stop();
+            writer.join().expect("it sees the end")
+        });
+        let last = answered.expect("some are answered");
+        let stored = File::open(folder.store()).expect("the store stays");
+        // the one that was under way may have overwritten the first of these
+        for version in last.saturating_sub(4094)..=last {
+            let block = version % 4096;
+            stored
+                .read_exact_at(data.bytes(), block * BLOCK_B as u64)
+                .expect("it is read");
+            assert!(data.is_marked(block, version), "{version} of {last}");
+        }
+    }
 }

@@ -5,17 +5,19 @@
 //! programmed takes no new data until it is. Reads of the cache, and of pages that were never
 //! written, need no die.
 
+mod jobs;
 mod service;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use crate::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
+use crate::device::{Command, Device, Event, Extent, Ns};
 use crate::ledger::Ledger;
 use crate::profile::SsdProfile;
 use crate::ssd::account::{self, Counts, ERASE, IDLE, PROGRAM, READ};
 use crate::ssd::cache::{Cache, Sectors, sectors_on_page};
+use crate::ssd::device::jobs::Job;
 use crate::ssd::die::Die;
 use crate::ssd::pages::Pages;
 use crate::ssd::times::{Line, Times};
@@ -31,17 +33,6 @@ enum Happening {
     Delivered(u64),
     /// A die has done its work.
     Free(usize),
-}
-
-/// A command that is not complete.
-#[derive(Clone, Copy, Debug)]
-struct Job {
-    command: Command,
-    has_begun: bool,
-    /// Of a write: the page that comes next.
-    next_page: u64,
-    /// Pages that are not delivered, or not stored.
-    left: u64,
 }
 
 /// An SSD.
@@ -161,30 +152,6 @@ impl Ssd {
         ((page % dies) as usize, (page / dies) as u32)
     }
 
-    /// Begin the jobs that no earlier one holds up.
-    fn begin_jobs(&mut self, at: Ns) {
-        let free: Vec<u64> = self
-            .jobs
-            .iter()
-            .filter(|&(&id, job)| !job.has_begun && !self.is_held_up(id, &job.command))
-            .map(|(&id, _)| id)
-            .collect();
-        for id in free {
-            self.jobs.get_mut(&id).expect("it is a job").has_begun = true;
-            let decoded = self.controller.occupy(at, self.times.command_ns);
-            self.note(decoded, Happening::Decoded(id));
-        }
-    }
-
-    /// Whether an earlier command overlaps this one, unless both only read.
-    fn is_held_up(&self, id: u64, command: &Command) -> bool {
-        let reads = |command: &Command| command.action == Action::Read;
-        self.jobs.range(..id).any(|(_, earlier)| {
-            earlier.command.extent.overlaps(command.extent)
-                && !(reads(command) && reads(&earlier.command))
-        })
-    }
-
     fn happen(&mut self, at: Ns, happening: Happening, events: &mut Vec<(Ns, Event)>) {
         match happening {
             Happening::Decoded(id) => self.start(at, id, events),
@@ -195,33 +162,6 @@ impl Ssd {
             Happening::Delivered(id) => self.one_less(at, id, events),
             Happening::Free(die) => self.finish(at, die, events),
         }
-    }
-
-    /// A page of a job is delivered, taken or stored.
-    fn one_less(&mut self, at: Ns, id: u64, events: &mut Vec<(Ns, Event)>) {
-        let job = self.jobs.get_mut(&id).expect("it is a job");
-        job.left -= 1;
-        if job.left == 0 {
-            self.complete(at, id, events);
-        }
-    }
-
-    fn end_flushes(&mut self, at: Ns, events: &mut Vec<(Ns, Event)>) {
-        while let Some(&(id, horizon)) = self.flushes.front() {
-            if !self.cache.is_flushed(horizon) {
-                return;
-            }
-            self.flushes.pop_front();
-            self.complete(at, id, events);
-        }
-    }
-
-    fn complete(&mut self, at: Ns, id: u64, events: &mut Vec<(Ns, Event)>) {
-        let job = self.jobs.remove(&id).expect("it is a job");
-        let tag = job.command.tag;
-        let outcome = Outcome::Done;
-        events.push((at, Event::Completed { tag, outcome }));
-        self.begin_jobs(at);
     }
 
     /// Forget all commands and all that is volatile.

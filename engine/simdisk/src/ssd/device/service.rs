@@ -109,21 +109,20 @@ impl Ssd {
                 .any(|(page, cached)| cached.dirty & self.on_page(extent, page) != 0)
     }
 
-    /// Only whole pages can be discarded; what is at the ends stays.
+    /// Everything reads as zeros from now on, which is also how a loop device zeroes. Only whole
+    /// pages are given back; those at the ends stay mapped.
     fn discard(&mut self, at: Ns, id: u64, extent: Extent, events: &mut Vec<(Ns, Event)>) {
+        for page in self.pages_of(extent) {
+            self.cache.discard(page, self.on_page(extent, page));
+        }
         let pages = self.whole_pages_of(extent);
         for page in pages.clone() {
-            self.cache.discard(page);
             let (die, local) = self.home(page);
             self.dies[die].pages.unmap(local);
         }
-        if !pages.is_empty() {
-            let sector = pages.start * self.sectors_per_page;
-            let sectors = (pages.end - pages.start) * self.sectors_per_page;
-            self.counts.host_discarded_b += sectors * SECTOR_B;
-            let extent = Extent { sector, sectors };
-            events.push((at, Event::Dropped { extent }));
-        }
+        let given_back = pages.end.saturating_sub(pages.start) * self.sectors_per_page;
+        self.counts.host_discarded_b += given_back * SECTOR_B;
+        events.push((at, Event::Dropped { extent }));
         self.complete(at, id, events);
         self.end_flushes(at, events);
         self.receive(at, events);

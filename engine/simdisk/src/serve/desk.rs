@@ -1,95 +1,23 @@
-//! What can be asked of a server while it serves.
+//! The desk of a server, where orders are carried out while it serves.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::device::{Device, Ns};
+use crate::device::Device;
 use crate::serve::drive::Drive;
 use crate::serve::floor::Floor;
 use crate::serve::log::Log;
+use crate::serve::order::{Order, Power, Refusal, Spin};
 use crate::serve::privileges::Privileges;
-use crate::serve::served::{Ailment, Noting};
+use crate::serve::served::Noting;
 use crate::serve::state::Clock;
 use crate::serve::{scheduler, sys};
 
 /// The deepest queue: what a SCSI or NVMe device may be given at once.
 const DEPTH_MOST: usize = 1024;
-
-/// An order, as its line of JSON says: `{"do": "clock", "to": "instant"}`.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Order {
-    Describe,
-    Energy,
-    Counters,
-    /// Say how exactly was answered; with `reset`, begin anew after that.
-    Timing {
-        #[serde(default)]
-        reset: bool,
-    },
-    Clock {
-        to: Clock,
-    },
-    Scheduler {
-        to: String,
-    },
-    Depth {
-        to: usize,
-    },
-    Policy {
-        to: String,
-    },
-    /// Be as if ready since long.
-    Reset,
-    /// Write a table of the requests to this file; without it, end the one that is written.
-    Log {
-        to: Option<PathBuf>,
-    },
-    Fault(Ailment),
-    Power {
-        to: Power,
-    },
-    Spin {
-        to: Spin,
-    },
-    Stop,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Power {
-    Cut,
-    Restore,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Spin {
-    Standby,
-}
-
-/// Why an order was not carried out, and what to do next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    what: String,
-    next: String,
-}
-
-impl Refusal {
-    pub fn new(what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            next: next.into(),
-        }
-    }
-
-    pub fn reply(&self) -> Value {
-        json!({"ok": false, "what": self.what, "next": self.next})
-    }
-}
 
 /// What is served, as it was given.
 #[derive(Clone, Debug, Serialize)]
@@ -126,11 +54,9 @@ impl Desk {
             Order::Policy { to } => self.change(|device| device.served.set_policy(&to))?,
             Order::Reset => self.reset()?,
             Order::Log { to } => self.set_log(to)?,
-            Order::Fault(ailment) => self.set_ailment(ailment)?,
+            Order::Fault(ailment) => self.drive.ail(ailment).map_err(not_now)?,
             Order::Power { to } => self.set_power(to)?,
-            Order::Spin { to: Spin::Standby } => {
-                self.at_once(|device, at| device.served.stand_by(at))?;
-            }
+            Order::Spin { to: Spin::Standby } => self.stand_by()?,
             Order::Stop => sys::stop(),
         }
         Ok(Map::new())
@@ -252,13 +178,6 @@ impl Desk {
         }
     }
 
-    fn set_ailment(&self, ailment: Ailment) -> Result<(), Refusal> {
-        self.at_once(|device, at| {
-            ailment.check(device.sectors())?;
-            device.ail(at, ailment)
-        })
-    }
-
     fn set_depth(&self, depth: usize) -> Result<(), Refusal> {
         if !(1..=DEPTH_MOST).contains(&depth) {
             return Err(Refusal::new(
@@ -283,18 +202,13 @@ impl Desk {
         changed.map_err(not_now)
     }
 
-    /// Do something to the device, whatever waits.
-    fn at_once(
-        &self,
-        act: impl FnOnce(&mut Noting, Ns) -> Result<(), String>,
-    ) -> Result<(), Refusal> {
+    /// Stop the platters once nothing waits.
+    fn stand_by(&self) -> Result<(), Refusal> {
         let done = {
             let mut state = self.drive.state();
-            if !state.is_powered {
-                return Err(not_now("the disk has no power".into()));
-            }
+            state.has_power().map_err(not_now)?;
             let at = state.advance(sys::now_ns());
-            act(state.station.device_mut(), at)
+            state.station.device_mut().served.stand_by(at)
         };
         self.drive.wake();
         done.map_err(not_now)

@@ -1,0 +1,63 @@
+//! The device of a simulation, as it is when the work begins.
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::{Action, Device, Extent, Ns};
+use crate::disk::Disk;
+use crate::profile::{Fault, Profile};
+use crate::ssd::Ssd;
+
+/// Of the random places that made a drive what it is.
+const SEED: u64 = 1;
+
+/// What an SSD has been through (as in sun14).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nothing: it is as it leaves the factory.
+    #[default]
+    Initial,
+    /// It is full, and was overwritten at random until that was as slow as it gets
+    /// ([`Ssd::precondition`]).
+    Steady,
+}
+
+/// The device of a profile, ready since long, with files on it.
+///
+/// # Errors
+/// If a state is asked for of a disk, which has none.
+pub fn device(
+    profile: &Profile,
+    state: Option<State>,
+    files: &[Extent],
+    at: Ns,
+    keeps_trace: bool,
+) -> Result<Box<dyn Device>, Fault> {
+    match profile {
+        Profile::Disk(_) if state.is_some() => Err(Fault::new(
+            "a hard disk is the same in use as when it is new",
+            "state",
+            "leave it away, or choose an SSD",
+        )),
+        Profile::Disk(profile) => {
+            let mut disk = Disk::new(profile, at);
+            if keeps_trace {
+                disk.keep_trace();
+            }
+            Ok(Box::new(disk))
+        }
+        Profile::Ssd(profile) => {
+            let mut ssd = Ssd::new(profile, at);
+            if state == Some(State::Steady) {
+                ssd.precondition(SEED);
+            }
+            for &file in files {
+                ssd.prepared(Action::Write, file);
+            }
+            if keeps_trace {
+                ssd.keep_trace();
+            }
+            Ok(Box::new(ssd))
+        }
+    }
+}
