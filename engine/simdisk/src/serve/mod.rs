@@ -38,6 +38,7 @@ use control::Socket;
 use drive::Drive;
 use floor::Pace;
 use fuse::DiskFile;
+use lateness::Lateness;
 use media::Media;
 use orders::{Desk, Identity};
 use place::Place;
@@ -123,6 +124,7 @@ pub fn serve(
 
     let floor = reader.measure(place.disk())?;
     floor.bear(model.pace, &model.name)?;
+    drive.report().lateness = Lateness::above(floor.read_4k_ns);
     let desk = Arc::new(Desk {
         drive: Arc::clone(&drive),
         identity: Identity {
