@@ -21,7 +21,8 @@ COLD_SHARE, WARM_SHARE = 0.01, 0.95
 
 ON_TIME_SHARE = 0.95
 """Rule 10: share of the requests of a simulated disk answered within 2 % of their service time
-after the planned end. Memulator (FAST 2002) reached 99 %."""
+after the planned end, or within the floor of the machine where that is more. Memulator (FAST 2002)
+reached 99 % within 2 %."""
 
 HARNESS_LIMIT_PERCENT = 5.0
 """Rule 20: what capturing may cost of one core during the measured interval."""
@@ -149,10 +150,14 @@ def check_others(
 
 def check_timing(timing: Mapping[str, Any]) -> Check:
     """Rule 10: the machine was calm enough for a simulated disk to keep its time."""
-    requests, share = timing["requests"], timing["share"]
+    requests, in_floor = timing["requests"], timing["in_floor"]
     if not requests:
         return Check(10, True, "no request reached the simulated disk")
-    found = f"{100 * share:.1f} % of {requests} requests of the simulated disk on time"
+    share = (timing["on_time"] + in_floor) / requests
+    found = (
+        f"{100 * share:.1f} % of {requests} requests of the simulated disk on time, "
+        f"{in_floor} of them by the floor"
+    )
     return Check(10, share >= ON_TIME_SHARE, found)
 
 

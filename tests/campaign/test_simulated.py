@@ -19,8 +19,8 @@ SIZE_B = 128 << 20
 READERS = "sequential-readers"
 
 
-def timing(requests: int, on_time: int) -> dict[str, float]:
-    return {"requests": requests, "on_time": on_time, "share": on_time / max(1, requests)}
+def timing(requests: int, on_time: int, in_floor: int = 0) -> dict[str, float]:
+    return {"requests": requests, "on_time": on_time, "in_floor": in_floor}
 
 
 @pytest.mark.parametrize(("on_time", "ok"), [(100, True), (95, True), (94, False), (0, False)])
@@ -37,6 +37,12 @@ def test_a_study_of_simulated_disks_gets_one_unless_another_place_is_asked_for()
     assert kind_of_testbed(testbedfile.TestbedFile(kind="loop"), plan) == "loop"
     of_file_systems = design.make_plan(design.load_study("fast10"), "quick")
     assert kind_of_testbed(testbedfile.TestbedFile(), of_file_systems) == "auto"
+
+
+def test_what_no_machine_could_answer_sooner_is_not_late() -> None:
+    """2 % of an answer out of the disk's cache are less than a microsecond or two can tell."""
+    assert checks.check_timing(timing(100, 70, 25)).ok
+    assert not checks.check_timing(timing(100, 70, 24)).ok
 
 
 def test_a_disk_without_requests_was_not_late() -> None:

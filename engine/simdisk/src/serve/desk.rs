@@ -95,7 +95,7 @@ impl Desk {
         let mut report = self.drive.report();
         let timing = report.lateness.timing();
         if reset {
-            report.lateness = Default::default();
+            report.lateness.begin_anew();
         }
         object(json!(timing))
     }

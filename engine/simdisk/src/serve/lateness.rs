@@ -24,8 +24,12 @@ pub struct Moments {
 
 impl Moments {
     fn is_on_time(self) -> bool {
-        let tolerance = (self.planned - self.sent) * TOLERANCE_PERCENT / 100;
-        (self.planned..=self.planned + tolerance).contains(&self.done)
+        self.is_within((self.planned - self.sent) * TOLERANCE_PERCENT / 100)
+    }
+
+    /// It came no later than this after the plan, and not before.
+    fn is_within(self, late: Ns) -> bool {
+        (self.planned..=self.planned + late).contains(&self.done)
     }
 }
 
@@ -34,8 +38,10 @@ impl Moments {
 pub struct Lateness {
     requests: u64,
     on_time: u64,
+    in_floor: u64,
     early: u64,
     most_ns: u64,
+    floor_ns: Ns,
     /// By lateness, on a scale of [`STEPS`] to a doubling; those that came early are in the first.
     counts: Box<[u64; BUCKETS]>,
 }
@@ -47,6 +53,9 @@ pub struct Timing {
     pub on_time: u64,
     /// Those on time among all; 1 of none.
     pub share: f64,
+    /// Later than that by no more than this machine takes for a read of 4 KiB without a model: it
+    /// can be no more exact, and 2 % of an answer out of the disk's cache are a few microseconds.
+    pub in_floor: u64,
     /// Answered before the model allows it: not on time.
     pub early: u64,
     pub late_ns: Percentiles,
@@ -65,18 +74,34 @@ impl Default for Lateness {
         Self {
             requests: 0,
             on_time: 0,
+            in_floor: 0,
             early: 0,
             most_ns: 0,
+            floor_ns: 0,
             counts: Box::new([0; BUCKETS]),
         }
     }
 }
 
 impl Lateness {
+    /// Of a machine that takes so long for a read of 4 KiB without a model.
+    pub fn above(floor_ns: Ns) -> Self {
+        Self {
+            floor_ns,
+            ..Self::default()
+        }
+    }
+
+    pub fn begin_anew(&mut self) {
+        *self = Self::above(self.floor_ns);
+    }
+
     pub fn note(&mut self, moments: Moments) {
         let late_ns = moments.done.saturating_sub(moments.planned);
+        let is_on_time = moments.is_on_time();
         self.requests += 1;
-        self.on_time += u64::from(moments.is_on_time());
+        self.on_time += u64::from(is_on_time);
+        self.in_floor += u64::from(!is_on_time && moments.is_within(self.floor_ns));
         self.early += u64::from(moments.done < moments.planned);
         self.most_ns = self.most_ns.max(late_ns);
         self.counts[bucket(late_ns)] += 1;
@@ -90,6 +115,7 @@ impl Lateness {
                 0 => 1.0,
                 requests => self.on_time as f64 / requests as f64,
             },
+            in_floor: self.in_floor,
             early: self.early,
             late_ns: Percentiles {
                 p50: self.percentile(50),
@@ -151,6 +177,20 @@ mod tests {
         let timing = lateness.timing();
         assert_eq!((timing.requests, timing.on_time, timing.early), (4, 2, 1));
         assert_eq!(timing.share, 0.5);
+    }
+
+    /// Answers out of a disk's cache would be called late on any machine.
+    #[test]
+    fn what_is_late_within_the_floor_is_told_apart() {
+        let mut lateness = Lateness::above(5_000);
+        for done in [100_999, 103_000, 103_001, 106_000, 106_001] {
+            lateness.note(moments(done));
+        }
+        let counts = |timing: Timing| (timing.on_time, timing.in_floor, timing.early);
+        assert_eq!(counts(lateness.timing()), (1, 2, 1));
+        lateness.begin_anew();
+        lateness.note(moments(106_000));
+        assert_eq!(counts(lateness.timing()), (0, 1, 0));
     }
 
     /// A trial is judged by these numbers.

@@ -43,6 +43,7 @@ use desk::{Desk, Identity};
 use drive::Drive;
 use floor::Pace;
 use fuse::DiskFile;
+use lateness::Lateness;
 use media::Media;
 use place::Place;
 use privileges::Privileges;
@@ -127,6 +128,7 @@ pub fn serve(
 
     let floor = reader.measure(place.disk())?;
     floor.bear(model.pace, &model.name)?;
+    drive.report().lateness = Lateness::above(floor.read_4k_ns);
     let desk = Arc::new(Desk {
         drive: Arc::clone(&drive),
         identity: Identity {
