@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,7 @@ from fsgreen.design import Plan, PlannedTrial, values_of
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
 from fsgreen.meters.rawtrace import write_parsed
-from fsgreen.testbeds import Mount, Testbed
+from fsgreen.testbeds import Mount, Testbed, commands
 from fsgreen.trace import MeterInfo
 from fsgreen.trace.reduced import reduce_power
 from fsgreen.trial import Phase, TrialWriter
@@ -235,7 +234,7 @@ def _flush(directory: Path, log: _Log) -> None:
     """Write dirty pages back in a phase of its own, and note how many there were (rule 12)."""
     dirty_before_b = _dirty_b()
     with log.phase("flush"):
-        subprocess.run(["sync", "--file-system", str(directory)], check=True)
+        commands.run(["sync", "--file-system", str(directory)])
     dirty_after_b, duration_s = _dirty_b(), log.phases[-1].duration_s
     log.flush = {"dirty_before_b": dirty_before_b, "dirty_after_b": dirty_after_b}
     log.checks.append(checks.check_flush(dirty_before_b, dirty_after_b, duration_s))

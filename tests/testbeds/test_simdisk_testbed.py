@@ -357,13 +357,14 @@ time.sleep(600)
 """
 
 
-def servers_of(work: Path) -> list[str]:
+def servers_of(work: Path) -> list[int]:
+    """The processes that have something in a work folder."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             words = (process / "cmdline").read_bytes().decode().split("\0")
             if any(word.startswith(str(work)) for word in words):
-                found.append(words[0])
+                found.append(int(process.name))
     return found
 
 
@@ -388,6 +389,23 @@ def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
     assert [name for name in loops if guard.attached_as(name) == work / "served" / "disk"] == []
     assert servers_of(work) == []
     assert guard.backing_file(name) is None
+
+
+@needs_disk
+@pytest.mark.parametrize("file_system", ["ext4", "xfs"])
+def test_a_killed_server_is_told_of_and_its_file_system_does_not_stay(file_system: str) -> None:
+    """A mount without a disk would hang whoever looks at it, and every next start."""
+    with open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE)) as bed:
+        work = bed.prepare(file_system, "default").directory.parent
+        (bed.remount().directory / "file").write_bytes(b"x" * 5_000_000)
+        (server,) = servers_of(work)
+        os.kill(server, signal.SIGKILL)
+        with pytest.raises(FsgreenError, match="the simulated disk does not answer"):
+            bed.restore()
+    assert not work.exists()
+    assert not mounts.under(work)
+    loops = [path.name for path in Path("/sys/block").glob("loop*")]
+    assert [name for name in loops if guard.attached_as(name) == work / "served" / "disk"] == []
 
 
 @needs_disk

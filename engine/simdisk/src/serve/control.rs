@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::profile::Fault;
 use crate::serve::desk::Desk;
 use crate::serve::order::Refusal;
+use crate::serve::{privileges, sys};
 
 /// A longer line is not an order. Bytes.
 const LINE_MOST_B: u64 = 64 << 10;
@@ -68,6 +69,8 @@ impl Socket {
         let listener = self.listener.try_clone()?;
         let thread = thread::Builder::new().name("control".into());
         thread.stack_size(super::STACK_B).spawn(move || {
+            // Its callers' threads inherit it.
+            let _ = sys::set_realtime(Some(privileges::ORDERING));
             let count = Arc::new(AtomicUsize::new(0));
             for stream in listener.incoming().flatten() {
                 if count.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MOST {

@@ -9,6 +9,9 @@ use crate::serve::sys;
 /// The thread that receives goes before the one that answers, which may be waiting exactly.
 pub const RECEIVING: i32 = 20;
 pub const ANSWERING: i32 = 10;
+/// Threads that carry out orders hold locks for which the others wait: were they not in real time,
+/// these would wait for whatever else the machine does.
+pub const ORDERING: i32 = 5;
 
 /// The heap that there is from the start, so that nothing has to be won back from the kernel while
 /// it waits for this disk in order to win memory. Bytes.
