@@ -122,9 +122,14 @@ def answer(name: str, curve: pd.DataFrame, effect_percent: float) -> str:
     size = size_of(KNOWN[name], curve)
     if not size.measured:
         return f"{name}: not measured here, so nobody knows."
-    interval = f" [{size.low_percent:.3g}, {size.high_percent:.3g}]"
-    told = f"{name}: {size.percent:.3g} %{interval} ({size.between})"
+    low, value, high = map(_written, (size.low_percent, size.percent, size.high_percent))
+    told = f"{name}: {value} % [{low}, {high}] ({size.between})"
     return f"{told}. {_reading(size, effect_percent)}"
+
+
+def _written(percent: float) -> str:
+    """Return three digits, and no power of ten."""
+    return f"{float(f'{percent:.3g}'):,g}"
 
 
 def _reading(size: Size, effect_percent: float) -> str:
