@@ -6,6 +6,7 @@ import math
 import pandas as pd
 import pytest
 import synthetic
+import synthetic_readers
 
 from fsgreen import confounds, paths, reduce
 from fsgreen.confounds import KNOWN, Gate, Size, sentence
@@ -261,3 +262,13 @@ def test_sizes_of_another_disk_or_of_one_quarter_let_nothing_pass():
     inner = {**ide, "partition": 4, "file_system": "xfs"}
     assert ruling(ide, inner, quarters).state == "unknown"
     assert ruling(ide, inner, depths).state == "passed"
+
+
+def test_the_probe_of_several_disks_was_of_the_last(tmp_path, monkeypatch):
+    """The sizes in confounds.json are those of one disk, whichever the baseline has."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    synthetic.write_raw("small", synthetic.make_plan(blocks=3))
+    assert confounds.probed_place("small") == {}
+    plan = synthetic_readers.make_plan("quick", blocks=2)
+    synthetic_readers.write_raw("disks", plan)
+    assert confounds.probed_place("disks") == {"disk": plan.cells[-1].disk, "partition": 1}
