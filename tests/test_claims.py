@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen.claims import VERDICTS, Band, Part, band, by_construction, combine, judge, judge_order, missing, shown
+from fsgreen.claims import (
+    VERDICTS,
+    Band,
+    Part,
+    band,
+    by_construction,
+    combine,
+    judge,
+    judge_order,
+    missing,
+    shown,
+)
 from fsgreen.stats import Estimate
 
 LOSS = {"op": "exact", "value": -27, "unit": "percent_change"}
