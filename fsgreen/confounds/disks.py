@@ -133,8 +133,10 @@ def _written(percent: float) -> str:
 
 
 def _reading(size: Size, effect_percent: float) -> str:
-    if size.by_chance:
+    if size.by_chance and size.most_percent < effect_percent:
         return "It is not told from chance: nothing here to be fooled by."
+    if size.by_chance:
+        return f"It is not told from chance, which may hide {effect_percent:g} %: more passes tell."
     if size.most_percent < effect_percent:
         return f"It is smaller than a difference of {effect_percent:g} %: this one is safe."
     if size.low_percent > effect_percent:
