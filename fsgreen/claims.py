@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import yaml
@@ -18,6 +18,7 @@ Verdict = Literal[
     "not reproduced",
     "reversed",
     "inconclusive",
+    "by construction",
     "not testable here",
 ]
 Basis = Literal["published", "simulated", "measured"]
@@ -28,6 +29,7 @@ VERDICTS: tuple[Verdict, ...] = (
     "not reproduced",
     "reversed",
     "inconclusive",
+    "by construction",
     "not testable here",
 )
 
@@ -60,6 +62,7 @@ class Part:
     number where it is recomputed. `unit` says how to write it: a factor "x", a "change", a "share"
     or a plain number "". `lacks` lists cells without trials, `needs` whatever else is missing.
     `gate` is what the gate of the confounds says of a comparison: passed, flagged or unknown.
+    `source` says what it was found in where that is not one campaign: real or virtual time, a file.
     """
 
     what: str
@@ -73,6 +76,7 @@ class Part:
     lacks: tuple[str, ...] = ()
     needs: str = ""
     gate: str = ""
+    source: str = ""
 
     @property
     def tested(self) -> bool:
@@ -167,16 +171,26 @@ def judge_order(higher_over_lower: Estimate) -> Verdict:
     return "reversed" if higher_over_lower.high < 1 else "inconclusive"
 
 
+def by_construction(part: Part) -> Part:
+    """Return a part about what the experiment or its model was made to do.
+
+    That it does is no evidence; that it does not is.
+    """
+    agrees = part.verdict in ("reproduced", "direction only")
+    return replace(part, verdict="by construction") if agrees else part
+
+
 def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
     """Return the verdict on a claim and whether all of its parts were tested.
 
-    All parts must hold; a part that could not be tested neither helps nor harms the verdict, but
-    leaves the claim tested in part only.
+    All parts must hold; a part that could not be tested, or holds by construction, neither helps
+    nor harms the verdict, but leaves the claim tested in part only.
     """
-    tested = [part.verdict for part in parts if part.tested]
+    tested = [part.verdict for part in parts if part.tested and part.verdict != "by construction"]
     whole = len(tested) == len(parts)
     if not tested:
-        return "not testable here", False
+        made = any(part.tested for part in parts)
+        return ("by construction" if made else "not testable here"), False
     if set(tested) == {"reversed"}:
         return "reversed", whole
     if {"reversed", "not reproduced"} & set(tested):

@@ -1,15 +1,19 @@
 """The cells of a study in virtual time: the same simulated disks, without a kernel above them.
 
 Virtual time has schedulers that kernels no longer have, costs no waiting, and gives the same bits
-each time. What it gives is kept beside the raw traces of a campaign, in `virtual/`: two plain
+each time. What it gives is kept beside the raw traces of a campaign, in `virtual/`: plain
 tables, since there is no power trace, no machine and no harness whose records a trial would hold.
 """
 
 from __future__ import annotations
 
+import bisect
 import hashlib
+import io
+import itertools
 import json
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,16 +44,28 @@ MODELS: Mapping[str, str] = {
 """The model of each scheduler; of kyber there is none."""
 
 NS_PER_S, FJ_PER_J = 1e9, 1e15
-TABLES = ("trials", "finishes")
+SECTOR_B = 512
+TABLES = ("trials", "finishes", "waits")
+
+WAIT_BLOCKS = 5
+MANY = (1, 2, 4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """Runs in virtual time: their plan, a row per trial, and a row per reader."""
+    """Runs in virtual time: their plan, and a row per trial, per reader, and per run for waits.
+
+    `waits` is of runs beside those of the plan, on what a request waits for: `disk`, `scheduler`,
+    `readers`, `block`; the mean `response_s` and the `longest_s`; of two readers of a whole disk
+    `scan_s`, the time in which the first of them read its half; of others the mean
+    `queue_requests_count` at the begin of the sweep that a request was served in. It is empty where
+    an older version simulated.
+    """
 
     plan: Plan
     trials: pd.DataFrame
     finishes: pd.DataFrame
+    waits: pd.DataFrame
 
 
 def simulate(study: str, profile: str, name: str | None = None) -> Path:
@@ -83,17 +99,19 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     folder = paths.raw(name or f"{study}-{profile}") / "virtual"
     (folder / "disks").mkdir(parents=True, exist_ok=True)
     reports = [_run(engine, plan, planned) for planned in able]
+    files = engine.profiles()
+    disks = {disk: files[disk] for disk in sorted({str(planned.cell.disk) for planned in able})}
     rows = zip(able, reports, strict=True)
     tables = {
         "trials": pd.DataFrame([_trial_row(plan, planned, report) for planned, report in rows]),
         "finishes": pd.DataFrame(_finish_rows(able, reports)),
+        "waits": pd.DataFrame(_wait_rows(engine, disks)),
     }
     for table, values in tables.items():
         file = folder / f"{table}.csv"
         values.to_csv(file, index=False, float_format="%.9g", lineterminator="\n")
-    files = engine.profiles()
-    for disk in sorted({str(planned.cell.disk) for planned in able}):
-        (folder / "disks" / f"{disk}.toml").write_text(files[disk])
+    for disk, text in disks.items():
+        (folder / "disks" / f"{disk}.toml").write_text(text)
     write_json(folder / "plan.json", plan.to_json())
     left_out = sorted({planned.cell.label for planned in plan.trials if planned not in able})
     hashes = {f"{table}.csv": _sha256(folder / f"{table}.csv") for table in TABLES}
@@ -121,6 +139,9 @@ def read(campaign: str) -> Simulated | None:
         tables = []
         for table in TABLES:
             file = folder / f"{table}.csv"
+            if file.name == "waits.csv" and file.name not in identity["files"]:
+                tables.append(pd.DataFrame())
+                continue
             if _sha256(file) != identity["files"][file.name]:
                 raise ValueError(f"{file.name} is not the file that was written")
             tables.append(pd.read_csv(file))
@@ -207,6 +228,64 @@ def _finish_rows(
             sorted(reader["done_ns"] - report["start_ns"] for reader in report["readers"]), start=1
         )
     ]
+
+
+def _wait_rows(engine: Any, disks: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the runs of `Simulated.waits`, by a disk that takes one request at a time."""
+    for disk, block in itertools.product(disks, range(1, WAIT_BLOCKS + 1)):
+        for scheduler in ("elevator", "n-cscan"):
+            whole = {"readers": 2, "total_mib": _size_mib(disks[disk])}
+            report = _waited(engine, disk, scheduler, block, whole)
+            scan_s = min(reader["done_ns"] for reader in report["readers"]) / NS_PER_S
+            yield _wait_row(disk, scheduler, block, report) | {"scan_s": scan_s}
+        for readers in MANY:
+            files = {"readers": readers, "total_mib": TOTAL_MIB, "partition": 1}
+            report = _waited(engine, disk, "n-cscan", block, files, log=True)
+            queue = {"queue_requests_count": _mean_sweep(report["log"])}
+            yield _wait_row(disk, "n-cscan", block, report) | queue
+
+
+def _waited(
+    engine: Any, disk: str, scheduler: str, block: int, work: dict[str, Any], *, log: bool = False
+) -> dict[str, Any]:
+    readers = {**work, "start_within_ms": START_WITHIN_MS, "seed": block}
+    asked = {"disk": disk, "overrides": {"depth": 1}, "scheduler": scheduler, "log": log}
+    report: dict[str, Any] = engine.simulate(json.dumps({**asked, "work": {"readers": readers}}))
+    return report
+
+
+def _wait_row(disk: str, scheduler: str, block: int, report: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "disk": disk,
+        "scheduler": scheduler,
+        "readers": len(report["readers"]),
+        "block": block,
+        "response_s": report["response_ns"]["mean"] / NS_PER_S,
+        "longest_s": report["response_ns"]["max"] / NS_PER_S,
+    }
+
+
+def _size_mib(profile: str) -> int:
+    """Return the size of a disk by its file, whole MiB for two readers."""
+    sectors: int = tomllib.loads(profile)["geometry"]["sectors"]
+    return sectors * SECTOR_B // 2**20 // 2 * 2
+
+
+def _mean_sweep(log: str) -> float:
+    """Return how many requests wait when the sweep begins that a request is served in, on average.
+
+    N-CSCAN fixes what a sweep serves when it begins: all that was issued and is not yet sent.
+    """
+    import pandas as pd
+
+    served = pd.read_csv(io.StringIO(log))
+    issued_ns, sent_ns = (sorted(served[at]) for at in ("issued_ns", "sent_ns"))
+    squares = done = 0
+    while done < len(sent_ns):
+        waiting = bisect.bisect_right(issued_ns, sent_ns[done]) - done
+        squares += waiting**2
+        done += waiting
+    return squares / done
 
 
 def _sha256(file: Path) -> str:

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen.claims import VERDICTS, Band, Part, band, combine, judge, judge_order, missing, shown
+from fsgreen.claims import (
+    VERDICTS,
+    Band,
+    Part,
+    band,
+    by_construction,
+    combine,
+    judge,
+    judge_order,
+    missing,
+    shown,
+)
 from fsgreen.stats import Estimate
 
 LOSS = {"op": "exact", "value": -27, "unit": "percent_change"}
@@ -127,3 +138,14 @@ def test_ours_is_written_like_the_published_number():
     assert shown(part("reproduced", ours=ours)) == "0.74x [0.73, 0.75]"
     point = Estimate(8.7, 8.7, 8.7, 1)
     assert shown(part("reproduced", ours=point, band=Band(8, 9, 1))) == "8.7x"
+
+
+def test_what_holds_by_construction_is_no_evidence_for_a_claim():
+    """Three fitted numbers and one that is free: the claim stands or falls with the free one."""
+    fitted = by_construction(Part("fitted", "reproduced"))
+    assert fitted.verdict == "by construction"
+    assert by_construction(Part("fitted, and missed", "reversed")).verdict == "reversed"
+    assert combine([fitted, fitted]) == ("by construction", False)
+    assert combine([fitted, Part("free", "not reproduced")]) == ("not reproduced", False)
+    assert combine([fitted, Part("free", "reproduced")]) == ("reproduced", False)
+    assert combine([fitted, Part("absent", "not testable here")]) == ("by construction", False)

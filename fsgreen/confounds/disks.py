@@ -122,14 +122,21 @@ def answer(name: str, curve: pd.DataFrame, effect_percent: float) -> str:
     size = size_of(KNOWN[name], curve)
     if not size.measured:
         return f"{name}: not measured here, so nobody knows."
-    interval = f" [{size.low_percent:.3g}, {size.high_percent:.3g}]"
-    told = f"{name}: {size.percent:.3g} %{interval} ({size.between})"
+    low, value, high = map(_written, (size.low_percent, size.percent, size.high_percent))
+    told = f"{name}: {value} % [{low}, {high}] ({size.between})"
     return f"{told}. {_reading(size, effect_percent)}"
 
 
+def _written(percent: float) -> str:
+    """Return three digits, and no power of ten."""
+    return f"{float(f'{percent:.3g}'):,g}"
+
+
 def _reading(size: Size, effect_percent: float) -> str:
-    if size.by_chance:
+    if size.by_chance and size.most_percent < effect_percent:
         return "It is not told from chance: nothing here to be fooled by."
+    if size.by_chance:
+        return f"It is not told from chance, which may hide {effect_percent:g} %: more passes tell."
     if size.most_percent < effect_percent:
         return f"It is smaller than a difference of {effect_percent:g} %: this one is safe."
     if size.low_percent > effect_percent:

@@ -16,9 +16,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from fsgreen.confounds.held import held
-from fsgreen.confounds.known import KNOWN, Confound
-from fsgreen.confounds.probes import read_probes
-from fsgreen.confounds.size import Size, measured_sizes
+from fsgreen.confounds.known import KNOWN, PLACE, Confound
+from fsgreen.confounds.probes import probed_place, read_probes
+from fsgreen.confounds.size import UNMEASURED, Size, measured_sizes
 from fsgreen.reduce import CELL
 from fsgreen.stats import Estimate
 
@@ -67,12 +67,16 @@ class Gate:
         The table of `held`.
     sizes : mapping of str to Size
         By name of confound: `measured_sizes`.
+    probed : mapping, optional
+        The `disk` and the `partition` that the sizes are those of, for campaigns of several.
     """
 
-    def __init__(self, facts: pd.DataFrame, sizes: Mapping[str, Size]) -> None:
-        self._sizes = sizes
+    def __init__(
+        self, facts: pd.DataFrame, sizes: Mapping[str, Size], probed: Side | None = None
+    ) -> None:
+        self._sizes, self._probed = sizes, probed or {}
         self._levels: dict[str, dict[tuple[Any, ...], set[str | None]]] = {
-            name: defaultdict(set) for name, confound in KNOWN.items() if confound.gates
+            name: defaultdict(set) for name in KNOWN
         }
         for row in facts.to_dict("records"):
             for name, by_cell in self._levels.items():
@@ -88,10 +92,17 @@ class Gate:
         FsgreenError
             If the testbed of the campaign was not probed.
         """
-        return cls(held(campaign), measured_sizes(read_probes(campaign)))
+        sizes = measured_sizes(read_probes(campaign))
+        return cls(held(campaign), sizes, probed_place(campaign))
 
     def rule(
-        self, candidate: Side, baseline: Side, studied: Collection[str], ratio: Estimate
+        self,
+        candidate: Side,
+        baseline: Side,
+        studied: Collection[str],
+        ratio: Estimate,
+        *,
+        of_each_reader: bool = False,
     ) -> Ruling:
         """Return what the gate says of one comparison.
 
@@ -103,12 +114,16 @@ class Gate:
             The factors that the comparison is about: a confound that is one of them is none.
         ratio : Estimate
             Candidate over baseline, with its interval.
+        of_each_reader : bool
+            The ratio is of the times of single readers, which a total hides: what gates those
+            alone (`Confound.of_each_reader`) gates it too.
         """
         least, effect = _effect_percent(ratio)
         rulings = [
-            self._judge(KNOWN[name], danger, least, effect)
-            for name in self._levels
-            if (danger := self._danger(KNOWN[name], candidate, baseline, studied))
+            self._judge(confound, self._size(confound, candidate, baseline), danger, least, effect)
+            for confound in KNOWN.values()
+            if of_each_reader or not confound.of_each_reader
+            if (danger := self._danger(confound, candidate, baseline, studied))
         ]
         return max(
             rulings,
@@ -162,10 +177,25 @@ class Gate:
         (of_one,), (of_other,) = one, other
         return f"differs ({of_one}, {of_other})"
 
-    def _judge(self, confound: Confound, danger: str, least: float, effect: float) -> Ruling:
-        size, name = self._sizes[confound.name], confound.name
+    def _size(self, confound: Confound, candidate: Side, baseline: Side) -> Size:
+        """Return the size of a confound where the probe has looked, unmeasured elsewhere."""
+        elsewhere = {
+            factor
+            for factor in self._probed
+            for side in (candidate, baseline)
+            if _differ(side, self._probed, factor)
+        }
+        unseen = elsewhere & ({"disk", "partition"} if confound.name == PLACE.name else {"disk"})
+        return UNMEASURED if unseen else self._sizes[confound.name]
+
+    def _judge(
+        self, confound: Confound, size: Size, danger: str, least: float, effect: float
+    ) -> Ruling:
+        name = confound.name
         if not size.measured:
-            return Ruling("unknown", name, reason=f"{name} {danger}; its size was not measured")
+            return Ruling(
+                "unknown", name, reason=f"{name} {danger}; its size was not measured there"
+            )
         against = f"against an effect of {effect:.3g} %, at least {least:.3g} %"
         told = f"{name} {danger}; it makes {_sized(size)} {against}"
         if size.by_chance:

@@ -26,8 +26,8 @@ class Confound:
         A column inside whose levels it is looked at: reads and writes apart, say.
     factors : frozenset of str
         Factors of a cell in which two cells differ where they differ in this.
-    gates : bool
-        Whether it can change the results of a cell, so that comparisons are held against it.
+    of_each_reader : bool
+        Whether it changes the times of single readers alone, and not what they do together.
     prepare : function
         What makes the curve of the part.
     """
@@ -38,7 +38,7 @@ class Confound:
     value: str
     factors: frozenset[str]
     within: str | None = None
-    gates: bool = True
+    of_each_reader: bool = False
     prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda curve: curve
 
 
@@ -89,7 +89,7 @@ SHARING = Confound(
     "rate_x",
     frozenset({"scheduler"}),
     within="scheduler",
-    gates=False,  # it is hidden in a total, but does not change it
+    of_each_reader=True,
     prepare=_spreads,
 )
 CACHE = Confound("state of the cache", "cache", "cache", "bandwidth_b_s", frozenset({"cache"}))

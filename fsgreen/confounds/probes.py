@@ -10,9 +10,12 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
+from fsgreen.reduce import read_plan
 
 PARTS = ("offset", "queue", "scheduler", "cache", "alignment", "read_ahead")
 """The parts of `confounds.json`. Those of schema 1 had the first two."""
+
+OUTERMOST = 1
 
 
 def read_probes(campaign: str) -> dict[str, pd.DataFrame]:
@@ -32,6 +35,16 @@ def read_probes(campaign: str) -> dict[str, pd.DataFrame]:
             where=file,
             next_step="./run reproduce (shipped data), or measure the campaign",
         ) from error
+
+
+def probed_place(campaign: str) -> dict[str, Any]:
+    """Return the disk that was probed, and the quarter of it, where a campaign has several.
+
+    The probe follows the idle power of each disk of the plan, on the last of them, whose begin is
+    that of quarter 1.
+    """
+    disks = list(dict.fromkeys(cell.disk for cell in read_plan(campaign).cells))
+    return {} if disks[-1] is None else {"disk": disks[-1], "partition": OUTERMOST}
 
 
 def tables(found: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

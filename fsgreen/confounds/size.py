@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -30,7 +31,8 @@ class Size:
     scatter_percent : float
         How far the values of a level typically range.
     difference_p : float
-        Kruskal and Wallis: no difference by level. NaN with a single pass.
+        Kruskal and Wallis: no difference by level. NaN with so few passes that no difference
+        could be told from chance.
     between : str
         Slowest and fastest level, in words.
     """
@@ -53,6 +55,11 @@ class Size:
         return self.difference_p >= LEVEL
 
     @property
+    def least_percent(self) -> float:
+        """Return what it is at least: the begin of its interval, or itself without one."""
+        return self.low_percent if math.isfinite(self.low_percent) else self.percent
+
+    @property
     def most_percent(self) -> float:
         """Return what it may be at most: the end of its interval, or itself without one."""
         return self.high_percent if math.isfinite(self.high_percent) else self.percent
@@ -73,7 +80,10 @@ def measured_sizes(probes: Mapping[str, pd.DataFrame]) -> dict[str, Size]:
 
 
 def size_of(confound: Confound, part: pd.DataFrame) -> Size:
-    """Return the size of a confound from its part of the probes; the largest where it has several.
+    """Return the size of a confound from its part of the probes.
+
+    Where it has several, the largest of those that are told from chance (their p-values under
+    Holm); of none, the largest.
 
     Parameters
     ----------
@@ -87,14 +97,19 @@ def size_of(confound: Confound, part: pd.DataFrame) -> Size:
     curve = confound.prepare(part)
     if confound.within is None:
         return spread(curve, confound.by, confound.value)
+    groups = curve.groupby(confound.within)
     sizes = [
-        _named(spread(group, confound.by, confound.value), str(name))
-        for name, group in curve.groupby(confound.within)
+        _named(spread(group, confound.by, confound.value, groups.ngroups), str(name))
+        for name, group in groups
     ]
-    return max(sizes, key=lambda size: size.percent if size.measured else -math.inf)
+    if confound.of_each_reader:  # the first is before the last by definition: nothing to test
+        sizes = [replace(size, difference_p=math.nan) for size in sizes]
+    adjusted = stats.holm([size.difference_p for size in sizes])
+    sizes = [replace(size, difference_p=p) for size, p in zip(sizes, adjusted, strict=True)]
+    return max(sizes, key=lambda size: (size.measured, not size.by_chance, _or(size.percent)))
 
 
-def spread(curve: pd.DataFrame, by: str, value: str) -> Size:
+def spread(curve: pd.DataFrame, by: str, value: str, family: int = 1) -> Size:
     """Return the fastest level over the slowest.
 
     Fastest and slowest are chosen by the same medians whose ratio is taken, so that the size of
@@ -104,6 +119,8 @@ def spread(curve: pd.DataFrame, by: str, value: str) -> Size:
     ----------
     curve : DataFrame
         The columns `by`, `pass` and `value`, which is positive.
+    family : int
+        How many are tested along with it.
     """
     groups = {level: values for level, values in curve.groupby(by)[value]}
     if len(groups) < 2:
@@ -117,7 +134,7 @@ def spread(curve: pd.DataFrame, by: str, value: str) -> Size:
         100 * (low - 1),
         100 * (high - 1),
         100 * float(scatter),
-        _difference_p(list(groups.values())),
+        _difference_p(list(groups.values()), family),
         f"{slow} and {fast}",
     )
 
@@ -134,12 +151,25 @@ def _interval(
     return stats.LogRatio.of_blocks(logs).interval()
 
 
-def _difference_p(groups: list[pd.Series]) -> float:
+def _difference_p(groups: list[pd.Series], family: int) -> float:
     if pd.concat(groups).nunique() == 1:
         return 1.0
     repeated = min(len(values) for values in groups) > 1
-    return float(kruskal(*groups).pvalue) if repeated else math.nan
+    if not repeated or family * _least_p([len(values) for values in groups]) >= LEVEL:
+        return math.nan
+    return float(kruskal(*groups).pvalue)
+
+
+def _least_p(counts: list[int]) -> float:
+    """Return the least p-value that so many values can have: of levels that lie wholly apart."""
+    ends = [0, *itertools.accumulate(counts)]
+    apart = [range(begin, end) for begin, end in itertools.pairwise(ends)]
+    return float(kruskal(*apart).pvalue)
 
 
 def _named(size: Size, within: str) -> Size:
-    return Size(**{**vars(size), "between": f"{within}: {size.between}"})
+    return replace(size, between=f"{within}: {size.between}")
+
+
+def _or(percent: float) -> float:
+    return percent if math.isfinite(percent) else -math.inf

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen.confounds.held import held
-from fsgreen.confounds.known import CACHE, KNOWN
+from fsgreen.confounds.known import CACHE
 from fsgreen.confounds.probes import read_probes
 from fsgreen.confounds.size import Size, measured_sizes, spread
-from fsgreen.reduce import read_table, write_table
+from fsgreen.reduce import CELL, read_table, write_table
 
 
 def write(campaign: str) -> Path:
@@ -83,9 +83,9 @@ def _confounds(
         yield name, size, _control(name, facts)
     unlimited = trials[trials["load_ops_s"].isna()]
     rate = unlimited["throughput_ops_s"]
-    level = rate / unlimited.groupby(["workload", "file_system", "option"])[
-        "throughput_ops_s"
-    ].transform("mean")
+    level = rate / rate.groupby([unlimited[factor] for factor in CELL], dropna=False).transform(
+        "mean"
+    )
     by_block = pd.DataFrame(
         {"block": unlimited["block"], "level_x": level, "pass": unlimited.index}
     )
@@ -110,8 +110,6 @@ def _confounds(
 
 def _control(name: str, facts: pd.DataFrame) -> str:
     """Return what the records say that was held."""
-    if not KNOWN[name].gates:
-        return "the work of each thread is recorded (rule 41)"
     levels = facts[name]
     unknown = int(levels.isna().sum())
     if unknown:
@@ -130,7 +128,7 @@ def _verdict(size: Size, effects: list[float]) -> str:
         return "not told from chance"
     if not effects:
         return "nothing to compare with"
-    if size.percent > min(effects):
+    if size.least_percent > min(effects):
         return "would have fooled you"
     return (
         "may have fooled you" if size.most_percent > min(effects) else "smaller than every effect"

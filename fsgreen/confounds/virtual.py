@@ -26,7 +26,7 @@ PATCH_SECTORS = 1 << 21
 """1 GiB: more than any disk caches."""
 
 FILL_SECTORS = 512
-PASSES = 3
+PASSES = 5
 READERS = 8
 SCHEDULERS = ("fifo", "elevator", "n-cscan", "sstf", "deadline", "cfq", "bfq")
 """Of the simulator: what kernels have, had, or never had."""

@@ -55,12 +55,16 @@ COLUMNS = [
 
 
 def with_zones(curve: pd.DataFrame) -> pd.DataFrame:
-    """Return the curve with a column `place`: the zone, or the offset where there is one zone."""
+    """Return the curve with a column `place`: the zone, or the offset where there is one zone.
+
+    Either is a text that says what it is.
+    """
     found = zones(curve)
     if len(found) < 2:
-        return curve.assign(place=curve["offset_b"])
+        return curve.assign(place=[f"{offset_b / 2**20:.0f} MiB" for offset_b in curve["offset_b"]])
     begins_b = found["begin_b"].to_numpy()
-    return curve.assign(place=np.searchsorted(begins_b, curve["offset_b"], side="right"))
+    numbers = np.searchsorted(begins_b, curve["offset_b"], side="right")
+    return curve.assign(place=[f"zone {number}" for number in numbers])
 
 
 def _edge(places: np.ndarray, index: int) -> tuple[float, float]:

@@ -126,8 +126,8 @@ def claims_table(paper: str, ledger: Ledger, testbed: str, boundary: str) -> pd.
                 "basis": basis,
                 "tested_count": len(tested),
                 "parts_count": len(parts),
-                "published": "; ".join(_once(part.published for part in tested)),
-                "ours": "; ".join(shown(part) for part in tested),
+                "published": _published(tested),
+                "ours": _ours(tested),
                 "n": min(counts) if counts and basis != "published" else None,
                 "gate": max((part.gate for part in tested), key=GATES.index, default=""),
                 "testbed": testbed if basis in ("measured", "simulated") else "",
@@ -173,6 +173,24 @@ def _once(texts: Iterable[str]) -> list[str]:
     """Return the texts, or the one that all of them are."""
     every = list(texts)
     return every[:1] if len(set(every)) == 1 else every
+
+
+def _published(parts: Sequence[Part]) -> str:
+    """Return the published numbers, once where several sources are held against the same."""
+    if not any(part.source for part in parts):
+        return "; ".join(_once(part.published for part in parts))
+    return "; ".join(dict.fromkeys(part.published for part in parts))
+
+
+def _ours(parts: Sequence[Part]) -> str:
+    """Return our numbers, those of each source behind its name."""
+    texts: dict[str, list[str]] = {}
+    for part in parts:
+        texts.setdefault(part.source, []).append(shown(part))
+    return "; ".join(
+        f"{source}: {', '.join(_once(of))}" if source else "; ".join(of)
+        for source, of in texts.items()
+    )
 
 
 def _undecided(part: Part, claim: Mapping[str, Any], texts: str) -> Part:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from fsgreen import confounds, paths, rules
+from fsgreen import confounds, paths, rules, virtual
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
@@ -21,6 +21,7 @@ MEANING = {
     "not reproduced": "the published value is outside our interval, or another part fails",
     "reversed": "the opposite direction",
     "inconclusive": "our interval is too wide, or there are too few trials",
+    "by construction": "the experiment or its model was made so: it is no evidence",
     "not testable here": "it takes something that this campaign does not have",
 }
 
@@ -94,6 +95,7 @@ def _setup(
     ]
     begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
     scale = ", ".join(f"{name} {factor:g}" for name, factor in plan.profile.scale.items())
+    disks = sorted(cells["disk"].dropna().unique())
     settings = {
         "Testbed": f"{testbed['kind']}, image of {plan.profile.image_b / 2**30:g} GiB {where}",
         "Machine": f"{audit['cpu']}, {audit['cores_count']} cores, "
@@ -104,12 +106,28 @@ def _setup(
         "Begun": f"{begun:%Y-%m-%d %H:%M} UTC",
         "Plan": f"profile {plan.profile.name}, {blocks_of(plan)} blocks, "
         f"seed {plan.seed}, hash {plan.hash[:12]}",
-        "Trial": f"{plan.profile.warmup_s:g} s warm-up, {plan.profile.measure_s:g} s measured",
-        "Scale": f"{scale} of the published file counts (oltp: of the file size)",
+        "Trial": _length(plan),
+        "Scale": f"{scale} of the published {_scaled(plan)}",
         "File systems": ", ".join(sorted(cells["file_system"].unique())),
+        **({"Disks": f"{', '.join(disks)}, simulated"} if disks else {}),
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
     }
     return [[name, text] for name, text in settings.items()]
+
+
+def _length(plan: Plan) -> str:
+    warmup_s, measure_s = plan.profile.warmup_s, plan.profile.measure_s
+    at_most = "at most " if _all_read(plan) else ""
+    return f"{warmup_s:g} s warm-up, {at_most}{measure_s:g} s measured"
+
+
+def _scaled(plan: Plan) -> str:
+    return "bytes that are read" if _all_read(plan) else "file counts (oltp: of the file size)"
+
+
+def _all_read(plan: Plan) -> bool:
+    """Return whether all cells are of readers, who end by themselves."""
+    return {cell.workload for cell in plan.cells} == {virtual.WORKLOAD}
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:

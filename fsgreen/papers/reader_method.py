@@ -29,12 +29,15 @@ def _protocol(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     cells = bench.runs.trials.groupby(list(Setup.__annotations__), dropna=False)
     least = float(cells.size().min())
     runs, value = stats.Estimate(least, least, least, int(least)), numbers[0]["value"]
-    enough = Band(value, math.inf, 0)
-    part = bench.part("fewest trials of a cell", enough, "10 runs", lambda: runs, unit="")
+    as_many = Band(value, math.inf, 0)
+    part = bench.part("fewest trials of a cell", as_many, "10 runs", lambda: runs, unit="")
     yield bench.enough(part, value, "ten-runs")
     scatter = cells["duration_s"].std() / cells["duration_s"].mean()
     limit = numbers[1]["value"] / 100
-    ours = stats.Estimate(scatter.median(), scatter.min(), scatter.max(), len(scatter))
+    # A deviation of a few trials says next to nothing: none, then, of the range of all cells.
+    enough = least >= stats.MIN_BLOCKS
+    low, high = (scatter.min(), scatter.max()) if enough else (math.nan, math.nan)
+    ours = stats.Estimate(scatter.median(), low, high, int(least))
     what = "deviation over mean, median, least and most of all cells"
     yield bench.part(what, Band(0, limit, 0), "below 5 %", lambda: ours, unit="share")
 

@@ -56,12 +56,15 @@ class Runs:
         `trial`, `rank` and `ended_s`, a row per reader.
     scale : float
         Share of the published size of the files.
+    flagged : frozenset of Setup
+        Those of which the gate flagged a comparison.
     """
 
     clock: str
     trials: pd.DataFrame
     finishes: pd.DataFrame
     scale: float
+    flagged: frozenset[Setup] = frozenset()
 
     @property
     def virtual(self) -> bool:

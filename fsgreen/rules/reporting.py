@@ -23,7 +23,15 @@ LOOK = "style"
 UNTESTED = "not testable here"
 
 VERDICTS = frozenset(
-    {"reproduced", "direction only", "not reproduced", "reversed", "inconclusive", UNTESTED}
+    {
+        "reproduced",
+        "direction only",
+        "not reproduced",
+        "reversed",
+        "inconclusive",
+        "by construction",
+        UNTESTED,
+    }
 )
 
 

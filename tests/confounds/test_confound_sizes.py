@@ -186,3 +186,73 @@ def test_a_damaged_probe_is_an_error_with_a_remedy(text, tmp_path, monkeypatch):
     (raw / "confounds.json").write_text(text)
     with pytest.raises(FsgreenError, match="no probe of the testbed"):
         confounds.read_probes("small")
+
+
+def actions(reads, writes):
+    """The curve by alignment, five passes of each: values at a page, and beside one."""
+    rows = [
+        (action, shift_b, number, value)
+        for action, by_shift in (("read", reads), ("write", writes))
+        for shift_b, values in by_shift.items()
+        for number, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows, columns=["action", "shift_b", "pass", "throughput_ops_s"])
+
+
+def test_scatter_in_one_place_does_not_hide_a_confound_in_another():
+    """Reads scatter by 30 %, misaligned writes are 20 % slower each time: the writes count."""
+    scattered = {0: [70, 130, 90, 110, 100], 512: [100, 70, 131, 90, 140]}
+    slower = {0: [100, 101, 102, 103, 104], 512: [80, 81, 82, 83, 84]}
+    size = size_of(KNOWN["alignment"], actions(scattered, slower))
+    assert not size.by_chance
+    assert size.between.startswith("write")
+    assert size.percent == pytest.approx(24, abs=1)
+
+
+def test_one_chance_finding_of_two_is_not_told_from_chance():
+    """At 5 % each, two tests find something in every tenth even disk."""
+    alike = {0: [100, 101, 102, 103, 104], 512: [100.5, 101.5, 102.5, 103.5, 99]}
+    barely = {0: [100, 104, 105, 106, 107], 512: [99, 101, 102, 103, 103.5]}
+    size = size_of(KNOWN["alignment"], actions(alike, barely))
+    assert size.by_chance
+
+
+def test_too_few_passes_to_tell_a_difference_do_not_acquit():
+    """Two passes at 70 and 140: no test can reject, which is no proof that all is alike."""
+    part = curve("queue_depth", "throughput_ops_s", {1: 70.0, 32: 140.0}, passes=2)
+    size = size_of(KNOWN["requests in flight"], part)
+    assert math.isnan(size.difference_p)
+    assert not size.by_chance
+
+
+def test_time_of_measurement_is_told_within_each_cell():
+    """Cells that differ a hundredfold are no drift from block to block."""
+    trials = synthetic.trials_frame(CELLS, scatter=0.01)
+    fast = trials["workload"] == "oltp"
+    trials = pd.concat([trials.assign(readers=1), trials[fast].assign(readers=8)])
+    trials.loc[trials["readers"] == 8, "throughput_ops_s"] *= 100
+    probes = {name: pd.DataFrame() for name in PARTS}
+    made = confounds.confounds_table(probes, trials, facts()).set_index("confound")
+    assert made.loc["time of measurement", "scatter_percent"] < 20
+
+
+def test_a_confound_must_be_larger_with_its_interval():
+    """43 % by one estimate, anything by its interval: it may have fooled you."""
+    wide = zoned(noise=0.01)
+    rows = table(offset=wide)
+    assert rows.loc["place on the device", "verdict"] == "would have fooled you"
+    unsure = curve("queue_depth", "throughput_ops_s", {1: 70.0}, passes=4, noise=0)
+    other = unsure.assign(queue_depth=32, throughput_ops_s=[71.0, 140.0, 72.0, 290.0])
+    rows = table(queue=pd.concat([unsure, other]))
+    assert rows.loc["requests in flight", "size_low_percent"] < 5
+    assert rows.loc["requests in flight", "verdict"] == "may have fooled you"
+
+
+def test_levels_without_any_variance_have_a_size():
+    """Virtual time gives the same bits in each pass."""
+    part = curve("queue_depth", "throughput_ops_s", {1: 70.0, 32: 140.0}, noise=0)
+    size = size_of(KNOWN["requests in flight"], part)
+    assert (size.low_percent, size.percent, size.high_percent) == pytest.approx((100,) * 3)
+    assert not size.by_chance
+    same = curve("queue_depth", "throughput_ops_s", {1: 70.0, 32: 70.0}, noise=0)
+    assert size_of(KNOWN["requests in flight"], same).by_chance

@@ -6,6 +6,7 @@ import math
 import pandas as pd
 import pytest
 import synthetic
+import synthetic_readers
 
 from fsgreen import confounds, paths, reduce
 from fsgreen.confounds import KNOWN, Gate, Size, sentence
@@ -230,3 +231,44 @@ def test_the_analysis_writes_what_the_gate_says(campaign):
     effects = reduce.read_table(campaign, "effects")
     assert set(confounds.COLUMNS) <= set(effects.columns)
     assert effects["gate"].tolist() == ["unknown", "unknown"]
+
+
+def test_who_waits_gates_what_is_said_of_single_readers():
+    """Twice the time of the first reader may be the work of another scheduler."""
+    trials = [(OUTER, {"sharing among readers": "bfq"}), (XFS, {"sharing among readers": "none"})]
+    told = gate(trials).rule(XFS, OUTER, {"file_system"}, change(5, 4, 6), of_each_reader=True)
+    assert (told.state, told.confound) == ("flagged", "sharing among readers")
+
+
+def test_sizes_of_another_disk_or_of_one_quarter_let_nothing_pass():
+    """The probe of a disk without a queue says nothing of one that has one."""
+    ide = {**OUTER, "disk": "wd200bb"}
+    scsi = {**OUTER, "disk": "ddys-t36950n"}
+    quarters = {PLACE: "quarter 1"}, {PLACE: "quarter 4"}
+    none = Size(4.0, 1.0, 7.0, 3.0, 0.4)
+
+    def ruling(one, other, levels):
+        facts = [
+            {**dict.fromkeys(CELL), **dict.fromkeys(KNOWN, "alike"), **cell, **of}
+            for cell, of in zip((one, other), levels, strict=True)
+        ]
+        probed = {"disk": "wd200bb", "partition": 1}
+        every = Gate(pd.DataFrame(facts), dict.fromkeys(KNOWN, none), probed)
+        return every.rule(one, other, {"file_system"}, change(20, 15, 25))
+
+    depths = {"requests in flight": "1"}, {"requests in flight": "64"}
+    assert ruling(ide, {**ide, "file_system": "xfs"}, depths).state == "passed"
+    assert ruling(scsi, {**scsi, "file_system": "xfs"}, depths).state == "unknown"
+    inner = {**ide, "partition": 4, "file_system": "xfs"}
+    assert ruling(ide, inner, quarters).state == "unknown"
+    assert ruling(ide, inner, depths).state == "passed"
+
+
+def test_the_probe_of_several_disks_was_of_the_last(tmp_path, monkeypatch):
+    """The sizes in confounds.json are those of one disk, whichever the baseline has."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    synthetic.write_raw("small", synthetic.make_plan(blocks=3))
+    assert confounds.probed_place("small") == {}
+    plan = synthetic_readers.make_plan("quick", blocks=2)
+    synthetic_readers.write_raw("disks", plan)
+    assert confounds.probed_place("disks") == {"disk": plan.cells[-1].disk, "partition": 1}

@@ -137,3 +137,15 @@ def test_the_answer_holds_the_size_against_the_effect(warm: list[float], words: 
 
 def test_without_a_curve_there_is_no_answer() -> None:
     assert "nobody knows" in disks.answer("state of the cache", pd.DataFrame(), 20.0)
+
+
+def test_scatter_that_could_hide_the_difference_acquits_nothing() -> None:
+    """Not told from chance, and up to twice as fast: a student must not take it for safe."""
+    rows = [
+        (depth, number, rate)
+        for depth, rates in ((1, (70, 140, 75, 130, 90)), (32, (120, 72, 138, 80, 125)))
+        for number, rate in enumerate(rates)
+    ]
+    curve = pd.DataFrame(rows, columns=["queue_depth", "pass", "throughput_ops_s"])
+    assert "may hide 10 %" in disks.answer("requests in flight", curve, 10.0)
+    assert "nothing here to be fooled by" in disks.answer("requests in flight", curve, 900.0)

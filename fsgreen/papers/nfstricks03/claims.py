@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fsgreen import paths
+import pandas as pd
+
+from fsgreen import paths, virtual
 from fsgreen.claims import Part
+from fsgreen.confounds import Gate
 from fsgreen.papers.ledger import (
     VIRTUAL,
     declared,
@@ -24,7 +27,6 @@ from fsgreen.papers.reader_claims import Bench
 from fsgreen.papers.readers import runs_of
 from fsgreen.papers.zones import Zones
 from fsgreen.reduce import read_plan, read_table
-from fsgreen.virtual import disk_files
 
 PAPER = "nfstricks03"
 
@@ -36,11 +38,13 @@ def write(campaign: str) -> Path:
     trials, finishes = read_table(campaign, "trials"), read_table(campaign, "finishes")
     bound = read_plan(campaign).bounds["equivalence_percent"] / 100
     needs = declared(PAPER, "needs")
-    zones = {name: Zones.of_file(text) for name, text in disk_files(campaign).items()}
+    zones = {name: Zones.of_file(text) for name, text in virtual.disk_files(campaign).items()}
+    simulated, gate = virtual.read(campaign), Gate.of(campaign)
+    waits = pd.DataFrame() if simulated is None else simulated.waits
     benches = {
-        VIRTUAL if runs.virtual else testbed: Bench(
-            runs, bound, needs, zones if runs.virtual else {}
-        )
+        VIRTUAL if runs.virtual else testbed: Bench(runs, bound, needs, zones, waits=waits)
+        if runs.virtual
+        else Bench(runs, bound, needs, gate=gate)
         for runs in runs_of(campaign, trials, finishes)
     }
     parts = judge_all(benches, needs, Printed.load())

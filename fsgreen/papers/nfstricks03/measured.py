@@ -11,9 +11,8 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.claims import Band, Part, band, judge, written
+from fsgreen.claims import Band, Part, band, by_construction, written
 from fsgreen.papers.nfstricks03.reference import (
-    DISKS,
     EIGHT,
     FIGURE_3,
     READERS,
@@ -21,8 +20,9 @@ from fsgreen.papers.nfstricks03.reference import (
 )
 from fsgreen.papers.reader_claims import Bench, Numbers, Pair, about
 from fsgreen.papers.reader_method import METHOD, Check
+from fsgreen.papers.reader_waits import WAITS
+from fsgreen.papers.reader_zones import ZONES, of_file
 from fsgreen.papers.readers import Setup
-from fsgreen.papers.zones import Zones
 
 ABOVE = Band(1, math.inf, 1)
 DEFAULTS = (("ide1", "ide4"), ("scsi1 tags", "scsi4 tags"))
@@ -32,12 +32,11 @@ SEVERAL = tuple(readers for readers in READERS if readers > 1)
 MANY = (8, 16, 32)
 """Readers that count as many: where the lines of figure 2 are flat."""
 
-NOT_FITTED = "disk-not-fitted"
-
 
 def test(entry: Mapping[str, Any], numbers: Numbers, bench: Bench) -> list[Part]:
     """Return the parts of a claim that an entry of `claims.yaml` declares."""
-    return list(CHECKS[entry["check"]](bench, numbers)) if "check" in entry else []
+    parts = CHECKS[entry["check"]](bench, numbers) if "check" in entry else ()
+    return [by_construction(part) if entry.get("built") else part for part in parts]
 
 
 # --- runs and zones -----------------------------------------------------------------------------
@@ -53,47 +52,24 @@ def _runs(bench: Bench, numbers: Numbers) -> Iterator[Part]:
             yield bench.enough(part, value, "thirty-four-runs")
 
 
-def _sector_ratio(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    typical, lowest = (number["value"] for number in numbers)
-    for name, zones in _zones(bench):
-        target = Band(lowest, about(typical).high, 0)
-        text = f"{lowest:g}x to {typical:g}x"
-        yield _of_file(f"innermost over outermost track of {name}", 1 / zones.ratio_x, target, text)
-
-
-def _per_revolution(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    target = band(numbers[0], "simulated", bench.bound)
-    for name, zones in _zones(bench):
-        what = f"bytes of a revolution of {name}, outermost over innermost"
-        yield _of_file(what, zones.ratio_x, target, f"nearly {written(numbers[0])}")
-
-
-def _small_partition(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    for name, zones in _zones(bench):
-        part_x = zones.within(0, 1 / 4).ratio_x
-        what = f"spread of rates in the outermost quarter of {name}, over that of the whole"
-        ratio = (part_x - 1) / (zones.ratio_x - 1)
-        yield _of_file(what, ratio, Band(0, 1 - 1e-9, -1), "smaller")
-
-
 def _read_time(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     for outer, inner in DEFAULTS:
         pair = setup(outer, 1), setup(inner, 1)
         target = band(numbers[0], "simulated", bench.bound)
         what = f"time of one reader, {outer} over {inner}"
         yield bench.ratio(what, bench.runs.duration, *pair, target, written(numbers[0]))
-    for name, zones in _zones(bench):
+    for name, zones in bench.zones.items():
         target = band(numbers[1], "simulated", bench.bound)
         cylinders = zones.within(3 / 4, 1).entries[0][2] / zones.entries[0][2]
         what = f"cylinders that a file takes at the begin of quarter 1 of {name}, over quarter 4"
-        yield _of_file(what, cylinders, target, written(numbers[1]))
+        yield of_file(what, cylinders, target, written(numbers[1]))
 
 
 def _outer_faster(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     for outer, inner in DEFAULTS:
         pairs = [(setup(outer, n), setup(inner, n)) for n in READERS]
         text = f"{outer} above {inner}"
-        yield bench.weakest(f"{outer} over {inner}", bench.runs.rate, pairs, ABOVE, text)
+        yield from bench.weakest(f"{outer} over {inner}", bench.runs.rate, pairs, ABOVE, text)
 
 
 def _scsi_weaker(bench: Bench, numbers: Numbers) -> Iterator[Part]:
@@ -130,13 +106,13 @@ def _reorders(bench: Bench, numbers: Numbers) -> Iterator[Part]:
 def _off_faster(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     for off, on in (("scsi1 no tags", "scsi1 tags"), ("scsi4 no tags", "scsi4 tags")):
         pairs = [(setup(off, n), setup(on, n)) for n in SEVERAL]
-        yield bench.weakest(f"{off} over {on}", bench.runs.rate, pairs, ABOVE, "off above on")
+        yield from bench.weakest(f"{off} over {on}", bench.runs.rate, pairs, ABOVE, "off above on")
 
 
 def _spike(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     pairs = [(setup("scsi1 tags", 1), setup("scsi1 tags", n)) for n in SEVERAL]
     what = "scsi1 tags, one reader over several"
-    yield bench.weakest(what, bench.runs.rate, pairs, ABOVE, "one reader above several")
+    yield from bench.weakest(what, bench.runs.rate, pairs, ABOVE, "one reader above several")
 
 
 def _on_rate(bench: Bench, numbers: Numbers) -> Iterator[Part]:
@@ -156,26 +132,26 @@ def _off_rate(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     for readers in MANY:
         pair = setup("scsi1 no tags", readers), setup("scsi1 tags", readers)
         what, target = f"off over on, {readers} readers", band(numbers[1], "simulated", 0)
-        yield bench.ratio(what, bench.runs.rate, *pair, target, written(numbers[1]))
+        part = bench.ratio(what, bench.runs.rate, *pair, target, written(numbers[1]))
+        yield by_construction(part)
 
 
 def _off_shape(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     spike = setup("scsi1 tags", 1)
     pairs = [(setup("scsi1 no tags", readers), spike) for readers in READERS]
     what, target = "no tags over the spike of one reader with tags", about(1)
-    yield bench.weakest(what, bench.runs.rate, pairs, target, written(numbers[0]))
+    yield from bench.weakest(what, bench.runs.rate, pairs, target, written(numbers[0]))
 
 
 # --- schedulers ---------------------------------------------------------------------------------
 
 
 def _ide1_times(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    *first, last = zip((1, 2, 3, EIGHT), numbers, strict=True)
-    parts = [_finish(bench, "ide1", rank, number) for rank, number in first]
-    yield from bench.full_size(parts)
-    fitted = _finish(bench, "ide1", *last)
-    needs = bench.needs[NOT_FITTED]
-    yield replace(fitted, verdict="not testable here", basis=None, lacks=(), needs=needs)
+    ranks = zip((1, 2, 3, EIGHT), numbers, strict=True)
+    parts = [_finish(bench, "ide1", rank, number) for rank, number in ranks]
+    *first, last = bench.full_size(parts)
+    yield from first
+    yield by_construction(last)
 
 
 def _scsi1_times(bench: Bench, numbers: Numbers) -> Iterator[Part]:
@@ -216,7 +192,8 @@ def _slowest_against_fastest(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         pair = setup(name), setup(name, scheduler="n-cscan")
         what = f"{name}, last of the elevator over first of N-CSCAN"
         ours = partial(_last_over_first_of, bench, *pair)
-        yield bench.part(what, target, written(numbers[0]), ours, *pair, unit="change")
+        part = bench.part(what, target, written(numbers[0]), ours, *pair, unit="change")
+        yield bench.gated(part, bench.runs.spread, *pair)
 
 
 def _tags_fairer(bench: Bench, numbers: Numbers) -> Iterator[Part]:
@@ -243,19 +220,6 @@ def _rises(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         what = f"{name}, {READERS[-1]} readers over one"
         pair = setup(name, READERS[-1]), setup(name, READERS[0])
         yield bench.ratio(what, bench.runs.rate, *pair, ABOVE, "rises slightly")
-
-
-def _zones(bench: Bench) -> Iterator[tuple[str, Zones]]:
-    for name, disk in DISKS.items():
-        if disk in bench.zones:
-            yield f"the {name} disk", bench.zones[disk]
-
-
-def _of_file(what: str, value: float, target: Band, published: str) -> Part:
-    """Return the part of a number that the file of a simulated disk has."""
-    ours = stats.Estimate(value, value, value, 1)
-    text = f"{what} (its file)"
-    return Part(text, judge(ours, target), "simulated", published, target, ours)
 
 
 def _finish(bench: Bench, name: str, rank: int, number: Mapping[str, Any]) -> Part:
@@ -293,13 +257,10 @@ def _one_over_other(bench: Bench, one: Setup, other: Setup) -> pd.DataFrame:
     return both.reset_index()
 
 
-CHECKS: Mapping[str, Check] = dict(METHOD) | {
+CHECKS: Mapping[str, Check] = {**METHOD, **ZONES, **WAITS} | {
     function.__name__[1:]: function
     for function in (
         _runs,
-        _sector_ratio,
-        _per_revolution,
-        _small_partition,
         _read_time,
         _outer_faster,
         _scsi_weaker,
@@ -322,4 +283,4 @@ CHECKS: Mapping[str, Check] = dict(METHOD) | {
         _rises,
     )
 }
-"""The functions above, and those on the method, by their name in `claims.yaml`."""
+"""The functions above, and those on method, zones and waits, by their name in `claims.yaml`."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+import pandas as pd
 
 from fsgreen import paths
 from fsgreen.confounds import read_probes
@@ -12,10 +15,13 @@ from fsgreen.papers.nfstricks03.figures.by_readers import by_readers
 from fsgreen.papers.nfstricks03.figures.schedulers import schedulers
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed
 from fsgreen.papers.nfstricks03.tables import write_tables
-from fsgreen.papers.readers import runs_of
+from fsgreen.papers.readers import Setup, runs_of
 from fsgreen.reduce import read_table
 
-__all__ = ["by_rank", "by_readers", "schedulers", "write"]
+__all__ = ["by_rank", "by_readers", "flagged", "schedulers", "write"]
+
+BARE = "simulated disk, real time, before the first trial"
+"""What the curves of the bare testbed rest on."""
 
 
 def write(campaign: str) -> Path:
@@ -23,7 +29,10 @@ def write(campaign: str) -> Path:
 
     Returns the folder of the figures, which are SVG and PNG.
     """
-    runs = runs_of(campaign, read_table(campaign, "trials"), read_table(campaign, "finishes"))
+    real, *others = runs_of(
+        campaign, read_table(campaign, "trials"), read_table(campaign, "finishes")
+    )
+    runs = [replace(real, flagged=flagged(read_table(campaign, "effects"))), *others]
     printed = Printed.load()
     folder = paths.results(campaign) / "figures"
     for number, names in (("1", FIGURE_1), ("2", FIGURE_2)):
@@ -31,7 +40,14 @@ def write(campaign: str) -> Path:
     save(by_rank(runs, printed.points("3")), folder, "fig3")
     save(schedulers(runs), folder, "fig3_schedulers")
     probes = read_probes(campaign)
-    save(offset_curve(probes["offset"]), folder, "confound_offset")
-    save(queue_curve(probes["queue"]), folder, "confound_queue")
+    save(offset_curve(probes["offset"], BARE), folder, "confound_offset")
+    save(queue_curve(probes["queue"], BARE), folder, "confound_queue")
     write_tables(campaign, runs)
     return folder
+
+
+def flagged(effects: pd.DataFrame) -> frozenset[Setup]:
+    """Return the setups whose throughput over another's the gate flagged."""
+    names = list(Setup.__annotations__)
+    rows = effects[(effects["gate"] == "flagged") & (effects["metric"] == "throughput")]
+    return frozenset(Setup(*levels) for levels in rows[names].itertuples(index=False, name=None))

@@ -13,6 +13,7 @@ from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
     MARKER,
+    mark_flagged,
     mark_simulated,
     published_point,
     side_by_side,
@@ -40,7 +41,7 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
     figure = new(3.4)
     if all(one.cell(setup(name)).empty for one in runs for name in FIGURE_3):
         return empty(figure, "This campaign has no eight readers.")
-    first, others = side_by_side(figure, runs)
+    first, others = side_by_side(figure, runs, by_size=True)
     for axes, one in zip(others, runs, strict=True):
         for scheduler in LINE:
             for name in FIGURE_3:
@@ -49,6 +50,8 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
     for axes in (first, *others):
         axes.set(xlabel="readers that are done", xticks=RANKS, xlim=(0.5, EIGHT + 1.2))
     first.set(ylabel="mean time (s)", ylim=(-1.5, None))
+    for axes in others:
+        axes.set_ylim(bottom=-1.5 if axes.get_shared_y_axes().joined(first, axes) else 0)
     mark_simulated(others)
     handles, labels = others[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
@@ -75,6 +78,7 @@ def _line(axes: Axes, runs: Runs, name: str, scheduler: str) -> None:
         linestyle=LINE[scheduler],
         label=f"{name}, {NAME[scheduler]}",
     )
+    mark_flagged(axes, runs, {one: (EIGHT, high[-1])})
 
 
 def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:

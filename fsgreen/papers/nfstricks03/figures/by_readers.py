@@ -13,6 +13,7 @@ from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
     MARKER,
+    mark_flagged,
     mark_simulated,
     published_point,
     side_by_side,
@@ -81,6 +82,9 @@ def _line(axes: Axes, runs: Runs, name: str) -> None:
         linestyle="-" if "1" in name else "--",
         label=name,
     )
+    tops = np.where(np.isfinite(high), high, value)
+    points = zip(found, tops, strict=True)
+    mark_flagged(axes, runs, {setup(name, n): (n, top) for n, top in points})
 
 
 def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
@@ -96,8 +100,9 @@ def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
         axes.annotate(
             f"{series}, {point['x']}: {value:g}{at_least}",
             (where[1], value),
-            xytext=(0, 3),
+            xytext=(0, -3),
             textcoords="offset points",
             ha="right",
+            va="top",
             fontsize=6.5,
         )

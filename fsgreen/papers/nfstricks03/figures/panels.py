@@ -8,8 +8,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fsgreen.figures import simulated
-from fsgreen.papers.readers import REAL, Runs
+from fsgreen.figures import flag, simulated
+from fsgreen.papers.readers import REAL, Runs, Setup
 
 TITLE = {REAL: "real time: ext2 on Linux"}
 COLOUR = {
@@ -33,21 +33,37 @@ MARKER = {
 STATED, DERIVED = "full", "none"
 
 
-def side_by_side(figure: Figure, runs: Sequence[Runs]) -> tuple[Axes, list[Axes]]:
-    """Return a panel for the published values, and one for each of the runs, of equal scale."""
-    first, *others = figure.subplots(1, 1 + len(runs), sharey=True, squeeze=False)[0]
+def side_by_side(
+    figure: Figure, runs: Sequence[Runs], *, by_size: bool = False
+) -> tuple[Axes, list[Axes]]:
+    """Return a panel for the published values, and one for each of the runs, of equal scale.
+
+    With `by_size`, what is shown depends on the size of the files: panels of runs with other files
+    than published have a scale of their own.
+    """
+    first = figure.add_subplot(1, 1 + len(runs), 1)
     first.set_title("published (open: derived)")
-    for axes, one in zip(others, runs, strict=True):
+    others = []
+    for place, one in enumerate(runs, start=2):
+        alike = one.scale == 1 or not by_size
+        axes = figure.add_subplot(1, 1 + len(runs), place, sharey=first if alike else None)
+        axes.tick_params(labelleft=by_size)
         axes.set_title(TITLE.get(one.clock, one.clock))
+        others.append(axes)
     return first, others
 
 
 def mark_simulated(panels: Sequence[Axes]) -> None:
-    """Mark the panels of runs, which share an axis, above all that they show."""
-    low, high = panels[0].get_ylim()
-    panels[0].set_ylim(low, high + 0.08 * (high - low))
-    for axes in panels:
+    """Mark the panels of runs above all that they show; some share an axis."""
+    limits = {axes: axes.get_ylim() for axes in panels}
+    for axes, (low, high) in limits.items():
+        axes.set_ylim(low, high + 0.1 * (high - low))
         simulated(axes)
+
+
+def mark_flagged(axes: Axes, runs: Runs, points: Mapping[Setup, tuple[float, float]]) -> None:
+    """Mark the points of setups that the gate flagged in a comparison."""
+    flag(axes, [point for setup, point in points.items() if setup in runs.flagged])
 
 
 def sizes(runs: Sequence[Runs], whole_mb: float) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.typing import FillStyleType
 
 from fsgreen.figures import empty, new, note, styled
-from fsgreen.papers.nfstricks03.figures.panels import COLOUR, TITLE, mark_simulated
+from fsgreen.papers.nfstricks03.figures.panels import (
+    COLOUR,
+    TITLE,
+    mark_flagged,
+    mark_simulated,
+)
 from fsgreen.papers.nfstricks03.reference import FIGURE_3, setup
 from fsgreen.papers.readers import Runs, total
 
@@ -23,6 +29,9 @@ SCHEDULERS = {
     "bfq": "v",
 }
 """The mark of each."""
+
+FILL: Mapping[str, FillStyleType] = {"ide1": "full", "scsi1 no tags": "none", "scsi1 tags": "left"}
+"""Series that are told apart without colour."""
 
 
 @styled
@@ -43,7 +52,7 @@ def schedulers(runs: Sequence[Runs]) -> Figure:
             _points(axes, one, name)
         axes.set_xscale("log")
         axes.axvline(1.2, color="black", linewidth=0.6, linestyle=":")
-        axes.set(xlabel="time of the last reader over that of the first")
+        axes.set(xlabel="last reader's time over the first's")
         axes.set_title(TITLE.get(one.clock, one.clock))
     ticks = (1, 1.2, 2, 5, 10)
     panels[0].set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -51,7 +60,10 @@ def schedulers(runs: Sequence[Runs]) -> Figure:
     panels[0].set(ylabel="throughput (MiB/s)", ylim=(0, None))
     mark_simulated(panels)
     shown = [
-        *(Line2D([], [], color=COLOUR[name], linewidth=4, label=name) for name in FIGURE_3),
+        *(
+            Line2D([], [], color=COLOUR[name], marker="o", fillstyle=FILL[name], label=name)
+            for name in FIGURE_3
+        ),
         *(
             Line2D([], [], color="black", marker=marker, linestyle="none", label=name)
             for name, marker in SCHEDULERS.items()
@@ -64,15 +76,17 @@ def schedulers(runs: Sequence[Runs]) -> Figure:
 
 
 def _points(axes: Axes, runs: Runs, name: str) -> None:
+    points = {}
     for scheduler, marker in SCHEDULERS.items():
         one = setup(name, scheduler=scheduler)
         if len(runs.cell(one)):
+            points[one] = total(runs.spread(one)).value, total(runs.rate(one)).value
             axes.plot(
-                total(runs.spread(one)).value,
-                total(runs.rate(one)).value,
+                *points[one],
                 color=COLOUR[name],
                 marker=marker,
                 markersize=6,
-                markerfacecolor="none",
+                fillstyle=FILL[name],
                 linestyle="none",
             )
+    mark_flagged(axes, runs, points)

@@ -60,7 +60,7 @@ def finishes(runs: Sequence[Runs]) -> pd.DataFrame:
                 of = setup(name, scheduler=scheduler)
                 ran = len(one.cell(of)) > 0
                 times = {
-                    f"reader {rank}": f"{total(one.finish(of, rank)).value:.3g} s"
+                    f"reader {rank}": f"{total(one.finish(of, rank)).value:.4g} s"
                     if ran
                     else NOT_RUN
                     for rank in range(1, EIGHT + 1)
