@@ -14,9 +14,6 @@ from scipy.stats import kruskal
 from fsgreen import stats
 from fsgreen.confounds.known import KNOWN, Confound
 
-LEVEL = 0.05
-"""A difference between levels with a p-value below this is told from chance."""
-
 
 @dataclass(frozen=True)
 class Size:
@@ -52,7 +49,7 @@ class Size:
     @property
     def by_chance(self) -> bool:
         """Return whether no difference by level is told from chance."""
-        return self.difference_p >= LEVEL
+        return self.difference_p >= stats.LEVEL
 
     @property
     def least_percent(self) -> float:
@@ -155,7 +152,7 @@ def _difference_p(groups: list[pd.Series], family: int) -> float:
     if pd.concat(groups).nunique() == 1:
         return 1.0
     repeated = min(len(values) for values in groups) > 1
-    if not repeated or family * _least_p([len(values) for values in groups]) >= LEVEL:
+    if not repeated or family * _least_p([len(values) for values in groups]) >= stats.LEVEL:
         return math.nan
     return float(kruskal(*groups).pvalue)
 

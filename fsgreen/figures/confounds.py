@@ -174,7 +174,7 @@ def level_dots(
             axes.plot(values.median(), row, "|", color="black", markersize=12, markeredgewidth=1.5)
         axes.set_yticks(range(len(levels)), [str(level) for level in levels])
         axes.set(xlabel=unit, title=name, ylim=(len(levels) - 0.5, -0.5))
-        axes.set_xlim(left=0)
+        axes.set_xlim(0, 1.05 * group[value].max() / factor)
         axes.grid(visible=True, axis="x")
     unit = " (B)" if by.endswith("_b") else ""
     panels[0].set_ylabel(by.removesuffix("_b").replace("_", " ") + unit)
@@ -246,7 +246,7 @@ def _curve(
     median = (curve[y[0]] / y[1]).groupby(points_x).median()
     axes.plot(median.index, median, color="black", linewidth=1.2, label="median")
     axes.set(xlabel=x_label, ylabel=y_label)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * points_y.max())
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     note(figure, f"{curve['pass'].nunique()} passes, {basis}")
     return figure

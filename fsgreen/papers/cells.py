@@ -11,7 +11,6 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.reduce import CELL
 from fsgreen.stats import coverage
-from fsgreen.stats.shape import LEVEL
 
 TOTALS = {"throughput": ("work_ops", "duration_s"), "efficiency": ("work_ops", "energy_j")}
 """Rates as total over total (rule 29): operations per second and per joule."""
@@ -47,7 +46,7 @@ def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Est
     """
     if not mean.has_interval:
         return "none"
-    if not normality_p < LEVEL:
+    if not normality_p < stats.LEVEL:
         return "mean, t"
     return "median, ranks" if median.has_interval else "mean, t, starred"
 

@@ -15,8 +15,6 @@ from fsgreen.reduce import CELL
 
 C = TypeVar("C")
 
-LEVEL = 0.05
-
 TESTED = (
     "change_percent",
     "change_low_percent",
@@ -152,9 +150,9 @@ def effects_table(
 def outcome(n: int, difference_p: float, equivalence_p: float, bounds: Mapping[str, float]) -> str:
     """Return `different`, `equivalent` or `inconclusive` (rules 26 and 37)."""
     if n >= bounds["minimum_trials"]:
-        if difference_p < LEVEL:
+        if difference_p < stats.LEVEL:
             return "different"
-        if equivalence_p < LEVEL:
+        if equivalence_p < stats.LEVEL:
             return "equivalent"
     return "inconclusive"
 

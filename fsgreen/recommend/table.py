@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from fsgreen import stats
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.papers.cells import TOTALS, UNIT
-from fsgreen.papers.effects import LEVEL, Config, effects_table, sample
+from fsgreen.papers.effects import Config, effects_table, sample
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import ANYTHING, Constraints
 from fsgreen.recommend.planning import more_blocks
@@ -186,7 +187,7 @@ def recommend(
                     *pair,
                     bound=bounds["equivalence_percent"] / 100,
                     minimum=int(bounds["minimum_trials"]),
-                    level=LEVEL / len(admitted),
+                    level=stats.LEVEL / len(admitted),
                 )
             row["says"] = words(row)
             rows.append(row)

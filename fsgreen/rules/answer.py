@@ -8,9 +8,6 @@ from typing import Literal
 
 from fsgreen.rules.evidence import Evidence
 
-LEVEL = 0.05
-"""A p-value below this counts."""
-
 SAME = 1e-5
 """Tables have seven digits: numbers nearer than this share of their size are equal."""
 

@@ -10,7 +10,6 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.reduce import CELL
 from fsgreen.rules.answer import (
-    LEVEL,
     SAME,
     Answer,
     Judge,
@@ -72,7 +71,7 @@ def equivalence_is_shown(evidence: Evidence) -> Answer:
     if bound_percent is None or (effects["bound_percent"] != bound_percent).any():
         return fired("the bound of equivalence is not the one that the plan declares")
     equal = effects[effects["outcome"] == "equivalent"]
-    bare = equal[~(equal["equivalence_holm_p"] < LEVEL)]
+    bare = equal[~(equal["equivalence_holm_p"] < stats.LEVEL)]
     if len(bare):
         return fired(f"{len(bare)} dashes without a test: {listed(_labels(bare))}")
     open_count = int((effects["outcome"] == "inconclusive").sum())

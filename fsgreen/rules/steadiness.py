@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsgreen import design, stats
 from fsgreen.reduce import CELL, measured
-from fsgreen.rules.answer import LEVEL, Answer, Judge, fired, listed, plural, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 
 STILL = ("flat", "too short")
@@ -63,7 +63,7 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
     if tested.empty and not together:
         return unknown("it takes four trials of a cell to see a trend")
     adjusted = stats.holm(list(tested["trend_p"]))
-    drifting = tested[[p < LEVEL for p in adjusted]]
+    drifting = tested[[p < stats.LEVEL for p in adjusted]]
     if len(drifting):
         return fired(
             f"{len(drifting)} of {len(tested)} cells drift: {listed(evidence.labels(drifting))}"
@@ -154,7 +154,7 @@ def _drift_together(trials: pd.DataFrame) -> tuple[bool, str]:
             f"; last over first place of a block: {within.value:+.1f} % "
             f"({within.low:+.1f} to {within.high:+.1f} %), adjusted p {p_values[1]:.2g}"
         )
-    return any(p < LEVEL for p in p_values), found
+    return any(p < stats.LEVEL for p in p_values), found
 
 
 def _counted(states: pd.Series) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fsgreen import stats
 from fsgreen.reduce import CELL
 from fsgreen.rules.answer import (
-    LEVEL,
     SAME,
     Answer,
     Judge,
@@ -93,11 +93,11 @@ def mean_and_median(evidence: Evidence) -> Answer:
         return unknown("it takes three trials of a cell that differ to test for normality")
     ranked = int(cells["median_throughput_low_ops_s"].notna().sum())
     beside = f"{ranked} of {len(cells)} cells have enough trials for a rank interval"
-    skewed = tested[tested["normality_p"] < LEVEL]
+    skewed = tested[tested["normality_p"] < stats.LEVEL]
     if len(skewed):
         return fired(
             f"{len(skewed)} of {len(tested)} cells do not look normal, where chance alone makes "
-            f"{LEVEL * len(tested):.0f}: {listed(evidence.labels(skewed))}; {beside}"
+            f"{stats.LEVEL * len(tested):.0f}: {listed(evidence.labels(skewed))}; {beside}"
         )
     return quiet(f"all {len(tested)} cells that can be tested look normal; {beside}")
 

@@ -18,7 +18,6 @@ from fsgreen.reduce import CELL
 Floats = NDArray[np.float64]
 
 NOTHING = stats.Estimate(math.nan, math.nan, math.nan, 0)
-LEVEL = 0.05
 LEAST_RUNS = 5
 """Rule 26: fewer conclude nothing (fast10, section 4)."""
 
@@ -100,7 +99,7 @@ def comparisons_of_runs(trials: pd.DataFrame) -> pd.DataFrame:
         lambda p: stats.holm(list(p))
     )
     few = table[["candidate_count", "baseline_count"]].min(axis=1) < LEAST_RUNS
-    different = (table["difference_holm_p"] < LEVEL) & ~few
+    different = (table["difference_holm_p"] < stats.LEVEL) & ~few
     table["outcome"] = different.map({True: "different", False: "inconclusive"})
     return table
 
@@ -225,6 +224,6 @@ def _welch(one: Floats, other: Floats) -> tuple[stats.Estimate, float]:
         return stats.Estimate(difference, difference, difference, n), float(difference == 0)
     parts = [e**2 / (len(s) - 1) for e, s in zip(errors, (one, other), strict=True)]
     degrees = error**4 / sum(parts)
-    half = float(distributions.t.ppf(0.5 + (1 - LEVEL) / 2, degrees)) * error
+    half = float(distributions.t.ppf(0.5 + (1 - stats.LEVEL) / 2, degrees)) * error
     p_value = float(2 * distributions.t.sf(abs(difference) / error, degrees))
     return stats.Estimate(difference, difference - half, difference + half, n), p_value

@@ -19,6 +19,7 @@ from fsgreen.stats.latency_profiles import (
 )
 from fsgreen.stats.mixed import MixedModel, mixed_model
 from fsgreen.stats.repetition import Components, trials_needed, variance_components
+from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.series import SAME_POWER, changepoints, classify_cell, classify_series
 from fsgreen.stats.shape import dip, dip_p, normality_p, shape, skewness_p
 from fsgreen.stats.summary import (
@@ -32,6 +33,7 @@ from fsgreen.stats.summary import (
 )
 
 __all__ = [
+    "LEVEL",
     "MIN_BLOCKS",
     "SAME_POWER",
     "Comparison",

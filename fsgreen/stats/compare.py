@@ -18,6 +18,7 @@ from fsgreen.stats.bootstrap import (
     BlockTrials,
     resampled_totals,
 )
+from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.summary import Estimate
 
 
@@ -84,7 +85,7 @@ class Comparison:
     difference_p: float
     equivalence_p: float
 
-    def equivalent(self, level: float = 0.05) -> bool:
+    def equivalent(self, level: float = LEVEL) -> bool:
         """Return whether equivalence was shown."""
         return self.equivalence_p < level
 

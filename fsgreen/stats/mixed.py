@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats as distributions
 
-from fsgreen.stats.shape import LEVEL, normality_p
+from fsgreen.stats.sample import LEVEL
+from fsgreen.stats.shape import normality_p
 from fsgreen.stats.summary import Estimate
 
 BOUNDARY = 0.01

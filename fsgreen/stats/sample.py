@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+LEVEL = 0.05
+"""Level of every test: a p-value below it counts."""
+
 
 def sample_of(values: ArrayLike) -> NDArray[np.float64]:
     """Return values as floats, shape (n,) with n at least 1.

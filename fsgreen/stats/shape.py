@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats as distributions
 
-from fsgreen.stats.sample import constant, sample_of
+from fsgreen.stats.sample import LEVEL, constant, sample_of
 
 Shape = Literal["unremarkable", "long-tailed", "bimodal", "too few to tell"]
-
-LEVEL = 0.05
 
 FEW = 10
 """Below this many trials the tests find too few of the long tails and second modes that are there
