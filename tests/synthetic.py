@@ -73,7 +73,8 @@ def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", w
         "idle_power_w": 221.0,
         "idle_band_w": 232.0,
         "boundary": "modelled",
-        "testbed": {"kind": kind, "in_memory": True},
+        "testbed": {"kind": kind, "in_memory": True}
+        | ({"model": "synthetic disk"} if kind == "simdisk" else {}),
         "meters": METERS,
         "audit": {"kernel": "Linux 6", "cpu": "synthetic", "cores_count": 2, "memory_b": 2**33},
     }

@@ -86,3 +86,15 @@ def test_labels_of_modelled_power_reach_the_text(made):
     power = [entry["caption"] for entry in numbers["figures"] if "power" in entry["caption"]]
     assert power
     assert all("modelled power" in caption for caption in power)
+
+
+def test_a_campaign_on_a_simulated_disk_measured_nothing(tmp_path, monkeypatch):
+    """Its speeds are those of a model: no verdict may call them measured, no setup hide it."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    cells = [design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")]
+    synthetic.write_raw("disk", synthetic.make_plan(cells), probes=PROBES, kind="simdisk")
+    made = run_all("disk")
+    numbers = json.loads((made.parent / "numbers.json").read_text())
+    assert numbers["simulated_disk"] == "synthetic disk"
+    assert ["Disks", "synthetic disk, simulated"] in numbers["setup"]
+    assert numbers["claims"]["measured"] == 0 < numbers["claims"]["simulated"]

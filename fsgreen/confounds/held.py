@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from fsgreen.confounds.known import (
     SHARING,
 )
 from fsgreen.design import Cell, Plan
-from fsgreen.reduce import CELL, read_plan
+from fsgreen.reduce import CELL, read_identity, read_plan
 from fsgreen.trial import list_trials
 
 PAGE_B = 4096
@@ -36,7 +35,7 @@ def held(campaign: str) -> pd.DataFrame:
     A level is a text. None means that it was not held, or that nothing recorded it.
     """
     plan = read_plan(campaign)
-    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    identity = read_identity(campaign)
     testbed = identity["testbed"]
     records = [trial.record for trial in list_trials(paths.raw(campaign))]
     rows = [levels(record, plan, testbed) for record in records]

@@ -130,6 +130,13 @@ def simulated(axes: Axes, side: Literal["left", "right"] = "right") -> None:
     _mark(axes, "simulated disk", side)
 
 
+def on_disk(figure: Figure, model: str | None) -> Figure:
+    """Return the figure, with a line above it where all is that of a simulated disk of a model."""
+    if model is not None:
+        figure.suptitle(f"simulated disk: {model}", fontsize=7, style="italic", x=0.99, ha="right")
+    return figure
+
+
 def _mark(axes: Axes, text: str, side: Literal["left", "right"]) -> None:
     axes.text(
         0.995 if side == "right" else 0.01,

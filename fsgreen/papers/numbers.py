@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pandas as pd
 
-from fsgreen import confounds, paths, rules, virtual
+from fsgreen import confounds, rules, virtual
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
 from fsgreen.papers.printed import PrintedPaper
-from fsgreen.reduce import due_trials, read_plan, read_table
+from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
 
 MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",
@@ -32,13 +31,14 @@ BASES = get_args(Basis)
 def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
     """Return the values that the reports of all studies show, ready to be written as JSON."""
     plan = read_plan(campaign)
-    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    identity = read_identity(campaign)
     trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
     claims = read_table(campaign, "claims")
     return {
         "campaign": campaign,
         "paper": printed.method["paper"],
         "boundary": identity["boundary"],
+        "simulated_disk": simulated_disk(campaign),
         "testbed": identity["testbed"]["kind"],
         "setup": _setup(plan, identity, trials, cells),
         "verdicts": _verdicts(claims),
@@ -95,7 +95,8 @@ def _setup(
     ]
     begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
     scale = ", ".join(f"{name} {factor:g}" for name, factor in plan.profile.scale.items())
-    disks = sorted(cells["disk"].dropna().unique())
+    named = sorted(cells["disk"].dropna().unique())
+    disks = (named or [testbed["model"]]) if testbed["kind"] == "simdisk" else []
     settings = {
         "Testbed": f"{testbed['kind']}, image of {plan.profile.image_b / 2**30:g} GiB {where}",
         "Machine": f"{audit['cpu']}, {audit['cores_count']} cores, "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from fsgreen.design import Plan
 from fsgreen.papers.effects import Config
 from fsgreen.recommend.changes import KINDS
 from fsgreen.recommend.table import COLUMNS, as_baseline, recommend
-from fsgreen.reduce import read_plan, read_table, write_table
+from fsgreen.reduce import read_identity, read_plan, read_table, write_table
 
 ADVICE = [
     "workload",
@@ -70,7 +69,7 @@ def read(campaign: str) -> Source:
     """
     plan = read_plan(campaign)
     trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
-    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    identity = read_identity(campaign)
     return Source(campaign, as_baseline(trials, plan), as_baseline(cells, plan), plan, identity)
 
 

@@ -16,7 +16,14 @@ from fsgreen.design import Plan
 from fsgreen.reduce.finishes import finishes_of
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
-from fsgreen.reduce.pool import due_trials, measured, poolable_trials, read_plan
+from fsgreen.reduce.pool import (
+    due_trials,
+    measured,
+    poolable_trials,
+    read_identity,
+    read_plan,
+    simulated_disk,
+)
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import CELL, at, cell_label, read_table, write_table
 from fsgreen.trial import Trial
@@ -31,8 +38,10 @@ __all__ = [
     "due_trials",
     "log2_profile",
     "measured",
+    "read_identity",
     "read_plan",
     "read_table",
+    "simulated_disk",
     "trial_profiles",
     "write",
     "write_table",

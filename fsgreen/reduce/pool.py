@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsgreen import audit, design, paths
 from fsgreen.design import Cell, Measured, Plan, PlannedTrial, values_of
@@ -36,6 +36,18 @@ def read_plan(campaign: str) -> Plan:
         raise FsgreenError(
             f"not readable JSON: {error}", where=file, next_step="./run reproduce (shipped data)"
         ) from error
+
+
+def read_identity(campaign: str) -> dict[str, Any]:
+    """Return what a campaign began with: testbed, meters, idle power, boundary and first audit."""
+    found: dict[str, Any] = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    return found
+
+
+def simulated_disk(campaign: str) -> str | None:
+    """Return the model of the simulated disk below cells that name none, if it is simulated."""
+    testbed = read_identity(campaign)["testbed"]
+    return testbed["model"] if testbed["kind"] == "simdisk" else None
 
 
 def due_trials(plan: Plan, trials: pd.DataFrame) -> tuple[PlannedTrial, ...]:

@@ -13,7 +13,7 @@ from fsgreen import paths
 from fsgreen.confounds import read_probes
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import cell_label, read_plan, read_table
+from fsgreen.reduce import cell_label, read_identity, read_plan, read_table
 from fsgreen.trace import MeterInfo
 from fsgreen.trace.reduced import reduce_power
 from fsgreen.trial import Trial, list_invalid, list_trials
@@ -116,7 +116,7 @@ def gather(campaign: str) -> Evidence:
     flaws = [flaw for trial in trials for flaw in _flaws(trial)]
     return Evidence(
         plan=read_plan(campaign),
-        identity=json.loads((raw / "campaign.json").read_text()),
+        identity=read_identity(campaign),
         records=[trial.record for trial in trials],
         invalid=[trial.record for trial in list_invalid(raw)],
         audits={trial.name: trial.audit() for trial in trials},

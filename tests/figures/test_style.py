@@ -45,3 +45,9 @@ def test_nothing_to_show_is_said():
     """An empty curve is a sentence, not an empty frame."""
     figure = figures.offset_curve(pd.DataFrame())
     assert "no curve" in figure.axes[0].texts[0].get_text()
+
+
+def test_a_simulated_disk_stands_above_all_that_it_did():
+    """A reader would take a model's speed for a machine's."""
+    assert figures.on_disk(draw(), "Ultrastar").get_suptitle() == "simulated disk: Ultrastar"
+    assert figures.on_disk(draw(), None).get_suptitle() == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from fsgreen.papers.fast10.measured import Bench, test
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.ledger import declared, judge_claims, needed, on_testbed, write_ledger
-from fsgreen.reduce import read_plan, read_table
+from fsgreen.reduce import read_identity, read_plan, read_table
 from fsgreen.trial import Trial, list_trials
 
 PAPER = "fast10"
@@ -24,7 +23,7 @@ PAPER = "fast10"
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    identity = read_identity(campaign)
     bench = Bench(
         read_table(campaign, "trials"),
         read_table(campaign, "cells"),

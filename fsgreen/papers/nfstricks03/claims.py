@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,14 +25,14 @@ from fsgreen.papers.nfstricks03.reference import Printed
 from fsgreen.papers.reader_claims import Bench
 from fsgreen.papers.readers import runs_of
 from fsgreen.papers.zones import Zones
-from fsgreen.reduce import read_plan, read_table
+from fsgreen.reduce import read_identity, read_plan, read_table
 
 PAPER = "nfstricks03"
 
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    identity = read_identity(campaign)
     testbed, boundary = str(identity["testbed"]["kind"]), str(identity["boundary"])
     trials, finishes = read_table(campaign, "trials"), read_table(campaign, "finishes")
     bound = read_plan(campaign).bounds["equivalence_percent"] / 100

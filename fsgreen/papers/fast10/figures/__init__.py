@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from fsgreen import paths
 from fsgreen.confounds import Gate, read_probes
-from fsgreen.figures import offset_curve, queue_curve, save
+from fsgreen.figures import offset_curve, on_disk, queue_curve, save
 from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.cpu_split import cpu_split
 from fsgreen.papers.fast10.figures.power_by_load import power_by_load
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.papers.fast10.tables import write_tables
-from fsgreen.reduce import read_table
+from fsgreen.reduce import read_table, simulated_disk
 
 __all__ = ["configurations", "cpu_split", "power_by_load", "write"]
 
@@ -24,16 +26,20 @@ def write(campaign: str) -> Path:
     """
     cells, trials = read_table(campaign, "cells"), read_table(campaign, "trials")
     printed, gate = Printed.load(), Gate.of(campaign)
-    folder = paths.results(campaign) / "figures"
-    save(power_by_load(cells, printed.points("1")), folder, "fig1")
-    save(cpu_split(cells), folder, "fig2")
+    folder, disk = paths.results(campaign) / "figures", simulated_disk(campaign)
+
+    def keep(figure: Figure, name: str) -> None:
+        save(on_disk(figure, disk), folder, name)
+
+    keep(power_by_load(cells, printed.points("1")), "fig1")
+    keep(cpu_split(cells), "fig2")
     for number, workload in enumerate(WORKLOADS, start=3):
         for panel, metric in (("a", "throughput"), ("b", "efficiency")):
             name = f"{number}{panel}"
             figure = configurations(cells, trials, printed.bars(name), workload, metric, gate)
-            save(figure, folder, f"fig{name}")
+            keep(figure, f"fig{name}")
     probes = read_probes(campaign)
-    save(offset_curve(probes["offset"]), folder, "confound_offset")
-    save(queue_curve(probes["queue"]), folder, "confound_queue")
+    keep(offset_curve(probes["offset"]), "confound_offset")
+    keep(queue_curve(probes["queue"]), "confound_queue")
     write_tables(campaign, printed)
     return folder
