@@ -14,7 +14,7 @@ from fsgreen.design import Plan
 from fsgreen.papers.effects import Config
 from fsgreen.recommend.changes import KINDS
 from fsgreen.recommend.table import COLUMNS, as_baseline, recommend
-from fsgreen.reduce import read_identity, read_plan, read_table, write_table
+from fsgreen.reduce import read_identity, read_plan, read_table, simulated_disk, write_table
 
 ADVICE = [
     "workload",
@@ -78,7 +78,7 @@ def write(campaign: str) -> Path:
 
     What there is now is the study's baseline; workloads without it are left out.
     """
-    from fsgreen.figures import save
+    from fsgreen.figures import on_disk, save
     from fsgreen.recommend.forest import forest
 
     source = read(campaign)
@@ -86,10 +86,11 @@ def write(campaign: str) -> Path:
     rows = source.cells
     has_now = rows[(rows["file_system"] == now.file_system) & (rows["option"] == now.option)]
     tables = []
-    results = paths.results(campaign)
+    results, disk = paths.results(campaign), simulated_disk(campaign)
     for workload in sorted(has_now["workload"].unique()):
         table = recommend(source.trials, source.cells, workload, source.plan.bounds, now)
-        save(forest(table), results / "figures", f"recommended_{workload}")
+        figure = on_disk(forest(table), disk)
+        save(figure, results / "figures", f"recommended_{workload}")
         tables.append(table)
     whole = pd.concat(tables) if tables else pd.DataFrame(columns=COLUMNS)
     (results / "tables").mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ KILLS = int(8 * max(2.0, float(os.environ.get("FSGREEN_FUZZ_S", "2"))))
 WORDS = ["governor", "turbo", "swap", "timers", "read-ahead", "apm"]
 
 HARNESS = """
-import os, signal, sys
+import os, signal, sys, time
 from pathlib import Path
 from fsgreen import host
 
@@ -50,7 +50,9 @@ else:
             os.kill(os.getpid(), signal.SIGKILL)
         if what == "wait":
             print("applied", flush=True)
-            signal.pause()
+            # Not signal.pause(): a signal that comes just before it would be waited for in vain.
+            while True:
+                time.sleep(0.1)
 sys.settrace(None)
 print(lines)
 """
