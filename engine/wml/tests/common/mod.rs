@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test uses a part")]
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -63,6 +64,13 @@ impl Place {
         let mut program = Command::new(env!("CARGO_BIN_EXE_fsgreen-wml"));
         program.arg(command).arg(self.text()).args(options);
         program.arg(format!("--set=dir={}", self.dir().display()));
+        // A shell starts background jobs with Ctrl-C ignored, and they pass that on.
+        unsafe {
+            program.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            });
+        }
         program
     }
 
