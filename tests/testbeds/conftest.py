@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from served import IDE, SIZE_B
 
-from fsgreen.testbeds import folders, guard, mounts
+from fsgreen.testbeds import Disk, folders, guard, mounts
+from fsgreen.testbeds.simdisk import SimdiskTestbed
 
 
 @pytest.fixture(autouse=True)
@@ -40,3 +42,12 @@ def foreign_loop(tmp_path: Path) -> Iterator[Path]:
             subprocess.run(["umount", str(mount.point)], check=True)
     subprocess.run(["losetup", "--detach", str(device)], check=True)
     assert guard.backing_file(device.name) is None
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimdiskTestbed]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        opened = SimdiskTestbed(size_b=SIZE_B, disk=Disk(IDE))
+    with opened:
+        yield opened

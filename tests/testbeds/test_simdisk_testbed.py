@@ -5,50 +5,23 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from served import IDE, SCSI, SIZE_B, needs_disk
 
-from fsgreen import paths
-from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, open_meters, simdisk
-from fsgreen.simdisk import PROGRAM
 from fsgreen.testbeds import (
     Conditions,
-    Disk,
-    available,
     commands,
-    guard,
     mounts,
-    open_testbed,
-    sweep,
 )
-from fsgreen.testbeds.queue import Queue
 from fsgreen.testbeds.simdisk import SimdiskTestbed
 from fsgreen.testbeds.simdisk.server import require
 
-IDE, SCSI = "wd200bb", "ddys-t36950n"
-SIZE_B = 320 << 20
 BLOCK_B = 4096
-
-needs_disk = pytest.mark.skipif(
-    os.geteuid() != 0 or paths.program(PROGRAM) is None or not Path("/dev/fuse").exists(),
-    reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
-)
-
-
-@pytest.fixture(scope="module")
-def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimdiskTestbed]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        opened = SimdiskTestbed(size_b=SIZE_B, disk=Disk(IDE))
-    with opened:
-        yield opened
 
 
 @contextlib.contextmanager
@@ -172,77 +145,6 @@ def test_either_the_kernel_or_the_simulator_sorts_and_the_depth_is_that_of_the_c
 
 
 @needs_disk
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (Conditions(disk="wd200b"), "no built-in profile wd200b"),
-        (Conditions(scheduler="elevato"), "elevato"),
-        (Conditions(partition=5), "the partitions 1 to 4, not 5"),
-        (Conditions(queue_depth=0), "one command at least, not 0"),
-        (Conditions(device="age"), "did you mean aged"),
-    ],
-)
-def test_what_the_disk_cannot_be_is_refused(
-    bed: SimdiskTestbed, asked: Conditions, message: str
-) -> None:
-    with pytest.raises(FsgreenError) as caught:
-        bed.check("ext4", "default", asked)
-    assert message in f"{caught.value}"
-
-
-@needs_disk
-def test_an_ssd_is_refused_each_time_and_the_disk_before_is_served_again(
-    bed: SimdiskTestbed, tmp_path: Path
-) -> None:
-    """Nothing was done to its flash: a record would claim a state that nobody made."""
-    ssd = tmp_path / "ssd.toml"
-    text = commands.run([require(), "show", "x25-m-g2"])
-    slower = text.replace("command_ms = 0.025", "command_ms = 1.0").replace("= 250.0", "= 25.0")
-    ssd.write_text(slower)
-    for _ in range(2):
-        with pytest.raises(FsgreenError, match="is an SSD, whose state"):
-            bed.load(Conditions(disk=str(ssd)))
-        assert bed.device_name() is None
-    bed.load(Conditions())
-    assert bed.simulator().ask("describe")["profile"] == IDE
-
-
-@needs_disk
-def test_a_scheduler_whose_module_is_missing_is_not_replaced_by_a_model_of_it(
-    bed: SimdiskTestbed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """bfq would mean the kernel's on one machine, and the simulator's on the next."""
-    bed.load(Conditions())
-    monkeypatch.setattr(Queue, "schedulers", lambda _: ["none", "mq-deadline"])
-    with pytest.raises(FsgreenError, match="unknown scheduler 'bfq'") as caught:
-        bed.check("ext4", "default", Conditions(scheduler="bfq"))
-    assert caught.value.next_step == "modprobe bfq-iosched"
-    with pytest.raises(FsgreenError, match="unknown scheduler 'bfq'"):
-        bed.load(Conditions(scheduler="bfq"))
-    bed.check("ext4", "default", Conditions(scheduler="elevator"))
-
-
-@needs_disk
-def test_a_place_that_is_full_is_told_of_and_not_taken_for_the_file_systems_fault(
-    tmp_path: Path,
-) -> None:
-    place = tmp_path / "place"
-    place.mkdir()
-    commands.run(["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(place)])
-    try:
-        with open_testbed("simdisk", folder=place, size_b=SIZE_B, disk=Disk(IDE)) as bed:
-            made = bed.prepare("ext4", "default")
-            with (place / "others").open("wb") as file:
-                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(place).free - (8 << 20))
-            (made.directory / "file").write_bytes(b"x" * (32 << 20))
-            with pytest.raises(FsgreenError, match=r"disk lost data: .*No space"):
-                bed.remount()
-        assert [left.name for left in place.iterdir()] == ["others"]
-    finally:
-        commands.run(["umount", str(place)])
-
-
-@needs_disk
 def test_a_disk_of_ones_own_is_a_level_and_its_record_tells_it_from_an_edited_one(
     bed: SimdiskTestbed, tmp_path: Path
 ) -> None:
@@ -328,87 +230,6 @@ def test_a_file_system_is_mended_after_a_power_cut_and_keeps_what_was_synced(
 
 
 @needs_disk
-def test_close_leaves_nothing_and_the_loop_device_as_it_was() -> None:
-    """A queue of 4 that stayed with the device would slow down whoever gets it next."""
-    opened = open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE), scheduler="mq-deadline")
-    mount = opened.prepare("ext4", "default", Conditions(queue_depth=4))
-    name, work = opened.device_name(), mount.directory.parent
-    assert name is not None
-    opened.close()
-    opened.close()
-    assert not work.exists()
-    assert not mounts.under(work)
-    assert guard.backing_file(name) is None
-    queue = Path("/sys/block") / name / "queue"
-    assert "[none]" in (queue / "scheduler").read_text()
-    assert int((queue / "nr_requests").read_text()) > 4
-    assert servers_of(work) == []
-
-
-HARNESS = """
-import sys, time
-from fsgreen.testbeds import Disk, open_testbed
-bed = open_testbed("simdisk", size_b=320 << 20, disk=Disk("wd200bb"))
-mount = bed.prepare("ext4", "default")
-bed.remount()
-(mount.directory / "file").write_bytes(b"x" * 5_000_000)
-print(mount.directory.parent, flush=True)
-time.sleep(600)
-"""
-
-
-def servers_of(work: Path) -> list[int]:
-    """The processes that have something in a work folder."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            words = (process / "cmdline").read_bytes().decode().split("\0")
-            if any(word.startswith(str(work)) for word in words):
-                found.append(int(process.name))
-    return found
-
-
-@needs_disk
-def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
-    harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS], stdout=subprocess.PIPE, text=True, env=os.environ
-    )
-    assert harness.stdout is not None
-    work = Path(harness.stdout.readline().strip())
-    assert servers_of(work)
-    names = [path.name for path in Path("/sys/block").glob("loop*")]
-    (name,) = (name for name in names if guard.attached_as(name) == work / "served" / "disk")
-    harness.send_signal(signal.SIGKILL)
-    harness.wait()
-    harness.stdout.close()
-    done = sweep()
-    assert f"removed {work}" in done
-    assert not work.exists()
-    assert not mounts.under(work)
-    loops = [path.name for path in Path("/sys/block").glob("loop*")]
-    assert [name for name in loops if guard.attached_as(name) == work / "served" / "disk"] == []
-    assert servers_of(work) == []
-    assert guard.backing_file(name) is None
-
-
-@needs_disk
-@pytest.mark.parametrize("file_system", ["ext4", "xfs"])
-def test_a_killed_server_is_told_of_and_its_file_system_does_not_stay(file_system: str) -> None:
-    """A mount without a disk would hang whoever looks at it, and every next start."""
-    with open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE)) as bed:
-        work = bed.prepare(file_system, "default").directory.parent
-        (bed.remount().directory / "file").write_bytes(b"x" * 5_000_000)
-        (server,) = servers_of(work)
-        os.kill(server, signal.SIGKILL)
-        with pytest.raises(FsgreenError, match="the simulated disk does not answer"):
-            bed.restore()
-    assert not work.exists()
-    assert not mounts.under(work)
-    loops = [path.name for path in Path("/sys/block").glob("loop*")]
-    assert [name for name in loops if guard.attached_as(name) == work / "served" / "disk"] == []
-
-
-@needs_disk
 def test_steady_is_written_in_full_and_aged_comes_back(bed: SimdiskTestbed) -> None:
     """Both are states of the file system's place, which the disk itself does not remember."""
     steady = bed.prepare("ext2", "default", Conditions(device="steady")).state
@@ -419,30 +240,3 @@ def test_steady_is_written_in_full_and_aged_comes_back(bed: SimdiskTestbed) -> N
         for _ in range(2)
     )
     assert first is not None and first == second
-
-
-def test_it_needs_root_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(FsgreenError, match="simdisk needs root") as caught:
-        open_testbed("simdisk")
-    assert "sudo" in (caught.value.next_step or "")
-
-
-def test_without_the_engine_the_error_says_how_to_build_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(paths, "program", lambda name: None)
-    with pytest.raises(FsgreenError, match="simulated disk is not installed") as caught:
-        open_testbed("simdisk")
-    assert caught.value.next_step == "./run engine"
-    assert {entry.name: entry.usable for entry in available()}["simdisk"] is False
-
-
-@pytest.mark.parametrize("kind", ["loop", "directory"])
-def test_a_disk_for_another_testbed_is_refused(kind: str) -> None:
-    """A campaign on the machine's own disk would be labelled with a simulated one."""
-    with pytest.raises(FsgreenError, match="is not a simulated disk"):
-        open_testbed(kind, disk=Disk(IDE))
-    with pytest.raises(FsgreenError, match="is not a simulated disk"):
-        open_testbed(kind, queue_depth=4)
