@@ -1,4 +1,4 @@
-"""Real file systems on a disk in software: made, verified, cold, cut from power, and gone again."""
+"""Real file systems on a disk in software: made, verified, cold, cut from power."""
 
 from __future__ import annotations
 
