@@ -4,10 +4,14 @@ A registry holds one symbolic link per work folder, made before the folder. The 
 flock on a file inside; the kernel drops it when the owner and the tools it started have ended,
 also after SIGKILL. A registered folder whose lock is free is therefore abandoned, and only such a
 folder, what is mounted inside it and the loop devices on its image are ever touched.
+
+Ctrl-C can come between any two steps, also before a `with` has begun or while it ends: what the
+owner has not released by its end, it releases as it exits.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import os
@@ -63,6 +67,7 @@ class WorkFolder:
             self.entry.unlink(missing_ok=True)
             os.close(self.lock_fd)
             self.lock_fd = -1
+            atexit.unregister(self.release)
 
 
 def claim(parent: Path, kind: str) -> WorkFolder:
@@ -75,7 +80,7 @@ def claim(parent: Path, kind: str) -> WorkFolder:
     """
     parent = parent.resolve()
     folder = parent / f"fsgreen-{kind}-{secrets.token_hex(6)}"
-    with _registry_lock():
+    with commands.uninterrupted(), _registry_lock():
         entry = registry() / folder.name
         entry.symlink_to(folder)
         try:
@@ -90,7 +95,9 @@ def claim(parent: Path, kind: str) -> WorkFolder:
         lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock_fd, fcntl.LOCK_EX)
         os.write(lock_fd, f"{os.getpid()} {_start_ticks(os.getpid())}\n".encode())
-    return WorkFolder(folder, entry, lock_fd)
+        work = WorkFolder(folder, entry, lock_fd)
+        atexit.register(work.release)
+    return work
 
 
 def sweep() -> list[str]:

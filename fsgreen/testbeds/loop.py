@@ -160,8 +160,6 @@ class LoopTestbed:
 
     def close(self) -> None:
         """Unmount (lazily if a process holds on), detach the device and delete the image."""
-        if self._work.lock_fd >= 0 and self._scheduler_before is not None:
-            self._queue.set_scheduler(self._scheduler_before)
         self._work.release()
 
     def probe(self, seed: int) -> dict[str, Any]:

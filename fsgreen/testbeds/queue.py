@@ -20,6 +20,10 @@ LOOP_REQUESTS = Path("/sys/module/loop/parameters/hw_queue_depth")
 LOOP_REQUESTS_DEFAULT = 128
 """How many requests a loop device can take at once (drivers/block/loop.c)."""
 
+READ_AHEAD_KIB = 128
+"""The kernel's default for a disk. A loop device gets 2560 behind FUSE, and keeps what it had from
+one file to the next."""
+
 NONE = "none"
 
 MODULES = ("mq-deadline", "kyber", "bfq")

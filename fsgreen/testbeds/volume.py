@@ -14,7 +14,7 @@ from fsgreen.testbeds import aged, ager, cache, geometry, guard, mounts, options
 from fsgreen.testbeds.base import DeviceState, Mount
 from fsgreen.testbeds.folders import WorkFolder, unmount
 from fsgreen.testbeds.present import usable_here
-from fsgreen.testbeds.queue import Queue
+from fsgreen.testbeds.queue import READ_AHEAD_KIB, Queue
 
 
 class States(Protocol):
@@ -63,6 +63,7 @@ class Volume:
         self.image = image
         self.size_b = size_b
         self.queue = Queue(device.name)
+        self.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
         self._work = work
         self._point = work.path / "mount"
         self._point.mkdir(exist_ok=True)

@@ -23,6 +23,9 @@ KILLS = 20
 LEAST, MOST = 4, 6
 """Trials of two blocks, and of the third that they may decide to measure."""
 
+LAST_STARTS = 5
+"""A trial that a busy machine spoiled three times is tried again at the next start."""
+
 HARNESS = """
 import sys
 from dataclasses import replace
@@ -99,12 +102,15 @@ def test_twenty_kills_lose_and_double_nothing(
         harness.wait()
         assert seen <= whole(folder), "a trial that was whole is gone"
         seen = whole(folder)
-    assert start(tmp_path, place).wait() == 0
+    killed = campaign.Campaign("killed")
+    for _ in range(LAST_STARTS):
+        assert start(tmp_path, place).wait() == 0
+        if not killed.pending():
+            break
 
     found = trial.list_trials(folder)
     for one in found:
         one.verify()
-    killed = campaign.Campaign("killed")
     assert [one.name for one in found] == [planned.trial for planned in killed.due()]
     assert len(found) in (LEAST, MOST)
     kept = json.loads((folder / "stopping.json").read_text())

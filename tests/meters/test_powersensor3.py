@@ -213,17 +213,24 @@ def test_trial_holds_no_sample_from_before_its_start():
 
 @pytest.mark.parametrize("fault", ["drop_b", "stall_s"])
 def test_faults_of_the_line_are_flagged(fault):
+    """On a busy machine the emulator's own thread stalls too, so that there may be more losses, and
+    longer ones: what is not lost has its place between the first and the last look at the clock."""
     with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
         parser = PowerSensor3Parser(meter.describe())
+        start_s = time.monotonic()
         meter.start()
         before = listen(meter, parser, 0.3)
         setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
-        readings = joined([before, listen(meter, parser, 0.6)])
-    assert not before.flags
-    assert "lost" in readings.flags.values()
-    assert np.diff(readings.time_s).min() > 0
+        after = listen(meter, parser, 0.6)
+        end_s = time.monotonic()
+    readings = joined([before, after])
+    steps_s = np.diff(readings.time_s)
+    assert steps_s.min() > 0
+    assert start_s <= readings.time_s[0] and readings.time_s[-1] <= end_s
+    assert "lost" in after.flags.values()
     if fault == "stall_s":
-        assert np.diff(readings.time_s).max() == pytest.approx(0.2, abs=0.1)
+        assert steps_s.max() > 0.15
+        assert readings.flags[int(steps_s.argmax()) + 1] == "lost"
 
 
 def test_markers_change_no_value():

@@ -137,6 +137,26 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         assert list(tmp_path.glob("fsgreen-*")) == []
 
 
+@pytest.mark.loop
+def test_ctrl_c_before_a_with_has_begun_leaves_nothing(tmp_path: Path) -> None:
+    """The moments at a statement's edges, where no `finally` of anybody's is in force."""
+    harness = start(
+        "import sys, time; from pathlib import Path; from fsgreen.testbeds import open_testbed\n"
+        "bed = open_testbed('loop', folder=Path(sys.argv[1]), size_b=40 << 20)\n"
+        "bed.prepare('ext4', 'default')\n"
+        "print('opened', flush=True); time.sleep(600)",
+        str(tmp_path),
+    )
+    assert harness.stdout is not None
+    harness.stdout.readline()
+    assert mounts.under(tmp_path)
+    harness.send_signal(signal.SIGINT)
+    harness.communicate()
+    assert mounts.under(tmp_path) == []
+    assert loops_below(tmp_path) == []
+    assert list(tmp_path.glob("fsgreen-*")) == []
+
+
 TOOL_OUTLIVES = """
 import os, signal, sys
 from pathlib import Path

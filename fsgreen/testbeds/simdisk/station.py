@@ -18,8 +18,6 @@ from fsgreen.testbeds.simdisk.states import SimulatedStates
 from fsgreen.testbeds.volume import Volume
 
 PARTITIONS = 4
-READ_AHEAD_KIB = 128
-"""The kernel's default for a disk; behind FUSE a loop device would get 2560."""
 
 FIFO = "fifo"
 INSTANT = "instant"
@@ -144,9 +142,7 @@ class Station:
             file, lock_fd=self._work.lock_fd, offset_b=begin_b, size_b=self._size_b
         )
         states = SimulatedStates(device, file, self._size_b)
-        volume = Volume(self._work, device, file, self._size_b, states, self._aging)
-        volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
-        return volume
+        return Volume(self._work, device, file, self._size_b, states, self._aging)
 
     def _set_queue(self, conditions: Conditions) -> None:
         """Give the disk its depth, and let either the kernel or the simulator sort before it.
