@@ -8,14 +8,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use simdisk::device::{Action, Command, Device, Extent, Ns};
+use simdisk::device::{Action, Device, Extent, Ns};
 use simdisk::disk::Disk;
 use simdisk::disk::geometry::Heads;
 use simdisk::disk::mechanics::Mechanics;
-use simdisk::host::{Request, Served, Station, scheduler_by_name};
+use simdisk::host::{Station, scheduler_by_name};
 use simdisk::profile::disk::DiskProfile;
 use simdisk::profile::{Overrides, Profile};
-use simdisk::simulate::{Source, run};
+use simdisk::simulate::{Backlog, run};
 
 const DISK: &str = "ddys-t36950n";
 const READ_SECTORS: u64 = 8;
@@ -42,52 +42,6 @@ impl Iterator for Places {
     }
 }
 
-/// Readers that each have one random read under way.
-struct Random {
-    places: Places,
-    idle: u64,
-    issued: u64,
-    answered: u64,
-    count: u64,
-    now: Ns,
-}
-
-impl Source for Random {
-    fn next(&self) -> Option<Ns> {
-        (self.idle > 0 && self.issued < self.count).then_some(self.now)
-    }
-
-    fn issue(&mut self, at: Ns, requests: &mut Vec<Request>) {
-        while self.idle > 0 && self.issued < self.count {
-            let Some(extent) = self.places.next() else {
-                return;
-            };
-            requests.push(Request {
-                command: Command {
-                    tag: self.issued,
-                    action: Action::Read,
-                    extent,
-                    through: false,
-                },
-                stream: (self.issued % 8) as u32,
-                issued: at,
-            });
-            self.issued += 1;
-            self.idle -= 1;
-        }
-    }
-
-    fn answered(&mut self, served: &Served) {
-        self.idle += 1;
-        self.answered += 1;
-        self.now = served.done;
-    }
-
-    fn is_finished(&self) -> bool {
-        self.answered == self.count
-    }
-}
-
 fn plain_loop(profile: &DiskProfile, places: Places, count: u64) -> Ns {
     let mechanics = Mechanics::new(&profile.geometry, &profile.seek);
     let mut heads = Heads::default();
@@ -104,15 +58,8 @@ fn events(profile: &DiskProfile, scheduler: &str, places: Places, count: u64) ->
     let depth = disk.depth() as u64;
     let scheduler = scheduler_by_name(scheduler).expect("the name of a scheduler");
     let mut station = Station::new(Box::new(disk), scheduler);
-    let mut source = Random {
-        places,
-        // As many wait at the scheduler as at the disk.
-        idle: 2 * depth,
-        issued: 0,
-        answered: 0,
-        count,
-        now: 0,
-    };
+    // As many wait at the scheduler as at the disk.
+    let mut source = Backlog::new(places, count, Action::Read, 2 * depth, 8);
     run(&mut station, &mut source, 0, |served| {
         black_box(served);
     })

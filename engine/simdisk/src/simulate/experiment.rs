@@ -96,8 +96,8 @@ impl Experiment {
                 })
             }
             Work::Writes(writes) => {
-                let writer = writes.writer(profile.sectors())?;
-                self.drive(&profile, scheduler, &[], writer, |_| Vec::new())
+                let backlog = writes.backlog(profile.sectors())?;
+                self.drive(&profile, scheduler, &[], backlog, |_| Vec::new())
             }
             Work::Replay { file } => {
                 let origin = file.display().to_string();

@@ -1,5 +1,6 @@
 //! Devices in virtual time, without a kernel: deterministic to the bit.
 
+pub mod backlog;
 mod crowd;
 pub mod device;
 pub mod experiment;
@@ -12,6 +13,7 @@ mod stream;
 pub mod trace;
 pub mod writes;
 
+pub use backlog::Backlog;
 pub use experiment::{Experiment, Work};
 pub use readers::Readers;
 pub use replay::Replay;

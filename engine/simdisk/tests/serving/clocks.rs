@@ -126,20 +126,14 @@ fn both_clocks_agree_on_the_same_trace() {
         .collect();
     // as the requests of a trace are numbered
     rows.sort_by_key(|row| row[0]);
-    let planned: Vec<_> = rows
-        .iter()
-        .map(|row| Span {
+    let until = |end: usize| -> Vec<Span> {
+        let span = |row: &Vec<Ns>| Span {
             from: row[1],
-            to: row[2],
-        })
-        .collect();
-    let measured: Vec<_> = rows
-        .iter()
-        .map(|row| Span {
-            from: row[1],
-            to: row[3],
-        })
-        .collect();
+            to: row[end],
+        };
+        rows.iter().map(span).collect()
+    };
+    let (planned, measured) = (until(2), until(3));
 
     let profile = Profile::load(DISK).expect("it is built in");
     let requests = trace::parse(&text, "log", profile.sectors()).expect("a log is a trace");
