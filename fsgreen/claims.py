@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 
@@ -23,15 +23,7 @@ Verdict = Literal[
 ]
 Basis = Literal["published", "simulated", "measured"]
 
-VERDICTS: tuple[Verdict, ...] = (
-    "reproduced",
-    "direction only",
-    "not reproduced",
-    "reversed",
-    "inconclusive",
-    "by construction",
-    "not testable here",
-)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MEASURED_TOLERANCE = 0.10
 """A measured ratio agrees within 10 % of the published one, on another machine and kernel, and

@@ -39,7 +39,7 @@ class Ruling:
     state : str
         passed: nothing endangers it, or what does is shown to be smaller than the effect.
         flagged: a confound may be as large as the effect. unknown: it is endangered by one whose
-        size was not measured.
+        size was not measured, or is neither told from chance nor shown to be smaller.
     confound : str
         The worst that endangers it; "none" where nothing does.
     size_percent : float
@@ -198,10 +198,12 @@ class Gate:
             )
         against = f"against an effect of {effect:.3g} %, at least {least:.3g} %"
         told = f"{name} {danger}; it makes {_sized(size)} {against}"
+        smaller = size.most_percent < least
         if size.by_chance:
-            return Ruling("passed", name, size.percent, f"{told}, which is not told from chance")
-        state: State = "passed" if size.most_percent < least else "flagged"
-        return Ruling(state, name, size.percent, told)
+            told += ", which is not told from chance"
+            if not smaller:
+                return Ruling("unknown", name, size.percent, f"{told}, but may be as large")
+        return Ruling("passed" if smaller else "flagged", name, size.percent, told)
 
 
 def sentence(effects: pd.DataFrame) -> str:
@@ -219,7 +221,7 @@ def sentence(effects: pd.DataFrame) -> str:
     parts = []
     for count, state, what in (
         (flagged, "flagged", "may be the work of"),
-        (unknown, "unknown", "may be that of something whose size was not measured:"),
+        (unknown, "unknown", "may be that of something whose size is not known well enough:"),
     ):
         if count:
             names = effects.loc[effects["gate"] == state, "confound"].unique()

@@ -121,14 +121,19 @@ def test_trials_of_a_cell_that_differ_are_not_held():
     assert "varies between trials" in ruling.reason
 
 
-def test_no_size_is_unknown_and_no_difference_told_passes():
+def test_what_is_not_known_well_enough_is_unknown():
+    """No size, or one that is not told from chance and could yet be as large as the effect."""
     trials = [(OUTER, {PLACE: None}), (XFS, {PLACE: None})]
     unknown = gate(trials, UNMEASURED).rule(XFS, OUTER, {"file_system"}, change(5, 4, 6))
     assert unknown.state == "unknown"
     assert "not measured" in unknown.reason
-    chance = gate(trials, CHANCE).rule(XFS, OUTER, {"file_system"}, change(5, 4, 6))
-    assert chance.state == "passed"
-    assert "not told from chance" in chance.reason
+    coarse = gate(trials, CHANCE)
+    hiding = coarse.rule(XFS, OUTER, {"file_system"}, change(5, 4, 6))
+    assert hiding.state == "unknown"
+    assert "not told from chance, but may be as large" in hiding.reason
+    clear = coarse.rule(XFS, OUTER, {"file_system"}, change(30, 25, 35))
+    assert clear.state == "passed"
+    assert clear.reason.endswith("not told from chance")
 
 
 def test_the_worst_of_several_counts():
@@ -155,7 +160,7 @@ def test_a_table_gets_its_columns_and_the_report_its_sentence():
     assert loose["gate"].tolist() == ["flagged", "flagged"]
     assert f"2 of 2 comparisons may be the work of {PLACE}" in sentence(loose)
     unmeasured = gate([(cell, {PLACE: None}) for cell in cells], UNMEASURED).flags(effects)
-    assert "whose size was not measured" in sentence(unmeasured)
+    assert "whose size is not known well enough" in sentence(unmeasured)
     assert sentence(effects.iloc[:0]) == "There is nothing to compare."
 
 
