@@ -25,6 +25,9 @@ import os, signal, sys, time
 from pathlib import Path
 from fsgreen import host
 
+# Who runs the tests by nohup passes on to them that it is ignored.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 what, root, at = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 words, disks = sys.argv[4].split(","), sys.argv[5:]
 lines = 0
