@@ -214,7 +214,8 @@ def test_trial_holds_no_sample_from_before_its_start():
 @pytest.mark.parametrize("fault", ["drop_b", "stall_s"])
 def test_faults_of_the_line_are_flagged(fault):
     """On a busy machine the emulator's own thread stalls too, so that there may be more losses, and
-    longer ones: what is not lost has its place between the first and the last look at the clock."""
+    longer ones; and the first chunk after a loss, to which the clock is tied anew, may be late."""
+    late_s = 0.1
     with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
         parser = PowerSensor3Parser(meter.describe())
         start_s = time.monotonic()
@@ -226,10 +227,10 @@ def test_faults_of_the_line_are_flagged(fault):
     readings = joined([before, after])
     steps_s = np.diff(readings.time_s)
     assert steps_s.min() > 0
-    assert start_s <= readings.time_s[0] and readings.time_s[-1] <= end_s
+    assert start_s <= readings.time_s[0] and readings.time_s[-1] <= end_s + late_s
     assert "lost" in after.flags.values()
     if fault == "stall_s":
-        assert steps_s.max() > 0.15
+        assert steps_s.max() > 0.2 - late_s
         assert readings.flags[int(steps_s.argmax()) + 1] == "lost"
 
 
