@@ -25,7 +25,7 @@ from fsgreen.reduce.pool import (
     simulated_disk,
 )
 from fsgreen.reduce.rows import Traces, series_of, trial_row
-from fsgreen.reduce.tables import CELL, at, cell_label, read_table, write_table
+from fsgreen.reduce.tables import CELL, at, cell_label, level_label, read_table, write_table
 from fsgreen.trial import Trial
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ __all__ = [
     "at",
     "cell_label",
     "due_trials",
+    "level_label",
     "log2_profile",
     "measured",
     "read_identity",

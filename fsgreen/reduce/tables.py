@@ -79,9 +79,14 @@ def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = CONSTANTS
     held = {**CONSTANTS, **constants}
     parts += [cell[factor] for factor in CONSTANTS if cell[factor] != held[factor]]
     parts += [
-        text.format(cell[factor]) for factor, text in SPELT.items() if pd.notna(cell.get(factor))
+        level_label(factor, cell[factor]) for factor in SPELT if pd.notna(cell.get(factor))
     ]
     return " ".join(parts)
+
+
+def level_label(factor: str, level: Any) -> str:
+    """Return a level as people write it, a number with what it is of."""
+    return SPELT.get(factor, "{}").format(level)
 
 
 def at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.Series:

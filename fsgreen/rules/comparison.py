@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.reduce import CELL
+from fsgreen.reduce import CELL, level_label
 from fsgreen.rules.answer import (
     SAME,
     Answer,
@@ -37,7 +37,7 @@ def effect_with_interval(evidence: Evidence) -> Answer:
     if len(alone):
         return fired(
             f"{len(alone)} of {len(effects)} comparisons have a p-value and no interval: "
-            f"{listed(_labels(alone))}"
+            f"{listed(_labels(evidence, alone))}"
         )
     width = effects["ratio_high_x"] / effects["ratio_low_x"]
     return quiet(
@@ -73,7 +73,7 @@ def equivalence_is_shown(evidence: Evidence) -> Answer:
     equal = effects[effects["outcome"] == "equivalent"]
     bare = equal[~(equal["equivalence_holm_p"] < stats.LEVEL)]
     if len(bare):
-        return fired(f"{len(bare)} dashes without a test: {listed(_labels(bare))}")
+        return fired(f"{len(bare)} dashes without a test: {listed(_labels(evidence, bare))}")
     open_count = int((effects["outcome"] == "inconclusive").sum())
     return quiet(
         f"within {bound_percent:g} %: {len(equal)} of {len(effects)} comparisons equivalent, "
@@ -112,12 +112,21 @@ def families(effects: pd.DataFrame) -> list[str]:
     return ["kind", "metric", *shared]
 
 
-def _labels(effects: pd.DataFrame) -> list[str]:
+def _labels(evidence: Evidence, effects: pd.DataFrame) -> list[str]:
+    """Return each comparison in words: metric, cell, and what is other in its baseline."""
     varied = [name for name in CELL if f"baseline_{name}" in effects]
     return [
-        f"{row['workload']} {' '.join(str(row[name]) for name in varied)} over "
-        f"{' '.join(str(row[f'baseline_{name}']) for name in varied)}"
-        for row in effects.to_dict("records")
+        f"{row['metric']} of {label} over "
+        + " ".join(
+            level_label(name, row[f"baseline_{name}"])
+            for name in varied
+            if row[f"baseline_{name}"] != row[name] and pd.notna(row[f"baseline_{name}"])
+        )
+        for label, row in zip(
+            evidence.labels(effects.reindex(columns=[*CELL])),
+            effects.to_dict("records"),
+            strict=True,
+        )
     ]
 
 

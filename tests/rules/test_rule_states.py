@@ -209,6 +209,16 @@ def test_a_trial_that_ran_in_another_block_is_named(sound):
     assert f"1 of them apart from the rest of the block: {first['trial']}" in found.found
 
 
+def test_a_comparison_of_parts_of_a_disk_is_named_by_the_part(sound):
+    """Numbers alone would not tell a partition from a depth."""
+    outer = sound.effects.iloc[:1].assign(
+        readers=8.0, partition=1.0, baseline_partition=4.0, ratio_low_x=float("nan")
+    )
+    found = answer(35, replace(sound, effects=outer)).found
+    assert "8 readers partition 1 over" in found
+    assert found.endswith("partition 4")
+
+
 def test_a_missing_trial_breaks_its_block(sound):
     found = answer(3, replace(sound, records=sound.records[1:]))
     assert found.state == "fired"
