@@ -78,9 +78,7 @@ def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = CONSTANTS
         parts.append(f"{cell['load_ops_s']:g} ops/s")
     held = {**CONSTANTS, **constants}
     parts += [cell[factor] for factor in CONSTANTS if cell[factor] != held[factor]]
-    parts += [
-        level_label(factor, cell[factor]) for factor in SPELT if pd.notna(cell.get(factor))
-    ]
+    parts += [level_label(factor, cell[factor]) for factor in SPELT if pd.notna(cell.get(factor))]
     return " ".join(parts)
 
 
