@@ -158,8 +158,8 @@ def make_folders(place: Path) -> None:
 def test_equal_trials_get_equal_layouts(testbed: base.Testbed, file_system: str) -> None:
     """A layout that changes from trial to trial would be noise in every comparison.
 
-    On one processor: ext's allocator asks counters that the kernel keeps for each processor, so
-    that the group of a folder depends on where its maker ran before.
+    On one processor: where ext2 and ext4 put a folder depends on those that its maker ran on
+    (docs/state.md).
     """
     need(file_system)
     seen = []
