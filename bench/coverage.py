@@ -54,14 +54,19 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=SEED, help="(default: %(default)s)")
     parser.add_argument(
+        "--only", default="", help="estimators whose name has this text; the rest stays as it is"
+    )
+    parser.add_argument(
         "--quick", action="store_true", help=f"{QUICK} repetitions, printed and not written"
     )
     return parser.parse_args()
 
 
-def jobs(repetitions: int, seed: int) -> Iterator[Job]:
+def jobs(repetitions: int, seed: int, only: str = "") -> Iterator[Job]:
     """Yield what is to be simulated, each with a seed of its own."""
     for index, case in enumerate(CASES):
+        if only not in case.estimator:
+            continue
         for distribution in case.distributions:
             for n in case.counts:
                 own = zlib.crc32(f"{seed} {case.estimator} {distribution} {n}".encode())
@@ -74,9 +79,9 @@ def simulate(job: Job) -> float:
     return rate(CASES[index], *given)
 
 
-def simulated(repetitions: int, seed: int) -> pd.DataFrame:
-    """Return the table of all rates, made by as many processes as there are cores."""
-    todo = list(jobs(repetitions, seed))
+def simulated(repetitions: int, seed: int, only: str = "") -> pd.DataFrame:
+    """Return the table of rates, made by as many processes as there are cores."""
+    todo = list(jobs(repetitions, seed, only))
     costly_first = sorted(todo, key=lambda job: -CASES[job[0]].cost * job[2])
     workers = len(os.sched_getaffinity(0))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
@@ -89,6 +94,37 @@ def simulated(repetitions: int, seed: int) -> pd.DataFrame:
         for index, distribution, n, count, _ in [job]
     ]
     return pd.DataFrame(rows, columns=coverage.COLUMNS).round({"rate_percent": 2})
+
+
+def check(only: str, old: pd.DataFrame) -> None:
+    """Refuse a text that no estimator has, or that leaves out one which was never simulated.
+
+    Raises
+    ------
+    FsgreenError
+        If so.
+    """
+    left = {case.estimator for case in CASES if only not in case.estimator}
+    if len(left) == len({case.estimator for case in CASES}):
+        raise FsgreenError(f"no estimator has {only!r} in its name", next_step="leave out --only")
+    if never := sorted(left - set(old["estimator"])):
+        raise FsgreenError(
+            f"never simulated, and left out by --only {only!r}: {', '.join(never)}",
+            next_step="python -m bench.coverage",
+        )
+
+
+def merged(fresh: pd.DataFrame, old: pd.DataFrame) -> pd.DataFrame:
+    """Return fresh rates and the old ones of what was not simulated, in the order of the cases."""
+    key = ["estimator", "kind", "distribution", "n"]
+    rows = pd.concat([fresh, old]).drop_duplicates(key).set_index(key)
+    wanted = [
+        (case.estimator, case.kind, distribution, n)
+        for case in CASES
+        for distribution in case.distributions
+        for n in case.counts
+    ]
+    return rows.loc[wanted].reset_index()[coverage.COLUMNS]
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -153,9 +189,11 @@ def main() -> None:
     """Simulate, print, and write unless it was quick."""
     asked = arguments()
     document = paths.root() / DOCUMENT
-    table = simulated(QUICK if asked.quick else asked.repetitions, asked.seed)
+    check(asked.only, coverage.table())
+    table = simulated(QUICK if asked.quick else asked.repetitions, asked.seed, asked.only)
     print(markdown(table))
     if not asked.quick:
+        table = merged(table, coverage.table()) if asked.only else table
         document.write_text(written(document.read_text(), table))
         table.to_csv(coverage.FILE, index=False, lineterminator="\n")
 

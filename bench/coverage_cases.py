@@ -160,10 +160,9 @@ def family(trials: Trials, n: int, rng: Rng) -> float:
     """Any difference among cells that do not differ from their baseline."""
     block = rng.lognormal(0, BLOCK_SD, (n, 1))
     cells = [in_blocks(trials.draw(rng, (n, 1)) * block) for _ in range(COMPARISONS + 1)]
-    p_values = [
-        stats.compare(cell, cells[0], BOUND, resamples=RESAMPLES).difference_p for cell in cells[1:]
-    ]
-    return float(min(stats.holm(p_values)) < LEVEL)
+    return any_difference(
+        [stats.compare(cell, cells[0], BOUND, resamples=RESAMPLES) for cell in cells[1:]]
+    )
 
 
 def matrix(trials: Trials, n: int, rng: Rng) -> Floats:
@@ -186,22 +185,63 @@ def long_table(values: Floats) -> pd.DataFrame:
     )
 
 
-def mixed_model(trials: Trials, n: int, rng: Rng) -> float:
-    """The ratios of cells to the first, by the bootstrap where the diagnostics fail."""
-    table = long_table(matrix(trials, n, rng))
-    model = stats.mixed_model(table, ["cell"], "above")
-    if not model.trouble:
-        return float(np.mean([covers(model.ratio([c], [0])[0], 1.0) for c in range(1, CELLS)]))
-    cells = [cell for _, cell in table.groupby("cell")]
-    found = [stats.effect(cell, cells[0], resamples=RESAMPLES) for cell in cells[1:]]
-    return float(np.mean([covers(one, 1.0) for one in found]))
+def model_of(values: Floats) -> stats.MixedModel:
+    """Return the model of trials of shape (cells, blocks)."""
+    return stats.mixed_model(long_table(values), "cell", "above")
+
+
+def pooled(values: Floats) -> list[stats.Comparison]:
+    """Return each further cell over the first, as a campaign compares them."""
+    model = model_of(values)
+    first, *others = (in_blocks(cell[:, None]) for cell in values)
+    return [
+        stats.compare(cell, first, BOUND, model.scatter(0, index), resamples=RESAMPLES)
+        for index, cell in enumerate(others, start=1)
+    ]
+
+
+def wild(trials: Trials, n: int, rng: Rng) -> Floats:
+    """Return trials of shape (cells, blocks) of which the first cell scatters twice as much."""
+    values = trials.draw(rng, (CELLS, n))
+    values[0] = 1 + 2 * (values[0] - 1)
+    return values * rng.lognormal(0, BLOCK_SD, n)
+
+
+def effect_pooled(trials: Trials, n: int, rng: Rng) -> float:
+    """The ratios of cells to the first."""
+    return float(np.mean([covers(one.ratio, 1.0) for one in pooled(matrix(trials, n, rng))]))
+
+
+def effect_over_wild(trials: Trials, n: int, rng: Rng) -> float:
+    """The ratios of cells to one that scatters twice as much."""
+    return float(np.mean([covers(one.ratio, 1.0) for one in pooled(wild(trials, n, rng))]))
+
+
+def equivalence_pooled(trials: Trials, n: int, rng: Rng) -> float:
+    """Equivalence of cells that differ by just the bound."""
+    values = matrix(trials, n, rng)
+    values[1:] *= 1 - BOUND
+    return float(np.mean([one.equivalence_p < LEVEL for one in pooled(values)]))
+
+
+def any_difference(found: Sequence[stats.Comparison]) -> float:
+    """Return whether any of several comparisons is told to differ."""
+    return float(min(stats.holm([one.difference_p for one in found])) < LEVEL)
+
+
+def family_pooled(trials: Trials, n: int, rng: Rng) -> float:
+    """Any difference among cells that do not differ from the first."""
+    return any_difference(pooled(matrix(trials, n, rng)))
+
+
+def family_over_wild(trials: Trials, n: int, rng: Rng) -> float:
+    """The same where the first scatters twice as much."""
+    return any_difference(pooled(wild(trials, n, rng)))
 
 
 def model_fails(trials: Trials, n: int, rng: Rng) -> float:
     """The diagnostics of the mixed model reject it."""
-    return float(
-        bool(stats.mixed_model(long_table(matrix(trials, n, rng)), ["cell"], "above").trouble)
-    )
+    return float(bool(model_of(matrix(trials, n, rng)).trouble))
 
 
 def trend(trials: Trials, n: int, rng: Rng) -> float:
@@ -274,12 +314,28 @@ CASES = (
     Case("effect, three trials a block", "interval", effect_of_three, cost=8),
     Case("effect, over a normal baseline", "interval", effect_over_normal, cost=2),
     Case("interaction of two options", "interval", interaction),
-    Case("mixed model, or bootstrap", "interval", mixed_model, cost=8),
+    Case("effect, scatter of all cells", "interval", effect_pooled, cost=8),
+    Case(
+        "effect over a wild cell, scatter of all cells",
+        "interval",
+        effect_over_wild,
+        cost=8,
+        distributions=SYMMETRIC,
+    ),
     Case("half-width from variance components", "interval", components, cost=2),
     Case("last over first place of a block", "interval", last_over_first, cost=2),
     Case("difference of two cells", "test", difference, cost=2),
     Case("equivalence (TOST) at the bound", "test", equivalence, cost=2),
     Case("any of ten differences, Holm", "test", family, cost=4),
+    Case("equivalence at the bound, scatter of all cells", "test", equivalence_pooled, cost=8),
+    Case("any of five differences, scatter of all cells, Holm", "test", family_pooled, cost=8),
+    Case(
+        "any of five over a wild cell, scatter of all cells, Holm",
+        "test",
+        family_over_wild,
+        cost=8,
+        distributions=SYMMETRIC,
+    ),
     Case("trend of a cell, Kendall", "test", trend),
     Case("drift inside blocks", "test", drift, cost=2),
     Case("changepoint", "test", changepoint, cost=4, counts=SECONDS),

@@ -18,6 +18,7 @@ from fsgreen.papers.effects import Config
 from fsgreen.papers.fast10 import analyse
 from fsgreen.recommend.forest import forest
 from fsgreen.recommend.planning import more_blocks
+from fsgreen.stats import Scatter
 
 FUZZ = settings(max_examples=round(200 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
 NOW = Config("ext3")
@@ -279,6 +280,15 @@ def test_more_blocks_are_those_of_the_t_tests():
     edge = 0.0512932943875505
     assert blocks(*(edge + x for x in (-0.2, 0.2, -0.2, 0.2)), minimum=5) is not None
     assert blocks(0.01, 3.0, -3.0, 0.5, -0.4) is None
+
+
+def test_the_scatter_of_all_cells_makes_the_plan_shorter():
+    """By hand: 0.1 over 0.1003 sqrt(2 / n) passes t(0.975, 100 and more) at n = 8."""
+    values = [0.1 + 0.2 * x for x in (-1.0, 1.0, -1.0, 1.0, 0.0)]
+    known = more_blocks(
+        *logs(*values), scatter=Scatter(0.1, 100, 20), bound=0.05, minimum=5, level=0.05
+    )
+    assert known == 8 - 5
 
 
 # --- campaigns, figure, command ---------------------------------------------------------------

@@ -9,11 +9,15 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.reduce import CELL
+from fsgreen.design import Plan
+from fsgreen.reduce import CELL, at
 from fsgreen.stats import coverage
 
 TOTALS = {"throughput": ("work_ops", "duration_s"), "efficiency": ("work_ops", "energy_j")}
 """Rates as total over total (rule 29): operations per second and per joule."""
+
+COMPARED = ("workload", "file_system", "option", "load_ops_s")
+"""Factors that tables and figures of file systems vary; all others are held at the baseline."""
 
 UNIT = {"throughput": "ops_s", "efficiency": "ops_j"}
 SHARES = ("user", "system", "iowait", "idle", "steal")
@@ -37,6 +41,17 @@ def cells_table(trials: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFra
             for key, cell in groups
         ]
     )
+
+
+def at_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Return the rows of trials, cells or comparisons in the state of the study's baseline.
+
+    A study may also measure warm caches, say: what is printed beside one published number must not
+    mix these with cold ones.
+    """
+    levels = plan.levels(plan.baseline)
+    held = {factor: level for factor, level in levels.items() if factor not in COMPARED}
+    return table[at(table, held)]
 
 
 def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Estimate) -> str:

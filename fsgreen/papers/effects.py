@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -37,10 +37,8 @@ COLUMNS = [
     *TESTED,
     "model",
     "model_note",
-    "model_ratio_x",
-    "model_low_x",
-    "model_high_x",
-    "model_p",
+    "bootstrap_low_x",
+    "bootstrap_high_x",
 ]
 
 
@@ -90,6 +88,29 @@ def sample(trials: pd.DataFrame, workload: str, config: Config, metric: str) -> 
     return _totals(chosen, metric)
 
 
+@dataclass(frozen=True, eq=False)
+class Scatters:
+    """How far trials scatter as fast as they go: the models of a workload, made when asked.
+
+    With these, `stats.effect` says of two samples what `effects_table` does.
+    """
+
+    trials: pd.DataFrame
+    _groups: dict[str, list[Group]] = field(default_factory=dict)
+
+    def of(self, workload: str, metric: str, *configs: Config) -> stats.Scatter | None:
+        """Return the scatter for comparing these configurations.
+
+        None where the model or one of them forbids it (`MixedModel.refuses`), and where trials of
+        the workload are in several states.
+        """
+        if workload not in self._groups:
+            of_workload = self.trials[self.trials["workload"] == workload]
+            self._groups[workload] = groups_of(of_workload)
+        groups = self._groups[workload]
+        return groups[0].models[metric].scatter(*configs) if len(groups) == 1 else None
+
+
 def effects_table(
     trials: pd.DataFrame,
     pairs: Iterable[tuple[str, str, C, C]],
@@ -100,9 +121,10 @@ def effects_table(
 
     Comparisons of one kind, metric and workload (in one state) are one family (rule 38).
 
-    `candidate_ops_s` ... are the values of both cells in the blocks that both have (rule 30). The
-    columns `model...` are of the mixed model of all cells of the family (rule 36), or, where its
-    diagnostics fail, of the bootstrap: `model` says which, `model_note` why.
+    `candidate_ops_s` ... are the values of both cells in the blocks that both have (rule 30).
+    Intervals and p-values rest on the scatter of all cells of a workload, by a mixed model, or,
+    where that must not be used, on the bootstrap of the two cells (rule 36): `model` says which,
+    `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap.
 
     Parameters
     ----------
@@ -115,14 +137,27 @@ def effects_table(
     config : type
         A frozen dataclass whose fields name the factors in which the cells of a pair may differ.
     """
-    unlimited = trials[trials["load_ops_s"].isna()]
-    shared = conditions(config)
-    family, varied = ["kind", "metric", *shared], _names(config)
-    columns = [*family, *varied, *(f"baseline_{name}" for name in varied), *COLUMNS]
-    groups = [
-        _Group.of(dict(zip(shared, key, strict=True)), these, config)
+    return compared(groups_of(trials, config), pairs, bounds, config)
+
+
+def groups_of(trials: pd.DataFrame, config: type = Config) -> list[Group]:
+    """Return the cells that may be compared, with their models: for several calls of `compared`."""
+    unlimited, shared = trials[trials["load_ops_s"].isna()], conditions(config)
+    return [
+        Group.of(dict(zip(shared, key, strict=True)), these, config)
         for key, these in unlimited.groupby(shared, dropna=False)
     ]
+
+
+def compared(
+    groups: Sequence[Group],
+    pairs: Iterable[tuple[str, str, C, C]],
+    bounds: Mapping[str, float],
+    config: type[C] = Config,  # type: ignore[assignment]
+) -> pd.DataFrame:
+    """Return what `effects_table` does of the trials that the groups were made from."""
+    family, varied = ["kind", "metric", *conditions(config)], _names(config)
+    columns = [*family, *varied, *(f"baseline_{name}" for name in varied), *COLUMNS]
     rows = [
         row
         for kind, workload, candidate, baseline in pairs
@@ -158,34 +193,23 @@ def outcome(n: int, difference_p: float, equivalence_p: float, bounds: Mapping[s
 
 
 @dataclass(frozen=True)
-class _Group:
+class Group:
     """The cells that may be compared: of one workload, in one state."""
 
     conditions: Mapping[str, Any]
     cells: Mapping[Any, pd.DataFrame]
     models: Mapping[str, stats.MixedModel]
+    """By metric."""
 
     @classmethod
-    def of(cls, conditions: Mapping[str, Any], trials: pd.DataFrame, config: type) -> _Group:
-        configs = [
-            config(*levels) for levels in trials[_names(config)].itertuples(index=False, name=None)
-        ]
+    def of(cls, conditions: Mapping[str, Any], trials: pd.DataFrame, config: type) -> Group:
+        """Return the cells of these trials, which share the conditions."""
+        names = _names(config)
+        configs = [config(*levels) for levels in trials[names].itertuples(index=False, name=None)]
         cells = {config: trials[[c == config for c in configs]] for config in set(configs)}
-        models = {
-            metric: stats.mixed_model(
-                pd.DataFrame(
-                    {
-                        "block": trials["block"],
-                        "config": configs,
-                        "value": trials[above] / trials[below],
-                    }
-                ),
-                ["config"],
-                "value",
-            )
-            for metric, (above, below) in TOTALS.items()
-        }
-        return cls(conditions, cells, models)
+        return cls(
+            conditions, cells, {metric: _model(trials, configs, metric) for metric in TOTALS}
+        )
 
     def rows(
         self, kind: str, candidate: object, baseline: object, bounds: Mapping[str, float]
@@ -198,6 +222,7 @@ class _Group:
                 _totals(self.cells[candidate], metric),
                 _totals(self.cells[baseline], metric),
                 bounds["equivalence_percent"] / 100,
+                self.models[metric].scatter(candidate, baseline),
             )
             for metric in TOTALS
         }
@@ -211,12 +236,18 @@ class _Group:
                 **{f"candidate_{UNIT[name]}": one.candidate for name, one in results.items()},
                 **{f"baseline_{UNIT[name]}": one.baseline for name, one in results.items()},
                 **_effect(result),
-                **_modelled(self.models[metric], candidate, baseline, result),
+                **_basis(result, self.models[metric], candidate, baseline),
             }
 
 
 def _names(config: type) -> list[str]:
     return [field.name for field in fields(config)]
+
+
+def _model(trials: pd.DataFrame, configs: list[Any], metric: str) -> stats.MixedModel:
+    above, below = TOTALS[metric]
+    rates = {"block": trials["block"], "config": configs, "rate": trials[above] / trials[below]}
+    return stats.mixed_model(pd.DataFrame(rates), "config", "rate")
 
 
 def _totals(cell: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -238,20 +269,16 @@ def _effect(result: stats.Comparison) -> dict[str, Any]:
     }
 
 
-def _modelled(
-    model: stats.MixedModel, candidate: object, baseline: object, result: stats.Comparison
+def _basis(
+    result: stats.Comparison, model: stats.MixedModel, candidate: object, baseline: object
 ) -> dict[str, Any]:
-    """Return the effect by the mixed model, or by the bootstrap where the model fails."""
-    if model.trouble:
-        name, note, ratio, p = "bootstrap", model.trouble, result.ratio, result.difference_p
-    else:
-        note = "no variance between blocks" if model.boundary else ""
-        name, (ratio, p) = "mixed model", model.ratio([candidate], [baseline])
+    """Return what interval and p-values rest on, and the interval of the bootstrap."""
+    note = model.refuses(candidate, baseline)
+    if not note and not result.pooled:
+        note = "too few common blocks" if result.ratio.n < 2 else "several trials in a block"
     return {
-        "model": name,
+        "model": "mixed model" if result.pooled else "bootstrap",
         "model_note": note,
-        "model_ratio_x": ratio.value,
-        "model_low_x": ratio.low,
-        "model_high_x": ratio.high,
-        "model_p": p,
+        "bootstrap_low_x": result.bootstrap.low,
+        "bootstrap_high_x": result.bootstrap.high,
     }

@@ -3,7 +3,7 @@
 from fsgreen.recommend.changes import HAZARDS, KINDS, Change, change
 from fsgreen.recommend.constraints import KNOWN, Constraints, parse
 from fsgreen.recommend.results import Source, advice, percent, read, write
-from fsgreen.recommend.table import as_baseline, candidates, recommend, workload_named
+from fsgreen.recommend.table import candidates, recommend, workload_named
 
 __all__ = [
     "HAZARDS",
@@ -13,7 +13,6 @@ __all__ = [
     "Constraints",
     "Source",
     "advice",
-    "as_baseline",
     "candidates",
     "change",
     "parse",

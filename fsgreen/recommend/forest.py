@@ -60,8 +60,8 @@ def forest(table: pd.DataFrame) -> Figure:
     blocks = f"{least}" if least == most else f"{least} to {most}"
     note(
         figure,
-        f"95 % intervals over {blocks} blocks; filled: told apart (Holm); band: differences below "
-        f"{now['bound_percent']:g} %; all but mount options take mkfs",
+        f"95 % intervals over {blocks} block{'' if most == 1 else 's'}; filled: told apart (Holm); "
+        f"band: differences below {now['bound_percent']:g} %; all but mount options take mkfs",
     )
     return figure
 

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats as distributions
 
+from fsgreen.stats import Scatter
+
 MOST = 100
 """More blocks than these are not worth counting."""
 
@@ -16,20 +18,23 @@ def more_blocks(
     candidate: pd.DataFrame,
     baseline: pd.DataFrame,
     *,
+    scatter: Scatter | None = None,
     bound: float,
     minimum: int,
     level: float,
 ) -> int | None:
     """Return how many more blocks would decide, if blocks go on as they went so far.
 
-    Decided is what the paired t test tells apart, or what the two one-sided tests call equivalent
-    (Schuirmann 1987), each at `level`. None if there are not two blocks yet, or `MOST` more would
-    not do.
+    Decided is what a t test tells apart, or what two one-sided tests call equivalent (Schuirmann
+    1987), each at `level`, with one trial of each cell in a further block. None if there are not
+    two blocks yet, or `MOST` more would not do.
 
     Parameters
     ----------
     candidate, baseline : DataFrame
         Trials with the columns `block`, `above` and `below`, as `stats.compare` reads them.
+    scatter : Scatter, optional
+        That of all cells; without it, the t test is that of the pairs in each block.
     bound : float
         Largest relative difference that counts as none (0.05 for 5 %).
     minimum : int
@@ -43,11 +48,14 @@ def more_blocks(
     n = len(logs)
     if n < 2 or not np.isfinite(logs).all():
         return None
-    mean, deviation = abs(float(logs.mean())), float(logs.std(ddof=1))
-    limit = -math.log1p(-bound)
+    deviation = float(logs.std(ddof=1))
+    mean, limit = abs(float(logs.mean())), -math.log1p(-bound)
     for more in range(max(1, minimum - n), MOST + 1):
-        error = deviation / math.sqrt(n + more)
-        degrees = n + more - 1
+        if scatter is None:
+            error, degrees = deviation / math.sqrt(n + more), n + more - 1
+        else:
+            error = scatter.error(n + more)
+            degrees = scatter.degrees + more * scatter.block_degrees
         differs = mean > error * distributions.t.isf(level / 2, degrees)
         equal = limit - mean > error * distributions.t.isf(level, degrees)
         if differs or equal:

@@ -11,9 +11,10 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.design import Plan
+from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.effects import Config
 from fsgreen.recommend.changes import KINDS
-from fsgreen.recommend.table import COLUMNS, as_baseline, recommend
+from fsgreen.recommend.table import COLUMNS, recommend
 from fsgreen.reduce import read_identity, read_plan, read_table, simulated_disk, write_table
 
 ADVICE = [
@@ -68,9 +69,9 @@ def read(campaign: str) -> Source:
         If the campaign has not been measured or analysed.
     """
     plan = read_plan(campaign)
-    trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
-    identity = read_identity(campaign)
-    return Source(campaign, as_baseline(trials, plan), as_baseline(cells, plan), plan, identity)
+    tables = (at_baseline(read_table(campaign, name), plan) for name in ("trials", "cells"))
+    trials, cells = (table[table["load_ops_s"].isna()] for table in tables)
+    return Source(campaign, trials, cells, plan, read_identity(campaign))
 
 
 def write(campaign: str) -> Path:

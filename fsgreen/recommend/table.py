@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.papers.cells import TOTALS, UNIT
-from fsgreen.papers.effects import Config, effects_table, sample
+from fsgreen.papers.effects import Config, Group, compared, groups_of, sample
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import ANYTHING, Constraints
 from fsgreen.recommend.planning import more_blocks
 from fsgreen.recommend.verdicts import verdict, words
-from fsgreen.reduce import at
-
-FREE = ["workload", "file_system", "option", "load_ops_s"]
-"""Factors that a recommendation is about; all others are held at the study's baseline."""
 
 SHORT = {
     "web": "webserver",
@@ -53,6 +48,8 @@ COLUMNS = [
     "equivalence_p",
     "equivalence_holm_p",
     "bound_percent",
+    "model",
+    "model_note",
     "verdict",
     "says",
     "more_blocks_count",
@@ -77,13 +74,6 @@ def workload_named(name: str, known: Collection[str]) -> str:
             "workload", name, [*known, *short], next_step="fsgreen recommend --workload ONE_OF_THEM"
         )
     return full
-
-
-def as_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Return the rows without a limit of load whose other factors are those of the baseline."""
-    levels = plan.levels(plan.baseline)
-    held = {factor: level for factor, level in levels.items() if factor not in FREE}
-    return table[at(table, {"load_ops_s": None, **held})]
 
 
 def candidates(
@@ -134,7 +124,7 @@ def recommend(
     Parameters
     ----------
     trials, cells : DataFrame
-        The tables `trials.csv` and `cells.csv`, as `as_baseline` leaves them.
+        The tables `trials.csv` and `cells.csv`, as `results.read` chooses from them.
     workload : str
         Its full name.
     bounds : mapping
@@ -151,13 +141,15 @@ def recommend(
     """
     admitted, _ = candidates(cells, workload, now, constraints)
     trials = trials[trials["workload"] == workload]
-    effects = effects_table(
-        trials, [("recommendation", workload, config, now) for config in admitted], bounds
+    groups = groups_of(trials)
+    (group,) = groups
+    effects = compared(
+        groups, [("recommendation", workload, config, now) for config in admitted], bounds
     )
     of_cell = cells[cells["workload"] == workload].set_index(["file_system", "option"])
     rankings = {metric: _ranked(effects, metric, now) for metric in TOTALS}
     bests = {Config(ranked[0]["file_system"], ranked[0]["option"]) for ranked in rankings.values()}
-    beside = {best: _beside(trials, workload, [now, *admitted], best, bounds) for best in bests}
+    beside = {best: _beside(groups, workload, [now, *admitted], best, bounds) for best in bests}
     rows = []
     for metric, ranked in rankings.items():
         best = Config(ranked[0]["file_system"], ranked[0]["option"])
@@ -185,6 +177,7 @@ def recommend(
                 pair = [sample(trials, workload, each, metric) for each in (config, now)]
                 row["more_blocks_count"] = more_blocks(
                     *pair,
+                    scatter=group.models[metric].scatter(config, now),
                     bound=bounds["equivalence_percent"] / 100,
                     minimum=int(bounds["minimum_trials"]),
                     level=stats.LEVEL / len(admitted),
@@ -198,20 +191,21 @@ def recommend(
 def _ranked(effects: pd.DataFrame, metric: str, now: Config) -> list[dict[str, Any]]:
     """Return the effects on a metric and, at 1, what there is now: the largest ratio first."""
     same = dict.fromkeys(("ratio_x", "ratio_low_x", "ratio_high_x"), 1.0)
-    here = {"metric": metric, "file_system": now.file_system, "option": now.option, **same}
+    basis = dict.fromkeys(("model", "model_note"), "")
+    here = {"metric": metric, "file_system": now.file_system, "option": now.option, **same, **basis}
     rows = [here, *effects[effects["metric"] == metric].to_dict("records")]
     return sorted(rows, key=lambda row: (math.isnan(row["ratio_x"]), -row["ratio_x"]))
 
 
 def _beside(
-    trials: pd.DataFrame,
+    groups: Sequence[Group],
     workload: str,
     configs: Iterable[Config],
     best: Config,
     bounds: Mapping[str, float],
 ) -> dict[tuple[str, Config], str]:
     pairs = [("beside the best", workload, config, best) for config in configs if config != best]
-    effects = effects_table(trials, pairs, bounds)
+    effects = compared(groups, pairs, bounds)
     return {
         (row["metric"], Config(row["file_system"], row["option"])): row["outcome"]
         for row in effects.to_dict("records")

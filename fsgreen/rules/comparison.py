@@ -22,7 +22,7 @@ from fsgreen.rules.answer import (
 from fsgreen.rules.evidence import Evidence
 
 FALLBACK = "bootstrap"
-"""What stands for the mixed model where its diagnostics fail."""
+"""What stands for the mixed model where its diagnostics fail, or a cell is wilder than the rest."""
 
 NOTHING = "nothing is compared"
 
@@ -53,14 +53,21 @@ def mixed_model(evidence: Evidence) -> Answer:
         return not_asked(NOTHING)
     if "model" not in effects:
         return unknown("effects.csv has no mixed model; its intervals are those of the bootstrap")
-    failed = effects[effects["model"] == FALLBACK]
+    alone = effects[effects["model"] == FALLBACK]
+    wild = alone["model_note"] == stats.WILD
+    failed = alone if 2 * wild.sum() > len(effects) else alone[~wild]
     if len(failed):
         reasons = listed(sorted(set(failed["model_note"].fillna("no reason given"))), 2)
         return fired(
             f"it does not hold for {len(failed)} of {len(effects)} comparisons, for which the "
             f"bootstrap is given: {reasons}"
         )
-    return quiet(f"it holds for all {len(effects)} comparisons")
+    return quiet(
+        f"it holds for {len(effects) - len(alone)} of {len(effects)} comparisons; for the others "
+        "the bootstrap is given, as one of their cells scatters more than the rest"
+        if len(alone)
+        else f"it holds for all {len(effects)} comparisons"
+    )
 
 
 def equivalence_is_shown(evidence: Evidence) -> Answer:

@@ -194,7 +194,7 @@ def _compare(candidate: pd.DataFrame, baseline: pd.DataFrame, column: str) -> di
         pairs = (means[0] - means[1]).dropna().to_numpy()
         if len(pairs):
             ratio = stats.LogRatio.of_blocks(pairs)
-            return _result(ratio.n, ratio.n, True, stats.mean_ci(pairs), ratio.difference_p())
+            return _result(len(pairs), len(pairs), True, stats.mean_ci(pairs), ratio.difference_p())
     return _result(len(logs[0]), len(logs[1]), False, *_welch(*(log.to_numpy() for log in logs)))
 
 

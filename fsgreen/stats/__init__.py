@@ -1,13 +1,7 @@
 """Statistics of trials: pure functions, each with the source of its formula."""
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
-from fsgreen.stats.compare import (
-    Comparison,
-    LogRatio,
-    compare,
-    effect,
-    holm,
-)
+from fsgreen.stats.compare import Comparison, compare, effect, holm
 from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
 from fsgreen.stats.latency_profiles import (
     Peak,
@@ -17,7 +11,8 @@ from fsgreen.stats.latency_profiles import (
     shift,
     total_profile,
 )
-from fsgreen.stats.mixed import MixedModel, mixed_model
+from fsgreen.stats.logratio import LogRatio, Scatter
+from fsgreen.stats.mixed import WILD, MixedModel, mixed_model
 from fsgreen.stats.repetition import Components, trials_needed, variance_components
 from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.series import SAME_POWER, changepoints, classify_cell, classify_series
@@ -36,6 +31,7 @@ __all__ = [
     "LEVEL",
     "MIN_BLOCKS",
     "SAME_POWER",
+    "WILD",
     "Comparison",
     "Components",
     "Drift",
@@ -43,6 +39,7 @@ __all__ = [
     "LogRatio",
     "MixedModel",
     "Peak",
+    "Scatter",
     "Variation",
     "changepoints",
     "classify_cell",

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fsgreen.stats.logratio import NO_SCATTER
 from fsgreen.stats.sample import sample_of
 from fsgreen.stats.summary import Estimate
 
@@ -21,9 +22,6 @@ RESAMPLES = 10_000
 MIN_BLOCKS = 5
 """Fewer blocks, or trials, give no bootstrap interval: fast10 (section 3.2) asks for five runs, and
 the scatter of four is too poorly known."""
-
-NO_SCATTER = 1e-12
-"""Standard errors of a logarithm below this are rounding."""
 
 AT_ONCE = 1_000_000
 """Draws of a chunk; sixteen chunks are kept, as the same ones serve every comparison."""

@@ -5,70 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats as distributions
 
-from fsgreen.stats.bootstrap import (
-    MIN_BLOCKS,
-    NO_SCATTER,
-    RESAMPLES,
-    BlockTrials,
-    resampled_totals,
-)
+from fsgreen.stats.bootstrap import MIN_BLOCKS, RESAMPLES, BlockTrials, resampled_totals
+from fsgreen.stats.logratio import LogRatio, Scatter
 from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.summary import Estimate
-
-
-@dataclass(frozen=True)
-class LogRatio:
-    """The logarithm of candidate over baseline, its standard error, and the common blocks.
-
-    All that is said about a pair (interval, difference, equivalence) comes from these three, so
-    that the answers cannot contradict each other.
-    """
-
-    value: float
-    error: float
-    n: int
-
-    @classmethod
-    def of_blocks(cls, log_ratios: ArrayLike) -> LogRatio:
-        """Return the mean over blocks, whose logarithms have the shape (n,), and its error."""
-        logs = np.asarray(log_ratios, dtype=float)
-        n = logs.size
-        error = float(logs.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-        return cls(float(logs.mean()) if n else math.nan, error, n)
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the Student-t interval of the ratio, with n - 1 degrees of freedom."""
-        half = float(distributions.t.ppf(0.5 + level / 2, self.n - 1)) * self.error
-        return math.exp(self.value - half), math.exp(self.value + half)
-
-    def difference_p(self) -> float:
-        """Return the two-sided p-value of "the ratio is 1"; NaN below two blocks."""
-        if self.n < 2 or not math.isfinite(self.error):
-            return math.nan
-        if self.error < NO_SCATTER:
-            return 1.0 if abs(self.value) < NO_SCATTER else 0.0
-        return float(2 * distributions.t.sf(abs(self.value) / self.error, self.n - 1))
-
-    def equivalence_p(self, bound: float) -> float:
-        """Return the larger p of two one-sided t tests (Schuirmann 1987); NaN below two blocks.
-
-        Parameters
-        ----------
-        bound : float
-            The ratio counts as 1 inside (1 - bound, 1 / (1 - bound)).
-        """
-        if self.n < 2 or not math.isfinite(self.error):
-            return math.nan
-        limit = -math.log1p(-bound)
-        if self.error < NO_SCATTER:
-            return 0.0 if abs(self.value) < limit else 1.0
-        return float(distributions.t.sf((limit - abs(self.value)) / self.error, self.n - 1))
 
 
 @dataclass(frozen=True)
@@ -77,6 +24,7 @@ class Comparison:
 
     `ratio` is candidate over baseline, `candidate` and `baseline` are the values themselves;
     `difference_p` belongs to "no difference", `equivalence_p` to "differs by the bound or more".
+    `pooled` says whether these rest on the scatter of all cells; `bootstrap` is the ratio if not.
     """
 
     ratio: Estimate
@@ -84,6 +32,8 @@ class Comparison:
     baseline: float
     difference_p: float
     equivalence_p: float
+    pooled: bool
+    bootstrap: Estimate
 
     def equivalent(self, level: float = LEVEL) -> bool:
         """Return whether equivalence was shown."""
@@ -94,10 +44,15 @@ def compare(
     candidate: pd.DataFrame,
     baseline: pd.DataFrame,
     bound: float,
+    scatter: Scatter | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Comparison:
     """Return effect size, test of difference and test of equivalence.
+
+    The error is that of the bootstrap, or, where the scatter of all cells is given, follows from
+    that: five blocks leave four degrees of freedom for a pair and many more for all cells together.
+    Cells with several trials in a block keep the bootstrap, which knows how these go together.
 
     Parameters
     ----------
@@ -106,35 +61,45 @@ def compare(
         total of `above` over the total of `below` (operations over seconds, say).
     bound : float
         Largest relative difference that counts as none, declared in the plan (0.05 for 5 %).
+    scatter : Scatter, optional
+        That of all cells, from `MixedModel.scatter`; not for a cell over itself.
     seed, resamples : int
         Of the bootstrap.
     """
-    pair = _Pair.of(candidate, baseline, seed, resamples)
+    pair = _Pair.of(candidate, baseline, scatter, seed, resamples)
     logs = pair.log_ratio
     return Comparison(
-        pair.estimate(0.95), *pair.values, logs.difference_p(), logs.equivalence_p(bound)
+        pair.estimate(logs),
+        *pair.values,
+        logs.difference_p(),
+        logs.equivalence_p(bound),
+        pair.pooled,
+        pair.estimate(pair.resampled_ratio),
     )
 
 
 def effect(
     candidate: pd.DataFrame,
     baseline: pd.DataFrame,
+    scatter: Scatter | None = None,
     level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """Return candidate over baseline with a hierarchical bootstrap interval.
+    """Return candidate over baseline with its interval, which rests on what `compare` says.
 
-    The error of the logarithm of the ratio is that of a bootstrap over blocks, then trials, made
-    wider by sqrt(n / (n - 1)), and the interval is Student's (Hesterberg 2015, "t with bootstrap
-    standard error"): at five blocks a percentile interval is much too short. Still short for a cell
-    with a long tail over one without; docs/statistics.md has its coverage.
+    Without `scatter`, the error of the logarithm of the ratio is that of a hierarchical bootstrap
+    over blocks, then trials, made wider by sqrt(n / (n - 1)), and the interval is Student's
+    (Hesterberg 2015, "t with bootstrap standard error"): at five blocks a percentile interval is
+    much too short. Still short for a cell with a long tail over one without; docs/statistics.md has
+    the coverage of both.
 
     Without `MIN_BLOCKS` common blocks, or where the baseline can be zero, the bounds are NaN; where
     only the candidate can be zero, which has no logarithm, they are percentiles, expanded for few
     blocks (Hesterberg 2015). Columns as in `compare`; `n` counts common blocks.
     """
-    return _Pair.of(candidate, baseline, seed, resamples).estimate(level)
+    pair = _Pair.of(candidate, baseline, scatter, seed, resamples)
+    return pair.estimate(pair.log_ratio, level)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -152,15 +117,25 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """The values of both cells over their common blocks, and as resampled, shape (2, resamples)."""
+    """The values of both cells over their common blocks, and as resampled, shape (2, resamples).
+
+    `error` is that of the logarithm of their ratio by the scatter of all cells, with its degrees.
+    """
 
     values: tuple[float, float]
     resampled: NDArray[np.float64]
     n: int
+    error: float = math.nan
+    degrees: int = 0
 
     @classmethod
     def of(
-        cls, candidate: pd.DataFrame, baseline: pd.DataFrame, seed: int, resamples: int
+        cls,
+        candidate: pd.DataFrame,
+        baseline: pd.DataFrame,
+        scatter: Scatter | None,
+        seed: int,
+        resamples: int,
     ) -> _Pair:
         blocks = sorted(set(candidate["block"]) & set(baseline["block"]))
         n = len(blocks)
@@ -174,26 +149,39 @@ class _Pair:
         if n == 1:
             return cls((one, other), np.empty((2, 0)), 1)
         totals = resampled_totals(cells, seed, resamples)
-        return cls((one, other), totals[..., 0] / totals[..., 1], n)
+        resampled = totals[..., 0] / totals[..., 1]
+        if scatter is None or not all(cell.single for cell in cells):
+            return cls((one, other), resampled, n)
+        return cls((one, other), resampled, n, scatter.error(n), scatter.degrees)
 
     @property
     def log_ratio(self) -> LogRatio:
-        """Return the logarithm of the ratio; NaN where a value or one resampled is not positive."""
+        """Return the logarithm of the ratio, with the error by all cells if there is one."""
+        own = self.resampled_ratio
+        return LogRatio(own.value, self.error, self.degrees) if self.pooled else own
+
+    @property
+    def pooled(self) -> bool:
+        """Return whether the error by all cells holds: there is one, and nothing can be zero."""
+        return math.isfinite(self.error) and math.isfinite(self.resampled_ratio.error)
+
+    @cached_property
+    def resampled_ratio(self) -> LogRatio:
+        """The same by the bootstrap alone; NaN where a value or one resampled is not positive."""
         if not (np.array(self.values) > 0).all():
-            return LogRatio(math.nan, math.nan, self.n)
+            return LogRatio(math.nan, math.nan, self.n - 1)
         value = math.log(self.values[0] / self.values[1])
         if self.n < 2 or not (self.resampled > 0).all():
-            return LogRatio(value, math.nan, self.n)
+            return LogRatio(value, math.nan, self.n - 1)
         spread = float(np.log(self.resampled[0] / self.resampled[1]).std())
-        return LogRatio(value, math.sqrt(self.n / (self.n - 1)) * spread, self.n)
+        return LogRatio(value, math.sqrt(self.n / (self.n - 1)) * spread, self.n - 1)
 
-    def estimate(self, level: float) -> Estimate:
-        """Return the ratio with its interval."""
+    def estimate(self, logs: LogRatio, level: float = 0.95) -> Estimate:
+        """Return the ratio with the interval of its logarithm."""
         candidate, baseline = self.values
         ratio = candidate / baseline if baseline else math.nan
         low, high = math.nan, math.nan
         if self.n >= MIN_BLOCKS and (self.resampled[1] > 0).all():
-            logs = self.log_ratio
             low, high = logs.interval(level) if math.isfinite(logs.error) else self._percent(level)
         return Estimate(ratio, low, high, self.n)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats as distributions
 
-from fsgreen.stats.compare import LogRatio
+from fsgreen.stats.logratio import LogRatio
 from fsgreen.stats.sample import constant, sample_of
 from fsgreen.stats.summary import Estimate
 
@@ -103,7 +103,7 @@ def order_drift(
     # Blocks that differ by rounding only are ties.
     tau, between_p = trend(number, np.round(fit[-len(number) :], 12))
     reach = float(np.ptp(places))
-    last_over_first = LogRatio(reach * slope, reach * error, degrees + 1)
+    last_over_first = LogRatio(reach * slope, reach * error, degrees)
     change, low, high = (
         100 * (ratio - 1) for ratio in (math.exp(reach * slope), *last_over_first.interval())
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fsgreen.stats.compare import LogRatio
+from fsgreen.stats.logratio import LogRatio
 from fsgreen.stats.summary import Estimate
 
 Floats = NDArray[np.float64]
@@ -132,4 +132,4 @@ def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:
 def _ratio(logs: Floats) -> Estimate:
     """Return the mean of logs as a ratio, with its interval."""
     ratio = LogRatio.of_blocks(logs)
-    return Estimate(math.exp(ratio.value), *ratio.interval(), ratio.n)
+    return Estimate(math.exp(ratio.value), *ratio.interval(), len(logs))

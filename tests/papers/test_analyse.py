@@ -1,11 +1,14 @@
 """cells.csv, effects.csv and trust.csv of a campaign that was reduced from raw folders."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 import synthetic
 
 from fsgreen import design, paths, reduce
 from fsgreen.papers.cells import cells_table
-from fsgreen.papers.fast10 import analyse
+from fsgreen.papers.fast10 import analyse, claims, figures, numbers
 
 
 @pytest.fixture
@@ -36,6 +39,24 @@ def test_a_missing_trial_breaks_its_block(campaign):
     analyse.write(campaign)
     trust = reduce.read_table(campaign, "trust").set_index("rule")
     assert trust.loc[[3, 26], "state"].eq("fired").all()
+
+
+def test_what_stands_beside_published_numbers_is_of_one_state(tmp_path, monkeypatch):
+    """Warm caches measured too: they must neither be mixed with cold ones nor stop the figures."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    cold = synthetic.cells(["webserver"], ["ext3", "xfs"], ["default", "noatime"])
+    warm = [replace(cell, cache="warm") for cell in cold]
+
+    synthetic.write_raw("two", synthetic.make_plan([*cold, *warm], blocks=5))
+    reduce.write("two")
+    analyse.write("two")
+    claims.write("two")
+    figures.write("two")
+    table = pd.read_csv(paths.results("two") / "tables" / "then_and_now.csv")
+    assert len(table) == len(table.drop_duplicates(["workload", "file system", "option"])) == 1
+    shown = numbers.numbers("two")
+    assert "4 cells that were measured in another state" in shown["not_run"][-1]
+    assert [leader[0] for leader in shown["leaders"]] == ["webserver"]
 
 
 @pytest.mark.parametrize(("device_b_s", "state"), [(1e6, "quiet"), (1e5, "fired")])

@@ -1,11 +1,13 @@
 """Comparisons of a campaign: what is told apart, what is equal, and what stays open."""
 
+import numpy as np
 import pandas as pd
 import pytest
 import synthetic
 
+from fsgreen import stats
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.effects import Config, effects_table, outcome, sample
+from fsgreen.papers.effects import Config, Scatters, effects_table, outcome, sample
 from fsgreen.papers.fast10.analyse import comparisons
 
 CELLS = synthetic.cells(["webserver", "oltp"], ["ext3", "xfs"], ["default", "dtlg", "blk1k"])
@@ -72,26 +74,59 @@ def test_absolute_values_stand_beside_every_ratio():
     assert xfs["candidate_ops_s"].to_numpy() == pytest.approx(9000 * 1.3, rel=0.1)
 
 
-def test_the_model_agrees_with_the_bootstrap_where_it_holds():
-    """Rule 36: two ways to one answer, and the row says which one it is."""
-    table = effects(blocks=10, scatter=0.02)
+def test_where_the_model_holds_intervals_rest_on_all_cells():
+    """Rule 36: one scatter for all pairs of a workload, and the bootstrap stands beside it."""
+    table = effects(blocks=10, scatter=0.02, seed=2)
     modelled = table[(table["model"] == "mixed model") & (table["metric"] == "throughput")]
     assert len(modelled) > 4
-    assert modelled["model_ratio_x"].to_numpy() == pytest.approx(modelled["ratio_x"], rel=0.01)
-    assert (modelled["model_low_x"] < modelled["model_ratio_x"]).all()
-    assert modelled["model_p"].between(0, 1).all()
+    length = np.log(modelled["ratio_high_x"] / modelled["ratio_low_x"])
+    assert (length.groupby(modelled["workload"]).agg(np.ptp) < 1e-6).all()
+    alone = np.log(modelled["bootstrap_high_x"] / modelled["bootstrap_low_x"])
+    assert alone.median() == pytest.approx(length.median(), rel=0.4)
+    assert np.ptp(alone) > 0.01
 
 
 def test_the_bootstrap_takes_over_and_says_why():
-    """A cell that is wild breaks the model for all; the reason is in the row."""
+    """Cells that are wild break the model for all; the reason is in the row."""
     trials = synthetic.trials_frame(CELLS, blocks=12)
     odd = (trials["option"] == "dtlg") & (trials["block"] % 2 == 0)
     trials.loc[odd, "work_ops"] //= 3
     table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
     assert set(table["model"]) == {"bootstrap"}
     assert table["model_note"].str.contains("not normal|variances of cells differ").all()
-    assert (table["model_ratio_x"] == table["ratio_x"]).all()
-    assert (table["model_p"] == table["difference_p"]).all()
+    assert (table["ratio_low_x"] == table["bootstrap_low_x"]).all()
+
+
+def test_all_who_compare_a_pair_say_the_same():
+    """Table, claims and figures must not contradict each other about one pair."""
+    trials = synthetic.trials_frame(CELLS, scatter=0.03)
+    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    scatters = Scatters(trials)
+    assert set(table["model"]) == {"mixed model", "bootstrap"}
+    for row in table.to_dict("records"):
+        pair = (
+            Config(row["file_system"], row["option"]),
+            Config(row["baseline_file_system"], row["baseline_option"]),
+        )
+        samples = (sample(trials, row["workload"], one, row["metric"]) for one in pair)
+        found = stats.effect(*samples, scatters.of(row["workload"], row["metric"], *pair))
+        assert (found.value, found.low, found.high) == (
+            row["ratio_x"],
+            row["ratio_low_x"],
+            row["ratio_high_x"],
+        )
+    notes = table.groupby("model")["model_note"].agg(set)
+    assert stats.WILD in notes["bootstrap"]
+
+
+def test_a_pair_without_common_blocks_says_why():
+    """The reason in the row is the true one."""
+    trials = synthetic.trials_frame(CELLS, scatter=0.02)
+    odd = (trials["option"] == "dtlg") & (trials["block"] > 1)
+    table = effects_table(trials[~odd], comparisons(trials), synthetic.BOUNDS)
+    short = table[(table["option"] == "dtlg") & (table["model_note"] != stats.WILD)]
+    assert set(short["n"]) == {1}
+    assert set(short["model_note"]) == {"too few common blocks"}
 
 
 @pytest.fixture

@@ -9,13 +9,20 @@ from fsgreen.figures.confounds import FLAG
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import effects_table
 from fsgreen.papers.fast10.analyse import comparisons
-from fsgreen.papers.fast10.figures import configurations, cpu_split, power_by_load
+from fsgreen.papers.fast10.figures import (
+    configurations,
+    cpu_split,
+    options_then_and_now,
+    power_by_load,
+)
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.papers.fast10.tables import (
     agreement,
     micro_benchmarks,
     option_effects,
+    paired,
     recommended,
+    then_and_now,
     workload_parameters,
 )
 from fsgreen.papers.tables import as_tex
@@ -157,6 +164,46 @@ def test_agreement_counts_cells_by_what_was_published_and_found():
     assert table["not run"].sum() == len(here) - 2
     none = agreement(PRINTED.table2, effects.iloc[:0]).set_index("published")
     assert none["not run"].sum() == len(here)
+
+
+def test_a_published_number_outside_the_interval_is_told_from_one_inside():
+    """ext3 on the web server lost 27 % by dtlg and 63 % by wrbck: one of them still holds here."""
+    speed = {"webserver-ext3-dtlg": 0.73, "webserver-ext3-wrbck": 1.5}
+    _, effects = tables(speed=speed, scatter=0.01)
+    table = then_and_now(PRINTED.table2, effects).set_index("option")
+    assert table.loc["dtlg", "the published number is"] == "inside"
+    assert table.loc["wrbck", "the published number is"] == "outside"
+    assert table.loc["wrbck", "published, %"] == "-63"
+    assert 45 < int(table.loc["wrbck", "here, %"]) < 55
+    defaults = effects[effects["kind"] == "file system"]
+    assert then_and_now(PRINTED.table2, defaults).empty
+    few = effects.assign(ratio_low_x=float("nan"), ratio_high_x=float("nan"))
+    assert set(then_and_now(PRINTED.table2, few)["the published number is"]) == {"no interval"}
+    assert then_and_now(PRINTED.table2, effects.iloc[:0]).empty
+
+
+def test_a_published_number_is_any_that_rounds_to_it():
+    """27.4 % less is printed as -27: an interval that ends there does not contradict it."""
+    _, effects = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0.01)
+    row = (effects["option"] == "dtlg") & (effects["metric"] == "throughput")
+    for high_x, word in ((0.726, "inside"), (0.724, "outside")):
+        ends = effects.assign(ratio_low_x=effects["ratio_low_x"].mask(row, 0.6))
+        ends["ratio_high_x"] = effects["ratio_high_x"].mask(row, high_x)
+        found = paired(PRINTED.table2, ends).set_index("option")
+        assert found.loc["dtlg", "published_is"] == word
+
+
+def test_a_number_outside_the_interval_is_a_filled_point():
+    """Who looks at the figure alone must see which numbers lie outside."""
+    _, effects = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0.01)
+    figure = options_then_and_now(paired(PRINTED.table2, effects))
+    fills = {
+        line.get_markerfacecolor() for line in figure.axes[0].lines if line.get_marker() == "v"
+    }
+    assert len(fills) == 2
+    assert "white" in fills
+    none = options_then_and_now(paired(PRINTED.table2, effects.iloc[:0]))
+    assert "no option" in " ".join(texts(none))
 
 
 def test_micro_benchmarks_have_a_row_each_also_if_not_run(monkeypatch):

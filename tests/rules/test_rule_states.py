@@ -10,6 +10,7 @@ from sound_campaign import retabled, with_check, with_plan, with_record, without
 from fsgreen import rules
 from fsgreen.rules.reporting import verdict_per_claim
 from fsgreen.rules.trust import JUDGES
+from fsgreen.stats import WILD
 
 NOTHING = pd.DataFrame()
 
@@ -125,6 +126,20 @@ def test_one_trial_per_cell_tells_little(sound):
     one = retabled(sound, sound.trials[sound.trials["block"] == 1])
     states = {number: answer(number, one).state for number in (5, 25, 27, 28, 31)}
     assert set(states.values()) == {"unknown"}
+
+
+@pytest.mark.parametrize(("every", "state"), [(4, "quiet"), (1, "fired")])
+def test_wild_cells_are_no_failure_of_the_model_unless_most_are(sound, every, state):
+    """By the level of its test every fourth sound pair has one: that must not read as a fault."""
+    count = len(sound.effects)
+    wild = [row % every == 0 for row in range(count)]
+    rows = sound.effects.assign(
+        model=["bootstrap" if one else "mixed model" for one in wild],
+        model_note=[WILD if one else "" for one in wild],
+    )
+    found = answer(36, replace(sound, effects=rows))
+    assert found.state == state
+    assert f"{sum(wild) if state == 'fired' else count - sum(wild)} of {count}" in found.found
 
 
 def test_modelled_power_has_an_error_that_nobody_knows(sound):

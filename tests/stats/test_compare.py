@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from fsgreen.stats import MIN_BLOCKS, LogRatio, compare, effect, holm
+from fsgreen.stats import MIN_BLOCKS, LogRatio, Scatter, compare, effect, holm
 
 
 def cell(values, below=1.0):
@@ -49,6 +49,42 @@ def test_the_interval_is_that_of_the_linearised_ratio():
     value = a.sum() / b.sum()
     assert estimate.low == pytest.approx(value / reach, rel=0.003)
     assert estimate.high == pytest.approx(value * reach, rel=0.003)
+
+
+POOLED = Scatter(0.1, 100, 20)
+
+
+def test_the_scatter_of_all_cells_tells_apart_what_five_blocks_of_a_pair_do_not():
+    """By hand: log 1.2, whose error is that of ten trials, with 100 degrees instead of four."""
+    one, other = cell([12, 13.2, 10.8, 12, 12.0]), cell([10, 9.0, 11, 10.5, 9.5])
+    alone = compare(one, other, 0.05)
+    result = compare(one, other, 0.05, POOLED)
+    error = math.sqrt(2 / 5 * math.expm1(0.1**2))
+    value = math.log(60 / 50)
+    assert result.pooled
+    assert result.ratio.value == alone.ratio.value
+    assert result.ratio.low == pytest.approx(math.exp(value - t.ppf(0.975, 100) * error))
+    assert result.difference_p == pytest.approx(2 * t.sf(value / error, 100))
+    assert result.equivalence_p == pytest.approx(t.sf((-math.log(0.95) - value) / error, 100))
+    assert result.difference_p < 0.005 < alone.difference_p
+    assert result.bootstrap == alone.ratio
+    assert effect(one, other, POOLED) == result.ratio
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (cell([12.0]), cell([10.0])),
+        (pd.concat([cell([12.0, 11, 13, 12, 12])] * 2), cell([10.0, 9, 11, 10, 10])),
+        (cell([0.0, 0, 0, 0, 0]), cell([10.0, 9, 11, 10, 10])),
+    ],
+    ids=["one block", "two trials in a block", "no work"],
+)
+def test_what_the_scatter_of_others_says_nothing_about_stays_with_the_bootstrap(cells):
+    """However quiet the rest is: one pair has no p-value, and zero no logarithm."""
+    alone, result = compare(*cells, 0.05), compare(*cells, 0.05, POOLED)
+    assert not result.pooled
+    assert str(result) == str(alone)
 
 
 def test_more_resamples_say_the_same():

@@ -82,6 +82,25 @@ def test_simulations_repeat():
     assert list(command.jobs(100, seed=1)) == jobs
 
 
+def test_what_was_not_simulated_stays_as_it_was():
+    """`--only` must neither lose rows nor change their order."""
+    fresh = TABLE[TABLE["estimator"] == "dip"].assign(rate_percent=50.0)
+    table = command.merged(fresh, TABLE)
+    dip = table["estimator"] == "dip"
+    assert set(table[dip]["rate_percent"]) == {50.0}
+    assert table[~dip].equals(TABLE[~dip])
+    assert {CASES[index].estimator for index, *_ in command.jobs(9, 1, only="dip")} == {"dip"}
+
+
+def test_what_only_leaves_out_must_be_known():
+    """An hour of simulation must not end in a missing row."""
+    command.check("dip", TABLE)
+    with pytest.raises(FsgreenError, match="no estimator has 'dib'"):
+        command.check("dib", TABLE)
+    with pytest.raises(FsgreenError, match=r"never simulated.*harmonic mean"):
+        command.check("dip", TABLE[TABLE["estimator"] != "harmonic mean"])
+
+
 @pytest.mark.parametrize(
     ("kind", "percent", "verdict"),
     [

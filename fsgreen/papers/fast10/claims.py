@@ -11,6 +11,7 @@ import pandas as pd
 from fsgreen import paths
 from fsgreen.claims import Part
 from fsgreen.confounds import Gate
+from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.fast10.measured import Bench, test
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
@@ -23,11 +24,11 @@ PAPER = "fast10"
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    identity = read_identity(campaign)
+    identity, plan = read_identity(campaign), read_plan(campaign)
     bench = Bench(
-        read_table(campaign, "trials"),
-        read_table(campaign, "cells"),
-        read_plan(campaign).bounds,
+        at_baseline(read_table(campaign, "trials"), plan),
+        at_baseline(read_table(campaign, "cells"), plan),
+        plan.bounds,
         str(identity["boundary"]),
         declared(PAPER, "needs"),
         geometry_table(list_trials(paths.raw(campaign))),

@@ -15,7 +15,7 @@ from fsgreen import stats
 from fsgreen.claims import Band, Part, Verdict, band, judge, judge_order, unit_of, written
 from fsgreen.confounds import Gate
 from fsgreen.papers.cells import TOTALS
-from fsgreen.papers.effects import Config, sample
+from fsgreen.papers.effects import Config, Scatters, sample
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, WORKLOADS
 from fsgreen.reduce import CELL
 
@@ -57,6 +57,11 @@ class Bench:
         names = rows[["workload", "file_system", "option"]].itertuples(index=False)
         return frozenset((workload, Config(*config)) for workload, *config in names)
 
+    @cached_property
+    def scatters(self) -> Scatters:
+        """How far the trials scatter."""
+        return Scatters(self.trials)
+
     def missing(self, *cells: tuple[str, Config]) -> dict[str, Any]:
         """Return what a comparison of cells lacks, as fields of a `Part`, or nothing."""
         for _, config in cells:
@@ -68,6 +73,13 @@ class Bench:
             if (workload, config) not in self.unlimited
         )
         return {"lacks": lacks} if lacks else {}
+
+    def effect(self, workload: str, configs: Sequence[Config], metric: str) -> stats.Estimate:
+        """Return a metric, or the mean of a column, of the first configuration over the second."""
+        if metric not in TOTALS:
+            return stats.effect(*(_column(self.trials, workload, one, metric) for one in configs))
+        candidate, baseline = (sample(self.trials, workload, one, metric) for one in configs)
+        return stats.effect(candidate, baseline, self.scatters.of(workload, metric, *configs))
 
     def gated(self, workload: str, configs: Sequence[Config], ratio: stats.Estimate) -> str:
         """Return what the gate says of the first configuration over the second."""
@@ -117,9 +129,7 @@ def _ratio(
     if missing:
         return Part(what, "not testable here", published=published, unit=unit, **missing)
     target = band(number, "measured", bench.bounds["equivalence_percent"] / 100)
-    ours = stats.effect(
-        *(sample(bench.trials, workload, config, metric) for config in (subject, baseline))
-    )
+    ours = bench.effect(workload, (subject, baseline), metric)
     gate = bench.gated(workload, (subject, baseline), ours)
     verdict = judge(ours, target)
     if metric == "throughput":
@@ -135,8 +145,7 @@ def _above(workload: str, above: str, below: str, metric: str, bench: Bench) -> 
     missing = bench.missing(*((workload, config) for config in configs))
     if missing:
         return Part(what, "not testable here", published=published, **missing)
-    take = sample if metric in TOTALS else _column
-    ours = stats.effect(*(take(bench.trials, workload, config, metric) for config in configs))
+    ours = bench.effect(workload, configs, metric)
     target, gate = Band(1, math.inf, 1), bench.gated(workload, configs, ours)
     return Part(what, judge_order(ours), "measured", published, target, ours, gate=gate)
 

@@ -6,22 +6,41 @@ from typing import Any
 
 import pandas as pd
 
+from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.papers.numbers import campaign_numbers
-from fsgreen.reduce import read_table
+from fsgreen.reduce import read_plan, read_table
 
 
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/fast10.typ` shows, ready to be written as JSON."""
     printed = Printed.load()
     shared = campaign_numbers(campaign, printed)
-    trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
+    plan, whole = read_plan(campaign), read_table(campaign, "cells")
+    trials, cells, effects = (
+        at_baseline(table, plan)
+        for table in (read_table(campaign, "trials"), whole, read_table(campaign, "effects"))
+    )
     return {
         **shared,
-        "leaders": _leaders(cells, read_table(campaign, "effects")),
+        "leaders": _leaders(cells, effects),
         "figures": _figures(str(shared["boundary"])),
-        "not_run": [*shared["not_run"], *_options_not_run(trials, printed)],
+        "not_run": [
+            *shared["not_run"],
+            *_options_not_run(trials, printed),
+            *_not_shown(whole, cells),
+        ],
     }
+
+
+def _not_shown(whole: pd.DataFrame, shown: pd.DataFrame) -> list[str]:
+    more = len(whole) - len(shown)
+    if not more:
+        return []
+    return [
+        f"not in these figures, tables and claims: {more} cells that were measured in another "
+        "state than the baseline's; they stand in cells.csv and effects.csv"
+    ]
 
 
 def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
@@ -68,6 +87,10 @@ def _figures(boundary: str) -> list[dict[str, str]]:
         beside = "Below: relative to one file system, beside the published ratios."
         captions[f"fig{number}a"] = f"Figure {number}a: throughput, {workload}. {beside}"
         captions[f"fig{number}b"] = f"Figure {number}b: work per energy ({power}), {workload}."
+    captions["fig_options"] = (
+        "Options, published against here: throughput relative to the file system's default. "
+        "On the diagonal nothing has changed."
+    )
     return [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()]
 
 

@@ -75,3 +75,8 @@ class Printed(PrintedPaper):
                 }
             )
         return pd.DataFrame(rows)
+
+
+def throughput_changes(table2: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of table 2 on throughput, without file systems that no kernel has today."""
+    return table2[(table2["metric"] == METRICS["throughput"]) & ~table2["fs"].isin(GONE)]

@@ -9,22 +9,27 @@ from matplotlib.figure import Figure
 from fsgreen import paths
 from fsgreen.confounds import Gate, read_probes
 from fsgreen.figures import offset_curve, on_disk, queue_curve, save
+from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.cpu_split import cpu_split
+from fsgreen.papers.fast10.figures.options_then_and_now import options_then_and_now
 from fsgreen.papers.fast10.figures.power_by_load import power_by_load
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.papers.fast10.tables import write_tables
-from fsgreen.reduce import read_table, simulated_disk
+from fsgreen.papers.fast10.tables import paired, write_tables
+from fsgreen.reduce import read_plan, read_table, simulated_disk
 
-__all__ = ["configurations", "cpu_split", "power_by_load", "write"]
+__all__ = ["configurations", "cpu_split", "options_then_and_now", "power_by_load", "write"]
 
 
 def write(campaign: str) -> Path:
-    """Write figures 1 to 6b, the confounds' curves and tables 1 to 3; return the figures' folder.
+    """Write figures 1 to 6b, further ones and all tables; return the figures' folder.
 
     Figures are SVG and PNG in `figures/`, tables CSV and TeX in `tables/`.
     """
-    cells, trials = read_table(campaign, "cells"), read_table(campaign, "trials")
+    plan = read_plan(campaign)
+    cells, trials, effects = (
+        at_baseline(read_table(campaign, name), plan) for name in ("cells", "trials", "effects")
+    )
     printed, gate = Printed.load(), Gate.of(campaign)
     folder, disk = paths.results(campaign) / "figures", simulated_disk(campaign)
 
@@ -38,8 +43,9 @@ def write(campaign: str) -> Path:
             name = f"{number}{panel}"
             figure = configurations(cells, trials, printed.bars(name), workload, metric, gate)
             keep(figure, f"fig{name}")
+    keep(options_then_and_now(paired(printed.table2, effects)), "fig_options")
     probes = read_probes(campaign)
     keep(offset_curve(probes["offset"]), "confound_offset")
     keep(queue_curve(probes["queue"]), "confound_queue")
-    write_tables(campaign, printed)
+    write_tables(campaign, printed, cells, effects)
     return folder

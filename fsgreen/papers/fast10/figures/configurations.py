@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from fsgreen import stats
 from fsgreen.confounds import Gate
 from fsgreen.figures import COLOUR, HATCH, NAME, empty, flag, modelled, new, note, styled
-from fsgreen.papers.effects import Config, sample
+from fsgreen.papers.effects import Config, Scatters, sample
 from fsgreen.reduce import CELL
 
 REFERENCES = ("xfs", "ext3", "ext2")
@@ -123,9 +123,18 @@ def _ratios(bars: pd.DataFrame, trials: pd.DataFrame, workload: str, metric: str
     reference = next((name for name in REFERENCES if name in have), None)
     if reference is None:
         return bars.iloc[:0]
-    base = sample(trials, workload, Config(reference), metric)
+    baseline, scatters = Config(reference), Scatters(trials)
+    base = sample(trials, workload, baseline, metric)
     configs = (Config(*pair) for pair in zip(bars["file_system"], bars["option"], strict=True))
-    ours = [stats.effect(sample(trials, workload, config, metric), base) for config in configs]
+    ours = [
+        stats.effect(
+            sample(trials, workload, config, metric),
+            base,
+            # The bar that others are compared with is 1, without an error.
+            scatters.of(workload, metric, config, baseline) if config != baseline else None,
+        )
+        for config in configs
+    ]
     is_base = (bars["file_system"] == reference) & (bars["option"] == "default")
     printed = bars[["value", "low", "high"]] / bars[is_base]["value"].iloc[0]
     return bars.assign(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen.papers.fast10.reference import GONE
+from fsgreen.papers.fast10.reference import throughput_changes
 
 HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (inconclusive)"
 NOT_RUN = "not run"
@@ -25,7 +25,7 @@ def agreement(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     effects : DataFrame
         The table `effects.csv`; may be empty.
     """
-    rows = printed[(printed["metric"] == "perf") & ~printed["fs"].isin(GONE)]
+    rows = throughput_changes(printed)
     found = _outcomes(effects)
     pairs = [
         (_published(row), found.get((row["workload"], row["fs"], row["option"]), NOT_RUN))

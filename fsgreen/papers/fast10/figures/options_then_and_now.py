@@ -1,0 +1,79 @@
+"""What options did in 2010 against what they do here, a point for each number of table 2."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from fsgreen.figures import COLOUR, NAME, empty, new, note, styled
+from fsgreen.figures.style import MARKER
+from fsgreen.papers.fast10.reference import WORKLOADS
+from fsgreen.papers.fast10.tables.then_and_now import OUTSIDE
+
+TICKS_X = (0.125, 0.25, 0.5, 1, 2, 4, 8)
+ROOM = 1.15
+
+
+@styled
+def options_then_and_now(pairs: pd.DataFrame) -> Figure:
+    """Return a panel per workload: ratio to the default as published, and here with its interval.
+
+    On the diagonal nothing has changed. A filled point is one whose published number lies outside
+    the interval; one without a bar has none.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `tables.then_and_now.paired` returns it.
+    """
+    figure = new(5.6)
+    if pairs.empty:
+        return empty(figure, "This campaign has no option of fast10's table 2.")
+    reach = pairs[["published_x", "ratio_x", "ratio_low_x", "ratio_high_x"]].stack()
+    limits = min(reach.min(), 1) / ROOM, max(reach.max(), 1) * ROOM
+    panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
+    for axes, workload in zip(panels, WORKLOADS, strict=True):
+        axes.set(title=workload, xscale="log", yscale="log", xlim=limits, ylim=limits)
+        axes.plot(limits, limits, color="black", linewidth=0.8, zorder=1)
+        axes.axhline(1, color="0.6", linewidth=0.6, linestyle=":", zorder=1)
+        axes.axvline(1, color="0.6", linewidth=0.6, linestyle=":", zorder=1)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_ticks([x for x in TICKS_X if limits[0] <= x <= limits[1]])
+            axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+            axis.set_minor_locator(NullLocator())
+        for name, rows in pairs[pairs["workload"] == workload].groupby("file_system"):
+            _points(axes, rows, str(name))
+    for axes in panels[2:]:
+        axes.set_xlabel("published: option over default")
+    for axes in panels[::2]:
+        axes.set_ylabel("here: option over default")
+    entries: dict[str, Artist] = {}
+    for axes in panels:
+        entries |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(entries.values(), entries, loc="outside upper left", ncols=len(entries))
+    note(
+        figure,
+        "Filled: the published number lies outside the 95 % interval. No bar: too few blocks.",
+    )
+    return figure
+
+
+def _points(axes: Axes, rows: pd.DataFrame, name: str) -> None:
+    for row in rows.to_dict("records"):
+        error = None
+        if pd.notna(row["ratio_low_x"]):
+            error = [[row["ratio_x"] - row["ratio_low_x"]], [row["ratio_high_x"] - row["ratio_x"]]]
+        axes.errorbar(
+            row["published_x"],
+            row["ratio_x"],
+            yerr=error,
+            fmt=MARKER[name],
+            color=COLOUR[name],
+            markerfacecolor=COLOUR[name] if row["published_is"] == OUTSIDE else "white",
+            markersize=5,
+            linewidth=0.9,
+            label=NAME[name],
+        )

@@ -1,0 +1,82 @@
+"""What fast10 printed for each option beside what it does here: does the old number still hold?"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from fsgreen.papers.fast10.reference import WORKLOADS, throughput_changes
+
+INSIDE, OUTSIDE, OPEN = "inside", "outside", "no interval"
+TEXTS = [
+    "workload",
+    "file system",
+    "option",
+    "published, %",
+    "here, %",
+    "interval",
+    "blocks",
+    "the published number is",
+]
+KEY = ["workload", "file_system", "option"]
+
+ROUNDING_X = 0.005
+"""Changes are printed in whole per cent."""
+
+
+def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per number of table 2 on throughput that was measured here.
+
+    Columns are workload, file_system, option, `published_x` and, as in `effects.csv`, `n` and
+    `ratio_x` with its interval. `published_is` says whether the published ratio is inside that, for
+    any value that rounds to the printed one. What was printed as a dash has no number.
+
+    Parameters
+    ----------
+    printed : DataFrame
+        The published table in its long form.
+    effects : DataFrame
+        The table `effects.csv`; may be empty.
+    """
+    ours = ["n", "ratio_x", "ratio_low_x", "ratio_high_x"]
+    if effects.empty:
+        return pd.DataFrame(columns=[*KEY, "published_x", *ours, "published_is"])
+    numbers = throughput_changes(printed).dropna(subset="change_percent")
+    then = numbers.rename(columns={"fs": "file_system"})
+    then = then.assign(published_x=1 + then["change_percent"] / 100)[[*KEY, "published_x"]]
+    now = effects[(effects["kind"] == "option") & (effects["metric"] == "throughput")]
+    both = then.merge(now[[*KEY, *ours]], on=KEY)
+    within = both["published_x"].between(
+        both["ratio_low_x"] - ROUNDING_X, both["ratio_high_x"] + ROUNDING_X
+    )
+    words = within.map({True: INSIDE, False: OUTSIDE}).where(both["ratio_low_x"].notna(), OPEN)
+    place = both["workload"].map({name: place for place, name in enumerate(WORKLOADS)})
+    return both.assign(published_is=words, place=place).sort_values(
+        ["place", "file_system", "option"], ignore_index=True
+    )[[*KEY, "published_x", *ours, "published_is"]]
+
+
+def then_and_now(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the same as texts: changes in per cent of the default, with the interval of ours."""
+    rows = paired(printed, effects)
+    return pd.DataFrame(
+        [
+            (
+                *(row[name] for name in KEY),
+                _percent(row["published_x"]),
+                _percent(row["ratio_x"]),
+                _interval(row["ratio_low_x"], row["ratio_high_x"]),
+                row["n"],
+                row["published_is"],
+            )
+            for row in rows.to_dict("records")
+        ],
+        columns=TEXTS,
+    )
+
+
+def _interval(low_x: float, high_x: float) -> str:
+    return "none" if pd.isna(low_x) else f"[{_percent(low_x)}, {_percent(high_x)}]"
+
+
+def _percent(ratio_x: float) -> str:
+    return f"{round(100 * (ratio_x - 1)):+d}"
