@@ -20,10 +20,14 @@ PACE_S = 0.05
 
 
 class Load:
-    """A load of known power: 100.04 W, and 160 W more from 0.8 to 1.5 s after `begin`."""
+    """A load of known power: 100.04 W, and 160 W more from 0.8 to 1.5 s after `start`."""
 
     def __init__(self):
-        self.begin_s = self.last_s = time.monotonic()
+        self.last_s = time.monotonic()
+        self.start()
+
+    def start(self):
+        self.begin_s = time.monotonic()
 
     def energy_j(self, until_s):
         high_s = min(max(until_s - self.begin_s - 0.8, 0.0), 0.7)
@@ -58,14 +62,34 @@ def wait_for(condition, limit_s=8.0):
         time.sleep(0.02)
 
 
-def test_energy_from_emulator_to_joules_is_the_models_within_the_quantisation(meters, tmp_path):
-    with Capture(meters, tmp_path / "power.raw") as capture:
+def record_once(meters, raw, length_s, begin):
+    with Capture(meters, raw) as capture:
         wait_for(lambda: capture.total_w() is not None)
+        begin()
         start_s = time.monotonic()
-        time.sleep(1.0)
+        time.sleep(length_s)
         end_s = time.monotonic()
         wait_for(lambda: capture.total_w(since_s=end_s) is not None)
     power, _ = capture.finish()
+    return power, start_s, end_s
+
+
+def record(meters, folder, length_s, begin=lambda: None):
+    """Return a table of power and a phase; where the machine stood still in it, of a later try."""
+    for attempt in range(5):
+        power, *phase = record_once(meters, folder / f"power-{attempt}.raw", length_s, begin)
+        flaws = [
+            flaw
+            for _, readings in power.groupby("meter")
+            for flaw in trace.check_trace(readings, *phase, 1 / PACE_S)
+        ]
+        if not flaws:
+            return power, *phase
+    return pytest.fail(f"each of five traces is flawed, the last one: {flaws}")
+
+
+def test_energy_from_emulator_to_joules_is_the_models_within_the_quantisation(meters, tmp_path):
+    power, start_s, end_s = record(meters, tmp_path, 1.0)
     for name, watts in (("system", 173.26), ("disk", 7.52)):
         readings = power[power["meter"] == name]
         budget = trace.error_budget(readings, start_s, end_s, meters[name].describe())
@@ -79,18 +103,12 @@ def test_energy_of_a_burst_inside_the_phase_is_the_models(tmp_path):
     load = Load()
     with ExitStack() as stack:
         meter = _meter(stack, "system", load)
-        with Capture({"system": meter}, tmp_path / "power.raw") as capture:
-            wait_for(lambda: capture.total_w() is not None)
-            load.begin_s = start_s = time.monotonic()
-            time.sleep(1.9)
-            end_s = time.monotonic()
-            wait_for(lambda: capture.total_w(since_s=end_s) is not None)
-    power, _ = capture.finish()
+        power, start_s, end_s = record({"system": meter}, tmp_path, 1.9, begin=load.start)
     steps_s, steps_w = np.diff(power["time_s"]), np.abs(np.diff(power["power_w"]))
     jitter_j = steps_w.sum() * np.abs(steps_s - PACE_S).max()
     rounding_j = trace.error_budget(power, start_s, end_s, meter.describe()).quantisation_j
     energy = trace.energy_j(power, start_s, end_s)
-    assert abs(energy - load.energy_j(end_s)) <= rounding_j + jitter_j
+    assert abs(energy - (load.energy_j(end_s) - load.energy_j(start_s))) <= rounding_j + jitter_j
     assert jitter_j < 160 * 0.7 / 2
 
 
