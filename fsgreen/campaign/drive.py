@@ -11,9 +11,9 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from fsgreen import audit, trace, trial
+from fsgreen.campaign.fitting import Workloads, load_workloads
 from fsgreen.campaign.onetrial import Bench, run_trial
 from fsgreen.campaign.pace import Pace
-from fsgreen.campaign.preparation import conditions_of
 from fsgreen.campaign.pulses import make_pulses
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
@@ -22,7 +22,6 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter, open_meters, simdisk
 from fsgreen.preflight import load
 from fsgreen.testbeds import Conditions, Testbed
-from fsgreen.workloads import Workload, load_workload
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
@@ -67,6 +66,7 @@ def run(
     FsgreenError
         For anything that stops the campaign; the whole trials so far are kept.
     """
+    workloads = load_workloads(plan, testbed)
     campaign = Campaign(name)
     with campaign.alone():
         campaign.adopt(plan)
@@ -74,7 +74,6 @@ def run(
         campaign.note_stopping()
         if not campaign.pending():
             return campaign
-        workloads = _check_levels(plan, testbed)
         opened = open_meters(_tables(meters, testbed), testbed.device_name)
         try:
             bench = _prepare_bench(campaign, plan, testbed, opened, workloads)
@@ -171,38 +170,12 @@ def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
     campaign.note_pulses([edge_s + ahead_s for edge_s in make_pulses(runs)])
 
 
-def _check_levels(plan: Plan, testbed: Testbed) -> dict[tuple[str, int | None], Workload]:
-    workloads: dict[tuple[str, int | None], Workload] = {}
-    for cell in plan.cells:
-        testbed.check(cell.file_system, cell.option, conditions_of(plan, cell))
-        key = (cell.workload, cell.readers)
-        if key not in workloads:
-            scale = plan.profile.scale[cell.workload]
-            workloads[key] = load_workload(cell.workload, scale, cell.variables)
-            workloads[key].check()
-        if plan.levels(cell)["cache"] == "warm":
-            _check_fits(workloads[key], plan)
-    return workloads
-
-
-def _check_fits(workload: Workload, plan: Plan) -> None:
-    """Refuse a warm cache for files that the memory cannot hold (rule 7)."""
-    memory_b = audit.audit()["memory_b"]
-    if memory_b is not None and workload.size_b > memory_b:
-        raise FsgreenError(
-            f"the cache cannot be warm: the files of {workload.name} have "
-            f"{workload.size_b / 2**20:.0f} MiB, the memory {memory_b / 2**20:.0f} MiB (rule 7)",
-            where=f"studies/{plan.study}.yaml",
-            next_step=f"a smaller scale in the profile {plan.profile.name}, or the cache cold",
-        )
-
-
 def _prepare_bench(
     campaign: Campaign,
     plan: Plan,
     testbed: Testbed,
     meters: Mapping[str, Meter],
-    workloads: Mapping[tuple[str, int | None], Workload],
+    workloads: Workloads,
 ) -> Bench:
     infos = {name: meter.describe() for name, meter in meters.items()}
     boundaries = {info.boundary for info in infos.values()}

@@ -14,6 +14,7 @@ from typing import Any
 
 from fsgreen import audit, trace
 from fsgreen.campaign import checks, simulated
+from fsgreen.campaign.fitting import Workloads
 from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial, values_of
@@ -32,17 +33,14 @@ DIRTY = ("Dirty:", "Writeback:")
 
 @dataclass(frozen=True)
 class Bench:
-    """Everything that the trials of a campaign have in common.
-
-    Workloads are by name and number of readers.
-    """
+    """Everything that the trials of a campaign have in common."""
 
     campaign: Campaign
     plan: Plan
     testbed: Testbed
     meters: Mapping[str, Meter]
     infos: Mapping[str, MeterInfo]
-    workloads: Mapping[tuple[str, int | None], Workload]
+    workloads: Workloads
     identity: Mapping[str, Any]
 
     def workload(self, planned: PlannedTrial) -> Workload:

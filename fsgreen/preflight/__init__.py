@@ -8,9 +8,8 @@ from fsgreen import paths
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.preflight import able, clocks, load, power, settings
 from fsgreen.preflight.finding import ORDER, Finding, Severity
-from fsgreen.preflight.plan import check_plan
 
-__all__ = ["Finding", "Severity", "check", "check_plan"]
+__all__ = ["Finding", "Severity", "check"]
 
 
 def check(*, folder: Path | None = None, tree: Tree = HERE) -> list[Finding]:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import design, testbeds
-from fsgreen.campaign import drive
+from fsgreen.campaign import fitting
 from fsgreen.workloads import Outcome
 
 PHASES = {"idle_s": 1.2, "warmup_s": 0.2, "measure_s": 3.0, "settle_limit_s": 30.0}
@@ -94,7 +94,7 @@ def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[dict[str, Any
 
     def choose(behaviour: Callable[[dict[str, Any]], None]) -> None:
         monkeypatch.setattr(
-            drive, "load_workload", lambda name, *_: ScriptedWorkload(name, behaviour)
+            fitting, "load_workload", lambda name, *_: ScriptedWorkload(name, behaviour)
         )
 
     choose(lambda summary: None)

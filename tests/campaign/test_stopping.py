@@ -41,7 +41,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
     `act` is called for each trial; it may interrupt, or return why the trial does not count.
     """
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    monkeypatch.setattr(drive, "_check_levels", lambda plan, testbed: {})
+    monkeypatch.setattr(drive, "load_workloads", lambda plan, testbed: {})
     monkeypatch.setattr(drive, "open_meters", lambda meters, device: {})
 
     def run(name: str, plan: Plan, act: Act = lambda planned: None) -> list[str]:

@@ -71,21 +71,6 @@ def test_a_cache_in_another_state_does_not_count_and_is_not_worked_on(
     assert runs == []
 
 
-def test_files_larger_than_the_memory_cannot_be_warm(
-    data: Path,
-    behave: Behave,
-    bed: testbeds.Testbed,
-    plan: Plan,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    small = {**audit.audit(), "memory_b": 2**19}
-    monkeypatch.setattr(audit, "audit", lambda: small)
-    warm = of_cells(plan, replace(plan.baseline, cache="warm"))
-    with pytest.raises(FsgreenError, match="the cache cannot be warm: the files of webserver"):
-        campaign.run(warm, "demo", testbed=bed)
-    assert not (campaign.Campaign("demo").folder / "campaign.json").exists()
-
-
 def test_a_machine_that_became_slower_does_not_count(
     data: Path,
     behave: Behave,

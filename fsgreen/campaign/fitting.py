@@ -1,0 +1,59 @@
+"""Whether a plan fits its testbed and its machine: asked before anything is made."""
+
+from __future__ import annotations
+
+from fsgreen import audit
+from fsgreen.campaign.preparation import conditions_of
+from fsgreen.design import Plan
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import Testbed
+from fsgreen.workloads import Workload, load_workload
+
+Workloads = dict[tuple[str, int | None], Workload]
+"""By name and number of readers."""
+
+
+def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
+    """Return what runs in the trials of a plan, once all of it can.
+
+    Raises
+    ------
+    FsgreenError
+        For an unknown workload, for a file system, option, device, scheduler or disk that the
+        testbed does not have, and for files that fit neither the image nor, warm, the memory.
+    """
+    workloads: Workloads = {}
+    for cell in plan.cells:
+        testbed.check(cell.file_system, cell.option, conditions_of(plan, cell))
+        key = (cell.workload, cell.readers)
+        if key not in workloads:
+            scale = plan.profile.scale[cell.workload]
+            workloads[key] = load_workload(cell.workload, scale, cell.variables)
+            workloads[key].check()
+            _check_image(workloads[key], plan)
+        if plan.levels(cell)["cache"] == "warm":
+            _check_memory(workloads[key], plan)
+    return workloads
+
+
+def _check_image(workload: Workload, plan: Plan) -> None:
+    if workload.size_b > plan.profile.image_b:
+        raise FsgreenError(
+            f"{workload.name} at scale {plan.profile.scale[workload.name]:g} needs "
+            f"{workload.size_b / 2**20:.0f} MiB, the image has "
+            f"{plan.profile.image_b / 2**20:.0f} MiB",
+            where=f"studies/{plan.study}.yaml",
+            next_step=f"a smaller scale or a larger image_mib in profile {plan.profile.name}",
+        )
+
+
+def _check_memory(workload: Workload, plan: Plan) -> None:
+    """Refuse a warm cache for files that the memory cannot hold (rule 7)."""
+    memory_b = audit.audit()["memory_b"]
+    if memory_b is not None and workload.size_b > memory_b:
+        raise FsgreenError(
+            f"the cache cannot be warm: the files of {workload.name} have "
+            f"{workload.size_b / 2**20:.0f} MiB, the memory {memory_b / 2**20:.0f} MiB (rule 7)",
+            where=f"studies/{plan.study}.yaml",
+            next_step=f"a smaller scale in the profile {plan.profile.name}, or the cache cold",
+        )

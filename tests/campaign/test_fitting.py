@@ -1,0 +1,57 @@
+"""What cannot fit is refused at once, and nothing stands in the way of a smaller plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fsgreen import audit, campaign, testbeds
+from fsgreen.design import Plan
+from fsgreen.errors import FsgreenError
+
+Behave = Callable[[Callable[[dict[str, Any]], None]], None]
+
+
+def having(plan: Plan, **levels: str) -> Plan:
+    """The plan with these levels in all of its cells."""
+    trials = [replace(each, cell=replace(each.cell, **levels)) for each in plan.trials]
+    return replace(plan, trials=tuple(trials))
+
+
+@pytest.fixture
+def refused(data: Path, behave: Behave, bed: testbeds.Testbed) -> Callable[[Plan, str], None]:
+    """Return a function that holds a campaign of a plan to be refused, and to leave nothing."""
+
+    def check(plan: Plan, reason: str) -> None:
+        with pytest.raises(FsgreenError, match=reason) as caught:
+            campaign.run(plan, "demo", testbed=bed)
+        assert caught.value.next_step
+        assert not campaign.Campaign("demo").folder.exists()
+
+    return check
+
+
+def test_files_larger_than_the_image_are_refused(
+    refused: Callable[[Plan, str], None], plan: Plan
+) -> None:
+    small = replace(plan, profile=replace(plan.profile, image_b=2**19))
+    refused(small, r"\w+ at scale 0\.05 needs 1 MiB, the image has 0 MiB")
+
+
+def test_files_larger_than_the_memory_cannot_be_warm(
+    refused: Callable[[Plan, str], None], plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = {**audit.audit(), "memory_b": 2**19}
+    monkeypatch.setattr(audit, "audit", lambda: small)
+    refused(having(plan, cache="warm"), r"the cache cannot be warm: the files of \w+ have 1 MiB")
+
+
+def test_an_option_that_the_testbed_lacks_is_refused(
+    refused: Callable[[Plan, str], None], plan: Plan
+) -> None:
+    """A directory has the file system that it lies on, with the options that it was made with."""
+    refused(having(plan, option="blk1k"), "blk1k")
