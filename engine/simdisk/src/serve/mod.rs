@@ -126,7 +126,7 @@ pub fn serve(
     mount(&place, &drive, sectors)?;
     let _mounted = Mounted(&place);
 
-    let floor = reader.measure(place.disk())?;
+    let floor = reader.measure(place.disk(), model.pace)?;
     floor.bear(model.pace, &model.name)?;
     drive.report().lateness = Lateness::above(floor.read_4k_ns);
     let desk = Arc::new(Desk {
