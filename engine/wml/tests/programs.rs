@@ -158,7 +158,11 @@ fn verify_accepts_what_was_created_and_finds_what_has_changed() {
     assert!(String::from_utf8_lossy(&verified.stdout).contains("1 fileset as prepared"));
 
     let changed = reader("read name=r", "appendfile name=r") + "verify\n";
-    let output = place.output("run", &changed, &["--duration=0.1"]);
+    let changed = changed.replace(
+        "random }",
+        "random flowop finishoncount name=end, value=5 }",
+    );
+    let output = place.output("run", &changed, &["--duration=60"]);
     assert_eq!(output.status.code(), Some(3));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(

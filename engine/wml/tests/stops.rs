@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use common::{
     Place, READER, personality, processes_with, reader, seconds, signal, wait, wait_until,
+    wait_until_they_read,
 };
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -17,7 +18,9 @@ fn a_signal_leaves_partial_results_and_no_process() {
     let place = Place::new("signal");
     let options = ["--set=scale=0.005", "--warmup=0.2", "--duration=60"];
     let child = place.start(&personality("oltp"), &options);
-    std::thread::sleep(Duration::from_millis(1500));
+    wait_until_they_read(&place.text(), LIMIT);
+    std::thread::sleep(Duration::from_millis(300));
+    wait_until_they_read(&place.text(), LIMIT); // since the warm-up has ended
     signal(&child, libc::SIGTERM);
     assert_eq!(wait(child, LIMIT), 3);
     let report = place.written();
@@ -125,7 +128,7 @@ fn signal_a_process(parent: &Child, text: &Path, number: i32) {
     wait_until(LIMIT, "it did not start", || {
         processes_with(text).len() >= 3
     });
-    std::thread::sleep(Duration::from_millis(300));
+    wait_until_they_read(text, LIMIT);
     let mut processes = processes_with(text).into_iter();
     let process = processes.find(|&pid| pid != parent.id()).unwrap();
     // SAFETY: a child of our own child.

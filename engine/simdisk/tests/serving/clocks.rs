@@ -85,6 +85,9 @@ fn load(disk: &Path, nth: u64, steps: u64) -> usize {
     steps as usize + flushes
 }
 
+/// So late is no answer of a machine that goes on.
+const STOOD_STILL_NS: u64 = 10_000_000;
+
 /// Results in virtual time would say nothing of the disk that a kernel sees.
 #[test]
 fn both_clocks_agree_on_the_same_trace() {
@@ -112,7 +115,9 @@ fn both_clocks_agree_on_the_same_trace() {
         counts.map(|count| count.expect("it has finished")).sum()
     });
     server.order(json!({"do": "log"}));
-    let on_time = server.order(json!({"do": "timing"}))["share"].as_f64();
+    let timing = server.order(json!({"do": "timing"}));
+    let on_time = timing["share"].as_f64();
+    let latest_ns = timing["late_ns"]["max"].as_u64();
 
     let text = fs::read_to_string(log).expect("it is written");
     assert_eq!(text.lines().count(), 1 + alone + together, "all are logged");
@@ -166,8 +171,11 @@ fn both_clocks_agree_on_the_same_trace() {
             busy / 1e9
         );
         // what a machine that was not calm answered late is no plan of the disk's
-        if name == "measured" && on_time < Some(0.95) {
-            eprintln!("not compared: {on_time:?} of the answers were on time, 0.95 are needed");
+        if name == "measured" && (on_time < Some(0.95) || latest_ns > Some(STOOD_STILL_NS)) {
+            eprintln!(
+                "not compared: {on_time:?} of the answers were on time, 0.95 are needed; the \
+                 latest by {latest_ns:?} ns, {STOOD_STILL_NS} are allowed"
+            );
             continue;
         }
         assert!(

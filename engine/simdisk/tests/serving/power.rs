@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -167,16 +168,20 @@ fn what_was_answered_before_the_end_is_stored() {
         let folder = Folder::new();
         let mut server = Server::start(&folder, DISK);
         let (file, mut data) = (open(&folder.at().join("disk")), Aligned::new(BLOCK_B));
+        let (first, begun) = mpsc::channel();
         let answered = std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 let mut data = Aligned::new(BLOCK_B);
                 let writes = (0..u64::MAX).take_while(|&block| {
                     data.mark(block % 4096, block);
                     let place = block % 4096 * BLOCK_B as u64;
-                    file.write_all_at(data.bytes(), place).is_ok()
+                    let answered = file.write_all_at(data.bytes(), place).is_ok();
+                    let _ = first.send(());
+                    answered
                 });
                 writes.last()
             });
+            begun.recv().expect("one is answered");
             std::thread::sleep(Duration::from_millis(100));
             server.stop();
             writer.join().expect("it sees the end")

@@ -185,6 +185,23 @@ pub fn processes_with(part: &Path) -> Vec<u32> {
         .collect()
 }
 
+/// Wait until the processes with this in their command line have read a mebibyte since now: threads
+/// read only once all of them were started, however long the machine takes for that.
+pub fn wait_until_they_read(part: &Path, limit: Duration) {
+    let read_b = || {
+        let of = |pid: u32| -> Option<u64> {
+            let counts = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+            let read = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
+            read?.parse().ok()
+        };
+        processes_with(part).into_iter().filter_map(of).sum::<u64>()
+    };
+    let before_b = read_b();
+    wait_until(limit, "nothing is read", || {
+        read_b() >= before_b + (1 << 20)
+    });
+}
+
 pub fn signal(child: &Child, number: i32) {
     // SAFETY: our own child, not yet waited for.
     unsafe { libc::kill(child.id() as i32, number) };
