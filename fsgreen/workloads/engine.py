@@ -107,6 +107,7 @@ def _wait(
         elif (stop or never).wait(POLL_S):
             process.terminate()
             deadline_s = time.monotonic() + GRACE_S
+    _show_progress(errors, shown_b)
 
 
 def _show_progress(errors: IO[bytes], shown_b: int) -> int:

@@ -94,9 +94,12 @@ def test_a_program_that_fails_says_why() -> None:
 
 def test_a_program_is_charged_for_its_children() -> None:
     burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
-    alone = run(["sh", "-c", burn])
-    with_child = run(["sh", "-c", f"({burn}); {burn}"])
-    assert 0 < alone.user_s + alone.system_s < with_child.user_s + with_child.system_s
+
+    def charged_s(script: str) -> float:  # the least of some: others may use the core, too
+        runs = [run(["sh", "-c", script]) for _ in range(3)]
+        return min(used.user_s + used.system_s for used in runs)
+
+    assert 0 < charged_s(burn) < charged_s(f"({burn}); {burn}")
 
 
 def test_nothing_that_a_program_started_outlives_it() -> None:

@@ -13,6 +13,7 @@ from fsgreen.meters import HostSampler
 from fsgreen.meters.modelled.activity import activity
 
 SEED = 1
+TRIES = 10
 ORPHAN = """
 import os, subprocess, sys
 load = [sys.executable, sys.argv[1], str(os.getpid()), "user", "0.1"]
@@ -91,11 +92,11 @@ def test_device_is_never_written_to(tmp_path):
 
 
 def test_cores_work_for_the_share_that_is_asked_of_them():
-    busy = during(Step("user", (("user", "1"),)), 1.0)
-    assert busy["cpu_user_x"] > 0.5
-    system = during(Step("system", (("system", "1"),)), 1.0)
-    assert system["cpu_system_x"] > 0.3
-    assert system["cpu_system_x"] > during(IDLE, 0.5)["cpu_system_x"]
+    """In one of some seconds: a machine that stands still works for nobody."""
+    user, system = (Step(name, ((name, "1"),)) for name in ("user", "system"))
+    assert any(during(user, 1.0)["cpu_user_x"] > 0.5 for _ in range(TRIES))
+    idle_x = during(IDLE, 0.5)["cpu_system_x"]
+    assert any(during(system, 1.0)["cpu_system_x"] > max(0.3, idle_x) for _ in range(TRIES))
 
 
 def test_disk_is_read_past_the_page_cache_from_end_to_end(scratch):
@@ -141,7 +142,7 @@ def test_loads_end_with_the_step_and_with_their_starter():
     starter = [sys.executable, "-c", ORPHAN, str(WORKER)]
     made = subprocess.run(starter, capture_output=True, text=True, check=True)
     state = Path("/proc", made.stdout.strip(), "stat")
-    deadline_s = time.monotonic() + 10
+    deadline_s = time.monotonic() + 60
     while state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z":
         assert time.monotonic() < deadline_s, "the load outlives its starter"
         time.sleep(0.05)

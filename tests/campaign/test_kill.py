@@ -104,10 +104,10 @@ def test_twenty_kills_lose_and_double_nothing(
         seen = whole(folder)
     killed = campaign.Campaign("killed")
     for _ in range(LAST_STARTS):
-        assert start(tmp_path, place).wait() == 0
+        status = start(tmp_path, place).wait()
         if not killed.pending():
             break
-
+    assert status == 0
     found = trial.list_trials(folder)
     for one in found:
         one.verify()

@@ -30,7 +30,7 @@ def burners(marker: str) -> list[int]:
     return found
 
 
-def until(condition, limit_s=10.0):
+def until(condition, limit_s=60.0):
     deadline_s = time.monotonic() + limit_s
     while not condition() and time.monotonic() < deadline_s:
         time.sleep(0.02)
@@ -58,7 +58,7 @@ def test_every_edge_is_reported_in_order_and_the_cpus_were_loaded():
     assert len(edges_s) == len(RUNS) + 1
     assert begin_s < edges_s[0] and edges_s[-1] < time.monotonic()
     assert list(edges_s) == sorted(edges_s)
-    assert edges_s[-1] - edges_s[0] >= sum(RUNS) - 0.2  # the first edge may be late
+    assert edges_s[-1] - begin_s >= pulses.LEAD_S + sum(RUNS)
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime > before
 
 
@@ -83,7 +83,7 @@ def test_end_of_the_harness_leaves_no_burner(mark, end, runs):
     assert until(lambda: len(burners(mark)) == len(os.sched_getaffinity(0)))
     time.sleep(0.5)  # well into the run
     harness.send_signal(end)
-    assert harness.wait(10) != 0
+    assert harness.wait(60) != 0
     assert until(lambda: not burners(mark))
 
 

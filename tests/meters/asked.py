@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from hypothesis import settings
 from hypothesis import strategies as st
+from patience import listen
 
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.settings import Settings
@@ -29,14 +30,11 @@ def read(driver, info, *answers):
 
 def trial(meter, driver, count):
     """The first readings of a trial."""
-    parser = driver.parser(meter.describe())
     meter.start()
-    readings = []
-    while len(readings) < count:
-        chunk = meter.read(1.0)
-        readings += parser.feed(chunk) if chunk else []
+    parser = driver.parser(meter.describe())
+    readings = listen(meter, parser, until=lambda readings: len(readings) >= count)
     meter.stop()
-    return readings
+    return list(readings)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from fast_meters import block
+from patience import listen, wait_for
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import blocks
@@ -18,7 +19,6 @@ from fsgreen.meters.blocks.format import Channel, blocks_of
 from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
 from fsgreen.meters.blocks.sources import paced, synthetic
-from fsgreen.meters.columns import joined
 from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
 from fsgreen.meters.settings import Settings
 
@@ -41,13 +41,18 @@ def opened(**entry):
     return closing(open_blocks(Settings(ENTRY | entry), lambda: None))
 
 
-def listen(meter, parser, duration_s):
-    parts = []
-    end_s = time.monotonic() + duration_s
-    while time.monotonic() < end_s:
-        if (chunk := meter.read(0.25)) is not None:
-            parts.append(parser.feed(chunk))
-    return joined(parts)
+def more_than(count):
+    return lambda readings: len(readings) > count
+
+
+def flagged(flag):
+    return lambda readings: flag in readings.flags.values()
+
+
+def wait_for_samples(emulator):
+    """Wait until an emulated sender has taken samples, whoever gets them."""
+    taken = emulator._taken
+    wait_for(lambda: emulator._taken > taken)
 
 
 def half_an_ampere(_):
@@ -74,9 +79,8 @@ def test_sender_is_read_by_every_way(way):
         assert (info.boundary, info.covers, info.serial) == ("modelled", ("drive",), "emulated")
         assert info.rate_hz == 1e4
         meter.start()
-        readings = listen(meter, BlockParser(info), 0.3)
+        readings = listen(meter, BlockParser(info), until=more_than(2000))
         meter.stop()
-    assert len(readings) > 1000
     assert not readings.flags
     assert readings.power_w == pytest.approx(2.5)
 
@@ -94,23 +98,24 @@ def test_trial_holds_nothing_from_before_its_start():
         meter.start()
         meter.stop()
         time.sleep(0.5)
+        wait_for_samples(emulator)
         started_s = time.monotonic()
         meter.start()
-        readings = listen(meter, BlockParser(meter.describe()), 0.2)
+        readings = listen(meter, BlockParser(meter.describe()), until=more_than(1000))
     assert readings.time_s[0] > started_s - 0.4
 
 
 @pytest.mark.parametrize("fault", ["drop", "corrupt", "duplicate", "reorder"])
 def test_faults_of_the_network_are_flagged_where_they_cost_samples(fault):
+    costs = fault in ("drop", "corrupt")
     emulator, entry = over("udp")
     with emulator, opened(**entry) as meter:
         parser = BlockParser(meter.describe())
         meter.start()
-        before = listen(meter, parser, 0.2)
+        before = listen(meter, parser, until=more_than(1000))
         setattr(emulator.faults, fault, 1)
-        after = listen(meter, parser, 0.6)
+        after = listen(meter, parser, until=flagged("lost") if costs else more_than(4000))
     assert not before.flags
-    costs = fault in ("drop", "corrupt")
     assert set(after.flags.values()) == ({"lost"} if costs else set())
     assert np.diff(after.time_s).max() < (0.06 if costs else 1.1e-4)
 
@@ -120,15 +125,16 @@ def test_silence_and_new_start_of_a_sender_are_losses():
     with emulator, opened(**entry) as meter:
         parser = BlockParser(meter.describe())
         meter.start()
-        listen(meter, parser, 0.2)
+        listen(meter, parser, until=more_than(1000))
         emulator.faults.stall = True
         time.sleep(0.3)
+        wait_for_samples(emulator)
         emulator.faults.stall = False
-        stalled = listen(meter, parser, 0.3)
+        stalled = listen(meter, parser, until=flagged("lost"))
         emulator.restart()
-        restarted = listen(meter, parser, 0.3)
+        restarted = listen(meter, parser, until=flagged("lost"))
         emulator.restart("another")
-        another = listen(meter, parser, 0.3)
+        another = listen(meter, parser, until=flagged("inconsistent"))
     assert list(stalled.flags.values()) == ["lost"]
     assert list(restarted.flags.values()) == ["lost"]
     assert "inconsistent" in another.flags.values()
@@ -139,13 +145,12 @@ def test_clipped_current_of_an_emulated_sender_is_flagged():
     link = Link(("127.0.0.1", 0), listen=True)
     with Emulator(link, lambda _: 5.0), opened(connect=f"127.0.0.1:{link.port}") as meter:
         meter.start()
-        readings = listen(meter, BlockParser(meter.describe()), 0.15)
+        readings = listen(meter, BlockParser(meter.describe()), until=more_than(1000))
     assert set(readings.flags.values()) == {"clipped"}
 
 
 @pytest.mark.parametrize("way", ["connect", "listen"])
-def test_sender_that_vanishes_is_told_and_taken_again_when_it_returns(way, monkeypatch):
-    monkeypatch.setattr(blocks, "WAIT_S", 2.0)
+def test_sender_that_vanishes_is_told_and_taken_again_when_it_returns(way):
     first, entry = over(way)
     port = first.link.port if way == "connect" else int(entry["listen"])
     with first:
@@ -198,7 +203,7 @@ def test_port_in_use_is_named():
     ],
 )
 def test_who_says_something_else_is_told(said, message, monkeypatch):
-    monkeypatch.setattr(blocks, "WAIT_S", 0.4)
+    monkeypatch.setattr(blocks, "WAIT_S", 1.0)
 
     def answer(server):
         with server.accept()[0] as line:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from patience import wait_for
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
@@ -44,13 +45,6 @@ def meters(sensor):
         yield {"rail": rail, "wall": slow}
 
 
-def wait_for(condition, limit_s=8.0):
-    deadline_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "waited in vain"
-        time.sleep(0.02)
-
-
 def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
@@ -60,7 +54,7 @@ def test_fast_meter_beside_a_slow_one_loses_nothing_and_leaves_nothing(meters, t
     with Capture(meters, tmp_path / "power.raw") as capture:
         wait_for(lambda: capture.total_w() is not None)
         start_s = time.monotonic()
-        time.sleep(1.0)
+        wait_for(lambda: len(capture.since("wall", start_s)) > 8)
         end_s = time.monotonic()
         wait_for(lambda: capture.total_w(since_s=end_s) is not None)
         assert capture.latest_w("rail") == pytest.approx(5.0)
@@ -80,17 +74,16 @@ def test_fast_meter_beside_a_slow_one_loses_nothing_and_leaves_nothing(meters, t
 
 
 def test_looking_on_while_it_records_shows_every_reading_once(meters, tmp_path) -> None:
-    seen, seen_s = [], -np.inf
+    seen = []
     with Capture(meters, tmp_path / "power.raw") as capture:
-        deadline_s = time.monotonic() + 0.8
-        while time.monotonic() < deadline_s:
-            new = capture.since("rail", seen_s)
-            seen += new.time_s.tolist()
-            seen_s = seen[-1] if seen else seen_s
-            time.sleep(0.01)
+
+        def look() -> int:
+            seen.extend(capture.since("rail", seen[-1] if seen else -np.inf).time_s.tolist())
+            return len(seen)
+
+        wait_for(lambda: look() > 7000)
         assert len(capture.since("rail", time.monotonic() + 1)) == 0
     power = reparse(tmp_path / "power.raw")
-    assert len(seen) > 3000
     assert seen == power[power["meter"] == "rail"]["time_s"].tolist()[: len(seen)]
 
 
@@ -159,7 +152,7 @@ def test_full_disk_in_mid_trial_is_a_fault_and_keeps_what_was_written(
         capture.on_fault(told.set)
         wait_for(lambda: capture.total_w() is not None)
         full.set()
-        assert told.wait(3)
+        wait_for(told.is_set)
         full.clear()
     assert "cannot be written" in capture.fault.what
     assert "df -h" in capture.fault.next_step

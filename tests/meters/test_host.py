@@ -1,5 +1,6 @@
 import math
 import os
+import statistics
 import time
 
 import pytest
@@ -127,10 +128,14 @@ def test_this_machine_is_sampled_at_little_cost():
     row = sampler.sample()
     assert tuple(row) == COLUMNS
     assert row["cpu_idle_s"] > 0
-    before_s = time.thread_time()
-    for _ in range(50):
+
+    def cost_s():
+        before_s = time.thread_time()
         sampler.sample()
-    assert (time.thread_time() - before_s) / 50 < 0.002
+        return time.thread_time() - before_s
+
+    # A machine may count the time that another has stolen from it as the thread's own.
+    assert statistics.median(cost_s() for _ in range(50)) < 0.002
 
 
 def test_device_is_asked_for_at_every_sample():

@@ -97,16 +97,17 @@ def test_plug_that_is_off_is_refused_before_the_trial(plug):
 
 
 @pytest.mark.parametrize(
-    ("fault", "what"), [("error", "HTTP status 500"), ("silent", "does not answer")]
+    ("fault", "what", "timeout_s"),
+    [("error", "HTTP status 500", plugs.TIMEOUT_S), ("silent", "does not answer", 0.2)],
 )
 def test_plug_that_fails_is_a_fault_and_works_again_when_started_again(
-    plug, monkeypatch, fault, what
+    plug, monkeypatch, fault, what, timeout_s
 ):
-    monkeypatch.setattr(plugs, "TIMEOUT_S", 0.2)
     with closing(meter_of(plug)) as meter:
         meter.start()
         plug.fault = fault
-        with pytest.raises(FsgreenError, match=what) as caught:
+        with monkeypatch.context() as asked, pytest.raises(FsgreenError, match=what) as caught:
+            asked.setattr(plugs, "TIMEOUT_S", timeout_s)
             meter.read(1.0)
         assert "curl" in caught.value.next_step
         meter.close()

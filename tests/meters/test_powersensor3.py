@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fast_meters import powersensor3_stream
+from patience import listen
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
@@ -32,8 +33,9 @@ def settings_of(*sensors):
 OPENING = (STOP, VERSION, *settings_of(MLX10, DIVIDER), ("S", SAMPLES), STOP)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def impatient(monkeypatch):
+    """For what must not come."""
     monkeypatch.setattr(powersensor3, "REPLY_S", 0.3)
 
 
@@ -88,6 +90,7 @@ def test_missing_port_is_named():
     assert "missing" in failing("/dev/serial/by-id/no-such-meter")
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("command", ["X", "V", "R"])
 def test_meter_that_does_not_answer_is_silent(command):
     script = list(OPENING[: ["X", "V", "R"].index(command)])
@@ -95,6 +98,7 @@ def test_meter_that_does_not_answer_is_silent(command):
         assert failing(port) == f"the meter is silent: no reply to {command} within 0.3 s"
 
 
+@pytest.mark.usefixtures("impatient")
 def test_port_with_another_language_speaks_garbage():
     with dialogue(("X", "#v,-,8,1,0;\r\n")) as port:
         assert "garbage" in failing(port)
@@ -121,11 +125,13 @@ def test_settings_that_cannot_be_used_are_refused(sensors, message):
         assert message in failing(port)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_meter_without_samples_is_refused():
     with dialogue(*OPENING[:-2], ("S", ""), STOP) as port:
         assert "no samples" in failing(port)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_failed_opening_leaves_the_port_free():
     before = set(os.listdir("/proc/self/fd"))
     with dialogue(("X", "")) as port:
@@ -177,13 +183,8 @@ def opened(emulator):
     return closing(open_powersensor3(Settings(entry), lambda: None))
 
 
-def listen(meter, parser, duration_s):
-    parts = []
-    end_s = time.monotonic() + duration_s
-    while time.monotonic() < end_s:
-        if (chunk := meter.read(0.25)) is not None:
-            parts.append(parser.feed(chunk))
-    return joined(parts)
+def heard(meter, parser, count):
+    return listen(meter, parser, until=lambda readings: len(readings) > count)
 
 
 @pytest.mark.parametrize("drift_ppm", [-100.0, 100.0])
@@ -192,9 +193,8 @@ def test_emulated_meter_is_read_and_called_modelled(drift_ppm):
         info = meter.describe()
         assert (info.boundary, info.covers) == ("modelled", ("drive",))
         meter.start()
-        readings = listen(meter, PowerSensor3Parser(info), 0.5)
+        readings = heard(meter, PowerSensor3Parser(info), 8000)
         meter.stop()
-    assert len(readings) > 4000
     assert readings.power_w == pytest.approx(18.0, abs=0.3)
     assert np.diff(readings.time_s).min() > 0
 
@@ -207,7 +207,7 @@ def test_trial_holds_no_sample_from_before_its_start():
         time.sleep(max(0.0, emulator.began_s + 1.0 - time.monotonic()))
         meter.stop()
         meter.start()
-        readings = listen(meter, parser, 0.2)
+        readings = heard(meter, parser, 2000)
     assert readings.power_w == pytest.approx(12.0, abs=0.3)
 
 
@@ -220,9 +220,9 @@ def test_faults_of_the_line_are_flagged(fault):
         parser = PowerSensor3Parser(meter.describe())
         start_s = time.monotonic()
         meter.start()
-        before = listen(meter, parser, 0.3)
+        before = heard(meter, parser, 4000)
         setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
-        after = listen(meter, parser, 0.6)
+        after = heard(meter, parser, 8000)
         end_s = time.monotonic()
     readings = joined([before, after])
     steps_s = np.diff(readings.time_s)
@@ -239,7 +239,7 @@ def test_markers_change_no_value():
         parser = PowerSensor3Parser(meter.describe())
         meter.start()
         meter._line.write(b"MM")
-        readings = listen(meter, parser, 0.3)
+        readings = heard(meter, parser, 4000)
     assert readings.power_w == pytest.approx(12.0, abs=0.2)
 
 

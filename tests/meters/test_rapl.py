@@ -60,11 +60,14 @@ def counts(*values, zones=TWO):
 
 
 def test_packages_are_added_and_their_wrap_undone_while_they_count(tmp_path):
-    with tree(tmp_path, power_w=lambda _: 40.0, start_uj=WRAP_UJ - 2_000_000) as emulated:
-        meter = opened(DRIVER, root=str(emulated.root), rate_hz=10)
-        meter.start()
-        chunks = answers(meter, 4)
-        meter.close()
+    emulated = tree(tmp_path, power_w=lambda _: 40.0, start_uj=WRAP_UJ - 2_000_000)
+    meter = opened(DRIVER, root=str(emulated.root), rate_hz=10)
+    meter.start()
+    chunks = answers(meter, 1)
+    for _ in range(3):
+        emulated.step(0.1)
+        chunks += answers(meter, 1)
+    meter.close()
     parser = DRIVER.parser(meter.describe())
     readings = [reading for chunk in chunks for reading in parser.feed(chunk)]
     first, last = (

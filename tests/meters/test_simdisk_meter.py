@@ -141,7 +141,8 @@ def test_parts_of_neighbouring_spans_add_up(moments: list[int], grows: list[int]
 
 def test_a_running_disk_is_asked_and_its_absence_is_flagged(tmp_path: Path) -> None:
     def now(_: dict[str, Any]) -> bytes:
-        return account(time.monotonic(), 5 * time.monotonic(), 0)
+        now_s = time.monotonic()
+        return account(now_s, 5 * now_s, 0)
 
     with serving(tmp_path / "control", now):
         meter = opened(DRIVER, control=str(tmp_path / "control"), rate_hz=50)

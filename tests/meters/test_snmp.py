@@ -44,7 +44,9 @@ def units():
 
 
 @pytest.fixture
-def agent():
+def agent(monkeypatch):
+    """An agent that hears every question once, however late it answers."""
+    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 8.0)
     with Agent(units()) as emulated:
         yield emulated
 
@@ -107,11 +109,12 @@ def test_raritans_decimal_digits_are_asked_for(agent):
 
 @pytest.mark.parametrize("version", ["1", "2c"])
 def test_old_versions_take_the_community_from_outside(monkeypatch, version):
-    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 0.2)
-    monkeypatch.setattr(snmp_session, "RETRIES", 0)
     monkeypatch.setenv("PDU", "a-quiet-word")
     with Agent(units(), Access(community="a-quiet-word")) as agent:
-        assert "does not answer" in refused(agent, version=version)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(snmp_session, "TIMEOUT_S", 0.2)
+            impatient.setattr(snmp_session, "RETRIES", 0)
+            assert "does not answer" in refused(agent, version=version)
         with closing(meter_of(agent, version=version, community_env="PDU")) as meter:
             assert meter.describe().serial == "AAAA0001234"
 
@@ -243,11 +246,11 @@ def test_objects_that_change_their_kind_are_flagged(agent, fault, flag):
     assert reading.quality == flag
 
 
-def test_silent_agent_is_a_fault_and_works_again_when_started_again(agent, monkeypatch):
-    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 0.2)
-    monkeypatch.setattr(snmp_session, "RETRIES", 0)
+def test_silent_agent_is_a_fault_and_works_again_when_started_again(agent):
     with closing(meter_of(agent)) as meter:
         meter.start()
+        target = meter._link._session._target
+        target.timeout, target.retries = 0.2, 0
         agent.fault = "silent"
         with pytest.raises(FsgreenError, match="does not answer"):
             meter.read(1.0)

@@ -104,7 +104,7 @@ def test_port_with_another_language_speaks_garbage(monkeypatch, noise):
 
 
 def test_meter_without_readings_is_refused(monkeypatch):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.1)
+    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
     mute = [(f"#L,W,3,E,{r},1;", "") for r in ("0", "-", "")]
     with dialogue(*OPENING[:3], *mute) as port:
         assert "no readings" in failing(port)

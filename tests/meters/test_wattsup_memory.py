@@ -71,13 +71,13 @@ def test_download_gives_every_record_at_its_time_and_keeps_the_memory():
     "answer", [download(1.0, 2.0, count=3), download(1.0, 2.0, end=""), download(1.0)[:60]]
 )
 def test_a_download_that_breaks_off_is_refused_and_parsed_again_is_marked(monkeypatch, answer):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.2)
     script = (*OPENING, ("#H,R,0;", HEADER), ("#D,R,0;", answer))
     with (
         dialogue(*script) as port,
         closing(WattsUpMemory(port)) as memory,
         pytest.raises(FsgreenError, match=r"broke off: \d of \d"),
     ):
+        monkeypatch.setattr(wattsup_line, "REPLY_S", 0.2)
         memory.download()
     readings = parsed(Chunk(5.0, (HEADER + answer).encode()))
     assert all(reading.quality == "cut" for reading in readings)

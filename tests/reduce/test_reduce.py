@@ -1,7 +1,6 @@
 """From raw folders to tables: what is right in, and what must not come in."""
 
 import pickle
-import time
 
 import pandas as pd
 import pytest
@@ -141,16 +140,6 @@ def test_no_campaign(tmp_path, monkeypatch):
         reduce.write("nothing")
     with pytest.raises(FsgreenError, match="has not been made"):
         reduce.read_table("nothing", "trials")
-
-
-def test_a_campaign_of_150_trials_takes_seconds(tmp_path, monkeypatch):
-    """The whole pipeline has three minutes."""
-    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    plan = synthetic.make_plan(synthetic.cells(file_systems=synthetic.SPEED), blocks=30)
-    synthetic.write_raw("large", plan)
-    start_s = time.process_time()
-    reduce.write("large")
-    assert time.process_time() - start_s < 15
 
 
 def test_quantiles_count_operations_not_buckets():

@@ -90,10 +90,12 @@ def test_nothing_is_left_after_the_ager_was_killed(tmp_path: Path) -> None:
     place = tmp_path / "images"
     place.mkdir()
     mounted = 0
-    for _ in range(5):
+    for nth in range(5):
         harness = start(AGING, str(place))
         assert harness.stdout is not None
         harness.stdout.readline()
+        while nth == 0 and not mounts.under(place):
+            time.sleep(0.01)
         time.sleep(moment.uniform(0, 1.5))
         kill(harness)
         mounted += any(line.startswith("unmounted") for line in sweep())
@@ -172,7 +174,7 @@ commands.run(["slow-mkfs", str(work.path)], lock_fd=work.lock_fd)
 def test_tool_of_a_killed_harness_is_waited_for(tmp_path: Path) -> None:
     """A mkfs that still runs would write into a folder that is being removed."""
     tool = tmp_path / "slow-mkfs"
-    tool.write_text('#!/bin/sh\ntouch "$1/started"\nsleep 1\necho done > "$1/../finished"\n')
+    tool.write_text('#!/bin/sh\ntouch "$1/started"\nsleep 3\necho done > "$1/../finished"\n')
     tool.chmod(0o755)
     harness = start(TOOL_OUTLIVES, str(tmp_path))
     assert harness.stdout is not None

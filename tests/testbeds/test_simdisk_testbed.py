@@ -194,16 +194,21 @@ def test_a_power_cut_loses_what_was_not_flushed_and_nothing_else(bed: SimdiskTes
     bed.load(Conditions())
     step_b = SIZE_B // 64
     with device(bed) as fd:
-        for number in range(64):
-            write_block(fd, number * step_b, 1)
-        os.fsync(fd)
-        for number in range(0, 64, 2):
-            write_block(fd, (number * 37 % 64) * step_b, 2)
-        bed.simulator().ask("power", to="cut")
-        bed.simulator().ask("power", to="restore")
-        found = [read_block(fd, number * step_b) for number in range(64)]
-    assert set(found) <= {1, 2}
-    assert 0 < found.count(1) - 32 <= 32
+        for _ in range(10):  # a machine that stands still gives the disk time to store everything
+            for number in range(64):
+                write_block(fd, number * step_b, 1)
+            os.fsync(fd)
+            for number in range(0, 64, 2):
+                write_block(fd, (number * 37 % 64) * step_b, 2)
+            bed.simulator().ask("power", to="cut")
+            bed.simulator().ask("power", to="restore")
+            found = [read_block(fd, number * step_b) for number in range(64)]
+            lost = found.count(1) - 32
+            assert set(found) <= {1, 2}
+            assert 0 <= lost <= 32
+            if lost:
+                break
+    assert lost
     bed.load(Conditions())
 
 

@@ -1,5 +1,6 @@
 """The kernel's half of the widget: frames, their pace, their cost, and how it ends."""
 
+import math
 import threading
 import time
 from pathlib import Path
@@ -77,13 +78,13 @@ def test_a_frame_is_one_buffer_of_floats(browser, view):
 
 
 def test_it_ends_with_its_source_after_a_last_whole_frame(browser):
-    view = LiveView(Synthetic(100.0, duration_s=0.3, spike_w=None))
+    view = LiveView(Synthetic(100.0, duration_s=1.0, spike_w=None))
     view.start()
     wait_for(no_view_is_left)
     assert browser.frames[-1]["ended"] and not browser.frames[0]["ended"]
     _, (data,) = browser.messages[-1]
     power_w = np.frombuffer(data, "<f4").reshape(3, 2, -1)[HIGHEST, 0]
-    assert np.isfinite(power_w).sum() >= 4, "0.3 s in columns of 75 ms"
+    assert np.isfinite(power_w).sum() >= 13, "1 s in columns of 75 ms"
     view.close()
 
 
@@ -142,9 +143,11 @@ def test_a_browser_that_never_answers_still_gets_a_frame_now_and_then(monkeypatc
 
 
 def test_a_slow_meter_is_not_drawn_more_often_than_it_speaks(browser):
+    begin_s = time.monotonic()
     with live(Synthetic(1.0)) as view:
         time.sleep(0.5)
-        assert len(browser.frames) == 1
+        frames = len(browser.frames)
+        assert 1 <= frames <= 1 + math.floor(time.monotonic() - begin_s)
     view.close()
 
 

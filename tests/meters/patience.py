@@ -1,0 +1,37 @@
+"""What lets tests bear a machine that stands still: they wait for what must come, or try again."""
+
+import time
+
+from fsgreen.meters.readings import Readings
+
+LIMIT_S = 60.0
+TRIES = 10
+
+
+def wait_for(condition):
+    deadline_s = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline_s, "waited in vain"
+        time.sleep(0.02)
+
+
+def listen(meter, parser, until):
+    """The readings of a meter that was started, up to the chunk with which `until` holds of all."""
+    readings = Readings.joined([])
+    deadline_s = time.monotonic() + LIMIT_S
+    while not until(readings):
+        assert time.monotonic() < deadline_s, "listened in vain"
+        if (chunk := meter.read(0.25)) is not None:
+            readings = Readings.joined([readings, Readings.of(parser.feed(chunk))])
+    return readings
+
+
+def until_calm(attempt, is_calm):
+    """What `attempt` returns when the machine goes on; what is never calm is returned all the same.
+
+    What the test asserts of it then fails.
+    """
+    for _ in range(TRIES):
+        if is_calm(found := attempt()):
+            break
+    return found
