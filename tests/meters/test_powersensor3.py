@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fast_meters import powersensor3_stream
-from patience import listen
+from patience import listen, until_calm
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
@@ -216,14 +216,20 @@ def test_faults_of_the_line_are_flagged(fault):
     """On a busy machine the emulator's own thread stalls too, so that there may be more losses, and
     longer ones; and the first chunk after a loss, to which the clock is tied anew, may be late."""
     late_s = 0.1
-    with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
-        parser = PowerSensor3Parser(meter.describe())
-        start_s = time.monotonic()
-        meter.start()
-        before = heard(meter, parser, 4000)
-        setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
-        after = heard(meter, parser, 8000)
-        end_s = time.monotonic()
+
+    def recorded():
+        with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
+            parser = PowerSensor3Parser(meter.describe())
+            start_s = time.monotonic()
+            meter.start()
+            before = heard(meter, parser, 4000)
+            setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
+            after = heard(meter, parser, 8000)
+            return before, after, start_s, time.monotonic()
+
+    before, after, start_s, end_s = until_calm(
+        recorded, lambda found: found[1].time_s[-1] <= found[3] + late_s
+    )
     readings = joined([before, after])
     steps_s = np.diff(readings.time_s)
     assert steps_s.min() > 0
