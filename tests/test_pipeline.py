@@ -90,6 +90,17 @@ def test_an_unknown_notebook_names_the_known_ones() -> None:
         pipeline.run_notebook("60_analyze")
 
 
+def test_a_study_that_nothing_analyses_is_refused_before_hours_of_measuring() -> None:
+    pipeline.check_analysed("fast10")
+    with pytest.raises(FsgreenError, match=r"nothing analyses(.|\n)*keep its line `study: fast10`"):
+        pipeline.check_analysed("mine")
+
+
+def test_a_notebook_that_is_no_step_is_for_the_lab() -> None:
+    with pytest.raises(FsgreenError, match=r"no step(.|\n)*next:  \./run lab"):
+        pipeline.run_notebook("labs/fool_yourself_with_a_disk")
+
+
 def test_looking_at_a_notebook_does_not_change_its_digest(toy: Path) -> None:
     """Otherwise each run in JupyterLab would make its stage out of date."""
     file = write_notebook(toy, "1 + 1")

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -155,7 +156,7 @@ def test_constraints_leave_out_and_say_why():
     wanted = recommend.Constraints(no_reformat=True, no_relaxed_durability=True)
     admitted, refused = recommend.candidates(cells, "varmail", NOW, wanted)
     assert admitted == [Config("ext3", "dtlg"), Config("ext3", "noatime")]
-    assert "mkfs.ext3 -b 1024" in refused[Config("ext3", "blk1k")]
+    assert refused[Config("ext3", "blk1k")] == "it takes a reformat"
     assert "old content" in refused[Config("ext3", "wrbck")]
 
 
@@ -329,7 +330,7 @@ def test_the_command_shows_ranking_and_where_it_holds(campaign, capsys):
     assert "modelled power: decides nothing" in shown
     run("--workload", "web", "--campaign", campaign, "--constraint", "no reformat")
     shown = capsys.readouterr().out
-    assert "xfs/default: it takes a reformat: mkfs.xfs" in shown
+    assert re.search(r"it takes a reformat: .*xfs/default", shown)
     assert "Nothing else was measured" not in shown
 
 

@@ -67,12 +67,14 @@ class TestbedFile:
         queue_depth: int | None = None,
     ) -> TestbedFile:
         """Return the same with what the command line asks for instead."""
+        asked = {"disk": disk, "queue_depth": queue_depth}
+        given: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+        _check_simulated(given, "the command line")
         return replace(
             self,
             folder=folder or self.folder,
             in_memory=in_memory or self.in_memory,
-            disk=disk or self.disk,
-            queue_depth=queue_depth or self.queue_depth,
+            **given,
         )
 
     def simulated(self) -> Disk | None:
@@ -128,7 +130,7 @@ def read(choice: str) -> TestbedFile:
     )
 
 
-def _check_simulated(table: Mapping[str, Any], file: Path) -> None:
+def _check_simulated(table: Mapping[str, Any], where: Path | str) -> None:
     for key in SIMULATED & table.keys():
         value = table[key]
         if key == "queue_depth":
@@ -138,11 +140,11 @@ def _check_simulated(table: Mapping[str, Any], file: Path) -> None:
         if not sound:
             raise FsgreenError(
                 f"{key} is {value!r}, not {wanted}",
-                where=file,
+                where=where,
                 next_step="docs/simdisk.md shows a testbed file",
             )
         if value not in CHOICES.get(key, (value,)):
-            raise unknown(key, value, CHOICES[key], where=file)
+            raise unknown(key, value, CHOICES[key], where=where)
 
 
 def _are_texts(value: Any) -> bool:

@@ -22,6 +22,8 @@ HEADINGS = {
 UNITS = {"ops_s": "operations per second", "ops_j": "operations per joule"}
 THOUSAND = 1000
 INDENT = 7
+NAMED = 6
+"""Of those that are not told apart from the first; all stand in the ranking below it."""
 
 
 def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
@@ -71,8 +73,9 @@ def _recommend(options: argparse.Namespace) -> None:
         _print_ranking(table[table["metric"] == metric])
     if refused:
         print("\nleft out by the constraints")
-        for config, reason in refused.items():
-            command.show(f"  {config}: {reason}", hang=4)
+        for reason in dict.fromkeys(refused.values()):
+            names = ", ".join(str(config) for config in refused if refused[config] == reason)
+            command.show(f"  {reason}: {names}", hang=4)
     if not admitted:
         print("\nNothing else was measured that the constraints admit.")
         study = source.plan.study
@@ -128,4 +131,6 @@ def _name(row: Mapping[str, Any] | pd.Series) -> str:
 
 
 def _names(rows: pd.DataFrame) -> str:
-    return ", ".join(_name(row) for row in rows.to_dict("records")) or "none"
+    names = [_name(row) for row in rows.to_dict("records")]
+    rest = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
+    return ", ".join(names[:NAMED] + rest) or "none"

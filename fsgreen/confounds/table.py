@@ -64,14 +64,15 @@ def confounds_table(
 
 
 def default_effects_percent(trials: pd.DataFrame) -> list[float]:
-    """Return the differences in throughput between default file systems, per workload."""
+    """Return the differences in throughput between default file systems, all else being equal."""
     chosen = trials[(trials["option"] == "default") & trials["load_ops_s"].isna()]
-    totals = chosen.groupby(["workload", "file_system"])[["work_ops", "duration_s"]].sum()
-    rates = totals["work_ops"] / totals["duration_s"]
+    equal = [factor for factor in CELL if factor != "file_system"]
+    cells = chosen.groupby([*equal, "file_system"], dropna=False)[["work_ops", "duration_s"]].sum()
+    rates = cells["work_ops"] / cells["duration_s"]
     return [
         100 * (max(pair) / min(pair) - 1)
-        for _, of_workload in rates.groupby("workload")
-        for pair in itertools.combinations(of_workload, 2)
+        for _, alike in rates.groupby(equal, dropna=False)
+        for pair in itertools.combinations(alike, 2)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -201,6 +202,12 @@ def _named_once(cell: Cell, constants: Mapping[str, Any], study: str) -> Cell:
         for level in (held.get(factor), getattr(cell, factor)):
             if level is not None and level not in known:
                 raise unknown(f"level of {factor}", level, map(str, known), where=study)
+    if cell.disk is not None and not re.fullmatch(r"[\w-]+", cell.disk):
+        raise FsgreenError(
+            f"a study names its disks, and {cell.disk!r} is no name",
+            where=study,
+            next_step="fsgreen-simdisk disks lists names; for a file: fsgreen measure --disk FILE",
+        )
     for factor in COUNTS:
         level = getattr(cell, factor)
         if level is not None and (type(level) is not int or level < 1):

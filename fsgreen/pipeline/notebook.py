@@ -65,6 +65,12 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
 
     source = _find(name)
     declared = notebook_parameters(source)
+    if "campaign" not in declared:
+        raise FsgreenError(
+            f"{name} is no step from traces to results: it is for reading and trying",
+            where=source,
+            next_step="./run lab",
+        )
     chosen = {key: parameter.default for key, parameter in declared.items()}
     for key, value in (parameters or {}).items():
         if key not in declared:

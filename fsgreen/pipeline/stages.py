@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import importlib
+import importlib.util
 import json
 import os
 import re
@@ -48,11 +48,24 @@ def step(campaign: str, name: str) -> ModuleType:
     Raises
     ------
     FsgreenError
-        If there is no such campaign.
+        If there is no such campaign, or no analysis of its study.
     """
     from fsgreen.reduce import read_plan
 
-    return importlib.import_module(f"fsgreen.papers.{read_plan(campaign).study}.{name}")
+    study = read_plan(campaign).study
+    check_analysed(study)
+    return importlib.import_module(f"fsgreen.papers.{study}.{name}")
+
+
+def check_analysed(study: str) -> None:
+    """Raise `FsgreenError` if no analysis of a study is in `fsgreen/papers`."""
+    if importlib.util.find_spec(f"fsgreen.papers.{study}") is None:
+        raise FsgreenError(
+            f"nothing analyses a study of the name {study}",
+            where="fsgreen/papers",
+            next_step="copy one that is analysed, such as studies/fast10.yaml, to a file of your "
+            "own, and keep its line `study: fast10`",
+        )
 
 
 def after_measure(campaign: str) -> None:

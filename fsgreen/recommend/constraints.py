@@ -33,7 +33,7 @@ class Constraints:
         if self.file_system not in (None, then.file_system):
             return f"the file system is to be {self.file_system}"
         if self.no_reformat and step.kind in ("format", "file system"):
-            return f"it takes a reformat: {step.how}"
+            return "it takes a reformat"
         if self.no_relaxed_durability and step.hazards:
             return step.risk
         return None

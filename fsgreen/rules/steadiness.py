@@ -91,8 +91,11 @@ def sequential_stop(evidence: Evidence) -> Answer:
     """Rule 27: cells whose intervals are too wide, and what ended them, decided again."""
     plan, target_percent = evidence.plan, evidence.plan.bounds["ci_half_width_percent"]
     standings = design.standings(plan, measured(evidence.trials))
-    told = {cell["cell"]: cell["ended"] for cell in evidence.stopping.get("cells", ())}
-    if told and told != {standing.cell.label: standing.ended for standing in standings}:
+    told = {cell["cell"]: (cell["n"], cell["ended"]) for cell in evidence.stopping.get("cells", ())}
+    seen = {standing.cell.label: (standing.n, standing.ended) for standing in standings}
+    if told and told != seen:
+        if any(told[label][0] < n for label, (n, _) in seen.items() if label in told):
+            return unknown("stopping.json is older than the trials; fsgreen measure mends that")
         return fired("what ended the cells by stopping.json is not what their trials say")
     widths = {
         standing.cell.label: max(standing.half_width_percent.values())

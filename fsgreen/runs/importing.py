@@ -203,7 +203,7 @@ def _row(run: Run, levels: Mapping[str, str], report: Report) -> dict[str, Any]:
 
 
 def _derived(values: dict[str, Any], name: str, report: Report) -> dict[str, Any]:
-    """Add what two of work, duration and throughput give, and two of energy, duration, power."""
+    """Add the rate of a total, or the total of a rate, and efficiency; refuse what disagrees."""
     duration_s = values.get("duration_s", math.nan)
     for total, rate in (("work_ops", "throughput_ops_s"), ("energy_j", "power_w")):
         whole, each = values.get(total, math.nan), values.get(rate, math.nan)

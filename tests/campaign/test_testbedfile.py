@@ -51,6 +51,8 @@ def test_a_simulated_disk_is_described_and_the_command_line_wins(tmp_path: Path)
     other = place.over(folder=None, in_memory=False, disk="ddys-t36950n", queue_depth=32)
     assert (other.simulated(), other.queue_depth) == (Disk("ddys-t36950n", write="through"), 32)
     assert testbedfile.read("simdisk").simulated() is None
+    with pytest.raises(FsgreenError, match="queue_depth is 0, not a whole number from 1 up"):
+        place.over(folder=None, in_memory=False, queue_depth=0)
 
 
 def test_a_kind_needs_no_file() -> None:

@@ -163,6 +163,15 @@ def test_effects_are_differences_of_defaults():
     assert effects[0] == pytest.approx(11.1, abs=0.1)
 
 
+def test_effects_do_not_mix_states():
+    """What warm caches make would pass for what file systems make."""
+    cold = synthetic.trials_frame(CELLS, scatter=0)
+    warm = cold.assign(cache="warm", work_ops=10 * cold["work_ops"])[cold["file_system"] != "xfs"]
+    both = confounds.default_effects_percent(pd.concat([cold, warm]))
+    alone = confounds.default_effects_percent(cold)
+    assert sorted(both) == pytest.approx(sorted([*alone, alone[0], alone[3]]))
+
+
 def test_written_from_raw(tmp_path, monkeypatch):
     """confounds.json of the campaign becomes confounds.csv; without it the error says what next."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))

@@ -171,6 +171,7 @@ def test_every_factor_of_a_cell_has_a_level() -> None:
         (design.Cell("oltp", "xfs", device="age"), {}, "did you mean aged"),
         (design.Cell("oltp", "xfs"), {"device": "fresh"}, "level of device 'fresh'"),
         (design.Cell("oltp", "xfs", partition=5), {}, "level of partition '5'"),
+        (design.Cell("oltp", "xfs", disk="my/disk.toml"), {}, "'my/disk.toml' is no name"),
         (design.Cell("oltp", "xfs", readers=0), {}, "level of readers is a whole number"),
         (design.Cell("oltp", "xfs", queue_depth=True), {}, "level of queue_depth is a whole"),
     ],

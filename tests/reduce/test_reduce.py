@@ -1,6 +1,8 @@
 """From raw folders to tables: what is right in, and what must not come in."""
 
+import math
 import pickle
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -8,7 +10,9 @@ import synthetic
 
 from fsgreen import paths, reduce
 from fsgreen.errors import FsgreenError
+from fsgreen.reduce.finishes import finishes_of
 from fsgreen.reduce.latency import quantiles_s
+from fsgreen.trial import Trial
 
 
 @pytest.fixture
@@ -140,6 +144,16 @@ def test_no_campaign(tmp_path, monkeypatch):
         reduce.write("nothing")
     with pytest.raises(FsgreenError, match="has not been made"):
         reduce.read_table("nothing", "trials")
+
+
+def test_a_reader_that_finished_in_the_warm_up_is_the_first_of_them():
+    """The whole campaign could not be reduced for it."""
+    cell = {"readers": 3, "workload": "sequential-readers"}
+    threads = [{"ended_s": [2.0, None]}, {"ended_s": [1.0]}]
+    record = {"trial": "one", "cell": cell, "workload": {"threads": threads}}
+    found = finishes_of(Trial(Path("one"), record))
+    assert found["rank"].tolist() == [1, 2, 3]
+    assert found["ended_s"].tolist() == pytest.approx([math.nan, 1.0, 2.0], nan_ok=True)
 
 
 def test_quantiles_count_operations_not_buckets():

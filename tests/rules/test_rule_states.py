@@ -334,8 +334,27 @@ def test_what_ended_the_cells_is_told(sound):
 
 
 def test_a_record_of_stopping_that_its_trials_deny_fires(sound):
-    stopping = {"cells": [{"cell": cell.label, "ended": "maximum"} for cell in sound.plan.cells]}
-    assert "not what their trials say" in answer(27, replace(sound, stopping=stopping)).found
+    found = answer(27, replace(sound, stopping=stopping_of(sound, 0)))
+    assert "not what their trials say" in found.found
+    assert found.state == "fired"
+
+
+def test_a_record_of_stopping_before_the_last_trials_is_no_answer(sound):
+    """A campaign that was broken off would be told that its trials had been tampered with."""
+    found = answer(27, replace(sound, stopping=stopping_of(sound, 1)))
+    assert found.state == "unknown"
+    assert "older than the trials" in found.found
+
+
+def stopping_of(sound, missing_count):
+    """A record with so few trials of each cell less, that says of all that they may go on."""
+    counts = {cell: len(sound.trials) // len(sound.plan.cells) for cell in sound.plan.cells}
+    return {
+        "cells": [
+            {"cell": cell.label, "n": n - missing_count, "ended": "maximum"}
+            for cell, n in counts.items()
+        ]
+    }
 
 
 def test_a_verdict_that_rests_on_modelled_power_fires():
