@@ -20,7 +20,6 @@ from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, power
 from fsgreen.meters.modelled.fit import fit
-from fsgreen.trace import timing
 
 PACE_S = 0.03
 CORES = 4
@@ -122,7 +121,6 @@ def quick_machine(folder):
         patch.setattr(capture, "HOST_INTERVAL_S", PACE_S)
         patch.setattr(exercise, "disk_target", lambda place, seed: nullcontext(target))
         patch.setattr(schedule.trace, "minimum_duration_s", lambda *_, **__: 0.0)
-        patch.setattr(timing, "P95_TOLERANCE", 0.5)  # 6 ms are little for a busy machine
         for name, value in times.items():
             patch.setattr(schedule, name, value)
         (folder / "truth.toml").write_text(TRUTH)
