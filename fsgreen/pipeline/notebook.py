@@ -57,8 +57,8 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
     Raises
     ------
     FsgreenError
-        If there is no such notebook or parameter, a value has the wrong type, or a cell fails;
-        the failed copy is kept and named.
+        If there is no such notebook or parameter, if it is no step of the pipeline, if a value
+        has the wrong type, or if a cell fails; the failed copy is kept and named.
     """
     import papermill
     from traitlets.config import Config

@@ -347,7 +347,7 @@ def test_a_record_of_stopping_before_the_last_trials_is_no_answer(sound):
 
 
 def stopping_of(sound, missing_count):
-    """A record with so few trials of each cell less, that says of all that they may go on."""
+    """A record that lacks so many trials of each cell and ends each with the last block."""
     counts = {cell: len(sound.trials) // len(sound.plan.cells) for cell in sound.plan.cells}
     return {
         "cells": [

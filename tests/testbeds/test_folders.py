@@ -95,6 +95,7 @@ def test_nothing_is_left_after_the_ager_was_killed(tmp_path: Path) -> None:
         assert harness.stdout is not None
         harness.stdout.readline()
         while nth == 0 and not mounts.under(place):
+            assert harness.poll() is None, "it ended before it had mounted anything"
             time.sleep(0.01)
         time.sleep(moment.uniform(0, 1.5))
         kill(harness)
