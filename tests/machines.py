@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from fsgreen import host
 from fsgreen.errors import FsgreenError
 from fsgreen.host import journal
+from tests.patience import wait_for
 
 CPU = "sys/devices/system/cpu"
 POLICIES = 4
@@ -107,10 +107,8 @@ def state(tree: host.Tree) -> dict[str, object]:
 
 def wait_for_guardian(tree: host.Tree) -> None:
     """Return when no journal is held any more: the guardian of a killed holder has ended."""
-    deadline_s = time.monotonic() + 20
-    while any(map(_is_held, tree.path(journal.FOLDER).glob("*.json"))):
-        assert time.monotonic() < deadline_s, "a guardian does not end"
-        time.sleep(0.01)
+    journals = tree.path(journal.FOLDER)
+    wait_for(lambda: not any(map(_is_held, journals.glob("*.json"))), "a guardian does not end")
 
 
 def _is_held(file: Path) -> bool:

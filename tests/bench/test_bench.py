@@ -3,7 +3,6 @@
 import importlib
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.trace import check_trace
 from fsgreen.trace.powerfile import PowerFile
 from fsgreen.trial import read_trial
+from tests.patience import wait_for
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("cc") is None, reason="no C compiler: apt-get install gcc"
@@ -105,10 +105,10 @@ def test_a_program_is_charged_for_its_children() -> None:
 def test_nothing_that_a_program_started_outlives_it() -> None:
     pid = int(run(["sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"]).output)
     stat = Path(f"/proc/{pid}/stat")
-    deadline_s = time.monotonic() + 10
-    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
-        assert time.monotonic() < deadline_s, "still running"
-        time.sleep(0.01)
+    wait_for(
+        lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX",
+        "still running",
+    )
 
 
 @pytest.mark.parametrize("name", TEXTS)

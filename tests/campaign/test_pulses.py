@@ -15,6 +15,7 @@ import pytest
 
 from fsgreen.campaign import pulses
 from fsgreen.errors import FsgreenError
+from tests.patience import wait_for
 
 RUNS = (0.2, 0.1, 0.1, 0.2, 0.2)
 
@@ -30,18 +31,11 @@ def burners(marker: str) -> list[int]:
     return found
 
 
-def until(condition, limit_s=60.0):
-    deadline_s = time.monotonic() + limit_s
-    while not condition() and time.monotonic() < deadline_s:
-        time.sleep(0.02)
-    return condition()
-
-
 @pytest.fixture
 def mark(monkeypatch, tmp_path):
     monkeypatch.setenv("PULSES_TEST", str(tmp_path))
     yield str(tmp_path)
-    assert until(lambda: not burners(str(tmp_path))), "a burner was left behind"
+    wait_for(lambda: not burners(str(tmp_path)), "a burner was left behind")
 
 
 @pytest.fixture
@@ -80,11 +74,11 @@ def test_pulses_of_a_busy_machine_are_refused(monkeypatch):
 def test_end_of_the_harness_leaves_no_burner(mark, end, runs):
     code = f"from fsgreen.campaign.pulses import make_pulses; make_pulses({runs})"
     harness = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
-    assert until(lambda: len(burners(mark)) == len(os.sched_getaffinity(0)))
+    wait_for(lambda: len(burners(mark)) == len(os.sched_getaffinity(0)))
     time.sleep(0.5)  # well into the run
     harness.send_signal(end)
     assert harness.wait(60) != 0
-    assert until(lambda: not burners(mark))
+    wait_for(lambda: not burners(mark), "a burner outlives its harness")
 
 
 @pytest.mark.usefixtures("busy_machine")

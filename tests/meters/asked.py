@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from patience import listen
 
 from fsgreen.meters.base import Chunk
 from fsgreen.meters.settings import Settings
+from tests.patience import listen
 
 FUZZ = settings(max_examples=round(300 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
 

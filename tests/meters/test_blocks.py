@@ -9,7 +9,6 @@ from contextlib import closing
 import numpy as np
 import pytest
 from fast_meters import block
-from patience import listen, wait_for
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import blocks
@@ -21,6 +20,7 @@ from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
 from fsgreen.meters.blocks.sources import paced, synthetic
 from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
 from fsgreen.meters.settings import Settings
+from tests.patience import listen, wait_for
 
 ENTRY = {
     "name": "ssd",

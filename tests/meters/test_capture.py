@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from patience import until_calm, wait_for
 
 from fsgreen import trace, units
 from fsgreen.errors import FsgreenError
@@ -16,6 +15,7 @@ from fsgreen.meters import capture as capturing
 from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.host import COLUMNS
 from fsgreen.meters.wattsup import line as wattsup_line
+from tests.patience import until_calm, wait_for
 
 PACE_S = 0.05
 

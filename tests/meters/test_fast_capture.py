@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from patience import wait_for
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
@@ -20,6 +19,7 @@ from fsgreen.meters.blocks.sender import Link
 from fsgreen.meters.emulators.blocks import Emulator
 from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.meters.rawtrace import write_parsed
+from tests.patience import wait_for
 
 ACCURACY = {"gain_error": 0.01, "constant_error_w": 0.01, "source": "test"}
 

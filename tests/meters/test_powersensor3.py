@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fast_meters import powersensor3_stream
-from patience import listen, until_calm
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
@@ -17,6 +16,7 @@ from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, OFF, Emulator,
 from fsgreen.meters.powersensor3 import DRIVER, PowerSensor3, open_powersensor3
 from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
 from fsgreen.meters.settings import Settings
+from tests.patience import listen, until_calm
 
 ACCURACY = Accuracy(0.01, 0.5, "a bench supply and a load", volts=12.0)
 STOP = ("X", "\xff\x3f\xff\x3f")

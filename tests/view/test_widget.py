@@ -16,6 +16,7 @@ from fsgreen.meters import Capture
 from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.view import LiveView, Progress, Synthetic, live, widget
 from fsgreen.view.window import HIGHEST
+from tests.patience import wait_for
 from tests.view.sources import Told
 
 STATIC = Path(widget.__file__).parent / "static"
@@ -55,13 +56,6 @@ def view(browser):
     view = LiveView(source)
     yield view
     view.close()
-
-
-def wait_for(condition, limit_s=8.0):
-    deadline_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "waited in vain"
-        time.sleep(0.01)
 
 
 def no_view_is_left():

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import psutil
@@ -12,6 +11,7 @@ import pytest
 
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import engine
+from tests.patience import wait_for
 
 LONG_RUN = """
 from pathlib import Path
@@ -31,23 +31,16 @@ def engines(directory: Path) -> list[psutil.Process]:
     ]
 
 
-def wait_until(condition, limit_s: float = 20.0) -> None:
-    deadline_s = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "it did not happen"
-        time.sleep(0.05)
-
-
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_no_engine_is_left_when_the_harness_ends(number: signal.Signals, tmp_path: Path) -> None:
     """A killed campaign would leave a workload on a file system that nobody can unmount."""
     script = LONG_RUN.format(directory=str(tmp_path))
     harness = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
-    wait_until(lambda: len(engines(tmp_path)) >= 2)
+    wait_for(lambda: len(engines(tmp_path)) >= 2)
     harness.send_signal(number)
     harness.wait()
-    wait_until(lambda: not engines(tmp_path))
+    wait_for(lambda: not engines(tmp_path))
 
 
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -67,7 +60,7 @@ def test_a_deaf_program_is_killed_after_the_grace_period(
     stop = threading.Event()
 
     def stop_once_deaf() -> None:
-        wait_until(deaf.exists)
+        wait_for(deaf.exists)
         stop.set()
 
     threading.Thread(target=stop_once_deaf).start()

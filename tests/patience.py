@@ -8,10 +8,10 @@ LIMIT_S = 60.0
 TRIES = 10
 
 
-def wait_for(condition):
+def wait_for(condition, otherwise="waited in vain"):
     deadline_s = time.monotonic() + LIMIT_S
     while not condition():
-        assert time.monotonic() < deadline_s, "waited in vain"
+        assert time.monotonic() < deadline_s, otherwise
         time.sleep(0.02)
 
 
