@@ -51,7 +51,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match dispatch(&mut Parser::from_args(arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
-            eprintln!("fsgreen-simdisk: {fault}");
+            let _ = writeln!(io::stderr(), "fsgreen-simdisk: {fault}");
             ExitCode::FAILURE
         }
     }

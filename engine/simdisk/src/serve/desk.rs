@@ -160,7 +160,12 @@ impl Desk {
                 "send {\"do\": \"clock\", \"to\": \"real\"} first",
             )),
             Power::Cut if is_powered => {
-                let name = self.scheduler.lock().expect("a panic ends this process");
+                // A copy: the drive's state must not be waited for while the name is held.
+                let name = self
+                    .scheduler
+                    .lock()
+                    .expect("a panic ends this process")
+                    .clone();
                 let anew =
                     scheduler(&name).map_err(|fault| Refusal::new(fault.what, fault.next))?;
                 self.drive.cut_power(anew);

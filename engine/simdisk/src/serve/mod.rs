@@ -27,7 +27,7 @@ pub mod state;
 pub mod store;
 mod sys;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -219,7 +219,10 @@ fn mount(place: &Place, drive: &Arc<Drive>, sectors: u64) -> Result<(), Fault> {
         let _ = sys::set_realtime(Some(privileges::RECEIVING));
         // It ends when somebody else has unmounted the disk, which nobody can use then.
         if let Err(error) = session.run() {
-            eprintln!("fsgreen-simdisk: the kernel asks no more: {error}");
+            let _ = writeln!(
+                io::stderr(),
+                "fsgreen-simdisk: the kernel asks no more: {error}"
+            );
         }
         sys::stop();
     };

@@ -20,7 +20,8 @@ impl Store {
     /// Open or create the file of a device of this capacity, for this process alone.
     ///
     /// # Errors
-    /// If it cannot be opened, another process has it, or it was made for another capacity.
+    /// If it cannot be opened, another process has it, it was made for another capacity, or its file
+    /// system cannot punch holes.
     pub fn open(path: &Path, sectors: u64) -> Result<Self, Fault> {
         let fault = |what: String, next: &str| Fault::new(what, path.display().to_string(), next);
         let failed = |error: io::Error| {
@@ -47,6 +48,13 @@ impl Store {
                 "give the disk that it was made for, or remove it",
             ));
         }
+        // Behind the end of the file there is nothing to lose.
+        sys::punch(&file, size_b, SECTOR_B).map_err(|error| {
+            fault(
+                format!("its file system cannot give space back, as a discard asks: {error}"),
+                "give a --store on ext4, xfs, btrfs or in memory",
+            )
+        })?;
         Ok(Self { file })
     }
 

@@ -124,16 +124,27 @@ pub fn set_realtime(priority: Option<i32>) -> io::Result<()> {
     checked(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) }).map(drop)
 }
 
+/// The end of a terminal is none of them where it is ignored (`nohup`).
 fn stops() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the set is initialised by sigemptyset before its use.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            libc::sigaddset(set.as_mut_ptr(), signal);
+            if signal != libc::SIGHUP || !is_ignored(signal) {
+                libc::sigaddset(set.as_mut_ptr(), signal);
+            }
         }
         set.assume_init()
     }
+}
+
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: zeros are a valid sigaction, which the call fills in.
+    let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: the old action only is asked for, into valid memory.
+    unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut now) };
+    now.sa_sigaction == libc::SIG_IGN
 }
 
 /// Keep the signals that ask for the end for [`wait_for_stop`], in this thread and its threads.

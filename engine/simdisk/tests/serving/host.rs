@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -127,6 +128,9 @@ pub const DISK: Disk = Disk {
     clock: "real",
 };
 
+/// A server that answers no order for so long has hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 pub struct Server {
     pub process: Child,
     pub ready: Value,
@@ -155,6 +159,14 @@ impl Server {
     }
 
     pub fn run(folder: &Folder, mut command: Command) -> Self {
+        // Where the tests outlive their terminal, the end of one is ignored, and that is passed on.
+        // SAFETY: signal() is safe between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
+                Ok(())
+            });
+        }
         let mut process = command.spawn().expect("the program is built");
         let mut line = String::new();
         let output = process.stdout.take().expect("it is piped");
@@ -165,6 +177,8 @@ impl Server {
             panic!("the server did not get ready: {read:?} {line} {status:?}");
         };
         let socket = UnixStream::connect(folder.control()).expect("a server that is ready listens");
+        let patience = socket.set_read_timeout(Some(PATIENCE));
+        patience.expect("a minute is a possible time");
         Self {
             process,
             ready,

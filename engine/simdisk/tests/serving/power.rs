@@ -1,9 +1,12 @@
 //! A flush is honoured, and a power cut loses what was volatile and nothing else.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
@@ -158,6 +161,33 @@ fn a_power_cut_loses_what_is_volatile() {
     file.read_exact_at(data.bytes(), 3 * BLOCK_B as u64)
         .expect("it is read");
     assert!(data.is_marked(3, 1));
+}
+
+/// Who looks at the disk while its power is cut would hang it, and every file system on it.
+#[test]
+fn power_may_be_cut_while_another_looks() {
+    needs_root!();
+    let folder = Folder::new();
+    let mut server = Server::start(&folder, DISK);
+    let looker = UnixStream::connect(folder.control()).expect("the server listens");
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut answers = BufReader::new(&looker).lines();
+            while !is_done.load(Relaxed) {
+                (&looker).write_all(b"{\"do\": \"describe\"}\n")?;
+                answers.next().transpose()?;
+            }
+            io::Result::Ok(())
+        });
+        for _ in 0..500 {
+            server.order(json!({"do": "power", "to": "cut"}));
+            server.order(json!({"do": "power", "to": "restore"}));
+        }
+        is_done.store(true, Relaxed);
+        let looked = looking.join().expect("it does not panic");
+        looked.expect("every look is answered");
+    });
 }
 
 /// A disk that is ended in the middle of writes has stored every one that was answered.
