@@ -18,10 +18,12 @@
 //! - An op counts in the measured interval if it ends there. Latencies enclose system calls only.
 //! - A run that ends by itself is timed by its last op; one that is stopped keeps its results.
 //!
-//! From the bottom: [`clock`], [`failure`], [`signals`], [`histogram`], [`random`], [`model`];
+//! From the bottom: [`clock`], [`failure`], [`stderr`], [`signals`], [`histogram`], [`random`], [`model`];
 //! [`lang`] makes a model of a text; [`shared`], [`fileset`], [`record`] are what processes share;
 //! [`ops`] is what a thread does, [`run`] a run, [`report`] its results, [`session`] a whole text,
 //! [`cli`] the program.
+
+#![cfg_attr(not(test), warn(clippy::print_stderr, clippy::print_stdout))]
 
 pub mod cli;
 pub mod clock;
@@ -38,3 +40,4 @@ pub mod run;
 pub mod session;
 pub mod shared;
 pub mod signals;
+pub mod stderr;

@@ -24,30 +24,48 @@ pub enum Event {
 }
 
 fn set() -> libc::sigset_t {
+    let stops = STOPS.iter().map(|(signal, _)| *signal);
+    set_of(stops.chain([libc::SIGCHLD]))
+}
+
+fn set_of(signals: impl Iterator<Item = libc::c_int>) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the set is initialised by sigemptyset before its use.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        for (signal, _) in STOPS {
+        for signal in signals {
             libc::sigaddset(set.as_mut_ptr(), signal);
         }
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
         set.assume_init()
     }
 }
 
 /// Keep the signals for [`next`], in this thread and in all threads and processes that come from it.
+///
+/// The end of a terminal stays ignored where it was (`nohup`), and ends of processes do not.
 pub fn block() {
-    change_mask(libc::SIG_BLOCK);
+    // SAFETY: the default is a valid disposition.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    change_mask(libc::SIG_BLOCK, set());
+    if is_ignored(libc::SIGHUP) {
+        change_mask(libc::SIG_UNBLOCK, set_of([libc::SIGHUP].into_iter()));
+    }
+}
+
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: zeros are a valid sigaction, which the call fills in.
+    let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: the old action only is asked for, into valid memory.
+    unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut now) };
+    now.sa_sigaction == libc::SIG_IGN
 }
 
 /// Undo [`block`], in a process that is about to become another program.
 pub fn unblock() {
-    change_mask(libc::SIG_UNBLOCK);
+    change_mask(libc::SIG_UNBLOCK, set());
 }
 
-fn change_mask(how: libc::c_int) {
-    let set = set();
+fn change_mask(how: libc::c_int, set: libc::sigset_t) {
     // SAFETY: the set is valid for the call.
     unsafe { libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut()) };
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
@@ -100,6 +101,38 @@ fn a_signal_while_files_are_created_ends_that() {
     let report = place.written();
     assert_eq!(report["reason"], "stopped by SIGINT");
     assert_eq!(report["runs"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn who_reads_along_may_go_and_the_results_stay() {
+    let place = Place::new("unread");
+    let json = format!("--json={}", place.json().display());
+    let text = format!("{READER}echo \"nobody reads this\"\npsrun 0.05 0.3\n");
+    let mut command = place.command("run", &text, &[&json]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(place.written()["partial"], false);
+}
+
+#[test]
+fn a_run_goes_on_after_its_terminal_if_it_was_told_to() {
+    let place = Place::new("nohup");
+    let json = format!("--json={}", place.json().display());
+    let mut command = place.command("run", &(READER.to_owned() + "run 1\n"), &[&json]);
+    // SAFETY: signal() is safe between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_IGN);
+            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+            Ok(())
+        });
+    }
+    let child = command.stderr(Stdio::null()).spawn().unwrap();
+    wait_until_they_read(&place.text(), LIMIT);
+    signal(&child, libc::SIGHUP);
+    assert_eq!(wait(child, LIMIT), 0);
+    assert_eq!(place.written()["partial"], false);
 }
 
 #[test]

@@ -14,12 +14,13 @@ use crate::report::{ENGINE, Host, Report, SCHEMA};
 use crate::run::Halt;
 use crate::session::{self, Done};
 use crate::signals;
+use crate::stderr::say;
 use arguments::{Arguments, Command};
 
 /// Do what the arguments ask; errors are printed here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     dispatch(lexopt::Parser::from_args(arguments)).unwrap_or_else(|failure| {
-        eprintln!("fsgreen-wml: {failure}");
+        say!("fsgreen-wml: {failure}");
         Exit::Failed
     })
 }
@@ -33,11 +34,11 @@ fn dispatch(mut parser: lexopt::Parser) -> Result<Exit, Failure> {
             None => return Err(usage(Value(word).unexpected())),
         },
         Some(Short('V') | Long("version")) => {
-            println!("{ENGINE}");
+            output::print(&format!("{ENGINE}\n"))?;
             return Ok(Exit::Ok);
         }
         Some(Short('h') | Long("help")) | None => {
-            print!("{}", help::HELP);
+            output::print(help::HELP)?;
             return Ok(Exit::Ok);
         }
         Some(other) => return Err(usage(other.unexpected())),
@@ -45,7 +46,7 @@ fn dispatch(mut parser: lexopt::Parser) -> Result<Exit, Failure> {
     match arguments::parse(command, &mut parser).map_err(usage)? {
         Some(arguments) => execute(command, arguments),
         None => {
-            print!("{}", help::of(command));
+            output::print(help::of(command))?;
             Ok(Exit::Ok)
         }
     }
@@ -62,7 +63,7 @@ fn execute(command: Command, mut arguments: Arguments) -> Result<Exit, Failure> 
         return Ok(Exit::Text);
     };
     if command == Command::Check {
-        println!("{file}: {}: no errors", size(&program));
+        output::print(&format!("{file}: {}: no errors\n", size(&program)))?;
         return Ok(Exit::Ok);
     }
     if let Some(path) = &arguments.json {
@@ -83,7 +84,7 @@ fn format(arguments: &Arguments, file: &str, text: &str) -> Result<Exit, Failure
         Ok(formatted) if formatted == text => {}
         Ok(formatted) => output::replace(&arguments.file, &formatted)?,
         Err(diagnostic) => {
-            eprintln!("{}", diagnostic.render(file, text));
+            say!("{}", diagnostic.render(file, text));
             return Ok(Exit::Text);
         }
     }
@@ -97,13 +98,13 @@ fn checked(file: &str, text: &str, arguments: &Arguments) -> Option<Program> {
         diagnostics,
     } = lang::check(text, &arguments.overrides);
     for diagnostic in &diagnostics {
-        eprintln!("{}", diagnostic.render(file, text));
+        say!("{}", diagnostic.render(file, text));
     }
     let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
     let errors = diagnostics.iter().filter(is_error).count();
     if errors > 0 {
         let errors = counted(errors as u64, "error", "errors");
-        eprintln!("fsgreen-wml: {errors} in {file}");
+        say!("fsgreen-wml: {errors} in {file}");
     }
     program
 }
@@ -147,11 +148,11 @@ fn finish(
         None => None,
         Some(Halt::Failed(failure)) if done.runs.is_empty() => return Err(failure),
         Some(Halt::Failed(failure)) => {
-            eprintln!("fsgreen-wml: {failure}");
+            say!("fsgreen-wml: {failure}");
             Some(failure.message().to_owned())
         }
         Some(Halt::Cut(reason)) => {
-            eprintln!("fsgreen-wml: {reason}: what was done is partial");
+            say!("fsgreen-wml: {reason}: what was done is partial");
             Some(reason)
         }
     };
@@ -163,10 +164,8 @@ fn finish(
     if command == Command::Verify {
         if exit == Exit::Ok {
             let count = done.filesets.len() as u64;
-            println!(
-                "{file}: {} as prepared",
-                counted(count, "fileset", "filesets")
-            );
+            let filesets = counted(count, "fileset", "filesets");
+            output::print(&format!("{file}: {filesets} as prepared\n"))?;
         }
         return Ok(exit);
     }

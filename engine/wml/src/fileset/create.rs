@@ -71,13 +71,11 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
     } else {
         let old = Tree::find(root)?;
         let reuse = fileset.reuse && old.is_some();
-        let mut held = Held::default();
-        match old {
-            Some(old) if reuse => held = old.held()?,
-            Some(old) => old.remove()?,
-            None => {}
-        }
+        let held = old.as_ref().map_or(Ok(Held::default()), Tree::held)?;
         space::check(parent, layout, held)?;
+        if let Some(old) = old.filter(|_| !reuse) {
+            old.remove()?;
+        }
         let maker = Maker {
             files,
             seed,

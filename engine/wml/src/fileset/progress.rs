@@ -1,6 +1,7 @@
 //! Progress of a long creation, on the standard error.
 
-use std::io::{IsTerminal, Write};
+use crate::stderr::{say, show};
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,13 +30,12 @@ pub fn report(what: &str, done: &AtomicUsize, total: usize, finished: impl Fn() 
         let share = made as f64 / total as f64;
         let left = start.elapsed().as_secs_f64() * (1.0 / share.max(1e-9) - 1.0);
         let end = if terminal { '\r' } else { '\n' };
-        eprint!(
+        show!(
             "{what}: {made} of {total} ({:.0} %), {left:.0} s left{end}",
             share * 100.0
         );
-        let _ = std::io::stderr().flush();
     }
     if terminal && start.elapsed() > QUIET {
-        eprintln!();
+        say!("");
     }
 }

@@ -10,14 +10,14 @@ use crate::failure::Failure;
 
 pub const SMALLER: &str = "choose a smaller scale or a larger file system";
 
-/// What a tree that will be reused holds already.
+/// What a tree that is there already holds.
 #[derive(Clone, Copy, Default)]
 pub struct Held {
     pub bytes: u64,
     pub inodes: u64,
 }
 
-/// Refuse a file system that is too small, before anything is written.
+/// Refuse a file system that is too small, before anything is written or removed.
 pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> {
     let path = CString::new(parent.as_os_str().as_bytes())
         .map_err(|_| Failure::new("a path must not contain a zero byte"))?;

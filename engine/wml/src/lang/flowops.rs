@@ -7,7 +7,7 @@ use super::evaluate::{Scope, Value};
 use super::resolve::{Defined, Resolver};
 use super::rules::FlowopSpans;
 use super::vocabulary::{self, Selection};
-use crate::model::{Flowop, Node, Operation, SLOTS, Select};
+use crate::model::{Flowop, MAX_EVENTS, Node, Operation, SLOTS, Select};
 
 /// Composite flowops in one another; each stands on some of the stack.
 const MAX_DEPTH: usize = 100;
@@ -21,8 +21,6 @@ const USUAL_THETA: f64 = 0.99;
 const XATTR_B: f64 = 16.0;
 
 const MAX_STREAMS: u64 = 1 << 20;
-
-const MAX_HIGHWATER: u64 = (u32::MAX >> 1) as u64;
 
 /// The composites that a flowop stands in.
 pub(super) struct Place {
@@ -260,7 +258,7 @@ impl<'a> Resolver<'a> {
             value: read.amount("value", value),
             targets: Vec::new(),
             blocking: read.flag("blocking"),
-            highwater: read.count("highwater", 1, 1..=MAX_HIGHWATER) as u32,
+            highwater: read.count("highwater", 1, 1..=MAX_EVENTS.into()) as u32,
         };
         self.spans.0.push(FlowopSpans {
             flowop: span,

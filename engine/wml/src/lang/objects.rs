@@ -142,7 +142,7 @@ impl<'a> Resolver<'a> {
         read.flag("useism");
         read.warn_if_present(
             "useism",
-            "'useism' has no effect: a thread's buffer is shared memory anyway",
+            "'useism' has no effect: each thread has a buffer of its own",
         );
         if thread.flowops.is_empty() {
             read.error("name", format!("thread '{name}' has no flowop"));

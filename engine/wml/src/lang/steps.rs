@@ -16,6 +16,9 @@ const MAX_REPEATED: usize = 10_000;
 /// Seconds of one wait or run: 115 days.
 const MAX_SECONDS: f64 = 1e7;
 
+/// Seconds of the shortest run.
+const LEAST_S: f64 = 1e-3;
+
 /// Seconds between two prints of `psrun`.
 const PERIOD_S: f64 = 10.0;
 const MIN_PERIOD_S: f64 = 0.01;
@@ -189,8 +192,8 @@ impl<'a> Resolver<'a> {
             return Ok(None);
         };
         match self.seconds(command, expression)? {
-            0.0 => {
-                let message = format!("'{command}' takes a number of seconds above 0");
+            seconds if seconds < LEAST_S => {
+                let message = format!("'{command}' takes a number of seconds from {LEAST_S}");
                 Err(Diagnostic::error(expression.span, message))
             }
             seconds => Ok(Some(seconds)),

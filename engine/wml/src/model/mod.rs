@@ -16,6 +16,9 @@ pub const SLOTS: usize = 129;
 /// Files and leaf directories of a fileset: their names are numbers of eight digits.
 pub const MAX_ENTRIES: u64 = 99_999_999;
 
+/// Events that a `semblock` can hold; those posted beyond are lost.
+pub const MAX_EVENTS: u32 = u32::MAX >> 1;
+
 /// What one `run` does.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Model {
@@ -189,6 +192,10 @@ impl Model {
                 })
             })
         })
+    }
+
+    pub fn flowop(&self, id: FlowopId) -> &Flowop {
+        &self.processes[id.process].threads[id.thread].flowops[id.flowop]
     }
 
     /// Whether it creates, deletes or renames files.

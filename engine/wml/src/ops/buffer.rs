@@ -1,7 +1,9 @@
 //! Page-aligned memory, as direct I/O needs it.
 
+use std::io;
 use std::ptr;
 
+use crate::failure::Failure;
 use crate::model::{Class, Operation, Thread};
 
 pub const PAGE_B: usize = 4096;
@@ -18,19 +20,19 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// A buffer of at least one byte. What most transfers use of it is touched, so that no page
-    /// fault falls into a measured operation; the rest takes memory when it is used.
-    pub fn zeroed(length: usize) -> Self {
+    /// A buffer of at least one byte. What most transfers use of it is touched, so that their page
+    /// faults fall into no measured operation; the rest takes memory when it is used.
+    pub fn zeroed(length: usize) -> Result<Self, Failure> {
         let length = length.max(1);
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping, which nothing else knows of.
         let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
-        assert_ne!(
-            start,
-            libc::MAP_FAILED,
-            "no memory for a buffer of {length} bytes"
-        );
+        if start == libc::MAP_FAILED {
+            let what = format!("no memory for a buffer of {length} bytes");
+            return Err(Failure::io(what, &io::Error::last_os_error())
+                .next("choose a smaller iosize or memsize, or fewer requests in flight"));
+        }
         let mut buffer = Self {
             start: start.cast(),
             length,
@@ -40,7 +42,7 @@ impl Buffer {
             // SAFETY: a valid byte; volatile, so that the store happens.
             unsafe { ptr::write_volatile(&raw mut page[0], 1) };
         }
-        buffer
+        Ok(buffer)
     }
 
     pub fn start(&self) -> *mut u8 {

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use super::outcome::{Outcome, timed_call};
-use crate::model::Flowop;
+use crate::model::{Flowop, MAX_EVENTS};
 use crate::shared::{Gate, Shared};
 
 /// What one instance of a `semblock` or `block` waits at.
@@ -41,8 +41,14 @@ impl<'a> Worker<'a> {
         self.env.gates.own[nth].expect("every gate has its pair")
     }
 
+    /// How many events a flowop posts or takes now: as many as a gate can hold at most.
+    fn events_of(&mut self, flowop: &Flowop) -> u32 {
+        let value = flowop.value.draw(&mut self.env.stream);
+        u32::try_from(value).map_or(MAX_EVENTS, |value| value.min(MAX_EVENTS))
+    }
+
     pub(super) fn sem_post(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let value = flowop.value.draw(&mut self.env.stream) as u32;
+        let value = self.events_of(flowop);
         timed_call(|| {
             for gate in &self.env.gates.targets[nth] {
                 if flowop.blocking {
@@ -55,7 +61,7 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn sem_block(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let value = flowop.value.draw(&mut self.env.stream) as u32;
+        let value = self.events_of(flowop);
         let (gate, bounded) = self.own_gate(nth);
         timed_call(|| {
             gate.events.take(value);

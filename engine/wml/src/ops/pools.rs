@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::buffer::{Buffer, PAGE_B};
+use crate::failure::Failure;
 use crate::fileset::fill_data;
 use crate::model::Model;
 use crate::random::Stream;
@@ -27,7 +28,7 @@ pub struct Piece {
 }
 
 impl Pools {
-    pub fn new(model: &Model, seed: u64) -> Self {
+    pub fn new(model: &Model, seed: u64) -> Result<Self, Failure> {
         let size = pool_size(model);
         let mut percents: Vec<f64> = Vec::new();
         let mut of_fileset = Vec::new();
@@ -40,15 +41,16 @@ impl Pools {
             }
         }
         let fill = |percent: f64| {
-            let mut buffer = Buffer::zeroed(size);
+            let mut buffer = Buffer::zeroed(size)?;
             let mut stream = Stream::new(seed, &["data", &percent.to_string()]);
             fill_data(buffer.bytes_mut(), percent, &mut stream);
-            buffer
+            Ok(buffer)
         };
-        Self {
-            buffers: percents.into_iter().map(fill).collect(),
+        let buffers: Result<_, Failure> = percents.into_iter().map(fill).collect();
+        Ok(Self {
+            buffers: buffers?,
             of_fileset,
-        }
+        })
     }
 
     /// Another part each time of what is written to a fileset, page-aligned; at most half of the
@@ -104,7 +106,7 @@ mod tests {
             filesets: percents.iter().map(fileset).collect(),
             ..Model::default()
         };
-        Pools::new(&model, 1)
+        Pools::new(&model, 1).expect("memory for the pools")
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl<'a> Ring<'a> {
             transfers: vec![None; depth as usize],
             free: (0..depth as usize).rev().collect(),
             unsubmitted: 0,
-            buffers: Buffer::zeroed(depth as usize * buffer_b),
+            buffers: Buffer::zeroed(depth as usize * buffer_b)?,
             buffer_b,
         }))
     }

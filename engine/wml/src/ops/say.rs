@@ -3,6 +3,7 @@
 use super::Worker;
 use super::outcome::{Outcome, Undone, timed_call};
 use crate::model::{Flowop, Operation};
+use crate::stderr::say;
 
 /// What testrandvar has seen: count, mean and squared deviations by Welford's method (1962).
 #[derive(Clone, Copy)]
@@ -46,7 +47,7 @@ impl Worker<'_> {
         let value = flowop.value.draw_exact(&mut self.env.stream);
         let who = self.who(flowop);
         timed_call(|| {
-            eprintln!("{who}: {value}");
+            say!("{who}: {value}");
             Ok(())
         })
     }
@@ -61,7 +62,7 @@ impl Worker<'_> {
     pub(super) fn say_moments(&self) {
         for (flowop, moments) in self.env.thread.flowops.iter().zip(&self.moments) {
             if flowop.operation == Operation::TestRandvar && moments.count > 0 {
-                eprintln!(
+                say!(
                     "{}: {} values, mean {}, standard deviation {}, from {} to {}",
                     self.who(flowop),
                     moments.count,

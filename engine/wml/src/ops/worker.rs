@@ -78,7 +78,7 @@ impl<'a> Worker<'a> {
             slots: Slots::default(),
             selectors: selectors.collect(),
             rotors: env.files.iter().map(|_| OwnRotors::default()).collect(),
-            buffer: Buffer::zeroed(buffer_size(env.thread)),
+            buffer: Buffer::zeroed(buffer_size(env.thread))?,
             path: Vec::with_capacity(libc::PATH_MAX as usize),
             new_path: Vec::with_capacity(libc::PATH_MAX as usize),
             aio: aio.transpose()?,

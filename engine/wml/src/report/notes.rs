@@ -29,7 +29,8 @@ pub fn notes(arena: &Arena, result: &RunResult) -> Vec<String> {
         notes.push("it ended within its warm-up, so that nothing was measured".to_owned());
     }
     let covered_s = measure.series.interval_s * measure.series.work_ops.len() as f64;
-    if covered_s < measure.duration_s {
+    // Both are whole nanoseconds, and the product of their quotients is not exact.
+    if covered_s + 1e-9 < measure.duration_s {
         notes.push(format!("the series ends after {covered_s} s"));
     }
     notes

@@ -53,7 +53,7 @@ impl<'a> Arena<'a> {
             budget: Mapping::new(1)?,
             ended: Mapping::new(1)?,
             gates: GateSet::new(model)?,
-            data: Pools::new(model, options.seed),
+            data: Pools::new(model, options.seed)?,
             seed: options.seed,
             nth,
         })

@@ -9,6 +9,7 @@ use super::places::{Instance, Place};
 use super::process::Usage;
 use crate::failure::errno;
 use crate::ops::Worker;
+use crate::stderr::say;
 
 /// Threads of the workload are many and shallow.
 const STACK_B: usize = 256 * 1024;
@@ -65,7 +66,7 @@ fn thread(arena: &Arena, nth: usize, place: &Place) -> bool {
     let mut worker = match Worker::new(arena.environment(place)) {
         Ok(worker) => worker,
         Err(failure) => {
-            eprintln!("fsgreen-wml: {failure}");
+            say!("fsgreen-wml: {failure}");
             return fail(arena);
         }
     };

@@ -14,6 +14,7 @@ use crate::model::{Program, Run, Step};
 use crate::report::{FilesetReport, RunResult, notes, octaves, summary};
 use crate::run::{Arena, Ending, Halt, Options, Timing, supervise};
 use crate::signals;
+use crate::stderr::{say, show};
 use peers::Peers;
 use trees::Trees;
 use watch::Console;
@@ -99,7 +100,7 @@ impl<'a> Session<'a> {
 
     fn step(&mut self, step: &Step) -> Result<(), Halt> {
         match step {
-            Step::Say(text) => eprintln!("{text}"),
+            Step::Say(text) => say!("{text}"),
             Step::Create(filesets) => self.trees.provide(filesets, self.options)?,
             Step::Sync => self.sync()?,
             Step::DropCaches => self.drop_caches()?,
@@ -117,7 +118,7 @@ impl<'a> Session<'a> {
     }
 
     fn note(&mut self, note: String) {
-        eprintln!("fsgreen-wml: note: {note}");
+        say!("fsgreen-wml: note: {note}");
         self.notes.push(note);
     }
 
@@ -157,9 +158,9 @@ impl<'a> Session<'a> {
         let ending = supervise(&arena, &timing, &mut console)?;
         console.clear();
         let result = RunResult::new(name, run, &timing, &arena, &ending);
-        eprint!("{}", summary(&result));
+        show!("{}", summary(&result));
         if self.program.lathist {
-            eprint!("{}", octaves(&result));
+            show!("{}", octaves(&result));
         }
         for note in notes(&arena, &result) {
             self.note(format!("{}: {note}", result.name));

@@ -3,8 +3,8 @@
 //! A client sends `cmd=SYNC,id=xyzzy,name=NAME,sample=N` and a newline to the master, which
 //! answers with a line once all clients have done so.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::clock::{SECOND_NS, now_ns};
@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::model::Multi;
 use crate::run::Halt;
 use crate::signals;
+use crate::stderr::say;
 
 const PORT: u16 = 8001;
 const CONNECT: Duration = Duration::from_secs(10);
@@ -27,6 +28,18 @@ pub struct Peers {
     received: Vec<u8>,
 }
 
+/// Connect to the first address that answers: a name may have some at which nobody listens.
+fn reach(addresses: impl Iterator<Item = SocketAddr>) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(ErrorKind::NotFound, "it has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(connection) => return Ok(connection),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
 impl Peers {
     pub fn connect(multi: &Multi) -> Result<Self, Failure> {
         let master = &multi.master;
@@ -34,11 +47,8 @@ impl Peers {
             Failure::io(format!("cannot reach the master {master}:{PORT}"), &error)
                 .next("start the master first, and let its port through the firewall")
         };
-        let mut found = (master.as_str(), PORT).to_socket_addrs().map_err(cannot)?;
-        let address = found
-            .next()
-            .ok_or_else(|| Failure::new(format!("the master {master} has no address")))?;
-        let connection = TcpStream::connect_timeout(&address, CONNECT).map_err(cannot)?;
+        let addresses = (master.as_str(), PORT).to_socket_addrs().map_err(cannot)?;
+        let connection = reach(addresses).map_err(cannot)?;
         let prepared = connection.set_read_timeout(Some(POLL));
         prepared.and(connection.set_nodelay(true)).map_err(cannot)?;
         Ok(Self {
@@ -54,7 +64,7 @@ impl Peers {
         let line = format!("cmd=SYNC,id=xyzzy,name={},sample={value}\n", self.client);
         let sent = self.connection.write_all(line.as_bytes());
         sent.map_err(|error| self.lost(&error.to_string()))?;
-        eprintln!(
+        say!(
             "fsgreen-wml: waiting for the other clients of {}",
             self.master
         );

@@ -8,6 +8,7 @@ use crate::record::Totals;
 use crate::report::{Measure, Series, statistics};
 use crate::run::{Arena, Halt, Timing, Watch};
 use crate::signals;
+use crate::stderr::show;
 
 /// What is shorter needs no progress.
 const QUIET_NS: u64 = 5 * SECOND_NS;
@@ -25,7 +26,7 @@ pub fn sleep(duration_ns: u64) -> Result<(), Halt> {
     loop {
         let left_ns = deadline_ns.saturating_sub(now_ns());
         if shows {
-            eprint!("{CLEAR}sleep: {} s left", left_ns.div_ceil(SECOND_NS));
+            show!("{CLEAR}sleep: {} s left", left_ns.div_ceil(SECOND_NS));
         }
         if left_ns == 0 {
             break;
@@ -38,7 +39,7 @@ pub fn sleep(duration_ns: u64) -> Result<(), Halt> {
         signals::sleep_until(now_ns() + step_ns).map_err(Halt::by_signal)?;
     }
     if shows {
-        eprint!("{CLEAR}");
+        show!("{CLEAR}");
     }
     Ok(())
 }
@@ -90,7 +91,7 @@ impl<'a> Console<'a> {
     /// Make room for what follows.
     pub fn clear(&self) {
         if self.progress {
-            eprint!("{CLEAR}");
+            show!("{CLEAR}");
         }
     }
 
@@ -112,19 +113,19 @@ impl<'a> Console<'a> {
         let control = self.arena.control();
         let Some(since_ns) = now_ns.checked_sub(control.measure_ns()) else {
             let left_s = (control.measure_ns() - now_ns).div_ceil(SECOND_NS);
-            eprint!("{CLEAR}{}: warm-up, {left_s} s left", self.name);
+            show!("{CLEAR}{}: warm-up, {left_s} s left", self.name);
             return;
         };
         let seconds = since_ns / SECOND_NS;
-        eprint!("{CLEAR}{}: {seconds} s", self.name);
+        show!("{CLEAR}{}: {seconds} s", self.name);
         let interval_ns = self.arena.records.interval_ns();
         if let Some(last) = (since_ns / interval_ns).checked_sub(1) {
             let ops = self.arena.records.work_ops_in(last as usize) as f64;
-            eprint!(", {:.0} ops/s", ops / to_seconds(interval_ns));
+            show!(", {:.0} ops/s", ops / to_seconds(interval_ns));
         }
         if let Some(duration_ns) = self.duration_ns {
             let left_s = duration_ns.saturating_sub(since_ns).div_ceil(SECOND_NS);
-            eprint!(", {left_s} s left");
+            show!(", {left_s} s left");
         }
     }
 
@@ -146,7 +147,7 @@ impl<'a> Console<'a> {
             to_seconds(now_ns - begin_ns),
         );
         let name = format!("{}, {from_s:.1} to {to_s:.1} s", self.name);
-        eprint!("{}", statistics(&name, &measure));
+        show!("{}", statistics(&name, &measure));
         if period.reset {
             period.earlier = Some((now_ns, totals));
         }

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::{Shared, futex};
+use crate::model::MAX_EVENTS;
 
-/// Added on release: every later `take` succeeds at once, and no wake-up can be lost.
-const RELEASED: u32 = 1 << 31;
+/// Set on release: every later `take` succeeds at once, and no wake-up can be lost.
+const RELEASED: u32 = MAX_EVENTS + 1;
 
 #[derive(Default)]
 pub struct Gate {
@@ -21,7 +22,11 @@ unsafe impl Shared for Gate {}
 impl Gate {
     /// Add `n` and wake the waiters if that may be enough for one.
     pub fn post(&self, n: u32) {
-        let count = self.count.fetch_add(n, AcqRel).wrapping_add(n);
+        let add = |count: u32| (count < RELEASED).then(|| count.saturating_add(n).min(MAX_EVENTS));
+        let Ok(before) = self.count.fetch_update(AcqRel, Acquire, add) else {
+            return;
+        };
+        let count = before.saturating_add(n);
         if self.waiters.load(Acquire) > 0 && count >= !self.unwanted.load(Acquire) {
             futex::wake_all(&self.count);
         }
@@ -62,7 +67,8 @@ impl Gate {
 
     /// Wake everyone who waits for a pulse now.
     pub fn pulse(&self) {
-        self.count.fetch_add(1, AcqRel);
+        let next = |count: u32| (count < RELEASED).then_some((count + 1) & MAX_EVENTS);
+        let _ = self.count.fetch_update(AcqRel, Acquire, next);
         futex::wake_all(&self.count);
     }
 
@@ -97,6 +103,23 @@ mod tests {
         });
         assert_eq!(taken.load(Relaxed), 6000);
         assert_eq!(gate.count.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn no_number_of_events_is_taken_for_the_release() {
+        let gate = Gate::default();
+        gate.post(MAX_EVENTS);
+        gate.post(MAX_EVENTS);
+        gate.post(1);
+        assert_eq!(gate.count.load(Relaxed), MAX_EVENTS);
+        gate.take(MAX_EVENTS);
+        assert_eq!(gate.count.load(Relaxed), 0);
+        let block = Gate {
+            count: AtomicU32::new(MAX_EVENTS),
+            ..Gate::default()
+        };
+        block.pulse();
+        assert_eq!(block.count.load(Relaxed), 0);
     }
 
     #[test]

@@ -197,7 +197,11 @@ fn an_unset_or_unknown_variable_is_an_error_and_an_unused_one_a_warning() {
 #[test]
 fn numbers_out_of_range_are_refused() {
     for (from, to, expected) in [
-        ("run 1", "run 0", "'run' takes a number of seconds above 0"),
+        (
+            "run 1",
+            "run 0",
+            "'run' takes a number of seconds from 0.001",
+        ),
         ("run 1", "run -1", "'run' takes a number of seconds from 0"),
         ("run 1", "run 1e9", "from 0 to 10000000"),
         (

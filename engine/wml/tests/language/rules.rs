@@ -227,6 +227,15 @@ fn goals_and_posts_need_a_value() {
             "semblock needs a value of at least 1",
         ),
         (
+            "flowop semblock name=g, value=1 flowop sempost name=x, target=g, value=4g",
+            "the value of sempost is at most 2147483647",
+        ),
+        (
+            "flowop semblock name=g, value=1, highwater=3
+             flowop sempost name=x, target=g, value=4, blocking",
+            "a blocking sempost of 4 waits for ever: the highwater of 'g' is 3",
+        ),
+        (
             "flowop testrandvar name=x, value=5",
             "testrandvar needs a random variable",
         ),

@@ -38,6 +38,7 @@ pub fn check(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>
                 let found = [
                     files::check(flowop, &openers, &writers, model),
                     values::check(flowop, &waits),
+                    values::posts_too_much(flowop, model),
                 ];
                 for message in found.into_iter().flatten() {
                     diagnostics.push(Diagnostic::error(

@@ -1,6 +1,6 @@
 //! Whether the numbers of a flowop make sense together.
 
-use crate::model::{Flowop, Operation, Thread};
+use crate::model::{Flowop, MAX_EVENTS, Model, Operation, Thread};
 use crate::random::Amount;
 
 /// Requests that one thread may have in flight; the kernel allows some more.
@@ -71,12 +71,28 @@ pub fn check(flowop: &Flowop, outstanding: &Outstanding) -> Option<String> {
         O::SemPost | O::FinishOnCount | O::FinishOnBytes if value.mean() < 1.0 => {
             Some(format!("{name} needs a value of at least 1"))
         }
+        O::SemBlock | O::SemPost if value.usual_maximum() > f64::from(MAX_EVENTS) => {
+            Some(format!("the value of {name} is at most {MAX_EVENTS}"))
+        }
         O::SemBlock => semblock(flowop),
         O::TestRandvar if matches!(value, Amount::Fixed(_)) => {
             Some("testrandvar needs a random variable as its value".to_owned())
         }
         _ => None,
     }
+}
+
+/// Whether a post that waits for room can wait for more than its targets ever have.
+pub fn posts_too_much(flowop: &Flowop, model: &Model) -> Option<String> {
+    let most = flowop.value.usual_maximum();
+    let targets = flowop.targets.iter().map(|id| model.flowop(*id));
+    let narrow = targets
+        .filter(|_| flowop.operation == Operation::SemPost && flowop.blocking)
+        .find(|target| f64::from(target.highwater) < most)?;
+    let (name, highwater) = (&narrow.name, narrow.highwater);
+    Some(format!(
+        "a blocking sempost of {most} waits for ever: the highwater of '{name}' is {highwater}"
+    ))
 }
 
 fn semblock(flowop: &Flowop) -> Option<String> {

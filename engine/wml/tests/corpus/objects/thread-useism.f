@@ -1,5 +1,5 @@
 # Accepted as 1.5 does, without effect.
-# expect-warning: 'useism' has no effect: a thread's buffer is shared memory anyway
+# expect-warning: 'useism' has no effect: each thread has a buffer of its own
 
 define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
 
