@@ -249,7 +249,7 @@ def test_a_second_run_does_nothing(clone: Path) -> None:
     """Its user would wait minutes for results that are there."""
     in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
     shown = in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
-    assert re.findall(r"^\[\d+/\d+\] (.+) runs$", shown, re.MULTILINE) == ["digest"]
+    assert re.findall(r"^\[\d+/\d+\] (.+) runs\b", shown, re.MULTILINE) == ["digest"]
 
 
 @pytest.mark.pipeline

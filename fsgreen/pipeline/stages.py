@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,7 @@ import yaml
 
 from fsgreen import paths
 from fsgreen.design import Plan
+from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.notebook import run_notebook
 
@@ -123,12 +125,15 @@ def pull(campaign: str) -> None:
 def _repro() -> None:
     stages = _stage_count()
     process = _dvc("repro", stdout=subprocess.PIPE)
-    seen = 0
+    seen, ran, begin_s = 0, 0, time.monotonic()
     assert process.stdout is not None
     for line in process.stdout:
         if match := re.match(r"(Running stage|Stage) '([^']+)'", line):
             seen += 1
-            state = "runs" if match[1] == "Running stage" else "is up to date"
+            state = "is up to date"
+            if match[1] == "Running stage":
+                state = "runs" + _to_go(time.monotonic() - begin_s, ran, stages - seen + 1)
+                ran += 1
             print(f"[{seen}/{stages}] {match[2]} {state}", flush=True)
         elif line.strip() and not line.startswith(NOISE):
             print(line, end="", flush=True)
@@ -138,6 +143,11 @@ def _repro() -> None:
             where=paths.root() / "dvc.yaml",
             next_step="mend that, then ./run reproduce",
         )
+
+
+def _to_go(elapsed_s: float, ran: int, left: int) -> str:
+    """Say how long the stages that are left take at most, by the pace of those that ran."""
+    return f"; at most about {spell(elapsed_s / ran * left)} to go" if ran else ""
 
 
 def _dvc(*arguments: str, stdout: int | None = None) -> subprocess.Popen[str]:
