@@ -10,10 +10,9 @@ from fsgreen.figures.confounds import (
 )
 from fsgreen.figures.latency_profiles import latency_profiles
 from fsgreen.figures.style import (
-    COLOUR,
-    HATCH,
-    NAME,
     empty,
+    in_order,
+    look_of,
     modelled,
     new,
     note,
@@ -25,14 +24,13 @@ from fsgreen.figures.style import (
 )
 
 __all__ = [
-    "COLOUR",
-    "HATCH",
-    "NAME",
     "completion_times",
     "empty",
     "flag",
+    "in_order",
     "latency_profiles",
     "level_dots",
+    "look_of",
     "modelled",
     "new",
     "note",

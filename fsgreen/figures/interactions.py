@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from fsgreen.figures.style import COLOUR, GREY, MARKER, empty, new, note, styled
+from fsgreen.figures.style import GREY, empty, look_of, new, note, styled
 
 PANELS_A_ROW = 3
 MOST_PANELS = 12
@@ -124,7 +124,7 @@ def _say(axes: Axes, pair: Mapping[str, Any]) -> None:
 
 
 def _looks(file_system: str) -> dict[str, dict[str, Any]]:
-    colour, marker = COLOUR.get(file_system, GREY), MARKER.get(file_system, "o")
+    _, colour, marker, _ = look_of(file_system)
     return {
         "off": {
             "color": GREY,

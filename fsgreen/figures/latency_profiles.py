@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from fsgreen import stats
-from fsgreen.figures.style import COLOUR, GREY, MARKER, NAME, empty, new, note, styled
+from fsgreen.figures.style import GREY, empty, look_of, new, note, styled
 
 PANELS_A_ROW = 3
 LOWEST_PERCENT = 1e-3
@@ -77,11 +77,11 @@ def latency_profiles(
 
 def _look(cell: pd.DataFrame) -> dict[str, Any]:
     file_system, option = cell["file_system"].iloc[0], cell["option"].iloc[0]
-    name = NAME.get(file_system, file_system)
+    name, colour, marker, _ = look_of(file_system)
     return {
         "label": name if option == "default" else f"{name} {option}",
-        "color": COLOUR.get(file_system, GREY),
-        "marker": MARKER.get(file_system, "o"),
+        "color": colour,
+        "marker": marker,
         "linewidth": 1.2,
     }
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal, NamedTuple, ParamSpec
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -37,6 +37,35 @@ NAME = {
 
 WIDTH_IN = 6.4
 GREY = "#555555"
+
+
+class Look(NamedTuple):
+    """How a file system is drawn and called."""
+
+    name: str
+    colour: str
+    marker: str
+    hatch: str
+
+
+def look_of(file_system: str) -> Look:
+    """Return a file system's look: grey and under its own name if it is none of fast10's or ours.
+
+    Such a one is measured where the testbed is a directory, of tmpfs or overlay for example.
+    """
+    return Look(
+        NAME.get(file_system, file_system),
+        COLOUR.get(file_system, GREY),
+        MARKER.get(file_system, "P"),
+        HATCH.get(file_system, ""),
+    )
+
+
+def in_order(file_systems: Iterable[str]) -> list[str]:
+    """Return file systems as all figures show them, each once; those without a colour last."""
+    shown = set(file_systems)
+    return [*(name for name in NAME if name in shown), *sorted(shown - NAME.keys())]
+
 
 RC: Any = {
     "font.family": "DejaVu Sans",

@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from fsgreen.figures import COLOUR, NAME, empty, modelled, new, note, styled
-from fsgreen.figures.style import GREY, MARKER
+from fsgreen.figures import empty, look_of, modelled, new, note, styled
 from fsgreen.recommend.changes import KINDS
 
 HEADING = {
@@ -54,8 +53,8 @@ def forest(table: pd.DataFrame) -> Figure:
         if metric == "efficiency":
             modelled(axes, now["boundary"])
     _names(panels[0], lines)
-    place = NAME.get(now["file_system"], now["file_system"])
-    figure.suptitle(f"{now['workload']}: relative to {place} {now['option']}", x=0.01, ha="left")
+    name = look_of(now["file_system"]).name
+    figure.suptitle(f"{now['workload']}: relative to {name} {now['option']}", x=0.01, ha="left")
     least, most = table["n"].min(), table["n"].max()
     blocks = f"{least}" if least == most else f"{least} to {most}"
     note(
@@ -78,12 +77,12 @@ def _lines(ranked: pd.DataFrame) -> list[str | tuple[str, str]]:
 
 
 def _mark(axes: Axes, place: int, row: pd.Series, file_system: str) -> None:
-    colour = COLOUR.get(file_system, GREY)
+    colour = look_of(file_system).colour
     axes.errorbar(
         row["ratio_x"],
         place,
         xerr=[[row["ratio_x"] - row["ratio_low_x"]], [row["ratio_high_x"] - row["ratio_x"]]],
-        marker=MARKER.get(file_system, "o"),
+        marker=look_of(file_system).marker,
         markersize=4.5,
         color=colour,
         markerfacecolor=colour if row["verdict"] in DECIDED else "white",
@@ -110,7 +109,7 @@ def _scale(axes: Axes, of_metric: pd.DataFrame) -> None:
 
 def _names(axes: Axes, lines: list[str | tuple[str, str]]) -> None:
     names = {
-        place: f"{NAME.get(line[0], line[0])} {line[1]}"
+        place: f"{look_of(line[0]).name} {line[1]}"
         for place, line in enumerate(lines)
         if isinstance(line, tuple)
     }

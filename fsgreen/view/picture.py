@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from io import BytesIO
-
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fsgreen.figures.style import GREY, RC, empty, modelled, new, note, styled
+from fsgreen.figures import style
+from fsgreen.figures.style import GREY, empty, modelled, new, note, styled
 from fsgreen.view.frames import Frame, Frames
 from fsgreen.view.look import boundary_note, series_of
 from fsgreen.view.source import Source
@@ -55,11 +53,7 @@ def draw(source: Source) -> Figure:
 
 def png(source: Source) -> bytes:
     """Return the figure of `draw` as PNG."""
-    figure = draw(source)
-    buffer = BytesIO()
-    with matplotlib.rc_context(RC):
-        figure.savefig(buffer, format="png", metadata={"Software": None})
-    return buffer.getvalue()
+    return style.png(draw(source))
 
 
 def _times_s(frame: Frame) -> np.ndarray:

@@ -216,6 +216,23 @@ def test_micro_benchmarks_have_a_row_each_also_if_not_run(monkeypatch):
     assert len(table) == 5
 
 
+def test_a_file_system_without_a_colour_is_shown_under_its_name(monkeypatch):
+    """A directory is measured on whatever it lies on: overlay in a container, tmpfs elsewhere."""
+    monkeypatch.setitem(synthetic.SPEED, "overlay", 1.0)
+    loads = [design.Cell("webserver", "overlay", load_ops_s=x) for x in (2e3, 5e3)]
+    here = [*synthetic.cells(WORKLOADS, ["overlay"]), *loads]
+    cells, _ = tables(here)
+    assert "overlay" in [
+        text.get_text()
+        for text in power_by_load(cells, PRINTED.points("1")).axes[0].get_legend().get_texts()
+    ]
+    labels = cpu_split(cells).axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["overlay"]
+    labels = bars("3a", "webserver", "throughput", here).axes[1].get_xticklabels()
+    assert labels[-1].get_text() == "overlay"
+    assert "overlay" in micro_benchmarks(cells).columns
+
+
 def test_a_ratio_that_a_confound_may_have_made_is_marked():
     """Where the read-ahead of Ext3 was another, its bar is not to be read as the file system's."""
     trials = synthetic.trials_frame(CELLS)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from fsgreen import stats
 from fsgreen.confounds import Gate
-from fsgreen.figures import COLOUR, HATCH, NAME, empty, flag, modelled, new, note, styled
+from fsgreen.figures import empty, flag, in_order, look_of, modelled, new, note, styled
 from fsgreen.papers.effects import Config, Scatters, sample
 from fsgreen.reduce import CELL
 
@@ -92,7 +92,7 @@ def _rows(ours: pd.DataFrame, published: pd.DataFrame, column: str, suffix: str)
     )
     both = mine.merge(published, on=["file_system", "option"], how="outer")
     both = both[both["ours"].notna() | (both["option"] == "default")]
-    order = {name: index for index, name in enumerate(NAME)}
+    order = {name: place for place, name in enumerate(in_order(both["file_system"]))}
     key = both["file_system"].map(order) + 0.5 * (both["option"] != "default")
     return both.assign(key=key).sort_values(["key", "option"]).reset_index(drop=True)
 
@@ -107,8 +107,8 @@ def _absolute(axes: Axes, bars: pd.DataFrame, divisor: float) -> None:
             index,
             row["ours"] / divisor,
             yerr=_error(row, "ours", divisor),
-            color=COLOUR[row["file_system"]],
-            hatch=HATCH[row["file_system"]],
+            color=look_of(row["file_system"]).colour,
+            hatch=look_of(row["file_system"]).hatch,
             edgecolor="black",
             linewidth=0.5,
             width=0.75,
@@ -196,12 +196,12 @@ def _relative(axes: Axes, bars: pd.DataFrame, flagged: Sequence[int]) -> None:
                 yerr=_error(row, "ours", 1),
                 marker="o",
                 markersize=4.5,
-                color=COLOUR[row["file_system"]],
+                color=look_of(row["file_system"]).colour,
                 linewidth=0.9,
                 linestyle="none",
             )
     axes.axhline(1, color="black", linewidth=0.6, linestyle=":")
-    axes.set_ylabel(f"relative to\n{NAME[bars['reference'].iloc[0]]} default")
+    axes.set_ylabel(f"relative to\n{look_of(bars['reference'].iloc[0]).name} default")
     axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
     tops = bars["ours_high"].fillna(bars["ours"])
     flag(axes, [(place - 0.17, tops[place]) for place in flagged])
@@ -220,5 +220,5 @@ def _error(
 
 
 def _name(row: dict[str, Any]) -> str:
-    name = NAME.get(row["file_system"], row["file_system"])
+    name = look_of(row["file_system"]).name
     return name if row["option"] == "default" else f"{name} {row['option']}"

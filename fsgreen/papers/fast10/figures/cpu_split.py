@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fsgreen.figures import NAME, empty, new, note, styled
+from fsgreen.figures import empty, in_order, look_of, new, note, styled
 
 STATES = {
     "user": ("#332288", ""),
@@ -35,15 +35,13 @@ def cpu_split(cells: pd.DataFrame) -> Figure:
     ]
     if chosen.empty:
         return empty(figure, "This campaign has no web server cells.")
-    chosen = chosen.set_index("file_system").reindex(
-        [fs for fs in NAME if fs in set(chosen["file_system"])]
-    )
+    chosen = chosen.set_index("file_system").reindex(in_order(chosen["file_system"]))
     axes = figure.add_subplot()
     left = np.zeros(len(chosen))
     for state, (colour, hatch) in STATES.items():
         share = chosen[f"cpu_{state}_percent"].to_numpy(dtype=float)
         axes.barh(
-            [NAME[file_system] for file_system in chosen.index],
+            [look_of(file_system).name for file_system in chosen.index],
             share,
             left=left,
             color=colour,

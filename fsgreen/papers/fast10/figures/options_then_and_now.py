@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from fsgreen.figures import COLOUR, NAME, empty, new, note, styled
-from fsgreen.figures.style import MARKER
+from fsgreen.figures import empty, look_of, new, note, styled
 from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.papers.fast10.tables.then_and_now import OUTSIDE
 
@@ -61,7 +60,8 @@ def options_then_and_now(pairs: pd.DataFrame) -> Figure:
     return figure
 
 
-def _points(axes: Axes, rows: pd.DataFrame, name: str) -> None:
+def _points(axes: Axes, rows: pd.DataFrame, file_system: str) -> None:
+    name, colour, marker, _ = look_of(file_system)
     for row in rows.to_dict("records"):
         error = None
         if pd.notna(row["ratio_low_x"]):
@@ -70,10 +70,10 @@ def _points(axes: Axes, rows: pd.DataFrame, name: str) -> None:
             row["published_x"],
             row["ratio_x"],
             yerr=error,
-            fmt=MARKER[name],
-            color=COLOUR[name],
-            markerfacecolor=COLOUR[name] if row["published_is"] == OUTSIDE else "white",
+            fmt=marker,
+            color=colour,
+            markerfacecolor=colour if row["published_is"] == OUTSIDE else "white",
             markersize=5,
             linewidth=0.9,
-            label=NAME[name],
+            label=name,
         )

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fsgreen.figures import COLOUR, NAME, empty, modelled, new, note, styled
-from fsgreen.figures.style import GREY, MARKER
+from fsgreen.figures import empty, in_order, look_of, modelled, new, note, styled
+from fsgreen.figures.style import COLOUR, GREY, MARKER, NAME
 
 
 @styled
@@ -25,22 +25,23 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
     """
     figure = new(2.9)
     web = cells[(cells["workload"] == "webserver") & (cells["option"] == "default")]
-    limited = web[web["load_ops_s"].notna()]["file_system"].unique()
-    if len(limited) == 0:
+    limited = in_order(web[web["load_ops_s"].notna()]["file_system"])
+    if not limited:
         return empty(figure, "This campaign has no rate-limited web server cells.")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    for file_system in (name for name in NAME if name in set(limited)):
+    for file_system in limited:
+        name, colour, marker, _ = look_of(file_system)
         line = web[web["file_system"] == file_system].sort_values("throughput_ops_s")
         error = [line["power_w"] - line["power_low_w"], line["power_high_w"] - line["power_w"]]
         left.errorbar(
             line["throughput_ops_s"] / 1000,
             line["power_w"],
             yerr=error,
-            color=COLOUR[file_system],
-            marker=MARKER[file_system],
+            color=colour,
+            marker=marker,
             markersize=4,
             linewidth=1.2,
-            label=NAME[file_system],
+            label=name,
         )
         peak = line[line["load_ops_s"].isna()]
         left.plot(
@@ -49,7 +50,7 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
             marker="o",
             markersize=9,
             fillstyle="none",
-            color=COLOUR[file_system],
+            color=colour,
             linestyle="none",
         )
     boundary = web["boundary"].iloc[0]

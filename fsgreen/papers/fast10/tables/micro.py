@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen.figures import NAME
+from fsgreen.figures import in_order, look_of
 
 MICRO = {
     "shared-append": "100 threads append to 3 common files",
@@ -16,6 +16,9 @@ MICRO = {
     "create-append": "create, append, open, append",
 }
 """Workloads that stand for one of them, and what they do."""
+
+SHOWN = ("ext2", "ext3", "ext4", "xfs", "btrfs")
+"""File systems that have a column whether or not they were measured."""
 
 
 def micro_benchmarks(cells: pd.DataFrame) -> pd.DataFrame:
@@ -27,14 +30,14 @@ def micro_benchmarks(cells: pd.DataFrame) -> pd.DataFrame:
         The table `cells.csv`.
     """
     defaults = cells[(cells["option"] == "default") & cells["load_ops_s"].isna()]
+    file_systems = in_order([*SHOWN, *defaults["file_system"]])
     rows = defaults.set_index(["workload", "file_system"]).to_dict("index")
     return pd.DataFrame(
         [
             {"micro-benchmark": workload, "what it does": what}
             | {
-                name: _rate(rows.get((workload, file_system)))
-                for file_system, name in NAME.items()
-                if file_system != "reiserfs"
+                look_of(file_system).name: _rate(rows.get((workload, file_system)))
+                for file_system in file_systems
             }
             for workload, what in MICRO.items()
         ]
