@@ -8,10 +8,11 @@ from typing import Any
 
 from fsgreen import __version__
 from fsgreen.audit import disks, machine, speed, tools
+from fsgreen.audit.machine import meminfo_b
 from fsgreen.audit.pooling import CHECKED, differences
 from fsgreen.audit.tree import HERE, Tree
 
-__all__ = ["CHECKED", "HERE", "Tree", "audit", "differences"]
+__all__ = ["CHECKED", "HERE", "Tree", "audit", "differences", "meminfo_b"]
 
 
 def audit(tree: Tree = HERE) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
@@ -35,7 +36,10 @@ CHIP_S = 4.0
 BAR_FORMAT = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
 
 IDLE_S = 5.0
-"""How long idle power is measured before the first trial (rule 18)."""
+"""How long idle power is measured before the first trial (rule 18), at least."""
+
+IDLE_READINGS = 3
+"""As many readings of the slowest meter at least: the first of a counter is no power yet."""
 
 
 def run(
@@ -229,26 +233,41 @@ def _idle_powers_w(
 
 
 def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percent: float) -> float:
-    """Return the mean total power of `IDLE_S` seconds in which the harness does nothing.
+    """Return the mean total power of some seconds in which the harness does nothing.
 
-    Raises FsgreenError where others do: the band of rule 11 would be too wide for all trials.
+    Raises FsgreenError where others do: the band of rule 11 would be too wide for all trials. So
+    does a meter without a reading, without which it would be too narrow.
     """
-    raw = campaign.folder / ".idle.raw"
     for _ in range(ATTEMPTS):
         before = audit.HERE.text("proc/stat") or ""
-        with Capture(meters, raw, None) as capture:
-            time.sleep(IDLE_S)
-            if capture.fault is not None:
-                raise capture.fault
-            power, _ = capture.finish()
-        raw.unlink()
+        power_w = _mean_powers_w(campaign.folder / ".idle.raw", meters)
         found = load.shares(before, audit.HERE.text("proc/stat") or "")
         busy_percent = 0.0 if found is None else found.busy_percent
         if busy_percent < others_percent:
-            return float(power.groupby("meter")["power_w"].mean().sum())
+            return sum(power_w.values())
     raise FsgreenError(
         f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
         f"{others_percent:g} % or more (rule 10)",
         where=f"the begin of the campaign {campaign.name}",
         next_step="end other work (top), then start the same command again",
     )
+
+
+def _mean_powers_w(raw: Path, meters: Mapping[str, Meter]) -> dict[str, float]:
+    slowest_hz = min(meter.describe().rate_hz for meter in meters.values())
+    try:
+        with Capture(meters, raw, None) as capture:
+            time.sleep(max(IDLE_S, IDLE_READINGS / slowest_hz))
+            if capture.fault is not None:
+                raise capture.fault
+            power, _ = capture.finish()
+    finally:
+        raw.unlink(missing_ok=True)
+    found_w = power.groupby("meter")["power_w"].mean().reindex(list(meters))
+    if silent := list(found_w.index[found_w.isna()]):
+        raise FsgreenError(
+            f"no sound reading of idle power from {', '.join(silent)}",
+            where="the meters of the testbed file",
+            next_step="fsgreen meters",
+        )
+    return {str(name): float(power_w) for name, power_w in found_w.items()}

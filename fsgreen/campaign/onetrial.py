@@ -28,7 +28,7 @@ from fsgreen.trial import Phase, TrialWriter
 from fsgreen.workloads import Outcome, Workload
 
 POLL_S = 0.1
-DIRTY = ("Dirty:", "Writeback:")
+DIRTY = ("Dirty", "Writeback")
 
 
 @dataclass(frozen=True)
@@ -276,8 +276,7 @@ def _mount_record(mount: Mount) -> dict[str, Any]:
 
 def _dirty_b() -> int:
     """Return the bytes of all file systems that wait for, or are in, write-back (proc(5))."""
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(DIRTY))
+    return sum(audit.meminfo_b(audit.HERE, key) or 0 for key in DIRTY)
 
 
 def _cpu_s() -> float:

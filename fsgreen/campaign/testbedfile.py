@@ -35,7 +35,14 @@ from fsgreen.errors import FsgreenError, unknown
 from fsgreen.testbeds import Disk
 
 KINDS = ("auto", *testbeds.KINDS)
-KEYS = ("kind", "folder", "in_memory", "pulses")
+KEYS = {
+    "kind": (str, "a text"),
+    "folder": (str, "a text"),
+    "in_memory": (bool, "true or false"),
+    "pulses": (bool, "true or false"),
+}
+"""Keys of any testbed, and what they are."""
+
 SIMULATED = frozenset({"disk", "queue_depth", "write", "clock"})
 """Keys for a simulated disk."""
 
@@ -115,6 +122,13 @@ def read(choice: str) -> TestbedFile:
         )
     _check_keys("testbed key", table, (*KEYS, *SIMULATED), file)
     _check_simulated(table, file)
+    for key, (kind, wanted) in KEYS.items():
+        if key in table and not isinstance(table[key], kind):
+            raise FsgreenError(
+                f"{key} is {table[key]!r}, not {wanted}",
+                where=file,
+                next_step="docs/measuring.md shows a testbed file",
+            )
     _check_keys("host key", host, ("apply", "disks"), file)
     if table.get("kind", "auto") not in KINDS:
         raise unknown("testbed", table["kind"], KINDS, where=file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from fsgreen import paths
 from fsgreen.audit import disks as known
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
@@ -96,7 +97,7 @@ class Apm(_OfDisks):
             now, obstacle = None, ""
             if not disk.startswith("sd"):
                 obstacle = "no ATA disk"
-            elif commands.find("hdparm") is None:
+            elif paths.program("hdparm") is None:
                 obstacle = f"not readable without hdparm: {commands.remedy('hdparm')}"
             else:
                 now = self.read(tree, disk)

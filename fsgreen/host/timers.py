@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 
+from fsgreen import paths
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host.base import Found, OfMachine
@@ -24,7 +25,7 @@ UNIT = re.compile(r"[\w@:.\\-]+\.(timer|service)")
 
 def here(tree: Tree) -> bool:
     """Return whether systemd runs this machine (sd_booted(3))."""
-    return tree.path("run/systemd/system").is_dir() and commands.find("systemctl") is not None
+    return tree.path("run/systemd/system").is_dir() and paths.program("systemctl") is not None
 
 
 def units(text: str) -> list[str]:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, takewhile
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
 
 MAX_LINES = 3
 """Of a complaint."""
 
 
-def find(program: str) -> str | None:
-    """Return the path of a program, or None; also where an unprivileged PATH does not look."""
-    return shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-
-
 def missing(program: str, package: str) -> str | None:
     """Return that a program is not installed and the command that installs it, or None."""
-    if find(program) is not None:
+    if paths.program(program) is not None:
         return None
     return f"{program} is not installed: apt install {package}"
 
@@ -42,7 +37,7 @@ def answer(
     `timeout_s` (it is killed), or ends with a status other than 0.
     """
     where = " ".join(command)
-    path = find(command[0])
+    path = paths.program(command[0])
     if path is None:
         raise FsgreenError(f"{command[0]} is not installed", where=where, next_step=next_step)
     try:

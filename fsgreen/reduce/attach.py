@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +22,17 @@ from fsgreen.trial import Trial
 FIRST_DATE_UNIX_S = 1e9
 """Clocks that show less count from their first reading, and no date can be told from them."""
 
+ENERGIES = ("duration_s", "energy_j", "counter_energy_j", "power_w")
+ERRORS = {f"error_{field.name}": field.name for field in fields(trace.ErrorBudget)}
+
 
 def attach(campaign: str, imported: Imported) -> tuple[trace.ClockFit, Path]:
     """Fit the meter's clock to the campaign's load pulses (rule 17), and write a row per trial.
 
-    The table `power-DRIVER.csv` has the energy of each trial's phase `measure`, by trapezoid and
-    by the meter's counter, its error budget with the clock's part, and what makes the trace unfit.
-    Returns the fit and the file. The trials themselves stay as they are.
+    The table `power-DRIVER-SERIAL.csv` has the energy of each trial's phase `measure`, by trapezoid
+    and by the meter's counter, its error budget with the clock's part, and what makes the trace
+    unfit. Where that leaves no energy to tell, all of these are NaN. Returns the fit and the file.
+    The trials themselves stay as they are.
 
     Raises
     ------
@@ -52,7 +59,13 @@ def attach(campaign: str, imported: Imported) -> tuple[trace.ClockFit, Path]:
             where=imported.info.model,
             next_step=f"fsgreen status {campaign}",
         )
-    return fit, write_table(pd.DataFrame(rows), campaign, f"power-{imported.info.driver}")
+    return fit, write_table(pd.DataFrame(rows), campaign, _table_of(imported.info))
+
+
+def _table_of(info: trace.MeterInfo) -> str:
+    """Return the table's name, in which two meters of one kind are told apart."""
+    serial = re.sub(r"[^A-Za-z0-9]+", "-", info.serial).strip("-")
+    return "-".join(part for part in ("power", info.driver, serial) if part)
 
 
 def _row(
@@ -63,19 +76,20 @@ def _row(
     span = (measure.start_s + ahead_s, measure.end_s + ahead_s)
     if not (readings["time_s"].iloc[0] <= span[0] and span[1] <= readings["time_s"].iloc[-1]):
         return None
-    flaws = trace.check_trace(readings, *span, info.rate_hz, info=info)
-    energies = trace.phase_energies(readings, [("measure", *span)]).iloc[0]
-    budget = trace.error_budget(readings, *span, info, fit)
+    flaws = [flaw.detail for flaw in trace.check_trace(readings, *span, info.rate_hz, info=info)]
+    found = dict.fromkeys([*ENERGIES, *ERRORS], math.nan)
+    try:
+        energies = trace.phase_energies(readings, [("measure", *span)]).iloc[0]
+        budget = trace.error_budget(readings, *span, info, fit)
+    except FsgreenError as error:
+        flaws = flaws or [error.what]
+    else:
+        found = {name: energies[name] for name in ENERGIES}
+        found |= {name: getattr(budget, part) for name, part in ERRORS.items()}
     return {
         "trial": trial.name,
         **plan.levels(Cell(**trial.record["cell"])),
         "boundary": info.boundary,
-        **{name: energies[name] for name in ("duration_s", "energy_j", "counter_energy_j")},
-        "power_w": energies["power_w"],
-        "error_gain_j": budget.gain_j,
-        "error_constant_j": budget.constant_j,
-        "error_quantisation_j": budget.quantisation_j,
-        "error_edges_j": budget.edges_j,
-        "error_clock_j": budget.clock_j,
-        "flaws": "; ".join(flaw.detail for flaw in flaws),
+        **found,
+        "flaws": "; ".join(flaws),
     }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
 
 PACKAGES = {
@@ -28,11 +28,6 @@ PACKAGES = {
     "modprobe": "kmod",
 }
 """Debian's package of each tool."""
-
-
-def find(tool: str) -> str | None:
-    """Return the path of a tool, or None when it is not installed."""
-    return shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
 
 def remedy(tool: str) -> str:
@@ -81,7 +76,7 @@ def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | 
     FsgreenError
         If the tool is missing or ends with a status other than 0.
     """
-    path = find(command[0])
+    path = paths.program(command[0])
     if path is None:
         raise FsgreenError(
             f"{command[0]} is not installed",

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from fsgreen import audit
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import cache, mounts
 
@@ -129,7 +130,7 @@ def require_space(folder: Path, size_b: int) -> None:
     """Raise `FsgreenError` unless `folder` (and memory, if it lies in RAM) can hold `size_b`."""
     free_b = shutil.disk_usage(folder).free
     if in_memory(folder):
-        free_b = min(free_b, _memory_available_b())
+        free_b = min(free_b, audit.meminfo_b(audit.HERE, "MemAvailable") or free_b)
     if free_b < size_b + SPARE_B:
         raise FsgreenError(
             f"disk too small: needs {(size_b + SPARE_B) >> 20} MiB, has {free_b >> 20} MiB free",
@@ -141,9 +142,3 @@ def require_space(folder: Path, size_b: int) -> None:
 def in_memory(path: Path) -> bool:
     """Return whether an existing path lies in RAM."""
     return mounts.holding(path).file_system in cache.MEMORY_FILE_SYSTEMS
-
-
-def _memory_available_b() -> int:
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    values = dict(line.split(":", 1) for line in lines)
-    return int(values["MemAvailable"].split()[0]) * 1024

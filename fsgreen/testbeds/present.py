@@ -19,7 +19,7 @@ def available() -> list[Availability]:
         loop = Availability("loop", False, "needs root: run the same command with sudo")
     elif not Path("/dev/loop-control").exists():
         loop = Availability("loop", False, "no loop devices in this kernel: modprobe loop")
-    elif commands.find("losetup") is None:
+    elif paths.program("losetup") is None:
         loop = Availability("loop", False, commands.remedy("losetup"))
     elif not usable:
         loop = Availability("loop", False, "apt-get install e2fsprogs xfsprogs btrfs-progs")
@@ -50,7 +50,7 @@ def usable_here(spec: options.FileSystem) -> tuple[bool, str]:
     """Return whether this kernel and its tools can make and mount a file system, and why or how."""
     if spec.gone is not None:
         return False, f"n/a: {spec.gone}"
-    if commands.find(spec.tool) is None:
+    if paths.program(spec.tool) is None:
         return False, commands.remedy(spec.tool)
     known = {line.split()[-1] for line in Path("/proc/filesystems").read_text().splitlines()}
     if spec.name not in known:

@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from fsgreen import audit, campaign, design, meters, testbeds, trial
 from fsgreen.campaign import drive
 from fsgreen.errors import FsgreenError
+from fsgreen.meters import Capture
 from fsgreen.preflight import load
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
@@ -199,6 +202,21 @@ def test_a_busy_machine_cannot_say_what_idle_is(
         campaign.run(calm, "demo", testbed=bed)
     assert not campaign.Campaign("demo").begun()
     assert not list(campaign.Campaign("demo").folder.glob(".idle*"))
+
+
+def test_a_meter_that_says_nothing_is_no_meter_of_zero_watts(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The band of rule 11 would be one that no trial comes into, for good."""
+    nothing = pd.DataFrame({"meter": ["system"], "power_w": [np.nan]})
+    monkeypatch.setattr(Capture, "finish", lambda _: (nothing, None))
+    with pytest.raises(FsgreenError, match="no sound reading of idle power from system, disk"):
+        campaign.run(plan, "demo", testbed=bed)
+    assert not campaign.Campaign("demo").begun()
 
 
 @pytest.mark.usefixtures("patient")

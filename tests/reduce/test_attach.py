@@ -20,6 +20,8 @@ IDLE_W, PULSE_W, WORK_W = 200.0, 60.0, 40.0
 MEASURED = (EPOCH_S + 10, EPOCH_S + 20)
 INFO = replace(traces.INFO, driver="hoboware", boundary="wall", constant_error_w=0.0)
 
+TABLE = f"power-hoboware-{INFO.serial}"
+
 
 @pytest.fixture
 def campaign(tmp_path, monkeypatch):
@@ -50,7 +52,7 @@ def test_energy_of_a_trial_is_its_own_whatever_the_meters_clock(campaign, offset
     for edges_s in patterns():
         campaign.note_pulses(edges_s)
     fit, _ = attach("small", recorded(offset_s, drift_ppm))
-    rows = reduce.read_table("small", "power-hoboware")
+    rows = reduce.read_table("small", TABLE)
     assert len(rows) == 4
     row = rows.iloc[0]
     budget_j = sum(row[f"error_{term}_j"] for term in ("quantisation", "edges", "clock"))
@@ -58,6 +60,32 @@ def test_energy_of_a_trial_is_its_own_whatever_the_meters_clock(campaign, offset
     assert fit.offset_s == pytest.approx(offset_s, abs=0.5)
     assert row["boundary"] == "wall"
     assert row["flaws"] != row["flaws"], "no flaw"
+
+
+def test_a_trial_whose_trace_is_flawed_has_a_row_that_says_so(campaign):
+    """One reading without a value in hours must not cost the trials that it does not touch."""
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    gap = recorded()
+    power_w = gap.readings.power_w.copy()
+    power_w[np.searchsorted(gap.readings.time_s, MEASURED[0] + 5)] = np.nan
+    attach("small", replace(gap, readings=replace(gap.readings, power_w=power_w)))
+    rows = reduce.read_table("small", TABLE)
+    assert len(rows) == 4
+    assert rows["energy_j"].isna().all()
+    assert rows["flaws"].str.len().gt(0).all()
+
+
+def test_a_second_meter_does_not_take_the_place_of_the_first(campaign):
+    """fast10 had two: of the node, and of its disk."""
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    other = recorded()
+    files = {
+        attach("small", replace(other, info=replace(INFO, serial=serial)))[1].name
+        for serial in ("21-14", "21-15", "?")
+    }
+    assert files == {f"{TABLE[:-2]}{end}.csv" for end in ("-21-14", "-21-15", "")}
 
 
 def test_a_campaign_without_pulses_takes_no_foreign_power(campaign):

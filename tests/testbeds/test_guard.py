@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import fsgreen
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import commands, guard
+from fsgreen.testbeds import guard
 
 pytestmark = pytest.mark.loop
 
@@ -17,7 +18,7 @@ SERIAL = "SERIAL-1"
 
 
 def run(*command: str) -> None:
-    path = commands.find(command[0])
+    path = paths.program(command[0])
     assert path is not None
     subprocess.run([path, *command[1:]], check=True, capture_output=True)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import (
     base,
     cache,
-    commands,
     folders,
     geometry,
     guard,
@@ -294,7 +294,7 @@ def test_smallest_xfs_is_what_mkfs_says(tmp_path: Path, agcount: int) -> None:
     for size_b, accepted in ((recipe.minimum_b, True), (agcount * 64 << 20, False)):
         sparse.touch()
         os.truncate(sparse, size_b)
-        mkfs = commands.find("mkfs.xfs")
+        mkfs = paths.program("mkfs.xfs")
         assert mkfs is not None
         done = subprocess.run([mkfs, "-N", *recipe.mkfs, str(sparse)], capture_output=True)
         assert (done.returncode == 0) == accepted
@@ -306,14 +306,14 @@ def test_geometry_that_differs_is_named() -> None:
 
 
 def test_missing_tool_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "find", lambda tool: None)
+    monkeypatch.setattr(paths, "program", lambda tool: None)
     usable, remedy = present.usable_here(options.file_system("xfs"))
     assert (usable, remedy) == (False, "apt-get install xfsprogs")
 
 
 def test_kernel_without_the_file_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = options.FileSystem("nosuchfs", (), 0, (), {}, {})
-    monkeypatch.setattr(commands, "find", lambda tool: "/bin/false")
+    monkeypatch.setattr(paths, "program", lambda tool: "/bin/false")
     assert present.usable_here(spec) == (False, "not in this kernel: boot one that has it")
 
 

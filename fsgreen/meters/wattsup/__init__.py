@@ -1,7 +1,7 @@
 """Watts Up? PRO, PRO ES and .NET over USB serial: 115200 8N1, one reading a second.
 
-The meter's memory is never cleared: no command that clears it (`C`, `R`, `S`, `O`, or internal
-logging) is ever sent.
+A capture never clears the meter's memory: no command that does (`C`, `R`, `S`, `O`, or internal
+logging) is sent. Only `memory.py` sends some, where a log is asked for.
 """
 
 from __future__ import annotations
