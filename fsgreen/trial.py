@@ -108,7 +108,7 @@ class Trial:
             file = self.folder / name
             if not file.is_file():
                 raise _foreign(self.folder, f"{name} is missing")
-            if _sha256(file) != recorded:
+            if sha256_of(file) != recorded:
                 raise _foreign(self.folder, f"{name} is not the file that was recorded")
 
 
@@ -191,7 +191,7 @@ class TrialWriter:
         """Write a JSON file and return its SHA-256."""
         with _full_disk_explained(self.folder):
             write_json(self.folder / name, value)
-        return _sha256(self.folder / name)
+        return sha256_of(self.folder / name)
 
     def keep(self, record: Mapping[str, Any]) -> Path:
         """Complete the trial under its final name and return the folder."""
@@ -212,7 +212,7 @@ class TrialWriter:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _finish(self, record: Mapping[str, Any], final: Path) -> Path:
-        files = {file.name: _sha256(file) for file in sorted(self.folder.iterdir())}
+        files = {file.name: sha256_of(file) for file in sorted(self.folder.iterdir())}
         with _full_disk_explained(self.folder):
             write_json(self.folder / "trial.json", {"schema": SCHEMA, **record, "files": files})
             for file in self.folder.iterdir():
@@ -255,7 +255,8 @@ def _is_temporary(entry: Path) -> bool:
     return entry.name.startswith(".") and entry.name.endswith(".partial")
 
 
-def _sha256(file: Path) -> str:
+def sha256_of(file: Path) -> str:
+    """Return the hash of a file's bytes, as records hold it."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

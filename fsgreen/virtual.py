@@ -8,7 +8,6 @@ tables, since there is no power trace, no machine and no harness whose records a
 from __future__ import annotations
 
 import bisect
-import hashlib
 import io
 import itertools
 import json
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import design, paths
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
-from fsgreen.trial import write_json
+from fsgreen.trial import sha256_of, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +113,7 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
         (folder / "disks" / f"{disk}.toml").write_text(text)
     write_json(folder / "plan.json", plan.to_json())
     left_out = sorted({planned.cell.label for planned in plan.trials if planned not in able})
-    hashes = {f"{table}.csv": _sha256(folder / f"{table}.csv") for table in TABLES}
+    hashes = {f"{table}.csv": sha256_of(folder / f"{table}.csv") for table in TABLES}
     identity = {"engine": engine.version(), "left_out": left_out, "files": hashes}
     write_json(folder / "simulated.json", {"schema": 1, "plan_hash": plan.hash, **identity})
     return folder
@@ -142,7 +141,7 @@ def read(campaign: str) -> Simulated | None:
             if file.name == "waits.csv" and file.name not in identity["files"]:
                 tables.append(pd.DataFrame())
                 continue
-            if _sha256(file) != identity["files"][file.name]:
+            if sha256_of(file) != identity["files"][file.name]:
                 raise ValueError(f"{file.name} is not the file that was written")
             tables.append(pd.read_csv(file))
     except (OSError, ValueError, KeyError) as error:
@@ -286,7 +285,3 @@ def _mean_sweep(log: str) -> float:
         squares += waiting**2
         done += waiting
     return squares / done
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()

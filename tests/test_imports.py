@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "testbeds", "workloads", "host"),
     ("preflight", "campaign", "virtual"),
-    ("reduce", "runs", "confounds", "rules", "claims", "figures", "papers", "recommend"),
+    ("reduce", "runs", "confounds", "claims", "rules", "figures", "papers", "recommend"),
     ("report", "pipeline", "view"),
     ("cli", "__main__"),
 )

@@ -54,9 +54,9 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.notebook
 def test_a_notebook_gets_its_parameters_and_is_kept_with_outputs(toy: Path) -> None:
     write_notebook(toy, "print(campaign, limit_s + 1, full)")
-    done = pipeline.run_notebook("05_toy", {"campaign": "mine", "limit_s": "2", "full": "true"})
+    done = pipeline.run_notebook("05_toy", {"campaign": "mine", "limit_s": "2e0", "full": "true"})
     assert done == toy / "data" / "results" / "mine" / "notebooks" / "05_toy.ipynb"
-    assert "mine 3 True" in done.read_text()
+    assert "mine 3.0 True" in done.read_text()
     assert [file.name for file in done.parent.iterdir()] == ["05_toy.ipynb"]
 
 
@@ -75,6 +75,7 @@ def test_a_failing_cell_is_named_and_its_notebook_kept(toy: Path) -> None:
     [
         ({"campain": "x"}, "did you mean campaign"),
         ({"limit_s": "soon"}, "limit_s is of type float"),
+        ({"full": "["}, "full is of type bool"),
         ({"full": "perhaps"}, "full is of type bool"),
     ],
 )

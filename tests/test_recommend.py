@@ -59,6 +59,12 @@ def of_throughput(table):
         ("ext3/default", "ext3/blk2k", "format", "mkfs.ext3 -b 2048"),
         ("ext3/blk2k", "ext3/default", "format", "mkfs.ext3"),
         ("ext3/blk2k", "ext3/blk2k+noatime", "mount", "mount -o remount,noatime"),
+        (
+            "ext4/noatime",
+            "ext4/noatime+wrbck",
+            "mount",
+            "umount; mount -o noatime,data=writeback",
+        ),
         ("ext3/default", "xfs/default", "file system", "mkfs.xfs"),
         (
             "ext3/default",

@@ -61,7 +61,7 @@ def _recommend(options: argparse.Namespace) -> None:
     wanted = recommend.parse(options.constraint, sorted(set(source.cells["file_system"])))
     now = source.baseline if wanted.file_system is None else Config(wanted.file_system)
     if options.now is not None:
-        now = Config(*options.now.split("/", 1))
+        now = Config.parse(options.now)
     admitted, refused = recommend.candidates(source.cells, workload, now, wanted)
     print(f"{workload}, campaign {source.campaign}: changes from {now}")
     command.show(source.holds_for(workload))

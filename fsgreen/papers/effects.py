@@ -54,8 +54,9 @@ class Config:
 
     @classmethod
     def parse(cls, text: str) -> Config:
-        """Return the configuration written as `ext3/dtlg`."""
-        return cls(*text.split("/"))
+        """Return the configuration written as `ext3/dtlg`, or as `ext3` with its defaults."""
+        file_system, _, option = text.partition("/")
+        return cls(file_system, option or cls.option)
 
 
 def conditions(config: type) -> list[str]:

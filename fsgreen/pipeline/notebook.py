@@ -8,6 +8,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class Parameter:
         FsgreenError
             If it is of another type.
         """
-        found = yaml.safe_load(value) if isinstance(value, str) and self.type != "str" else value
+        found = self._from_text(value) if isinstance(value, str) else value
         fitting = {self.type, "int"} if self.type == "float" else {self.type}
         if type(found).__name__ not in fitting:
             raise FsgreenError(
@@ -42,6 +43,13 @@ class Parameter:
                 next_step=f"for example: -p {self.name} {self.default}",
             )
         return found
+
+    def _from_text(self, text: str) -> object:
+        if self.type == "str":
+            return text
+        with suppress(ValueError, yaml.YAMLError):
+            return float(text) if self.type == "float" else yaml.safe_load(text)
+        return text
 
 
 def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> Path:

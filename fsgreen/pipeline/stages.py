@@ -146,8 +146,8 @@ def _repro() -> None:
 
 
 def _to_go(elapsed_s: float, ran: int, left: int) -> str:
-    """Say how long the stages that are left take at most, by the pace of those that ran."""
-    return f"; at most about {spell(elapsed_s / ran * left)} to go" if ran else ""
+    """Say how long the stages that are left take, by the pace of those that ran."""
+    return f"; about {spell(elapsed_s / ran * left)} to go" if ran else ""
 
 
 def _dvc(*arguments: str, stdout: int | None = None) -> subprocess.Popen[str]:

@@ -102,10 +102,13 @@ def _mkfs(config: Config, settings: Mapping[str, Setting]) -> str:
 def _mount(config: Config, before: Mapping[str, Setting], after: Mapping[str, Setting]) -> str:
     """Return the command; what takes access times can be changed while it is in use."""
     usual = {setting.slot: setting for setting in options.file_system(config.file_system).defaults}
-    changed = [slot for slot in {**before, **after} if before.get(slot) != after.get(slot)]
-    wanted = [after.get(slot) or usual.get(slot) for slot in changed]
+    slots = {**before, **after}
+    changed = [slot for slot in slots if before.get(slot) != after.get(slot)]
+    in_use = changed == ["atime"]
+    # A remount keeps what it does not name, a mount does not.
+    wanted = [after.get(slot) or usual.get(slot) for slot in (changed if in_use else slots)]
     words = ",".join(word for setting in wanted if setting for word in setting.mount)
-    if changed == ["atime"]:
+    if in_use:
         return f"mount -o remount,{words}"
     return f"umount; mount -o {words}" if words else "umount; mount"
 

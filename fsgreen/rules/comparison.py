@@ -28,7 +28,7 @@ NOTHING = "nothing is compared"
 
 
 def effect_with_interval(evidence: Evidence) -> Answer:
-    """Rule 35: a comparison with a p-value has a ratio with an interval."""
+    """Rule 35: a comparison with a p-value has a ratio with an interval; in one block none has."""
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
@@ -38,6 +38,10 @@ def effect_with_interval(evidence: Evidence) -> Answer:
         return fired(
             f"{len(alone)} of {len(effects)} comparisons have a p-value and no interval: "
             f"{listed(_labels(evidence, alone))}"
+        )
+    if not sized.all():
+        return unknown(
+            f"{(~sized).sum()} of {len(effects)} comparisons rest on too few blocks for an interval"
         )
     width = effects["ratio_high_x"] / effects["ratio_low_x"]
     return quiet(

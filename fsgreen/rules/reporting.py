@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
-import yaml
 
 from fsgreen import paths
+from fsgreen.claims import VERDICTS, load_claims
 from fsgreen.reduce import read_plan, read_table
 from fsgreen.rules.answer import Answer, fired, listed, not_asked, quiet, unknown
 
@@ -21,18 +21,6 @@ LOOK = "style"
 """The text that holds the look of reports, and no number of a result."""
 
 UNTESTED = "not testable here"
-
-VERDICTS = frozenset(
-    {
-        "reproduced",
-        "direction only",
-        "not reproduced",
-        "reversed",
-        "inconclusive",
-        "by construction",
-        UNTESTED,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -59,13 +47,10 @@ class Report:
         study = read_plan(campaign).study
         texts = sorted((paths.root() / "paper").glob("*.typ"))
         made = (paths.results(campaign) / f"{LEDGER}.csv").is_file()
-        file = paths.reference() / "claims.yaml"
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        claims = yaml.load(file.read_text(), Loader=loader)["claims"]
         return cls(
             {text.name: text.read_text() for text in texts if text.stem != LOOK},
             read_table(campaign, LEDGER) if made else pd.DataFrame(),
-            frozenset(claim["slug"] for claim in claims if claim["paper"] == study),
+            frozenset(load_claims(study)),
         )
 
 

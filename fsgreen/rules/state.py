@@ -142,17 +142,20 @@ def cool_down(evidence: Evidence) -> Answer:
         return fired(f"not settled in {plural(len(failed), 'trial')}: {listed(failed)}")
     if len(checked) < len(evidence.records):
         return unknown(f"settling is recorded for {len(checked)} of {len(evidence.records)} trials")
-    band_w, trials = evidence.identity["idle_band_w"], evidence.trials
-    above = trials[trials["idle_power_before_w"] > band_w]
+    trials, identity = evidence.trials, evidence.identity
+    of_disks_w = trials["disk"].map(identity.get("idle_bands_w", {}))
+    bands_w = of_disks_w.astype(float).fillna(identity["idle_band_w"])
+    band = " or ".join(f"{band_w:.1f} W" for band_w in sorted(set(bands_w)))
+    above = trials[trials["idle_power_before_w"] > bands_w]
     if len(above):
         most_w = above["idle_power_before_w"].max()
         return fired(
-            f"{len(above)} of {len(trials)} trials idled above the band of {band_w:.1f} W before "
+            f"{len(above)} of {len(trials)} trials idled above the band of {band} before "
             f"their work, at up to {most_w:.1f} W: {listed(above['trial'])}"
         )
     longest_s = max(record["settle_s"] for record in evidence.records)
     return quiet(
-        f"below {band_w:.1f} W before each of {len(trials)} trials, after {longest_s:.1f} s at most"
+        f"below {band} before each of {len(trials)} trials, after {longest_s:.1f} s at most"
     )
 
 

@@ -122,6 +122,8 @@ def nothing_deleted(evidence: Evidence) -> Answer:
 def tails_and_modes(evidence: Evidence) -> Answer:
     """Rule 33: cells with fast10's dagger, and those with more than one mode."""
     cells = evidence.cells
+    if cells["cv_percent"].isna().all():
+        return unknown("no cell has two trials, so that none scatters yet")
     wide = cells["cv_percent"] > DAGGER_PERCENT
     largest = f"CV up to {cells['cv_percent'].max():.0f} %"
     if wide.any():
@@ -139,7 +141,7 @@ def tails_and_modes(evidence: Evidence) -> Answer:
 
 
 def variation_is_a_result(evidence: Evidence) -> Answer:
-    """Rule 34: each cell of two trials or more has CV, range and percentiles."""
+    """Rule 34: each cell has CV, range and percentiles, which takes two trials."""
     cells = evidence.cells
     bare = cells[cells[list(VARIATION)].isna().any(axis="columns")]
     if len(bare):

@@ -63,9 +63,9 @@ def trials_needed(
 
     low, high = 2, 2
     while too_wide(high):
-        low, high = high, 2 * high
-        if high > most:
+        if high == most:
             return None
+        low, high = high, min(2 * high, most)
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if too_wide(middle) else (low, middle)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 import sound_campaign
@@ -124,8 +125,25 @@ def test_a_load_that_is_held_shows_no_drift(sound):
 def test_one_trial_per_cell_tells_little(sound):
     """A campaign of one block has no interval, no trend, no variance and no order to check."""
     one = retabled(sound, sound.trials[sound.trials["block"] == 1])
-    states = {number: answer(number, one).state for number in (5, 25, 27, 28, 31)}
-    assert set(states.values()) == {"unknown"}
+    found = {number: answer(number, one) for number in (5, 25, 27, 28, 31, 33, 35)}
+    assert {number: answer.state for number, answer in found.items()} == dict.fromkeys(
+        found, "unknown"
+    )
+    assert not any("nan" in answer.found for answer in found.values())
+
+
+def test_a_frugal_disk_idles_below_a_band_of_its_own(sound):
+    """Rule 11: the band of the hungriest disk would let another's trials begin at work."""
+    identity = {**sound.identity, "idle_bands_w": {"frugal": 5.0, "hungry": 20.0}}
+    disks = np.where(sound.trials["order"] % 2, "frugal", "hungry")
+    idle_w = np.where(disks == "frugal", 4.0, 15.0)
+    trials = sound.trials.assign(disk=disks, idle_power_before_w=idle_w)
+    held = replace(sound, identity=identity, trials=trials)
+    assert answer(11, held).state == "quiet"
+    late = trials.assign(idle_power_before_w=15.0)
+    found = answer(11, replace(held, trials=late))
+    assert found.state == "fired"
+    assert f"{(disks == 'frugal').sum()} of {len(trials)}" in found.found
 
 
 @pytest.mark.parametrize(("every", "state"), [(4, "quiet"), (1, "fired")])
