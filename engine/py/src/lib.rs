@@ -14,7 +14,7 @@ use wml::model::{Program, Run};
 /// Return the version of the engine.
 #[pyfunction]
 fn version() -> &'static str {
-    wml::report::ENGINE
+    wml::ENGINE
 }
 
 /// Check a text in the Workload Model Language.

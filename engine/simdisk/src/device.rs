@@ -27,6 +27,28 @@ pub enum Action {
     Discard,
 }
 
+impl Action {
+    const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Discard];
+
+    /// The word for it in traces and logs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Discard => "discard",
+        }
+    }
+
+    /// The action of a word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.word() == word)
+    }
+}
+
+/// The columns of a log, of a server in real time as of a simulation.
+pub const LOG_HEAD: &str = "stream,action,sector,sectors,issued_ns,sent_ns,planned_ns,done_ns";
+
 /// Neighbouring sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent {

@@ -5,7 +5,7 @@ mod common;
 use proptest::prelude::*;
 
 use common::{Linear, SECTORS, SEEK_NS, TRANSFER_NS};
-use simdisk::device::Action;
+use simdisk::device::{Action, LOG_HEAD};
 use simdisk::host::{Served, Station, scheduler_by_name};
 use simdisk::simulate::{Replay, run, trace};
 
@@ -48,7 +48,7 @@ fn a_trace_is_replayed_at_its_times() {
 /// A log must be good as a trace: so a run in real time is checked in virtual time.
 #[test]
 fn a_log_is_a_trace() {
-    let mut log = format!("{}\n", trace::HEAD);
+    let mut log = format!("{LOG_HEAD}\n");
     let first = replayed(TRACE, "sstf");
     first.iter().for_each(|one| trace::write(&mut log, one));
     assert_eq!(replayed(&log, "sstf"), first);

@@ -25,6 +25,9 @@
 
 #![cfg_attr(not(test), warn(clippy::print_stderr, clippy::print_stdout))]
 
+/// Name and version of the program.
+pub const ENGINE: &str = concat!("fsgreen-wml ", env!("CARGO_PKG_VERSION"));
+
 pub mod cli;
 pub mod clock;
 pub mod failure;

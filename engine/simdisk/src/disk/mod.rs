@@ -133,11 +133,6 @@ impl Disk {
         &self.mechanics
     }
 
-    /// Take so many commands at once from now on; those that it has stay.
-    pub fn set_depth(&mut self, depth: usize) {
-        self.depth = depth;
-    }
-
     /// Serve the queue in another order from now on.
     pub fn set_policy(&mut self, profile: &QueueProfile) {
         self.policy = Policy::new(profile);

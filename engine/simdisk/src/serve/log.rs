@@ -6,10 +6,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
-use crate::device::{Action, Extent, Ns};
+use crate::device::{Action, Extent, LOG_HEAD, Ns};
 use crate::serve::lateness::Moments;
-
-const HEAD: &str = "stream,action,sector,sectors,issued_ns,sent_ns,planned_ns,done_ns";
 
 /// One request that was answered; times of CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +31,7 @@ impl Log {
     /// Begin a file; one that is there is replaced.
     pub fn begin(path: &Path) -> io::Result<Self> {
         let mut file = BufWriter::new(File::create(path)?);
-        writeln!(file, "{HEAD}")?;
+        writeln!(file, "{LOG_HEAD}")?;
         let (rows, received) = mpsc::channel::<Row>();
         let writer = thread::Builder::new()
             .name("log".into())
@@ -62,17 +60,12 @@ impl Log {
 }
 
 fn write_row(file: &mut impl Write, row: Row) -> io::Result<()> {
-    let action = match row.action {
-        Action::Read => "read",
-        Action::Write => "write",
-        Action::Flush => "flush",
-        Action::Discard => "discard",
-    };
     let (extent, moments) = (row.extent, row.moments);
     writeln!(
         file,
-        "{},{action},{},{},{},{},{},{}",
+        "{},{},{},{},{},{},{},{}",
         row.stream,
+        row.action.word(),
         extent.sector,
         extent.sectors,
         row.issued,

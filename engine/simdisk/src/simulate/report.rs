@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::device::{Action, Device, Ns, Outcome, SECTOR_B};
+use crate::device::{Action, Device, LOG_HEAD, Ns, Outcome, SECTOR_B};
 use crate::host::Served;
 use crate::simulate::experiment::Experiment;
 use crate::simulate::readers::Reading;
@@ -156,7 +156,7 @@ pub(super) struct Tally {
 impl Tally {
     pub fn new(keeps_log: bool) -> Self {
         Self {
-            log: keeps_log.then(|| format!("{}\n", trace::HEAD)),
+            log: keeps_log.then(|| format!("{}\n", LOG_HEAD)),
             ..Self::default()
         }
     }

@@ -6,24 +6,8 @@ use crate::device::{Action, Command, Extent, Ns};
 use crate::host::{Request, Served};
 use crate::profile::Fault;
 
-/// The columns of a log, of a server in real time as of a simulation.
-pub const HEAD: &str = "stream,action,sector,sectors,issued_ns,sent_ns,planned_ns,done_ns";
-
 /// Those that a trace needs; others may stand beside them.
 const NEEDED: [&str; 5] = ["stream", "action", "sector", "sectors", "issued_ns"];
-
-const ACTIONS: [(&str, Action); 4] = [
-    ("read", Action::Read),
-    ("write", Action::Write),
-    ("flush", Action::Flush),
-    ("discard", Action::Discard),
-];
-
-/// The word for an action.
-pub fn word(action: Action) -> &'static str {
-    let found = ACTIONS.iter().find(|&&(_, known)| known == action);
-    found.map_or("", |&(word, _)| word)
-}
 
 /// Append the line of an answered request. In virtual time an answer comes when it is planned.
 pub fn write(text: &mut String, served: &Served) {
@@ -33,7 +17,7 @@ pub fn write(text: &mut String, served: &Served) {
         issued,
     } = served.sent.request;
     let Extent { sector, sectors } = command.extent;
-    let (word, sent, done) = (word(command.action), served.sent.at, served.done);
+    let (word, sent, done) = (command.action.word(), served.sent.at, served.done);
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
@@ -88,7 +72,7 @@ fn request(line: &str, places: &[usize; NEEDED.len()]) -> Option<Request> {
     let fields: Vec<_> = line.split(',').map(str::trim).collect();
     let field = |nth: usize| fields.get(places[nth]).copied();
     let number = |nth| field(nth).and_then(|text| text.parse::<u64>().ok());
-    let (_, action) = *ACTIONS.iter().find(|&&(word, _)| Some(word) == field(1))?;
+    let action = Action::named(field(1)?)?;
     let mut extent = Extent {
         sector: number(2)?,
         sectors: number(3)?,

@@ -7,10 +7,11 @@ mod output;
 use std::ffi::OsString;
 use std::fs;
 
+use crate::ENGINE;
 use crate::failure::{Exit, Failure};
 use crate::lang::{self, Checked, Diagnostic, Severity};
 use crate::model::Program;
-use crate::report::{ENGINE, Host, Report, SCHEMA};
+use crate::report::{Host, Report, SCHEMA};
 use crate::run::Halt;
 use crate::session::{self, Done};
 use crate::signals;

@@ -1,16 +1,11 @@
 //! A fileset that is a block device: one file, used raw.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
 
 use super::files::Files;
 use crate::failure::Failure;
-
-pub fn is_device(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device())
-}
 
 /// Refuse a device that somebody uses, that is too small, or whose contents the text does not
 /// give up: only a fileset with `reuse` or `trusttree` may take it as it is.

@@ -7,10 +7,11 @@
 //! ln(entries + leafdirs) / ln(dirwidth). Names are numbers from 1, of eight digits.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use super::device::is_device;
 use super::generator::{Generator, Tree};
 use super::name::{self, Name};
 use crate::failure::Failure;
@@ -81,6 +82,10 @@ pub struct Layout {
     /// Those of one directory follow each other.
     pub entries: Vec<Entry>,
     pub leafdirs: Vec<Leafdir>,
+}
+
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device())
 }
 
 impl Layout {

@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use super::ast::{Attribute, Span, Spanned};
 use super::diagnostic::{Diagnostic, suggestion};
-use super::evaluate::{Value, Variables};
+use super::evaluate::Variables;
 use super::vocabulary::{self, canonical, choose};
+use crate::model::Value;
 use crate::random::{Amount, Distribution};
 
 /// Reads attributes by name. Each wrong one becomes a diagnostic and yields its default.

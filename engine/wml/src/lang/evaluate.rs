@@ -3,57 +3,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Serialize, Serializer};
-
 use super::ast::{Chunk, Expression, Operator, Span, Spanned};
 use super::diagnostic::{Diagnostic, suggestion};
-use crate::random::{Custom, Distribution};
+use crate::model::Value;
 
 /// Bytes of an interpolated text; variables that grow by themselves end here.
 const MAX_TEXT_B: usize = 16 * 1024;
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    #[serde(serialize_with = "whole_if_possible")]
-    Number(f64),
-    Bool(bool),
-    Text(String),
-    Random(Distribution),
-    Custom(Custom),
-}
-
-/// 20000 rather than 20000.0.
-fn whole_if_possible<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if number.fract() == 0.0 && number.abs() < EXACT {
-        serializer.serialize_i64(*number as i64)
-    } else {
-        serializer.serialize_f64(*number)
-    }
-}
-
-impl Value {
-    pub fn describe(&self) -> &'static str {
-        match self {
-            Value::Number(_) => "a number",
-            Value::Bool(_) => "true or false",
-            Value::Text(_) => "text",
-            Value::Random(_) => "a random variable",
-            Value::Custom(_) => "a custom variable",
-        }
-    }
-
-    /// How it reads in a text, unless it differs at each use.
-    fn to_text(&self) -> Option<String> {
-        match self {
-            Value::Number(number) => Some(number.to_string()),
-            Value::Bool(flag) => Some(flag.to_string()),
-            Value::Text(text) => Some(text.clone()),
-            Value::Random(_) | Value::Custom(_) => None,
-        }
-    }
-}
 
 /// Variables that hide those of the same name for a while: the locals of a composite flowop, the
 /// variables of the `foreach` around a definition.

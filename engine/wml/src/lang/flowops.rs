@@ -3,11 +3,11 @@
 use super::ast::{self, Spanned};
 use super::attributes::AttributeReader;
 use super::diagnostic::{Diagnostic, suggestion};
-use super::evaluate::{Scope, Value};
+use super::evaluate::Scope;
 use super::resolve::{Defined, Resolver};
 use super::rules::FlowopSpans;
 use super::vocabulary::{self, Selection};
-use crate::model::{Flowop, MAX_EVENTS, Node, Operation, SLOTS, Select};
+use crate::model::{Flowop, MAX_EVENTS, Node, Operation, SLOTS, Select, Value};
 
 /// Composite flowops in one another; each stands on some of the stack.
 const MAX_DEPTH: usize = 100;

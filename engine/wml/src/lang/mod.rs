@@ -20,7 +20,6 @@ mod steps;
 pub mod vocabulary;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use evaluate::Value;
 pub use expressions::parse_value;
 pub use layout::format;
 pub use resolve::{Checked, check};

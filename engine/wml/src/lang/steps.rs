@@ -7,8 +7,8 @@ use super::listing;
 use super::resolve::{Defined, Resolver};
 use super::rules;
 use super::vocabulary;
+use crate::ENGINE;
 use crate::model::{Multi, Run, Statistics, Step};
-use crate::report::ENGINE;
 
 /// Commands that `foreach` repeats in one text. More are an error, so that no text runs away.
 const MAX_REPEATED: usize = 10_000;

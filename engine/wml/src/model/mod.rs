@@ -2,6 +2,7 @@
 
 mod operation;
 mod program;
+mod value;
 
 use serde::Serialize;
 
@@ -9,12 +10,16 @@ use crate::random::{Amount, Distribution};
 
 pub use operation::{Class, Operation};
 pub use program::{Multi, Program, Run, Statistics, Step};
+pub use value::Value;
 
 /// Descriptors that a thread can hold, numbered from 0.
 pub const SLOTS: usize = 129;
 
 /// Files and leaf directories of a fileset: their names are numbers of eight digits.
 pub const MAX_ENTRIES: u64 = 99_999_999;
+
+/// Requests that one thread may have in flight; the kernel allows some more.
+pub const MAX_IN_FLIGHT: u64 = 4096;
 
 /// Events that a `semblock` can hold; those posted beyond are lost.
 pub const MAX_EVENTS: u32 = u32::MAX >> 1;
@@ -173,6 +178,13 @@ pub struct Flowop {
     pub targets: Vec<FlowopId>,
     pub blocking: bool,
     pub highwater: u32,
+}
+
+impl Flowop {
+    /// Whether it works on the file of its slot, if there is one, rather than on one that it picks.
+    pub fn means_slot(&self) -> bool {
+        self.fd > 0 || self.opennext || self.fileset.is_none()
+    }
 }
 
 impl Model {

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fileset, Model};
-use crate::lang::Value;
+use super::{Fileset, Model, Value};
 
 #[derive(Clone, Debug, Default)]
 pub struct Program {

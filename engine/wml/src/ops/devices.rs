@@ -17,10 +17,9 @@ pub fn check(model: &Model, files: &[Files]) -> Result<(), Failure> {
                 | O::ChmodFile
                 | O::SetXattr
         );
-        let may_use_slot = flowop.fd > 0 || flowop.opennext || flowop.fileset.is_none();
         let mut sets = files.iter().enumerate();
         let device = sets.find(|(nth, files)| {
-            files.layout.is_device() && (may_use_slot || flowop.fileset == Some(*nth))
+            files.layout.is_device() && (flowop.means_slot() || flowop.fileset == Some(*nth))
         });
         if let (true, Some((_, device))) = (changes_node, device) {
             let message = format!(

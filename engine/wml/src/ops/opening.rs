@@ -37,9 +37,8 @@ impl<'a> Worker<'a> {
     /// The open file that a flowop means rather than one that it picks: that of a slot other
     /// than 0, or of any slot if there is no fileset to pick from.
     pub(super) fn own_file(&self, flowop: &Flowop) -> Option<OpenFile> {
-        let means_slot = flowop.fd > 0 || flowop.opennext || flowop.fileset.is_none();
         match self.slots.get(self.slots.of(flowop)) {
-            Slot::Open(file) if means_slot => Some(file),
+            Slot::Open(file) if flowop.means_slot() => Some(file),
             _ => None,
         }
     }

@@ -7,10 +7,8 @@ use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use super::buffer::{Buffer, PAGE_B};
 use super::system::Fd;
 use crate::failure::Failure;
-use crate::model::{Class, Flowop, Model, Operation, Thread};
+use crate::model::{Class, Flowop, MAX_IN_FLIGHT, Model, Operation, Thread};
 
-/// The most that one thread may have in flight.
-const MAX_DEPTH: u64 = 4096;
 /// The most that one submission reads; longer reads take several.
 const LARGEST_B: f64 = 16.0 * 1048576.0;
 
@@ -210,7 +208,7 @@ fn uses_ring(flowop: &Flowop) -> bool {
 }
 
 fn largest_depth(flowop: &Flowop) -> u64 {
-    (flowop.value.usual_maximum() as u64).clamp(1, MAX_DEPTH)
+    (flowop.value.usual_maximum() as u64).clamp(1, MAX_IN_FLIGHT)
 }
 
 /// Refuse a model with flowops for a ring where the kernel has none.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::fileset::{Files, Prepared};
-use crate::lang::Value;
+use crate::model::Value;
 
 pub use host::{Host, Mount};
 pub use notes::notes;
@@ -22,7 +22,6 @@ pub use results::{
 pub use table::{octaves, statistics, summary};
 
 pub const SCHEMA: u32 = 2;
-pub const ENGINE: &str = concat!("fsgreen-wml ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Debug, Serialize)]
 pub struct Report {

@@ -8,8 +8,7 @@ use serde::Serialize;
 use super::errno::errno_name;
 use crate::clock::to_seconds;
 use crate::histogram::{Bucket, filled};
-use crate::lang::Value;
-use crate::model::{ArrivalProcess, Class, Flowop, FlowopId, Model, Quit, Run};
+use crate::model::{ArrivalProcess, Class, Flowop, FlowopId, Model, Quit, Run, Value};
 use crate::record::{LatencyTotal, RequestTotal, Total, Totals};
 use crate::run::{Arena, Ending, Place, ProcessRecord, Timing};
 

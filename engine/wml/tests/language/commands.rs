@@ -1,6 +1,6 @@
 //! What each command does, from top to bottom.
 
-use wml::lang::Value;
+use wml::model::Value;
 use wml::model::{Multi, Program, Quit, Run, Statistics, Step};
 
 use super::{MINIMAL, checked, minimal_but, program, program_with, refused, warnings};

@@ -1,10 +1,7 @@
 //! Whether the numbers of a flowop make sense together.
 
-use crate::model::{Flowop, MAX_EVENTS, Model, Operation, Thread};
+use crate::model::{Flowop, MAX_EVENTS, MAX_IN_FLIGHT, Model, Operation, Thread};
 use crate::random::Amount;
-
-/// Requests that one thread may have in flight; the kernel allows some more.
-const MAX_IN_FLIGHT: f64 = 4096.0;
 
 /// The asynchronous requests that a thread makes.
 pub struct Outstanding {
@@ -55,7 +52,7 @@ pub fn check(flowop: &Flowop, outstanding: &Outstanding) -> Option<String> {
             Some("aiowrite is random only: add the attribute 'random'".to_owned())
         }
         O::UringRead | O::UringWrite
-            if value.mean() < 1.0 || value.usual_maximum() > MAX_IN_FLIGHT =>
+            if value.mean() < 1.0 || value.usual_maximum() > MAX_IN_FLIGHT as f64 =>
         {
             Some(format!(
                 "the value of {name} is how many may be in flight: from 1 to {MAX_IN_FLIGHT}"
