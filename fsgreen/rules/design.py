@@ -67,10 +67,14 @@ def trial_is_the_unit(evidence: Evidence) -> Answer:
 
 
 def complete_random_blocks(evidence: Evidence) -> Answer:
-    """Rule 3: the order is that of the seed, nothing due is missing, no trial ran elsewhere."""
+    """Rule 3: the order is that of the seed, nothing due is missing, no trial ran elsewhere.
+
+    A block beyond the minimum that nobody began is a matter of rule 27.
+    """
     plan = evidence.plan
     measured = {record["trial"] for record in evidence.records}
-    due = {entry.trial for entry in due_trials(plan, evidence.trials)}
+    begun = max([plan.profile.blocks, *(record["block"] for record in evidence.records)])
+    due = {entry.trial for entry in due_trials(plan, evidence.trials) if entry.block <= begun}
     missing = sorted(due - measured)
     if not _follows_its_seed(plan):
         return fired(f"the order of the blocks is not that of seed {plan.seed}")

@@ -108,6 +108,8 @@ def sequential_stop(evidence: Evidence) -> Answer:
     if plan.profile.most_blocks is not None:
         ends = Counter(standing.ended or "still open" for standing in standings)
         ended = "ended by " + ", ".join(f"{end}: {count}" for end, count in sorted(ends.items()))
+        blocks = evidence.trials["block"].max()
+        ended += f", after {blocks} of up to {plan.profile.most_blocks} blocks"
     narrow = sum(width < target_percent for width in widths.values())
     if narrow < len(standings):
         widest = max(widths, key=lambda label: widths[label])

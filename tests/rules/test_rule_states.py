@@ -351,6 +351,21 @@ def test_what_ended_the_cells_is_told(sound):
     assert "ended by target: 3" in found.found
 
 
+def test_a_campaign_that_ends_before_its_cells_do_has_whole_blocks(sound):
+    """Rule 27 tells what was not reached; nothing is wrong with the order of what was (rule 3)."""
+    five = retabled(sound, sound.trials[sound.trials["block"] <= 5])
+    records = [record for record in sound.records if record["block"] <= 5]
+    profile = replace(sound.plan.profile, blocks=5, most_blocks=10)
+    bounds = {**sound.plan.bounds, "ci_half_width_percent": 1e-6}
+    ended = with_plan(replace(five, records=records), profile=profile, bounds=bounds)
+    assert answer(3, ended).state == "quiet"
+    found = answer(27, ended)
+    assert found.state == "fired"
+    assert "ended by still open: 3, after 5 of up to 10 blocks" in found.found
+    begun = replace(ended, records=[*records, sound.records[-1]])
+    assert "missing" in answer(3, begun).found
+
+
 def test_a_record_of_stopping_that_its_trials_deny_fires(sound):
     found = answer(27, replace(sound, stopping=stopping_of(sound, 0)))
     assert "not what their trials say" in found.found
