@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 import yaml
 
@@ -243,6 +244,30 @@ def test_a_clone_reproduces_every_result_to_the_byte(clone: Path) -> None:
         for cell in nbformat.read(file, as_version=4).cells:
             warned = [o for o in cell.get("outputs", []) if o.get("name") == "stderr"]
             assert not warned, f"{file.stem}: {warned[0].text}"
+
+
+@pytest.mark.pipeline
+def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
+    """Numbers and pictures that were copied into a text grow old without anybody noticing."""
+    in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+    docs, options = clone / "docs", clone / "data" / "results" / "fast10-options"
+    for shown, figure in {
+        "fast10-fig1": clone / "data" / "results" / CAMPAIGN / "figures" / "fig1.png",
+        "fast10-options": options / "figures" / "fig_options.png",
+    }.items():
+        assert (docs / f"{shown}.png").read_bytes() == figure.read_bytes()
+    now = pd.read_csv(options / "tables" / "then_and_now.csv", dtype=str)
+    outside = (now["the published number is"] == "outside").sum()
+    assert f"{outside} of {len(now)} published\neffects" in (clone / "README.md").read_text()
+    text = (docs / "since2010.md").read_text()
+    assert f"Of these {len(now)}\npublished numbers {outside} lie" in text
+    told = [line.strip("| ").split(" | ") for line in text.splitlines() if " | [" in line]
+    rows = now.drop(columns=["blocks", "the published number is"]).to_numpy().tolist()
+    assert len(told) > 10 and all(row in rows for row in told)
+    parts = pd.read_csv(options / "claim_parts.csv", dtype=str)
+    advice = pd.read_csv(options / "tables" / "advice.csv", dtype=str)
+    found = {*parts["ours"], *advice["throughput"]}
+    assert set(re.findall(r"[+-]\d+\s%\s\[.*?\]", text)) <= found
 
 
 @pytest.mark.pipeline

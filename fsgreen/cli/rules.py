@@ -43,7 +43,7 @@ def _rules(options: argparse.Namespace) -> None:
         _list(rule, found)
     print()
     if campaign is None or found is None:
-        print("no campaign has been analysed here: ./run reproduce judges the shipped one")
+        print("no campaign has been analysed here: ./run reproduce judges the shipped ones")
     else:
         counts = ", ".join(f"{count} {state}" for state, count in rules.counts(found).items())
         print(f"in {campaign}: {counts}")
