@@ -229,12 +229,17 @@ def in_clone(clone: Path, *command: str) -> str:
     return run.stdout
 
 
+@pytest.fixture(scope="module")
+def reproduced(clone: Path) -> str:
+    """What the pipeline prints when it makes everything in the clone."""
+    return in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+
+
 @pytest.mark.pipeline
-def test_a_clone_reproduces_every_result_to_the_byte(clone: Path) -> None:
+def test_a_clone_reproduces_every_result_to_the_byte(clone: Path, reproduced: str) -> None:
     """`dvc.lock` holds the hashes of the results: another byte would change it."""
-    shown = in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
-    assert "verdicts on 99 claims" in shown
-    report = Path(shown.strip().splitlines()[-1].removeprefix("report: "))
+    assert "verdicts on 99 claims" in reproduced
+    report = Path(reproduced.strip().splitlines()[-1].removeprefix("report: "))
     assert report.read_bytes().startswith(b"%PDF")
     assert in_clone(clone, "git", "status", "--porcelain") == ""
     notebooks = sorted((clone / "data" / "results" / CAMPAIGN / "notebooks").glob("*.ipynb"))
@@ -247,9 +252,9 @@ def test_a_clone_reproduces_every_result_to_the_byte(clone: Path) -> None:
 
 
 @pytest.mark.pipeline
+@pytest.mark.usefixtures("reproduced")
 def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
     """Numbers and pictures that were copied into a text grow old without anybody noticing."""
-    in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
     docs, options = clone / "docs", clone / "data" / "results" / "fast10-options"
     for shown, figure in {
         "fast10-fig1": clone / "data" / "results" / CAMPAIGN / "figures" / "fig1.png",
@@ -271,14 +276,15 @@ def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
 
 
 @pytest.mark.pipeline
+@pytest.mark.usefixtures("reproduced")
 def test_a_second_run_does_nothing(clone: Path) -> None:
     """Its user would wait minutes for results that are there."""
-    in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
     shown = in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
     assert re.findall(r"^\[\d+/\d+\] (.+) runs\b", shown, re.MULTILINE) == ["digest"]
 
 
 @pytest.mark.pipeline
+@pytest.mark.usefixtures("reproduced")
 @pytest.mark.parametrize(
     ("edited", "out_of_date"),
     [
@@ -288,7 +294,6 @@ def test_a_second_run_does_nothing(clone: Path) -> None:
 )
 def test_an_edit_runs_only_what_depends_on_it(clone: Path, edited: str, out_of_date: str) -> None:
     """The paper follows only if its figures or verdicts come out as other bytes."""
-    in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
     file = clone / edited
     before = file.read_text()
     file.write_text(before + "\n# edited\n")

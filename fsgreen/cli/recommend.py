@@ -96,6 +96,8 @@ def _print_ranking(ranked: pd.DataFrame) -> None:
     metric, boundary = ranked["metric"].iloc[0], ranked["boundary"].iloc[0]
     unit = UNIT[metric]
     power = f", {boundary} power" if metric == "efficiency" else ""
+    if (ranked["verdict"] == "modelled").any():
+        power += ": decides nothing"
     print(f"\nby {UNITS[unit]}{power} (95 % intervals)")
     first = ranked.iloc[0]
     level = ranked[ranked["beside_best"].isin(("equivalent", "inconclusive"))]
@@ -119,9 +121,10 @@ def _print_row(row: dict[str, Any], width: int, value: str, low: str, high: str)
     half_percent = 50 * (row[high] - row[low]) / row[value]
     half = "" if math.isnan(half_percent) else f" +- {half_percent:.0f} %"
     effect = "" if row["change"] == "none" else percent(row)
+    says = "" if row["verdict"] == "modelled" else row["says"]  # it stands above all of them
     command.show(
         f"  {row['order']:4} {_name(row):{width}}  {absolute + half:>16}  {effect:>18}  "
-        f"n={row['n']}  {row['says']}",
+        f"n={row['n']}  {says}",
         hang=INDENT + width + 2,
     )
     if row["verdict"] == "gain":
