@@ -98,7 +98,8 @@ def _print_ranking(ranked: pd.DataFrame) -> None:
     power = f", {boundary} power" if metric == "efficiency" else ""
     if (ranked["verdict"] == "modelled").any():
         power += ": decides nothing"
-    print(f"\nby {UNITS[unit]}{power} (95 % intervals)")
+    print()
+    command.show(f"by {UNITS[unit]}{power} (95 % intervals)", hang=3)
     first = ranked.iloc[0]
     level = ranked[ranked["beside_best"].isin(("equivalent", "inconclusive"))]
     if len(ranked) > 1:
