@@ -25,7 +25,7 @@ covers = ["server"]
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -35,16 +35,18 @@ from fsgreen.errors import FsgreenError, unknown
 from fsgreen.testbeds import Disk
 
 KINDS = ("auto", *testbeds.KINDS)
-KEYS = {
-    "kind": (str, "a text"),
-    "folder": (str, "a text"),
-    "in_memory": (bool, "true or false"),
-    "pulses": (bool, "true or false"),
+TEXT, SWITCH, COUNT = "a text", "true or false", "a whole number from 1 up"
+SOUND: Mapping[str, Callable[[Any], bool]] = {
+    TEXT: lambda value: isinstance(value, str),
+    SWITCH: lambda value: isinstance(value, bool),
+    COUNT: lambda value: type(value) is int and value > 0,
 }
-"""Keys of any testbed, and what they are."""
 
-SIMULATED = frozenset({"disk", "queue_depth", "write", "clock"})
-"""Keys for a simulated disk."""
+SIMULATED = {"disk": TEXT, "queue_depth": COUNT, "write": TEXT, "clock": TEXT}
+"""Keys for a simulated disk, and what they take."""
+
+KEYS = {"kind": TEXT, "folder": TEXT, "in_memory": SWITCH, "pulses": SWITCH, **SIMULATED}
+"""Keys of a testbed, and what they take."""
 
 CHOICES = {"write": ("back", "through"), "clock": ("real", "instant")}
 
@@ -76,7 +78,7 @@ class TestbedFile:
         """Return the same with what the command line asks for instead."""
         asked = {"disk": disk, "queue_depth": queue_depth}
         given: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
-        _check_simulated(given, "the command line")
+        _check_values(given, "the command line")
         return replace(
             self,
             folder=folder or self.folder,
@@ -120,15 +122,8 @@ def read(choice: str) -> TestbedFile:
             where=file,
             next_step="docs/measuring.md shows one",
         )
-    _check_keys("testbed key", table, (*KEYS, *SIMULATED), file)
-    _check_simulated(table, file)
-    for key, (kind, wanted) in KEYS.items():
-        if key in table and not isinstance(table[key], kind):
-            raise FsgreenError(
-                f"{key} is {table[key]!r}, not {wanted}",
-                where=file,
-                next_step="docs/measuring.md shows a testbed file",
-            )
+    _check_keys("testbed key", table, tuple(KEYS), file)
+    _check_values(table, file)
     _check_keys("host key", host, ("apply", "disks"), file)
     if table.get("kind", "auto") not in KINDS:
         raise unknown("testbed", table["kind"], KINDS, where=file)
@@ -144,18 +139,14 @@ def read(choice: str) -> TestbedFile:
     )
 
 
-def _check_simulated(table: Mapping[str, Any], where: Path | str) -> None:
-    for key in SIMULATED & table.keys():
-        value = table[key]
-        if key == "queue_depth":
-            sound, wanted = type(value) is int and value > 0, "a whole number from 1 up"
-        else:
-            sound, wanted = isinstance(value, str), "a text"
-        if not sound:
+def _check_values(table: Mapping[str, Any], where: Path | str) -> None:
+    for key, value in table.items():
+        if not SOUND[KEYS[key]](value):
+            page = "simdisk" if key in SIMULATED else "measuring"
             raise FsgreenError(
-                f"{key} is {value!r}, not {wanted}",
+                f"{key} is {value!r}, not {KEYS[key]}",
                 where=where,
-                next_step="docs/simdisk.md shows a testbed file",
+                next_step=f"docs/{page}.md shows a testbed file",
             )
         if value not in CHOICES.get(key, (value,)):
             raise unknown(key, value, CHOICES[key], where=where)
