@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +23,7 @@ from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter, open_meters, simdisk
 from fsgreen.preflight import load
-from fsgreen.testbeds import Conditions, Testbed
+from fsgreen.testbeds import Conditions, Testbed, cache
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
@@ -240,11 +241,11 @@ def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percen
     """
     for _ in range(ATTEMPTS):
         before = audit.HERE.text("proc/stat") or ""
-        power_w = _mean_powers_w(campaign.folder / ".idle.raw", meters)
+        power_w = _mean_power_w(campaign.folder / ".idle.raw", meters)
         found = load.shares(before, audit.HERE.text("proc/stat") or "")
         busy_percent = 0.0 if found is None else found.busy_percent
         if busy_percent < others_percent:
-            return sum(power_w.values())
+            return power_w
     raise FsgreenError(
         f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
         f"{others_percent:g} % or more (rule 10)",
@@ -253,13 +254,18 @@ def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percen
     )
 
 
-def _mean_powers_w(raw: Path, meters: Mapping[str, Meter]) -> dict[str, float]:
+def _mean_power_w(raw: Path, meters: Mapping[str, Meter]) -> float:
     slowest_hz = min(meter.describe().rate_hz for meter in meters.values())
+    seconds = math.ceil(max(IDLE_S, IDLE_READINGS / slowest_hz))
     try:
         with Capture(meters, raw, None) as capture:
-            time.sleep(max(IDLE_S, IDLE_READINGS / slowest_hz))
-            if capture.fault is not None:
-                raise capture.fault
+            # A meter that is read once in minutes takes many of them.
+            for _ in tqdm(
+                range(seconds), desc="idle power", unit="s", delay=cache.PROGRESS_S, leave=False
+            ):
+                time.sleep(1)
+                if capture.fault is not None:
+                    raise capture.fault
             power, _ = capture.finish()
     finally:
         raw.unlink(missing_ok=True)
@@ -270,4 +276,4 @@ def _mean_powers_w(raw: Path, meters: Mapping[str, Meter]) -> dict[str, float]:
             where="the meters of the testbed file",
             next_step="fsgreen meters",
         )
-    return {str(name): float(power_w) for name, power_w in found_w.items()}
+    return float(found_w.sum())
