@@ -204,12 +204,9 @@ def test_a_busy_machine_cannot_say_what_idle_is(
     assert not list(campaign.Campaign("demo").folder.glob(".idle*"))
 
 
+@pytest.mark.usefixtures("data", "behave")
 def test_a_meter_that_says_nothing_is_no_meter_of_zero_watts(
-    data: Path,
-    behave: Behave,
-    bed: testbeds.Testbed,
-    plan: design.Plan,
-    monkeypatch: pytest.MonkeyPatch,
+    bed: testbeds.Testbed, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The band of rule 11 would be one that no trial comes into, for good."""
     nothing = pd.DataFrame({"meter": ["system"], "power_w": [np.nan]})
