@@ -1,0 +1,65 @@
+"""What a change takes and what it puts at risk: to mix these up loses data."""
+
+import pytest
+
+from fsgreen import recommend
+from fsgreen.errors import FsgreenError
+from fsgreen.papers.effects import Config
+from tests.recommend.choices import NOW
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "kind", "how"),
+    [
+        ("ext3/default", "ext3/default", "none", ""),
+        ("ext3/default", "ext3/noatime", "mount", "mount -o remount,noatime"),
+        ("ext3/noatime", "ext3/default", "mount", "mount -o remount,strictatime"),
+        ("ext3/default", "ext3/dtlg", "mount", "umount; mount -o data=journal"),
+        ("ext3/default", "ext3/blk2k", "format", "mkfs.ext3 -b 2048"),
+        ("ext3/blk2k", "ext3/default", "format", "mkfs.ext3"),
+        ("ext3/blk2k", "ext3/blk2k+noatime", "mount", "mount -o remount,noatime"),
+        (
+            "ext4/noatime",
+            "ext4/noatime+wrbck",
+            "mount",
+            "umount; mount -o noatime,data=writeback",
+        ),
+        ("ext3/default", "xfs/default", "file system", "mkfs.xfs"),
+        (
+            "ext3/default",
+            "xfs/blk2k+agcnt64+noatime",
+            "file system",
+            "mkfs.xfs -b size=2048 -d agcount=64; mount -o noatime",
+        ),
+        ("overlay/default", "xfs/default", "file system", "mkfs.xfs"),
+    ],
+)
+def test_what_a_change_takes_is_said_as_a_command(now, then, kind, how):
+    """A mount option needs no backup, a format option does: to mix them up loses data."""
+    change = recommend.change(Config.parse(now), Config.parse(then))
+    assert (change.kind, change.how) == (kind, how)
+
+
+def test_an_option_that_a_file_system_lacks_is_refused():
+    with pytest.raises(FsgreenError, match="unknown option 'dtlg'"):
+        recommend.change(NOW, Config("xfs", "dtlg"))
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "said"),
+    [
+        ("ext3/default", "ext3/wrbck", "old content"),
+        ("ext3/default", "ext2/default", "no journal"),
+        ("ext3/default", "xfs/default", ""),
+        ("ext3/default", "ext3/noatime", ""),
+        ("ext2/default", "ext3/wrbck", ""),
+        ("ext3/dtlg", "ext3/default", "half done"),
+        ("btrfs/default", "ext4/default", "checksums"),
+        ("ext4/default", "btrfs/default", ""),
+    ],
+)
+def test_a_risk_is_one_that_data_do_not_run_now(now, then, said):
+    """Who has no journal loses none; who gives one up must be told."""
+    risk = recommend.change(Config.parse(now), Config.parse(then)).risk
+    assert bool(risk) == bool(said)
+    assert said in risk
