@@ -74,7 +74,11 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
         for name, (above, below) in TOTALS.items()
     }
     scatter = stats.variation(rates)
-    needed = stats.trials_needed(rates, target_percent / 100)
+    needed = [
+        stats.trials_needed(values, target_percent / 100) for values in (rates, cell["energy_j"])
+    ]
+    counts = [count for count in needed if count is not None]
+    judged = cell.loc[cell["steady"] != "too short", "steady"]
     half_width_percent = estimates["throughput"].half_width_percent
     return {
         "n": len(cell),
@@ -96,10 +100,10 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
         "throughput_p95_ops_s": scatter.p95,
         "half_width_percent": half_width_percent,
         "target_met": bool(half_width_percent < target_percent),
-        "needed_count": math.nan if needed is None else needed,
+        "needed_count": max(counts) if len(counts) == len(needed) else math.nan,
         **_order(cell, rates),
         "state": stats.classify_cell(list(cell["steady"])),
-        "steady_percent": 100 * (cell["steady"] != "no steady state").mean(),
+        "steady_percent": 100 * (judged != "no steady state").mean(),
         **_power_state(cell),
         **{f"cpu_{name}_percent": cell[f"cpu_{name}_percent"].mean() for name in SHARES},
         **{

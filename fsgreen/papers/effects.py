@@ -125,7 +125,8 @@ def effects_table(
     `candidate_ops_s` ... are the values of both cells in the blocks that both have (rule 30).
     Intervals and p-values rest on the scatter of all cells of a workload, by a mixed model, or,
     where that must not be used, on the bootstrap of the two cells (rule 36): `model` says which,
-    `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap.
+    `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap. What is
+    said of a cell without a steady state is `inconclusive` (rule 24).
 
     Parameters
     ----------
@@ -175,9 +176,13 @@ def compared(
         table[p_value.replace("_p", "_holm_p")] = adjusted
     table["bound_percent"] = bounds["equivalence_percent"]
     table["outcome"] = [
-        outcome(n, different, equal, bounds)
-        for n, different, equal in zip(
-            table["n"], table["difference_holm_p"], table["equivalence_holm_p"], strict=True
+        outcome(n, different, equal, bounds) if steady else "inconclusive"
+        for n, different, equal, steady in zip(
+            table["n"],
+            table["difference_holm_p"],
+            table["equivalence_holm_p"],
+            table["steady"],
+            strict=True,
         )
     ]
     return table[columns]
@@ -215,9 +220,15 @@ class Group:
     def rows(
         self, kind: str, candidate: object, baseline: object, bounds: Mapping[str, float]
     ) -> Iterator[dict[str, Any]]:
-        """Yield a row per metric, if both cells were measured."""
+        """Yield a row per metric, if both cells were measured.
+
+        `steady` says whether both have a steady state: without one there is no mean (rule 24).
+        """
         if not {candidate, baseline} <= self.cells.keys():
             return
+        classes = [
+            stats.classify_cell(list(self.cells[one]["steady"])) for one in (candidate, baseline)
+        ]
         results = {
             metric: stats.compare(
                 _totals(self.cells[candidate], metric),
@@ -231,6 +242,7 @@ class Group:
             yield {
                 "kind": kind,
                 "metric": metric,
+                "steady": "inconsistent" not in classes,
                 **self.conditions,
                 **vars(candidate),
                 **{f"baseline_{name}": level for name, level in vars(baseline).items()},

@@ -16,10 +16,10 @@ from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, sim
 
 MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",
-    "direction only": "the same direction, another size",
+    "direction only": "the same direction; the size differs, or the interval is too wide to tell",
     "not reproduced": "the published value is outside our interval, or another part fails",
     "reversed": "the opposite direction",
-    "inconclusive": "our interval is too wide, or there are too few trials",
+    "inconclusive": "too wide an interval, too few trials, or a cell without a steady state",
     "by construction": "the experiment or its model was made so: it is no evidence",
     "not testable here": "it takes something that this campaign does not have",
 }

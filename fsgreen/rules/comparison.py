@@ -16,6 +16,7 @@ from fsgreen.rules.answer import (
     fired,
     listed,
     not_asked,
+    plural,
     quiet,
     unknown,
 )
@@ -107,9 +108,12 @@ def families_under_holm(evidence: Evidence) -> Answer:
         wrong |= set(effects.index[~same])
     if wrong:
         return fired(f"{len(wrong)} of {len(effects)} p-values are not those of Holm")
-    sizes = effects.groupby(family, dropna=False).size()
+    tested = effects[effects["difference_p"].notna()]
+    if tested.empty:
+        return unknown(f"none of {plural(len(effects), 'comparison')} has a p-value yet")
+    sizes = tested.groupby(family, dropna=False).size()
     return quiet(
-        f"{len(effects)} comparisons in {len(sizes)} families of up to {sizes.max()} "
+        f"{len(tested)} comparisons in {len(sizes)} families of up to {sizes.max()} "
         f"(by {', '.join(family)}), adjusted again: the same"
     )
 

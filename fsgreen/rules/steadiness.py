@@ -48,8 +48,12 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
     found = states[states == "inconsistent"].reset_index()
     if len(found):
         return fired(f"{len(found)} of {len(states)} cells: {listed(evidence.labels(found))}")
-    if (states == "too short").all():
-        return unknown("the trials are too short to show a steady state")
+    short = int((states == "too short").sum())
+    if short:
+        return unknown(
+            f"the trials of {short} of {plural(len(states), 'cell')} are too short to show a "
+            "steady state"
+        )
     return quiet(f"none of {len(states)} cells is inconsistent")
 
 
@@ -104,7 +108,10 @@ def sequential_stop(evidence: Evidence) -> Answer:
     }
     if not widths:
         return unknown("one trial of a cell has no interval")
+    least = min(standing.n for standing in standings)
     ended = f"all ended after {plan.profile.blocks} blocks, a number fixed beforehand"
+    if least < plan.profile.blocks:
+        ended = f"so far {least} of {plan.profile.blocks} blocks are whole"
     if plan.profile.most_blocks is not None:
         ends = Counter(standing.ended or "still open" for standing in standings)
         ended = "ended by " + ", ".join(f"{end}: {count}" for end, count in sorted(ends.items()))
@@ -121,7 +128,7 @@ def sequential_stop(evidence: Evidence) -> Answer:
 
 
 def trials_needed(evidence: Evidence) -> Answer:
-    """Rule 28: the n that each cell would need, at the scatter seen so far."""
+    """Rule 28: the n that each cell would need for throughput and energy, at the scatter so far."""
     cells = evidence.cells
     known = cells[cells["needed_count"].notna()]
     if known.empty:

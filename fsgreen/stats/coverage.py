@@ -80,7 +80,11 @@ def interval_note(estimator: str, shape: Shape, n: int, better: str) -> str:
 
     `better` is the estimator beside it that stands a long tail.
     """
+    if n < 2:
+        return ""
     rates = {rate_percent(estimator, name, n): name for name in LOOKS_LIKE[shape]}
+    if any(math.isnan(rate) for rate in rates):
+        return f"{n} trials are fewer than any for which the coverage of this interval is known"
     worst = min(rates)
     if verdict("interval", worst) != "short":
         return ""

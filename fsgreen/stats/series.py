@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -115,15 +116,16 @@ def classify_series(values: ArrayLike, same_level: float = SAME_LEVEL) -> State:
 
 
 def classify_cell(states: Sequence[str]) -> str:
-    """Return the class that most trials of a cell share, or `inconsistent` (Barrett et al. 2017).
+    """Return the class of more than half of a cell's trials, or `mixed` if none has so many.
 
-    A cell is inconsistent when at least half of its trials have no steady state.
+    A cell is `inconsistent` when at least half of its trials have no steady state (Barrett et al.
+    2017).
     """
-    unsteady = sum(state == "no steady state" for state in states)
-    if not states or 2 * unsteady >= len(states):
+    counts = Counter(states)
+    if 2 * counts["no steady state"] >= len(states):
         return "inconsistent"
-    steady = [state for state in states if state != "no steady state"]
-    return max(sorted(set(steady)), key=steady.count)
+    state, count = counts.most_common(1)[0]
+    return state if 2 * count > len(states) else "mixed"
 
 
 def _without_spikes(series: NDArray[np.float64], limit: float) -> NDArray[np.float64]:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 import synthetic
 
-from fsgreen import design, paths, reduce
+from fsgreen import design, paths, reduce, stats
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.fast10 import analyse, claims, figures, numbers
 
@@ -76,6 +77,21 @@ def test_a_wide_cell_says_how_many_trials_it_needs():
     cells = cells_table(synthetic.trials_frame(of, scatter=0.2), synthetic.BOUNDS)
     assert not cells["target_met"].item()
     assert cells["needed_count"].item() > 20
+
+
+def test_the_energy_may_need_more_trials_than_the_throughput():
+    """Rule 28 asks for as many as the target takes, which both must reach."""
+    trials = synthetic.trials_frame([design.Cell("webserver", "ext2")], scatter=0.001)
+    trials["energy_j"] *= [0.9, 1.1, 1.0, 0.85, 1.15]
+    cell = cells_table(trials, synthetic.BOUNDS).iloc[0]
+    assert cell["target_met"]
+    assert cell["needed_count"] == stats.trials_needed(trials["energy_j"]) > cell["n"]
+
+
+def test_trials_too_short_to_judge_are_not_called_steady():
+    """Rule 24: where nothing could be seen, nothing was found."""
+    trials = synthetic.trials_frame([design.Cell("oltp", "ext2")]).assign(steady="too short")
+    assert np.isnan(cells_table(trials, synthetic.BOUNDS)["steady_percent"].item())
 
 
 def test_an_unsteady_cell_is_inconsistent():

@@ -87,6 +87,13 @@ def test_five_trials_say_that_they_cannot_tell():
     assert cell["interval_note"].startswith("5 trials cannot show a long tail")
 
 
+@pytest.mark.parametrize("count", [2, 4])
+def test_fewer_trials_than_were_simulated_are_not_passed_over(count):
+    """Fewer trials must not read as less to worry about."""
+    cell = row(with_rates([100, 101, 99, 102][:count]))
+    assert cell["interval_note"].startswith(f"{count} trials are fewer than any")
+
+
 def test_drift_is_sought_over_the_run_order():
     """Rule 25: two trials a block, the later one always slower than any before."""
     trials = synthetic.trials_frame(WEB * 2, blocks=5)

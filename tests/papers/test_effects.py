@@ -44,6 +44,18 @@ def test_few_trials_decide_nothing():
     assert outcome(4, 0.001, 0.001, synthetic.BOUNDS) == "inconclusive"
 
 
+def test_a_cell_without_a_steady_state_has_no_mean_to_compare():
+    """Rule 24: a number in table 2 would quote what the report says not to quote."""
+    trials = synthetic.trials_frame(CELLS, speed={"webserver-ext3-dtlg": 0.5}, scatter=0.005)
+    of_cell = (trials["workload"] == "webserver") & (trials["option"] == "dtlg")
+    trials.loc[of_cell & (trials["file_system"] == "ext3"), "steady"] = "no steady state"
+    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    names = ["workload", "file_system", "option"]
+    found = table.set_index(names)["outcome"]
+    assert set(found.loc[("webserver", "ext3", "dtlg")]) == {"inconclusive"}
+    assert set(found.loc[("webserver", "xfs", "dtlg")]) == {"equivalent"}
+
+
 def test_families_are_adjusted_together():
     """Rule 38: one workload, metric and kind share the error; raw values stay beside."""
     table = effects(scatter=0.05)

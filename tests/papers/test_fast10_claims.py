@@ -1,6 +1,7 @@
 """All 99 claims of fast10 get a verdict, and it comes from the data."""
 
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -244,3 +245,33 @@ def test_power_at_equal_load_is_compared_where_both_carry_it():
         parts = ledger_of("equal_power_at_equal_load", other, testbed)
         assert combine(parts)[0] == "not testable here"
     assert "rate-limited" in ledger_of("equal_power_at_equal_load", bench(), "block")[-1].needs
+
+
+def test_a_load_is_carried_by_all_trials_of_a_cell_or_by_none():
+    """Trials left out by what came of them would decide the claim in their favour."""
+    wall = bench([*CELLS, *LOADS], boundary="wall")
+    trials = wall.trials
+    of_load = (trials["load_ops_s"] == 4000) & (trials["file_system"] == "ext2")
+    trials.loc[of_load & (trials["block"] == 1), "work_ops"] *= 0.97
+    parts = ledger_of("equal_power_at_equal_load", wall, "block")
+    (part,) = [part for part in parts if part.what.endswith("4000 web ops/s: ext2 over xfs")]
+    assert part.ours is not None and part.ours.n == trials["block"].nunique()
+    trials.loc[of_load & (trials["block"] > 1), "work_ops"] *= 0.97
+    parts = ledger_of("equal_power_at_equal_load", wall, "block")
+    assert not any("4000 web ops/s: ext2" in part.what for part in parts)
+
+
+def test_a_cell_without_a_steady_state_decides_no_claim():
+    """Rule 24: its mean depends on how long the trial was."""
+    entry, numbers = (
+        declared(PAPER, "claims")["web_dtlg"],
+        load_claims("fast10")["web_dtlg"]["numbers"],
+    )
+    sound = bench(speed={"webserver-ext3-dtlg": 0.73})
+    of_cell = sound.cells["file_system"].eq("ext3") & sound.cells["option"].eq("dtlg")
+    moving = sound.cells.assign(state=sound.cells["state"].mask(of_cell, "inconsistent"))
+    found = {
+        combine(put_to_test(entry, numbers, replace(sound, cells=cells)))[0]
+        for cells in (sound.cells, moving)
+    }
+    assert found == {"reproduced", "inconclusive"}

@@ -97,6 +97,21 @@ def test_a_series_too_short_for_a_change_is_not_quiet(column, sound):
     assert "could not have been seen" in found.found
 
 
+def test_cells_too_short_to_judge_are_not_passed_over_for_one_that_is_not(sound):
+    """Rule 24: readers end by themselves, some of them within seconds."""
+    states = sound.trials["steady"].where(sound.trials["file_system"] == "ext4", "too short")
+    found = answer(24, retabled(sound, sound.trials.assign(steady=states)))
+    assert found.state == "unknown"
+    assert "too short to show a steady state" in found.found
+
+
+def test_a_campaign_that_was_broken_off_is_not_said_to_have_ended(sound):
+    """Rule 27: after three of its five blocks nothing has ended, however narrow it is."""
+    three = retabled(sound, sound.trials[sound.trials["block"] <= 3])
+    found = answer(27, with_plan(three, profile=replace(sound.plan.profile, blocks=5)))
+    assert "so far 3 of 5 blocks are whole" in found.found
+
+
 @pytest.mark.parametrize(("over", "loss"), [("block", 0.005), ("order", 0.01)])
 def test_a_machine_that_slows_down_fires_though_no_cell_shows_it(over, loss, sound):
     """Rule 25: a per cent from place to place is lost in the scatter of a single cell."""
@@ -119,7 +134,7 @@ def test_a_load_that_is_held_shows_no_drift(sound):
 def test_one_trial_per_cell_tells_little(sound):
     """A campaign of one block has no interval, no trend, no variance and no order to check."""
     one = retabled(sound, sound.trials[sound.trials["block"] == 1])
-    found = {number: answer(number, one) for number in (5, 25, 27, 28, 31, 33, 35)}
+    found = {number: answer(number, one) for number in (5, 25, 27, 28, 31, 33, 35, 38)}
     assert {number: answer.state for number, answer in found.items()} == dict.fromkeys(
         found, "unknown"
     )

@@ -101,3 +101,16 @@ def test_cells():
     assert classify_cell(["flat", "flat", "warm-up"]) == "flat"
     assert classify_cell(["flat", "no steady state"]) == "inconsistent"
     assert classify_cell([]) == "inconsistent"
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        ["warm-up", "flat", "slow-down", "flat", "slow-down"],
+        ["flat", "flat", "no steady state", "no steady state", "slow-down"],
+        ["flat", "slow-down"],
+    ],
+)
+def test_a_cell_is_flat_only_where_most_of_its_trials_are(states):
+    """Rule 23 would be quiet about cells most of whose trials moved."""
+    assert classify_cell(states) == "mixed"

@@ -81,6 +81,11 @@ class Bench:
         candidate, baseline = (sample(self.trials, workload, one, metric) for one in configs)
         return stats.effect(candidate, baseline, self.scatters.of(workload, metric, *configs))
 
+    def settled(self, verdict: Verdict, *cells: tuple[str, Config]) -> Verdict:
+        """Return a verdict on cells, inconclusive if one has no steady state (rule 24)."""
+        states = [self._row(workload, config)["state"] for workload, config in cells]
+        return "inconclusive" if "inconsistent" in states else verdict
+
     def gated(self, workload: str, configs: Sequence[Config], ratio: stats.Estimate) -> str:
         """Return what the gate says of the first configuration over the second."""
         if self.gate is None:
@@ -90,9 +95,13 @@ class Bench:
 
     def _cell(self, workload: str, config: Config) -> dict[str, Any]:
         """Return the levels of a cell that was measured as fast as it goes."""
+        row = self._row(workload, config)
+        return {factor: row[factor] for factor in CELL}
+
+    def _row(self, workload: str, config: Config) -> pd.Series:
         rows = self.cells[self.cells["load_ops_s"].isna() & (self.cells["workload"] == workload)]
         rows = rows[(rows["file_system"] == config.file_system) & (rows["option"] == config.option)]
-        return {factor: rows.iloc[0][factor] for factor in CELL}
+        return rows.iloc[0]
 
     def about_power(self, part: Part) -> Part:
         """Return a part about power as it is, or undecided where power is modelled (rule 19)."""
@@ -125,13 +134,14 @@ def _ratio(
     metric = METRIC[number["metric"]]
     what = f"{workload} {metric}: {subject} over {baseline}"
     published, unit = written(number), unit_of(number)
-    missing = bench.missing((workload, subject), (workload, baseline))
+    cells = ((workload, subject), (workload, baseline))
+    missing = bench.missing(*cells)
     if missing:
         return Part(what, "not testable here", published=published, unit=unit, **missing)
     target = band(number, "measured", bench.bounds["equivalence_percent"] / 100)
     ours = bench.effect(workload, (subject, baseline), metric)
     gate = bench.gated(workload, (subject, baseline), ours)
-    verdict = judge(ours, target)
+    verdict = bench.settled(judge(ours, target), *cells)
     if metric == "throughput":
         return Part(what, verdict, "measured", published, target, ours, unit, gate=gate)
     return bench.about_power(
@@ -141,13 +151,15 @@ def _ratio(
 
 def _above(workload: str, above: str, below: str, metric: str, bench: Bench) -> Part:
     configs = [Config.parse(above), Config.parse(below)]
+    cells = [(workload, config) for config in configs]
     what, published = f"{workload} {metric}: {above} over {below}", f"{above} above {below}"
-    missing = bench.missing(*((workload, config) for config in configs))
+    missing = bench.missing(*cells)
     if missing:
         return Part(what, "not testable here", published=published, **missing)
     ours = bench.effect(workload, configs, metric)
     target, gate = Band(1, math.inf, 1), bench.gated(workload, configs, ours)
-    return Part(what, judge_order(ours), "measured", published, target, ours, gate=gate)
+    verdict = bench.settled(judge_order(ours), *cells)
+    return Part(what, verdict, "measured", published, target, ours, gate=gate)
 
 
 def _column(trials: pd.DataFrame, workload: str, config: Config, column: str) -> pd.DataFrame:
@@ -193,14 +205,14 @@ def _web_over_others(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         for file_system in ("ext2", "ext3", "xfs"):
             config = Config(file_system)
             what = f"throughput of {config}: webserver over {other}"
-            missing = bench.missing(("webserver", config), (other, config))
+            cells = (("webserver", config), (other, config))
+            missing = bench.missing(*cells)
             if missing:
                 yield Part(what, "not testable here", published="about 100x", **missing)
                 continue
-            ours = stats.effect(
-                *(sample(bench.trials, name, config, "throughput") for name in ("webserver", other))
-            )
-            yield Part(what, judge(ours, target), "measured", "about 100x", target, ours)
+            ours = stats.effect(*(sample(bench.trials, *cell, "throughput") for cell in cells))
+            verdict = bench.settled(judge(ours, target), *cells)
+            yield Part(what, verdict, "measured", "about 100x", target, ours)
 
 
 def _journal_helps(bench: Bench, numbers: Numbers) -> Iterator[Part]:
@@ -210,11 +222,17 @@ def _journal_helps(bench: Bench, numbers: Numbers) -> Iterator[Part]:
 
 
 def _equal_power(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    """Yield each pair of file systems at each limited web load that both carry."""
+    """Yield each pair of file systems at each limited web load that both carry.
+
+    A cell carries its load by all of its trials or not at all: to leave single trials out would
+    choose them by what came of them.
+    """
     trials = bench.trials
     web = trials[(trials["workload"] == "webserver") & (trials["option"] == "default")]
     web = web[web["load_ops_s"].notna() & web["file_system"].isin(FILE_SYSTEMS)]
-    carried = web[web["throughput_ops_s"] >= CARRIES * web["load_ops_s"]]
+    of_cell = web.groupby(["load_ops_s", "file_system"])
+    work_ops, duration_s = (of_cell[name].transform("sum") for name in ("work_ops", "duration_s"))
+    carried = web[work_ops / duration_s >= CARRIES * web["load_ops_s"]]
     target = band(numbers[0], "measured", bench.bounds["equivalence_percent"] / 100)
     for load_ops_s, of_load in carried.groupby("load_ops_s"):
         powers = {
