@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -13,3 +15,15 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def whole(file: Path) -> Iterator[Path]:
+    """Give a path to write to: `file` is there once that is complete, or not at all."""
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        yield partial
+        sync(partial)
+        partial.rename(file)
+    finally:
+        partial.unlink(missing_ok=True)

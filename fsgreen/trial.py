@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import units
-from fsgreen.durable import sync
+from fsgreen.durable import sync, whole
 from fsgreen.errors import FsgreenError
 
 if TYPE_CHECKING:
@@ -140,6 +140,18 @@ def list_trials(campaign_folder: Path) -> list[Trial]:
     return sorted(trials, key=lambda trial: (trial.record["block"], trial.record["order"]))
 
 
+def first_trial(campaign_folder: Path) -> Trial:
+    """Return the first whole trial of a campaign; raises FsgreenError where there is none yet."""
+    trials = list_trials(campaign_folder)
+    if not trials:
+        raise FsgreenError(
+            "the campaign has no whole trial yet",
+            where=campaign_folder,
+            next_step=f"fsgreen status {campaign_folder.name}",
+        )
+    return trials[0]
+
+
 def list_invalid(campaign_folder: Path) -> list[Trial]:
     """Return the trials that broke a rule and were kept apart."""
     folder = campaign_folder / "invalid"
@@ -225,10 +237,8 @@ class TrialWriter:
 
 def write_json(file: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON file whole or not at all."""
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n")
-    sync(partial)
-    partial.rename(file)
+    with whole(file) as partial:
+        partial.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
 def _read_json(file: Path) -> dict[str, Any]:

@@ -107,9 +107,18 @@ def step_table(
 
 
 def fit_steps(name: str, info: MeterInfo, table: pd.DataFrame, remarks: list[str]) -> Calibration:
-    """Fit a model to the steps that one meter saw; raises FsgreenError as `fit` does."""
+    """Fit a model to the steps that one meter saw.
+
+    Raises FsgreenError as `fit` does, and with the remarks where they leave no step.
+    """
     from fsgreen.meters.modelled.fit import fit, leave_one_out
 
+    if table.empty:
+        raise FsgreenError(
+            "no step was measured without a flaw:\n    " + "\n    ".join(remarks[:5]),
+            where=f"meter {name}",
+            next_step="mend that (docs/meters.md), then calibrate again into another file",
+        )
     return Calibration(
         name=name,
         info=info,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import audit
+from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled import load_profile
 from fsgreen.meters.modelled.terms import BY_NAME
@@ -66,15 +67,11 @@ def write(found: Sequence[Calibration], out: Path) -> None:
     """Write a profile per calibration, whole or not at all."""
     today = datetime.now(UTC).date().isoformat()
     machine = audit.audit()
-    partial = out.with_name(f".{out.name}.partial")
     text = "\n".join([HEAD, *(_profile(one, today, machine) for one in found)])
-    try:
+    with whole(out) as partial:
         partial.write_text(text, "utf-8")
         for one in found:
             load_profile(one.name, partial)
-        partial.rename(out)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def report(one: Calibration) -> str:

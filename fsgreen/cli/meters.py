@@ -161,6 +161,7 @@ def _attach(options: argparse.Namespace) -> None:
 def _wattsup_memory(options: argparse.Namespace) -> None:
     from contextlib import closing
 
+    from fsgreen.durable import whole
     from fsgreen.errors import FsgreenError
     from fsgreen.meters.rawtrace import RawWriter, reparse
     from fsgreen.meters.wattsup.memory import WattsUpMemory
@@ -170,19 +171,22 @@ def _wattsup_memory(options: argparse.Namespace) -> None:
             "there is a file already", where=options.download, next_step="name a new file"
         )
     with closing(WattsUpMemory(options.port, baud=options.baud)) as memory:
-        info, state = memory.describe(), memory.state()
-        print(f"{info.model}, serial {info.serial}")
-        print(f"a record every {state.interval_s} s; when full it {state.when_full}")
+        state, downloaded_count = memory.state(), 0
+        print(f"{memory.model}, serial {memory.serial}")
+        every = f"a record every {state.interval_s} s" if state.interval_s else "no fixed interval"
+        print(f"{every}; when full it {state.when_full}")
         if options.download is not None:
-            chunks = memory.download()
-            with closing(RawWriter(options.download, {"wattsup": info})) as raw:
-                for chunk in chunks:
-                    raw.store("wattsup", chunk)
-            table = reparse(options.download)
-            print(f"{len(table)} records in {options.download}")
+            info, chunks = memory.describe(), memory.download()
+            with whole(options.download) as partial:
+                with closing(RawWriter(partial, {"wattsup": info})) as raw:
+                    for chunk in chunks:
+                        raw.store("wattsup", chunk)
+                downloaded_count = len(reparse(partial))
+            print(f"{downloaded_count} records in {options.download}")
         if options.log_every is not None:
-            erase = options.erase or options.download is not None
-            memory.log_anew(options.log_every, erase=erase)
+            memory.log_anew(
+                options.log_every, downloaded_count=downloaded_count, erase=options.erase
+            )
             print(f"logs every {options.log_every} s from now on")
 
 

@@ -42,9 +42,10 @@ def attach(campaign: str, imported: Imported) -> tuple[trace.ClockFit, Path]:
     readings = power_table({imported.info.driver: imported.readings})
     if not readings["time_s"].min() > FIRST_DATE_UNIX_S:
         raise FsgreenError(
-            "the times of this file have no date, so no campaign can be found in them",
+            "the times of this file are not on a known clock, so no campaign can be found in them",
             where=imported.info.model,
-            next_step="export it again with the date in its time column",
+            next_step="give their offset from GMT, as in --set gmt_offset=+01:00; if they have no "
+            "date, export the file again with it",
         )
     fit = trace.fit_clock(readings, Campaign(campaign).pulses())
     on_host, plan = trace.to_host(readings, fit), read_plan(campaign)

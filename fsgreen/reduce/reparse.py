@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fsgreen import paths
+from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.powertable import blocks, read_power, write_power
 from fsgreen.meters.rawtrace import RawTrace
@@ -78,7 +79,8 @@ def _write(trial: Trial, file: Path) -> None:
         raise FsgreenError("there is a table already", where=file, next_step="name an empty folder")
     raw = RawTrace(trial.folder / "power.raw")
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_power(file, {meter: raw.readings(meter) for meter in raw.infos})
+    with whole(file) as partial:
+        write_power(partial, {meter: raw.readings(meter) for meter in raw.infos})
 
 
 def _compare(trial: Trial, name: str) -> Reparsed:

@@ -286,3 +286,11 @@ def test_flawed_step_is_left_out_with_the_rule_that_it_breaks(calibrated):
     table, remarks = calibration.step_table("node", found.info, recording)
     assert list(table["workload"]) == ["b"]
     assert remarks[0].startswith("a step a is left out: rule 14")
+
+
+def test_a_meter_without_a_sound_step_is_told_why(calibrated):
+    """After half an hour of load the reasons are all that there is."""
+    found, _, _ = calibrated
+    reason = "a step user-50 is left out: rule 13: intervals of 2 s"
+    with pytest.raises(FsgreenError, match=reason):
+        calibration.fit_steps("node", found.info, pd.DataFrame(), [reason])

@@ -1,7 +1,8 @@
+import json
 import os
 import time
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -261,3 +262,12 @@ def test_pulled_cable_is_told_and_another_meter_on_the_port_refused():
         with pytest.raises(FsgreenError, match="vanished"):
             while True:
                 meter.read(0.1)
+
+
+def test_numbers_of_a_sensor_that_is_off_may_be_none():
+    """A new board has erased settings: its campaign would stop after the idle measurement."""
+    erased = replace(MLX10, in_use=False, zero_v=float("nan"), sensitivity=float("nan"))
+    opening = (STOP, VERSION, *settings_of(MLX10, DIVIDER, erased, erased), ("S", SAMPLES), STOP)
+    with dialogue(*opening) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+        recorded = asdict(meter.describe())
+    assert json.loads(json.dumps(recorded, allow_nan=False))["options"]["sensors"][2][4] is False

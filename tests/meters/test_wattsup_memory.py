@@ -33,9 +33,9 @@ def download(*powers, count=None, end="#l,-,2,0,10;"):
 
 
 @contextmanager
-def emulated(*powers_w):
+def emulated(*powers_w, interval_s=10):
     emulator = Emulator(lambda: 0.0)
-    emulator.memory_w, emulator.memory_interval_s = list(powers_w), 10
+    emulator.memory_w, emulator.memory_interval_s = list(powers_w), interval_s
     try:
         with closing(WattsUpMemory(emulator.port)) as memory:
             yield emulator, memory
@@ -92,6 +92,43 @@ def test_a_new_log_is_refused_while_the_memory_holds_unread_records():
         memory.log_anew(60, erase=True)
         assert (emulator.memory_w, memory.state().interval_s) == ([], 60)
         memory.log_anew(30)
+
+
+def test_records_that_came_after_the_download_are_not_cleared():
+    """At one a second the meter goes on while its memory is read."""
+    with emulated(*POWERS_W) as (emulator, memory):
+        downloaded_count = len(parsed(*memory.download()))
+        emulator.memory_w.append(7.0)
+        with pytest.raises(FsgreenError, match="5 records, of which 4 were downloaded"):
+            memory.log_anew(60, downloaded_count=downloaded_count)
+        assert len(emulator.memory_w) == 5
+        memory.log_anew(60, downloaded_count=5)
+        assert emulator.memory_w == []
+
+
+def test_a_download_with_a_damaged_record_is_refused():
+    """The meter still has it: a second download would bring it."""
+    damaged = download(1.0, 2.0, 3.0).replace("1237;", "37;", 1)
+    damaged = damaged.replace("#d,-,18,", "#d,-,18,,", 1)
+    script = (*OPENING, ("#H,R,0;", HEADER), ("#D,R,0;", damaged))
+    with (
+        dialogue(*script) as port,
+        closing(WattsUpMemory(port)) as memory,
+        pytest.raises(FsgreenError, match="broke off: 2 of 3"),
+    ):
+        memory.download()
+
+
+def test_a_meter_without_an_interval_can_be_given_one():
+    """The command that says so must not refuse to do it."""
+    with emulated(interval_s=0) as (_, memory):
+        assert memory.state().interval_s == 0
+        with pytest.raises(FsgreenError, match="no fixed interval"):
+            memory.describe()
+        with pytest.raises(FsgreenError, match="no interval of a log"):
+            memory.log_anew(0)
+        memory.log_anew(60)
+        assert memory.state().interval_s == 60
 
 
 def test_an_interval_of_the_meter_that_is_no_number_is_refused():

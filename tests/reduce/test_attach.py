@@ -104,7 +104,7 @@ def test_a_trace_without_a_date_is_refused(campaign):
     campaign.note_pulses(patterns()[0])
     undated = recorded()
     readings = replace(undated.readings, time_s=undated.readings.time_s - EPOCH_S)
-    with pytest.raises(FsgreenError, match="no date"):
+    with pytest.raises(FsgreenError, match="not on a known clock"):
         attach("small", replace(undated, readings=readings))
 
 

@@ -14,6 +14,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk
 from fsgreen.meters.emulators.wattsup import HEADER
 from fsgreen.meters.rawtrace import RawWriter, write_parsed
+from fsgreen.reduce import reparse
 from fsgreen.reduce.reparse import reparse_campaign
 
 RECORD = "#d,-,18,{watts},1200,1000,1,0,0,0,0,0,0,0,0,0,97,100,3,600,1237;\r\n"
@@ -91,6 +92,21 @@ def test_new_tables_go_elsewhere_and_never_over_a_file(raw: Path, tmp_path: Path
         list(reparse_campaign("small", tmp_path / "new"))
     with pytest.raises(FsgreenError, match="never changed"):
         list(reparse_campaign("small", raw / "trials"))
+
+
+def test_a_table_that_was_not_finished_is_none(
+    raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short one would be taken for the whole, and refuse the next start."""
+
+    def cut(file: Path, _: object) -> None:
+        file.write_bytes(b"PAR1")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reparse, "write_power", cut)
+    with pytest.raises(KeyboardInterrupt):
+        list(reparse_campaign("small", tmp_path / "new"))
+    assert not [file for file in (tmp_path / "new").rglob("*") if file.is_file()]
 
 
 def test_torn_and_damaged_traces_are_told(raw: Path) -> None:

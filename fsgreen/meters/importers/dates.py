@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from operator import ge
 
 import numpy as np
 
@@ -39,16 +40,20 @@ class Stamps:
         """Read cells such as `01/31/10 02:00:00 PM`.
 
         One that lacks seconds, or AM or PM, where most have them is cut and not read; nor is
-        one with fewer digits somewhere than all but a few have.
+        one of a few with fewer digits somewhere than most have. More digits are no cut: 9:59 is
+        followed by 10:00.
         """
         found = [STAMP.fullmatch(cell.strip()) for cell in cells]
         forms = Counter(_form(match) for match in found if match)
         kinds = Counter(_form(match)[0] for match in found if match)
         usual = kinds.most_common(1)[0][0] if kinds else None
+        of_kind = [(form, count) for form, count in forms.most_common() if form[0] == usual]
+        digits = of_kind[0][0][1] if of_kind else ()
         read = {
             form
-            for form, count in forms.items()
-            if form[0] == usual and (count > few(len(found)) or count == max(forms.values()))
+            for form, count in of_kind
+            if count > few(len(found))
+            or (len(form[1]) == len(digits) and all(map(ge, form[1], digits)))
         }
         seconds = [_second_of_day(m) if m and _form(m) in read else NAN for m in found]
         dates = [m["day"] if m and s == s else "" for m, s in zip(found, seconds, strict=True)]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.base import Imported, Importer
 from fsgreen.meters.settings import Settings
@@ -33,9 +34,11 @@ def write_power(imported: Imported, name: str, path: Path) -> None:
     """
     from fsgreen.meters.powertable import power_table
 
+    if path.exists():
+        raise FsgreenError("there is a file already", where=path, next_step="choose another file")
     try:
-        with path.open("xb") as file:
-            power_table({name: imported.readings}).to_parquet(file, index=False)
+        with whole(path) as partial:
+            power_table({name: imported.readings}).to_parquet(partial, index=False)
     except OSError as error:
         raise FsgreenError(
             f"the readings cannot be written: {error.strerror}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class PowerSensor3:
             gain_error=self._accuracy.gain_error,
             constant_error_w=self._accuracy.constant_error_w,
             source=self._accuracy.source,
-            options={"sensors": [list(astuple(sensor)) for sensor in sensors]},
+            options={"sensors": [list(astuple(_recorded(sensor))) for sensor in sensors]},
         )
 
     def _in_use(self, nth: int, current: Sensor, voltage: Sensor) -> bool:
@@ -223,6 +223,11 @@ class PowerSensor3:
 
     def _error(self, what: str, next_step: str) -> FsgreenError:
         return FsgreenError(what, where=self.port, next_step=next_step)
+
+
+def _recorded(sensor: Sensor) -> Sensor:
+    """Return a sensor as records have it: the numbers of an unused one may be none."""
+    return sensor if sensor.in_use else replace(sensor, zero_v=0.0, sensitivity=0.0)
 
 
 def open_powersensor3(settings: Settings, _: DeviceOf) -> Meter:

@@ -114,7 +114,7 @@ def facts_of(model: str) -> Mapping[str, Any]:
     if not fitting:
         raise FsgreenError(
             f"no commands and no accuracy are known of the analyzer {model}",
-            where="fsgreen/meters/analyzers.toml",
+            where="fsgreen/meters/scpi/analyzers.toml",
             next_step=f"use one of {', '.join(sorted(known))}",
         )
     return known[max(fitting, key=len)]

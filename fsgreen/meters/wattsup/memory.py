@@ -23,7 +23,10 @@ WHEN_FULL = {"0": "stops", "1": "overwrites the oldest", "2": "halves it and dou
 
 @dataclass(frozen=True)
 class MemoryState:
-    """The interval of the log, how many records fit, and what happens when no more do."""
+    """The interval of the log, how many records fit, and what happens when no more do.
+
+    An interval of 0 is none: the meter does not log at fixed times.
+    """
 
     interval_s: int
     capacity_count: int
@@ -50,18 +53,29 @@ class WattsUpMemory:
         try:
             self._talk.drain()
             model, stamp = self._talk.identify()
-            interval_s = self.state().interval_s
+            self._interval_s = self.state().interval_s
         except FsgreenError:
             self.close()
             raise
-        self._info = MeterInfo(
+        self.model = model
+        self.serial = usb_serial(port) or stamp
+        self._boundary, self._covers, self._range_w = boundary, tuple(covers), range_w
+
+    def describe(self) -> MeterInfo:
+        """Return what the meter is; raises FsgreenError where it logs at no fixed interval."""
+        if self._interval_s == 0:
+            raise self._talk.error(
+                "the meter logs at no fixed interval, so its records have no times",
+                "set one, which clears them: --log-every 60 --erase",
+            )
+        return MeterInfo(
             driver="wattsup",
-            model=model,
-            serial=usb_serial(port) or stamp,
-            boundary=boundary,
-            covers=tuple(covers),
-            rate_hz=1 / interval_s,
-            range_w=range_w,
+            model=self.model,
+            serial=self.serial,
+            boundary=self._boundary,
+            covers=self._covers,
+            rate_hz=1 / self._interval_s,
+            range_w=self._range_w,
             resolution_w=0.1,
             gain_error=0.015,
             constant_error_w=0.3,
@@ -70,17 +84,11 @@ class WattsUpMemory:
             options={"memory": True},
         )
 
-    def describe(self) -> MeterInfo:
-        """Return what the meter is."""
-        return self._info
-
     def state(self) -> MemoryState:
         """Return how the memory is set; raises FsgreenError where an answer is no number."""
         interval_s = self._number(self._talk.ask("#S,R,0;", "s", 3).args[1])
         capacity = self._number(self._talk.ask("#N,R,0;", "n", 1).args[0])
         mode = self._talk.ask("#O,R,0;", "o", 1).args[0]
-        if interval_s == 0:
-            raise self._talk.error("the meter logs at no fixed interval", "set one: log_anew")
         return MemoryState(interval_s, capacity, WHEN_FULL.get(mode, f"mode {mode}"))
 
     def download(self) -> list[Chunk]:
@@ -101,17 +109,23 @@ class WattsUpMemory:
             )
         return chunks
 
-    def log_anew(self, interval_s: int, *, erase: bool = False) -> None:
-        """Clear the memory and log into it every `interval_s`; stops when full.
+    def log_anew(self, interval_s: int, *, downloaded_count: int = 0, erase: bool = False) -> None:
+        """Clear the memory and log into it every `interval_s`, 1 or more; stops when full.
 
-        Raises FsgreenError if it holds records and `erase` is not set: download them first.
+        Raises FsgreenError if it holds more records than were downloaded and `erase` is not set: it
+        may have logged on meanwhile.
         """
+        if interval_s < 1:
+            raise self._talk.error(
+                f"{interval_s} s is no interval of a log", "name whole seconds, 1 or more"
+            )
         held = self._number(self._talk.ask(DOWNLOAD, "n", 3).args[2])
         self._talk.wait(lambda p: p.command == "l", while_it_talks=True)
-        if held and not erase:
+        if held > downloaded_count and not erase:
             raise self._talk.error(
-                f"the memory holds {held} records, which a new log would clear",
-                "download them, then ask again with erase",
+                f"the memory holds {held} records, of which {downloaded_count} were downloaded: a "
+                "new log would clear the others",
+                "download them all, or let them go with --erase",
             )
         self._talk.drain()
         self._talk.ask("#O,W,1,0;", "o")
@@ -179,4 +193,5 @@ def _without_retimed(quality: str) -> str:
 
 def _count_records(chunks: Sequence[Chunk]) -> int:
     packets = PacketReader()
-    return sum(packet.command == "d" for chunk in chunks for packet in packets.feed(chunk.data))
+    read = (packet for chunk in chunks for packet in packets.feed(chunk.data))
+    return sum(packet.command == "d" and packet.whole for packet in read)

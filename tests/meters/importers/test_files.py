@@ -16,8 +16,9 @@ def test_imported_file_becomes_a_table_of_power(tmp_path):
     assert table["power_w"].tolist() == [values[2] for _, values in recording()]
     assert set(table["meter"]) == {"system"}
     assert set(table["quality"]) == {"ok", "over-range"}
-    with pytest.raises(FsgreenError, match="File exists"):
+    with pytest.raises(FsgreenError, match="a file already"):
         write_power(import_file(source, IMPORTER, {}), "system", target)
+    assert {file.name for file in tmp_path.iterdir()} == {"day.csv", "power.parquet"}
 
 
 def test_refusal_names_the_file(tmp_path):
