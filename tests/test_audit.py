@@ -79,6 +79,15 @@ def test_the_value_in_a_nested_key_that_changed_is_named() -> None:
     }
 
 
+def test_a_reboot_that_gives_disks_other_names_is_no_other_machine() -> None:
+    """Days of a campaign could not be gone on with."""
+    one, other = {"serial": "A", "model": "a"}, {"serial": "B", "model": "b"}
+    first = {"disks": {"sda": one, "sdb": other}}
+    assert audit.differences([first, {"disks": {"sda": other, "sdb": one}}]) == {}
+    newer = {"disks": {"sda": other, "sdb": {**one, "model": "c"}}}
+    assert audit.differences([first, newer]) == {"disks.A.model": ["a", "c"]}
+
+
 def test_cores_with_different_governors_are_not_taken_for_the_first_one(tmp_path: Path) -> None:
     policy = "sys/devices/system/cpu/cpufreq/policy{}/scaling_governor"
     tree = tree_of(tmp_path, {policy.format(0): "performance", policy.format(4): "powersave"})

@@ -38,13 +38,14 @@ from boot to boot (ours); a module more or less is far beyond it."""
 def differences(audits: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return the checked keys that differ among audits, with the values seen.
 
-    Keys of nested values are joined by dots: `disks.sda.firmware`. A key that no audit has, as in
-    records older than it, is no difference; one that only some have is, because nobody can tell
-    whether the others would agree.
+    Keys of nested values are joined by dots: `disks.SERIAL.firmware`, for a reboot may give disks
+    other names, or `disks.sda.firmware` where not each has a serial number of its own. A key that
+    no audit has, as in records older than it, is no difference; one that only some have is, because
+    nobody can tell whether the others would agree.
     """
     leaves = [
         {name: value for key in CHECKED if key in audit for name, value in _leaves(key, audit[key])}
-        for audit in audits
+        for audit in map(_by_serial, audits)
     ]
     found: dict[str, list[Any]] = {}
     for name in dict.fromkeys(name for audit in leaves for name in audit):
@@ -62,6 +63,14 @@ def _same(name: str, value: Any, other: Any) -> bool:
     if name == "memory_b" and isinstance(value, int) and isinstance(other, int):
         return abs(value - other) <= MEMORY_SHARE * other
     return bool(value == other)
+
+
+def _by_serial(audit: Mapping[str, Any]) -> Mapping[str, Any]:
+    disks = list(audit.get("disks", {}).values())
+    serials = [disk.get("serial") for disk in disks]
+    if not all(serials) or len(set(serials)) < len(serials):
+        return audit
+    return {**audit, "disks": dict(zip(serials, disks, strict=True))}
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:

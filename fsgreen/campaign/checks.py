@@ -79,9 +79,9 @@ def check_scheduler(level: str, found: str | None) -> Check:
     return Check(40, ok, f"scheduler {level}" if ok else f"scheduler {found} instead of {level}")
 
 
-def check_audits(before: Mapping[str, Any], after: Mapping[str, Any]) -> Check:
-    """Rule 9: the machine is the same at both ends of the trial."""
-    changed = audit.differences([before, after])
+def check_audits(first: Mapping[str, Any], ends: Sequence[Mapping[str, Any]]) -> Check:
+    """Rule 9: at both ends of the trial the machine is as at the campaign's first audit."""
+    changed = audit.differences([first, *ends])
     return Check(9, not changed, f"changed: {changed}" if changed else "unchanged")
 
 

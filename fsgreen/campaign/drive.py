@@ -75,6 +75,7 @@ def run(
     campaign = Campaign(name)
     with campaign.alone():
         campaign.adopt(plan)
+        campaign.check_testbed(testbed.describe())
         trial.sweep(campaign.folder)
         campaign.note_stopping()
         if not campaign.pending():
@@ -269,7 +270,8 @@ def _mean_power_w(raw: Path, meters: Mapping[str, Meter]) -> float:
             power, _ = capture.finish()
     finally:
         raw.unlink(missing_ok=True)
-    found_w = power.groupby("meter")["power_w"].mean().reindex(list(meters))
+    sound = power[[set(flags.split("|")) <= trace.REMARKS for flags in power["quality"]]]
+    found_w = sound.groupby("meter")["power_w"].mean().reindex(list(meters))
     if silent := list(found_w.index[found_w.isna()]):
         raise FsgreenError(
             f"no sound reading of idle power from {', '.join(silent)}",

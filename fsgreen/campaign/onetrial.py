@@ -99,6 +99,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         cpu_s = 0.0
         if capture.fault is None and all(check.ok for check in log.checks):
             _idle(bench, log)
+        if capture.fault is None and all(check.ok for check in log.checks):
             cpu_s = _cpu_s()
             with simulated.watched(bench.testbed, log.simulated):
                 outcome = _work(bench, planned, prepared.mount.directory, capture, log)
@@ -120,7 +121,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         writer.write_table("ops", outcome.ops)
         writer.write_table("latency", outcome.latency)
         log.checks += [
-            checks.check_audits(before, after),
+            checks.check_audits(bench.identity["audit"], [before, after]),
             *_check_speed(bench, before, after),
             *checks.check_power(power),
             checks.check_workload(outcome.summary),
@@ -211,19 +212,27 @@ def _idle(bench: Bench, log: _Log) -> None:
 
 def _work(
     bench: Bench, planned: PlannedTrial, directory: Path, capture: Capture, log: _Log
-) -> Outcome:
-    """Run warm-up and measured interval; a meter that fails stops the workload at once."""
+) -> Outcome | None:
+    """Run warm-up and measured interval; a meter that fails stops the workload at once.
+
+    None where it was stopped so early that it has nothing to tell.
+    """
     stop = threading.Event()
     capture.on_fault(stop.set)
     profile = bench.plan.profile
-    outcome = bench.workload(planned).run(
-        directory,
-        planned.seed,
-        profile.warmup_s,
-        profile.measure_s,
-        planned.cell.load_ops_s,
-        stop,
-    )
+    try:
+        outcome = bench.workload(planned).run(
+            directory,
+            planned.seed,
+            profile.warmup_s,
+            profile.measure_s,
+            planned.cell.load_ops_s,
+            stop,
+        )
+    except FsgreenError:
+        if capture.fault is None:
+            raise
+        return None
     log.phases += [Phase(*phase) for phase in outcome.phases]
     return outcome
 

@@ -14,9 +14,6 @@ from fsgreen.campaign import stopping
 from fsgreen.design import Measured, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 
-IDENTITY = ("testbed", "meters", "boundary")
-"""What must be the same on every day of a campaign."""
-
 PULSES = "pulses.jsonl"
 """A line for each pattern of load pulses."""
 
@@ -79,7 +76,21 @@ class Campaign:
         return Plan.from_json(self._read(file), file)
 
     def identity(self) -> dict[str, Any]:
-        """Return `campaign.json`: testbed, meters, idle power and audit of the first day."""
+        """Return `campaign.json`: testbed, meters, idle power and audit of the first day.
+
+        Raises
+        ------
+        FsgreenError
+            If there is no such campaign, or its first trial has not begun.
+        """
+        if not self.begun() and (self.folder / "plan.json").exists():
+            plan = self.plan()
+            raise FsgreenError(
+                f"the campaign '{self.name}' has a plan, but its first trial has not begun",
+                where=self.folder,
+                next_step="wait for the fsgreen that measures it, or start it again: fsgreen "
+                f"measure {plan.study} --profile {plan.profile.name} --name {self.name}",
+            )
         return self._read(self.folder / "campaign.json")
 
     def begun(self) -> bool:
@@ -90,22 +101,22 @@ class Campaign:
         """Write `campaign.json`."""
         trial.write_json(self.folder / "campaign.json", {"schema": 1, **identity})
 
+    def check_testbed(self, today: Mapping[str, Any]) -> None:
+        """Refuse another testbed than that of the first day (rule 19), if there was one.
+
+        Also where nothing is missing: the trials of the other would be taken for some of this.
+        """
+        if self.begun():
+            self._check_same("testbed", today)
+
     def check_identity(self, today: Mapping[str, Any]) -> None:
-        """Refuse to go on with another testbed, other meters or another machine (rules 9, 19, 21).
+        """Refuse to go on with other meters or on another machine (rules 9, 19, 21).
 
         What the analysis would not pool is refused here, before days are spent on it.
         """
-        first = self.identity()
-        for key in IDENTITY:
-            then, now = (_lasting(identity[key]) for identity in (first, today))
-            if then != now:
-                raise FsgreenError(
-                    f"the {key} is not the one that the campaign began with:\n"
-                    f"    then {then}\n    now  {now}",
-                    where=self.folder,
-                    next_step="go on with the first one, or begin another with --name",
-                )
-        changed = audit.differences([first["audit"], today["audit"]])
+        for key in ("meters", "boundary"):
+            self._check_same(key, today[key])
+        changed = audit.differences([self.identity()["audit"], today["audit"]])
         if changed:
             lines = [f"{key}: then {then}, now {now}" for key, (then, now) in changed.items()]
             raise FsgreenError(
@@ -114,6 +125,16 @@ class Campaign:
                 where=self.folder,
                 next_step="set it as it was (boot that kernel, fsgreen host show), "
                 "or begin another campaign with --name",
+            )
+
+    def _check_same(self, key: str, today: Any) -> None:
+        then, now = _lasting(self.identity()[key]), _lasting(today)
+        if then != now:
+            raise FsgreenError(
+                f"the {key} is not the one that the campaign began with:\n"
+                f"    then {then}\n    now  {now}",
+                where=self.folder,
+                next_step="go on with the first one, or begin another with --name",
             )
 
     def note_pulses(self, edges_unix_s: Sequence[float]) -> None:

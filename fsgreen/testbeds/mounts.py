@@ -35,7 +35,8 @@ def parse(text: str) -> list[MountEntry]:
     for line in text.splitlines():
         left, right = line.split(" - ", 1)
         _, _, number, _, point, options, *_ = left.split(" ")
-        file_system, source, super_options = right.split(" ")
+        # WSL's mounts of Windows folders have spaces in their options.
+        file_system, source, super_options = right.split(" ", 2)
         together = dict.fromkeys(options.split(",") + super_options.split(","))
         entries.append(
             MountEntry(number, Path(_decode(point)), file_system, _decode(source), tuple(together))

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import audit, campaign, design, meters, testbeds, trial
-from fsgreen.campaign import drive
+from fsgreen.campaign import drive, onetrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
 from fsgreen.preflight import load
@@ -209,11 +210,105 @@ def test_a_meter_that_says_nothing_is_no_meter_of_zero_watts(
     bed: testbeds.Testbed, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The band of rule 11 would be one that no trial comes into, for good."""
-    nothing = pd.DataFrame({"meter": ["system"], "power_w": [np.nan]})
+    nothing = pd.DataFrame({"meter": ["system"], "power_w": [np.nan], "quality": ["garbage"]})
     monkeypatch.setattr(Capture, "finish", lambda _: (nothing, None))
     with pytest.raises(FsgreenError, match="no sound reading of idle power from system, disk"):
         campaign.run(plan, "demo", testbed=bed)
     assert not campaign.Campaign("demo").begun()
+
+
+@pytest.mark.usefixtures("data")
+def test_a_flagged_reading_is_no_idle_power(
+    behave: Behave, bed: testbeds.Testbed, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One lost digit would make the band of rule 11 one that no trial comes into."""
+    rows = [("system", 142.0, "ok"), ("system", 42.0, "inconsistent"), ("disk", 7.0, "stale")]
+    readings = pd.DataFrame(rows, columns=["meter", "power_w", "quality"])
+    monkeypatch.setattr(Capture, "finish", lambda _: (readings, None))
+    monkeypatch.setattr(drive, "_measure", lambda *_: [])
+    done = campaign.run(plan, "demo", testbed=bed)
+    assert done.identity()["idle_power_w"] == 149.0
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_meter_that_fails_before_the_work_costs_that_trial_and_is_named(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Half a minute of idle is when a plug answers late: the campaign would end, blaming memory."""
+    runs: list[int] = []
+    captures: list[Capture] = []
+    behave(lambda summary: runs.append(1))
+    opened, idle = onetrial.Capture, onetrial._idle
+
+    def remember(*given: Any, **named: Any) -> Capture:
+        captures.append(opened(*given, **named))
+        return captures[-1]
+
+    def fail_once(*given: Any) -> None:
+        idle(*given)
+        if len(captures) == 1:
+            captures[0]._fail(FsgreenError("the plug did not answer"))
+
+    monkeypatch.setattr(onetrial, "Capture", remember)
+    monkeypatch.setattr(onetrial, "_idle", fail_once)
+    done = campaign.run(replace(plan, trials=plan.trials[:1]), "demo", testbed=bed)
+    first, *_ = trial.list_invalid(done.folder)
+    assert first.record["reason"] == "the plug did not answer"
+    assert first.record["workload"] is None
+    assert len(trial.list_trials(done.folder)) == len(runs) == 1
+
+
+def test_work_that_a_failing_meter_stopped_at_once_is_not_the_fault_of_the_engine(
+    plan: design.Plan,
+) -> None:
+    """What the engine says when it is stopped in its first moment names memory or signals."""
+
+    def run(*_: Any) -> None:
+        raise FsgreenError("the workload engine was ended by SIGTERM")
+
+    (planned, *_) = plan.trials
+    bench = SimpleNamespace(plan=plan, workload=lambda _: SimpleNamespace(run=run))
+    failed = SimpleNamespace(fault=FsgreenError("no answer"), on_fault=lambda told: told())
+    sound = SimpleNamespace(fault=None, on_fault=lambda told: None)
+    assert onetrial._work(bench, planned, Path(), failed, onetrial._Log()) is None
+    with pytest.raises(FsgreenError, match="ended by SIGTERM"):
+        onetrial._work(bench, planned, Path(), sound, onetrial._Log())
+
+
+@pytest.mark.usefixtures("patient")
+def test_another_testbed_is_refused_also_where_nothing_is_missing(
+    data: Path,
+    behave: Behave,
+    bed: testbeds.Testbed,
+    plan: design.Plan,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its user would read the trials of a loop device as those of a disk that never turned."""
+    single = replace(plan, trials=plan.trials[:1])
+    campaign.run(single, "demo", testbed=bed)
+    campaign.run(single, "demo", testbed=bed)
+    other = tmp_path / "other"
+    other.mkdir()
+    with testbeds.open_testbed("directory", folder=other, size_b=2**21) as another:
+        described = {**another.describe(), "kind": "loop"}
+        monkeypatch.setattr(another, "describe", lambda: described)
+        with pytest.raises(FsgreenError, match="the testbed is not the one"):
+            campaign.run(single, "demo", testbed=another)
+
+
+def test_a_campaign_that_has_not_begun_to_measure_says_so(data: Path, plan: design.Plan) -> None:
+    """A notebook that is opened in its first minute would say that there is no such campaign."""
+    begun = campaign.Campaign("demo")
+    begun.adopt(plan)
+    with pytest.raises(FsgreenError, match="its first trial has not begun"):
+        begun.identity()
+    with pytest.raises(FsgreenError, match="no whole trial yet"):
+        trial.first_trial(begun.folder)
 
 
 @pytest.mark.usefixtures("patient")

@@ -22,6 +22,13 @@ def test_escaped_names_and_optional_fields_are_understood() -> None:
     assert btrfs.source == "/dev/loop4"
 
 
+def test_spaces_in_the_options_of_wsl_are_understood() -> None:
+    """With Docker Desktop every measurement would end in a traceback."""
+    text = "99 27 0:66 / /Docker rw - 9p drvfs rw,aname=drvfs;path=C:\\Program Files\\Docker\n"
+    (entry,) = mounts.parse(text)
+    assert (entry.file_system, entry.source) == ("9p", "drvfs")
+
+
 def test_hidden_defaults_are_named() -> None:
     """strictatime shows as nothing at all: a check for it must not always fail or always pass."""
     root, xfs, btrfs = (mounts.complete_options(entry) for entry in mounts.parse(TEXT))

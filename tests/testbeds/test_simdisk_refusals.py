@@ -28,6 +28,7 @@ from fsgreen.testbeds.simdisk.server import require
     [
         (Conditions(disk="wd200b"), "no built-in profile wd200b"),
         (Conditions(scheduler="elevato"), "elevato"),
+        (Conditions(scheduler="fifo"), "name none in the study"),
         (Conditions(partition=5), "the partitions 1 to 4, not 5"),
         (Conditions(queue_depth=0), "one command at least, not 0"),
         (Conditions(device="age"), "did you mean aged"),

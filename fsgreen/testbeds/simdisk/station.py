@@ -12,7 +12,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.testbeds import ager, folders, image, losetup
 from fsgreen.testbeds.base import Conditions, Mount
-from fsgreen.testbeds.queue import MODULES, SECTOR_B
+from fsgreen.testbeds.queue import MODULES, NONE, SECTOR_B
 from fsgreen.testbeds.simdisk.server import Disk, Server, parameters
 from fsgreen.testbeds.simdisk.states import SimulatedStates
 from fsgreen.testbeds.volume import Volume
@@ -111,6 +111,12 @@ class Station:
 
     def check_scheduler(self, name: str) -> None:
         """Raise `FsgreenError` if the kernel, or else the simulator, has no such scheduler."""
+        if name == FIFO:
+            raise FsgreenError(
+                f"requests in the order of their arrival are the scheduler {NONE} here, not {FIFO}",
+                where=f"disk {self._serving().disk.name}",
+                next_step=f"name {NONE} in the study",
+            )
         if self._is_kernels(name):
             self.volume.queue.check_scheduler(name)
         else:
