@@ -11,6 +11,7 @@ import bisect
 import io
 import itertools
 import json
+import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -95,8 +96,10 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
             f"the profile {profile} of {study} has no readers of a simulated disk",
             next_step="fsgreen simulate nfstricks03 --profile full",
         )
-    folder = paths.raw(name or f"{study}-{profile}") / "virtual"
-    (folder / "disks").mkdir(parents=True, exist_ok=True)
+    done = paths.raw(name or f"{study}-{profile}") / "virtual"
+    folder = done.with_name(".virtual.partial")
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "disks").mkdir(parents=True)
     reports = [_run(engine, plan, planned) for planned in able]
     files = engine.profiles()
     disks = {disk: files[disk] for disk in sorted({str(planned.cell.disk) for planned in able})}
@@ -116,7 +119,8 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     hashes = {f"{table}.csv": sha256_of(folder / f"{table}.csv") for table in TABLES}
     identity = {"engine": engine.version(), "left_out": left_out, "files": hashes}
     write_json(folder / "simulated.json", {"schema": 1, "plan_hash": plan.hash, **identity})
-    return folder
+    shutil.rmtree(done, ignore_errors=True)
+    return folder.rename(done)
 
 
 def read(campaign: str) -> Simulated | None:

@@ -100,6 +100,23 @@ def test_the_same_study_gives_the_same_bytes(engine):
     assert {f.name: f.read_bytes() for f in folder.rglob("*.*") if f.is_file()} == before
 
 
+def test_a_run_that_was_stopped_leaves_the_one_before_as_it_was(engine, monkeypatch):
+    """New tables under old hashes would stop every analysis of the campaign."""
+    virtual.simulate("nfstricks03", "quick", "mine")
+    before = virtual.read("mine").trials
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(virtual, "write_json", stop)
+    with pytest.raises(KeyboardInterrupt):
+        virtual.simulate("nfstricks03", "lab", "mine")
+    assert virtual.read("mine").trials.equals(before)
+    with pytest.raises(KeyboardInterrupt):
+        virtual.simulate("nfstricks03", "quick", "other")
+    assert virtual.read("other") is None
+
+
 def test_a_scheduler_without_a_model_is_left_out_and_named(engine):
     """There is no model of kyber; that of mq-deadline is called otherwise."""
     folder = virtual.simulate("nfstricks03", "lab", "mine")

@@ -8,7 +8,7 @@ docs/confounds.md tells how the sizes are estimated and when a comparison is fla
 from fsgreen.confounds.gate import COLUMNS, Gate, Ruling, sentence
 from fsgreen.confounds.held import held
 from fsgreen.confounds.known import KNOWN, Confound
-from fsgreen.confounds.probes import PARTS, probed_place, read_probes
+from fsgreen.confounds.probes import PARTS, probe_basis, probed_place, read_probes
 from fsgreen.confounds.size import Size, measured_sizes, size_of
 from fsgreen.confounds.table import confounds_table, default_effects_percent, write
 from fsgreen.confounds.zones import with_zones, zones
@@ -25,6 +25,7 @@ __all__ = [
     "default_effects_percent",
     "held",
     "measured_sizes",
+    "probe_basis",
     "probed_place",
     "read_probes",
     "sentence",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import read_plan
+from fsgreen.reduce import read_plan, simulated_disk
 
 PARTS = ("offset", "queue", "scheduler", "cache", "alignment", "read_ahead")
 """The parts of `confounds.json`. Those of schema 1 had the first two."""
@@ -35,6 +35,13 @@ def read_probes(campaign: str) -> dict[str, pd.DataFrame]:
             where=file,
             next_step="./run reproduce (shipped data), or measure the campaign",
         ) from error
+
+
+def probe_basis(campaign: str) -> str:
+    """Return what the curves of a campaign's bare testbed rest on, for the small print."""
+    if simulated_disk(campaign) is None:
+        return "measured on the bare testbed"
+    return "simulated disk, real time, before the first trial"
 
 
 def probed_place(campaign: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from fsgreen.figures.style import (
     on_disk,
     png,
     save,
+    semantics,
     simulated,
     styled,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "png",
     "queue_curve",
     "save",
+    "semantics",
     "simulated",
     "sizes",
     "styled",

@@ -17,9 +17,6 @@ FLAG_COLOUR = "#D55E00"
 LARGE_B = 16 << 30
 """Devices from this size on have their places in GiB."""
 
-BARE = "measured on the bare testbed"
-"""What curves rest on, unless they say otherwise."""
-
 
 def flag(axes: Axes, points: Iterable[tuple[float, float]]) -> None:
     """Mark comparisons whose confound may be as large as their effect.
@@ -50,7 +47,7 @@ def flag(axes: Axes, points: Iterable[tuple[float, float]]) -> None:
 
 
 @styled
-def offset_curve(curve: pd.DataFrame, basis: str = BARE) -> Figure:
+def offset_curve(curve: pd.DataFrame, basis: str) -> Figure:
     """Return sequential bandwidth against place on the device, with its zones if it has several.
 
     Parameters
@@ -85,13 +82,15 @@ def offset_curve(curve: pd.DataFrame, basis: str = BARE) -> Figure:
 
 
 @styled
-def queue_curve(curve: pd.DataFrame, basis: str = BARE) -> Figure:
+def queue_curve(curve: pd.DataFrame, basis: str) -> Figure:
     """Return throughput of random reads against requests in flight.
 
     Parameters
     ----------
     curve : DataFrame
         The columns `queue_depth`, `pass` and `throughput_ops_s`; may be empty.
+    basis : str
+        What the values rest on, for the small print.
     """
     return _curve(
         curve,
@@ -103,13 +102,15 @@ def queue_curve(curve: pd.DataFrame, basis: str = BARE) -> Figure:
 
 
 @styled
-def completion_times(runs: pd.DataFrame, basis: str = BARE) -> Figure:
+def completion_times(runs: pd.DataFrame, basis: str) -> Figure:
     """Return when each of several readers that began together was done, by scheduler.
 
     Parameters
     ----------
     runs : DataFrame
         The columns `scheduler`, `pass`, `reader`, `read_b` and `completion_s`; may be empty.
+    basis : str
+        What the values rest on, for the small print.
     """
     if runs.empty:
         return empty(new(2.2), "This testbed has no readers that were timed one by one.")
@@ -147,7 +148,7 @@ def completion_times(runs: pd.DataFrame, basis: str = BARE) -> Figure:
 
 @styled
 def level_dots(
-    part: pd.DataFrame, by: str, value: str, within: str | None = None, basis: str = BARE
+    part: pd.DataFrame, by: str, value: str, basis: str, within: str | None = None
 ) -> Figure:
     """Return a curve whose levels are words or few: all passes, and their median.
 
@@ -157,6 +158,8 @@ def level_dots(
         The columns `by`, `value`, `pass` and, if given, `within`; may be empty.
     by, value : str
         The level, and what changes with it; its unit is that of its name.
+    basis : str
+        What the values rest on, for the small print.
     within : str, optional
         A column with a panel for each of its levels.
     """

@@ -67,6 +67,23 @@ def in_order(file_systems: Iterable[str]) -> list[str]:
     return [*(name for name in NAME if name in shown), *sorted(shown - NAME.keys())]
 
 
+def semantics(file_systems: Iterable[str]) -> dict[str, Any]:
+    """Return how seaborn tells file systems apart as all figures do: by colour and marker.
+
+    Keywords of `seaborn.relplot` and others for a table with the column `file_system`.
+    """
+    order = in_order(file_systems)
+    looks = {name: look_of(name) for name in order}
+    return {
+        "hue": "file_system",
+        "hue_order": order,
+        "palette": {name: look.colour for name, look in looks.items()},
+        "style": "file_system",
+        "style_order": order,
+        "markers": {name: look.marker for name, look in looks.items()},
+    }
+
+
 RC: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 8,

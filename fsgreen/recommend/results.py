@@ -50,6 +50,8 @@ class Source:
         """Return where a recommendation holds, in a sentence."""
         testbed, audit = self.identity["testbed"], self.identity["audit"]
         where = "in memory" if testbed.get("in_memory") else "on disk"
+        if testbed["kind"] == "simdisk":
+            where = f"simulated disk: {testbed['model']}"
         profile = self.plan.profile
         share = profile.scale.get(workload)
         scale = "an unknown share" if share is None else f"{share:g}"

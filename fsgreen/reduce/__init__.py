@@ -22,6 +22,7 @@ from fsgreen.reduce.pool import (
     poolable_trials,
     read_identity,
     read_plan,
+    rests_on,
     simulated_disk,
 )
 from fsgreen.reduce.rows import Traces, series_of, trial_row
@@ -42,6 +43,7 @@ __all__ = [
     "read_identity",
     "read_plan",
     "read_table",
+    "rests_on",
     "simulated_disk",
     "trial_profiles",
     "write",
@@ -50,6 +52,9 @@ __all__ = [
 
 WORTH_A_PROCESS = 250
 """Trials that take longer to reduce than a process takes to start."""
+
+PROGRESS_S = 5.0
+"""How long it may take without a word."""
 
 HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
 
@@ -83,13 +88,16 @@ def write(campaign: str) -> Path:
 
 def _each(trials: Sequence[Trial], plan: Plan) -> Iterable[_Part]:
     """Return what each trial contributes, in their order; on all cores where that pays."""
+    from tqdm.auto import tqdm
+
     part_of = partial(_Part.of, replace(plan, trials=()))
     workers = min(len(os.sched_getaffinity(0)), len(trials) // WORTH_A_PROCESS)
+    shown = partial(tqdm, total=len(trials), desc="reducing", unit="trial", delay=PROGRESS_S)
     if workers < 2:
-        return map(part_of, trials)
+        return shown(map(part_of, trials))
     # Not forked: threads of numpy and pyarrow may hold locks.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(part_of, trials, chunksize=8))
+        return list(shown(pool.map(part_of, trials, chunksize=8)))
 
 
 @dataclass(frozen=True)

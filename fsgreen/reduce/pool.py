@@ -50,6 +50,13 @@ def simulated_disk(campaign: str) -> str | None:
     return testbed["model"] if testbed["kind"] == "simdisk" else None
 
 
+def rests_on(campaign: str) -> str:
+    """Return in a line what the numbers of a campaign rest on: power's boundary, and the disk."""
+    disk = simulated_disk(campaign)
+    boundary = f"power boundary: {read_identity(campaign)['boundary']}"
+    return boundary if disk is None else f"{boundary}; simulated disk: {disk}"
+
+
 def due_trials(plan: Plan, trials: pd.DataFrame) -> tuple[PlannedTrial, ...]:
     """Return the trials that a campaign owes by its stopping rule (rules 3, 27).
 

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from fsgreen import figures
 
 NOTHING = pd.DataFrame()
+BASIS = "measured on the bare testbed"
 
 
 def texts(figure):
@@ -33,8 +34,8 @@ def labels(figure):
 
 
 def test_zones_are_drawn_where_there_are_some():
-    assert "3 zones, by changepoints" in labels(figures.offset_curve(zoned([5e7, 4e7, 3e7])))
-    assert "3 zones" not in " ".join(labels(figures.offset_curve(zoned([5e7]))))
+    assert "3 zones, by changepoints" in labels(figures.offset_curve(zoned([5e7, 4e7, 3e7]), BASIS))
+    assert "3 zones" not in " ".join(labels(figures.offset_curve(zoned([5e7]), BASIS)))
 
 
 def test_simulated_curves_say_so():
@@ -49,7 +50,7 @@ def test_the_spread_of_each_scheduler_stands_beside_its_readers():
         [(name, 0, reader, 1, times[name][reader]) for name in times for reader in (0, 1)],
         columns=["scheduler", "pass", "reader", "read_b", "completion_s"],
     )
-    shown = texts(figures.completion_times(runs))
+    shown = texts(figures.completion_times(runs, BASIS))
     assert {"last over first: 1.0", "last over first: 6.0"} <= set(shown)
 
 
@@ -70,10 +71,10 @@ def test_sizes_stand_beside_effects():
 @pytest.mark.parametrize(
     "figure",
     [
-        lambda: figures.offset_curve(NOTHING),
-        lambda: figures.queue_curve(NOTHING),
-        lambda: figures.completion_times(NOTHING),
-        lambda: figures.level_dots(NOTHING, "cache", "bandwidth_b_s"),
+        lambda: figures.offset_curve(NOTHING, BASIS),
+        lambda: figures.queue_curve(NOTHING, BASIS),
+        lambda: figures.completion_times(NOTHING, BASIS),
+        lambda: figures.level_dots(NOTHING, "cache", "bandwidth_b_s", BASIS),
     ],
 )
 def test_what_was_not_measured_is_said_in_its_place(figure):
@@ -91,4 +92,4 @@ def test_a_flag_is_seen_and_none_leaves_no_trace():
 
 def test_a_figure_is_shown_in_a_notebook_as_its_bytes():
     """Without pyplot a notebook shows `<Figure size ...>` in place of the picture."""
-    assert figures.png(figures.offset_curve(zoned([5e7]))).startswith(b"\x89PNG")
+    assert figures.png(figures.offset_curve(zoned([5e7]), BASIS)).startswith(b"\x89PNG")

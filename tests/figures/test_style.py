@@ -11,7 +11,7 @@ def draw():
     curve = pd.DataFrame(
         {"queue_depth": [1, 2, 1, 2], "pass": [0, 0, 1, 1], "throughput_ops_s": [5, 9, 6, 8.0]}
     )
-    return figures.queue_curve(curve)
+    return figures.queue_curve(curve, "measured")
 
 
 def test_same_data_same_bytes(tmp_path):
@@ -43,7 +43,7 @@ def test_every_file_system_has_its_look():
 
 def test_nothing_to_show_is_said():
     """An empty curve is a sentence, not an empty frame."""
-    figure = figures.offset_curve(pd.DataFrame())
+    figure = figures.offset_curve(pd.DataFrame(), "measured")
     assert "no curve" in figure.axes[0].texts[0].get_text()
 
 
@@ -51,3 +51,12 @@ def test_a_simulated_disk_stands_above_all_that_it_did():
     """A reader would take a model's speed for a machine's."""
     assert figures.on_disk(draw(), "Ultrastar").get_suptitle() == "simulated disk: Ultrastar"
     assert figures.on_disk(draw(), None).get_suptitle() == ""
+
+
+def test_seaborn_draws_every_file_system_by_colour_and_marker():
+    """One outside a fixed list of colours would be drawn transparent: an empty figure."""
+    told = figures.semantics(["overlay", "xfs", "ext4", "xfs"])
+    assert told["hue_order"] == told["style_order"] == ["ext4", "xfs", "overlay"]
+    for name in told["hue_order"]:
+        look = figures.look_of(name)
+        assert (told["palette"][name], told["markers"][name]) == (look.colour, look.marker)

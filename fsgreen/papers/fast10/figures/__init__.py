@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from fsgreen import paths
-from fsgreen.confounds import Gate, read_probes
+from fsgreen.confounds import Gate, probe_basis, read_probes
 from fsgreen.figures import offset_curve, on_disk, queue_curve, save
 from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.fast10.figures.configurations import configurations
@@ -44,8 +44,8 @@ def write(campaign: str) -> Path:
             figure = configurations(cells, trials, printed.bars(name), workload, metric, gate)
             keep(figure, f"fig{name}")
     keep(options_then_and_now(paired(printed.table2, effects)), "fig_options")
-    probes = read_probes(campaign)
-    keep(offset_curve(probes["offset"]), "confound_offset")
-    keep(queue_curve(probes["queue"]), "confound_queue")
+    probes, basis = read_probes(campaign), probe_basis(campaign)
+    keep(offset_curve(probes["offset"], basis), "confound_offset")
+    keep(queue_curve(probes["queue"], basis), "confound_queue")
     write_tables(campaign, printed, cells, effects)
     return folder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.confounds import read_probes
+from fsgreen.confounds import probe_basis, read_probes
 from fsgreen.figures import offset_curve, queue_curve, save
 from fsgreen.papers.nfstricks03.figures.by_rank import by_rank
 from fsgreen.papers.nfstricks03.figures.by_readers import by_readers
@@ -19,9 +19,6 @@ from fsgreen.papers.readers import Setup, runs_of
 from fsgreen.reduce import read_table
 
 __all__ = ["by_rank", "by_readers", "flagged", "schedulers", "write"]
-
-BARE = "simulated disk, real time, before the first trial"
-"""What the curves of the bare testbed rest on."""
 
 
 def write(campaign: str) -> Path:
@@ -39,9 +36,9 @@ def write(campaign: str) -> Path:
         save(by_readers(runs, names, printed.points(number)), folder, f"fig{number}")
     save(by_rank(runs, printed.points("3")), folder, "fig3")
     save(schedulers(runs), folder, "fig3_schedulers")
-    probes = read_probes(campaign)
-    save(offset_curve(probes["offset"], BARE), folder, "confound_offset")
-    save(queue_curve(probes["queue"], BARE), folder, "confound_queue")
+    probes, basis = read_probes(campaign), probe_basis(campaign)
+    save(offset_curve(probes["offset"], basis), folder, "confound_offset")
+    save(queue_curve(probes["queue"], basis), folder, "confound_queue")
     write_tables(campaign, runs)
     return folder
 
