@@ -1,9 +1,12 @@
 """One set of dependencies, three doors: pyproject.toml, requirements.lock, environment.yml."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -104,6 +107,29 @@ def test_the_lock_names_no_address_and_no_folder() -> None:
 @pytest.mark.skipif(not shutil.which("dash"), reason="needs dash: apt-get install dash")
 def test_run_is_posix_shell() -> None:
     subprocess.run(["dash", "-n", paths.root() / "run"], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changes owners: run as root (sudo ./run test)")
+def test_what_sudo_made_belongs_to_who_typed_it(tmp_path: Path) -> None:
+    """Its owner analyses without root what only root can measure."""
+    owner, venv = 12345, tmp_path / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    for name in ("run", "requirements.lock", "pyproject.toml"):
+        shutil.copy2(paths.root() / name, tmp_path)
+    (venv / "bin" / "python").symlink_to(sys.executable)
+    source = [(tmp_path / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
+    (venv / "made-from").write_text(f"{tmp_path}\n{''.join(source)}")
+    program = venv / "bin" / "fsgreen"
+    program.write_text("#!/bin/sh\nmkdir -p data/raw/mine\nexit 3\n")
+    program.chmod(0o755)
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        os.chown(path, owner, owner, follow_symlinks=False)
+    run = [tmp_path / "run", "status", "mine"]
+    plain = subprocess.run(run, check=False)
+    assert (plain.returncode, (tmp_path / "data").stat().st_uid) == (3, 0)
+    asked = os.environ | {"SUDO_UID": f"{owner}", "SUDO_GID": f"{owner}"}
+    assert subprocess.run(run, env=asked, check=False).returncode == 3
+    assert (tmp_path / "data" / "raw" / "mine").stat().st_uid == owner
 
 
 def test_run_without_a_command_lists_the_commands() -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ import yaml
 
 from fsgreen import paths, pipeline
 from fsgreen.errors import FsgreenError
+from fsgreen.pipeline import stages
+from tests.patience import wait_for
 
 PARAMS = yaml.safe_load((paths.root() / "params.yaml").read_text())["campaigns"]
 DVC = yaml.safe_load((paths.root() / "dvc.yaml").read_text())["stages"]
@@ -116,6 +119,26 @@ def test_looking_at_a_notebook_does_not_change_its_digest(toy: Path) -> None:
     notebook.cells[1].source = "1 + 2"
     nbformat.write(notebook, file)
     assert pipeline.code_digest(file) != before
+
+
+def test_nothing_of_a_stopped_pipeline_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second start would wait for the first, or meet its half-made results."""
+    program = tmp_path / "dvc"
+    program.write_text("#!/bin/sh\nsleep 600 &\necho $!\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(stages.sys, "executable", str(program))
+    with (
+        pytest.raises(KeyboardInterrupt),
+        stages._dvc("repro", stdout=subprocess.PIPE) as process,
+    ):
+        assert process.stdout is not None
+        stage = Path("/proc", process.stdout.readline().strip())
+        assert stage.exists()
+        raise KeyboardInterrupt
+    assert process.returncode == -signal.SIGTERM
+    wait_for(lambda: not stage.exists() or " Z " in (stage / "stat").read_text())
 
 
 # --- the stages declare what they use ----------------------------------------------------------

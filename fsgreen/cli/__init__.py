@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
 
-from fsgreen import __version__
+from fsgreen import __version__, paths
 from fsgreen.cli import host, meters, recommend, rules, runs, studies
 from fsgreen.errors import FsgreenError
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
+
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +34,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno not in NOT_ALLOWED:
+            raise
+        print(f"fsgreen: {_not_allowed(error)}", file=sys.stderr)
+        return 1
     return 0
+
+
+def _not_allowed(error: OSError) -> FsgreenError:
+    return FsgreenError(
+        f"you may not do that: {error.strerror}",
+        where=str(error.filename),
+        next_step=f"if root made it: sudo chown -R $(id -un) {paths.root()}; if nobody may write "
+        "there, keep traces and results elsewhere: FSGREEN_DATA=FOLDER",
+    )
 
 
 def _parser() -> argparse.ArgumentParser:

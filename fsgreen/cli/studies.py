@@ -13,7 +13,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     doctor = command.add(
         commands, "doctor", _doctor, "say what this machine can do", "fsgreen doctor"
     )
-    doctor.add_argument("--folder", type=Path, help="where images and raw traces would go")
+    doctor.add_argument("--folder", type=Path, help="where the image, or the directory, would be")
 
     plan = command.add(
         commands,
@@ -31,7 +31,8 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         _measure,
         "measure a study on this machine, then analyse it; goes on where it was stopped",
         "fsgreen measure fast10 --profile quick, "
-        "or on a simulated disk: fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls",
+        "or on a simulated disk: "
+        "fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls --name fast10-atlas",
     )
     measure.add_argument("study")
     measure.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
@@ -46,7 +47,12 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     measure.add_argument(
         "--queue-depth", type=int, help="on simdisk: commands that the disk takes at once"
     )
-    measure.add_argument("--folder", type=Path, help="where the image, or the directory, is made")
+    measure.add_argument(
+        "--folder",
+        type=Path,
+        help="where the image is made (default: /var/tmp), the directory (default: the folder for "
+        "temporary files) or the data of the simulated disk (default: /dev/shm)",
+    )
     measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
 
     simulate = command.add(

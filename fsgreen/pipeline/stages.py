@@ -7,10 +7,13 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -114,30 +117,33 @@ def pull(campaign: str) -> None:
         If the store lacks some, or traces that were changed by hand are in the way.
     """
     print(f"raw traces of {campaign}: fetching what is missing from data/store", flush=True)
-    if _dvc("pull", f"collect@{campaign}").wait():
+    with _dvc("pull", f"collect@{campaign}") as process:
+        failed = process.wait()
+    if failed:
         raise FsgreenError(
             f"the raw traces of {campaign} could not be put in place (see above)",
             where=paths.raw(campaign),
-            next_step=f"git checkout -- data/store; if you changed {paths.raw(campaign)}, move it",
+            next_step="wait for another ./run reproduce, if there is one; else git checkout -- "
+            f"data/store; if you changed {paths.raw(campaign)}, move it",
         )
 
 
 def _repro() -> None:
     stages = _stage_count()
-    process = _dvc("repro", stdout=subprocess.PIPE)
     seen, ran, begin_s = 0, 0, time.monotonic()
-    assert process.stdout is not None
-    for line in process.stdout:
-        if match := re.match(r"(Running stage|Stage) '([^']+)'", line):
-            seen += 1
-            state = "is up to date"
-            if match[1] == "Running stage":
-                state = "runs" + _to_go(time.monotonic() - begin_s, ran, stages - seen + 1)
-                ran += 1
-            print(f"[{seen}/{stages}] {match[2]} {state}", flush=True)
-        elif line.strip() and not line.startswith(NOISE):
-            print(line, end="", flush=True)
-    if process.wait():
+    with _dvc("repro", stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if match := re.match(r"(Running stage|Stage) '([^']+)'", line):
+                seen += 1
+                state = "is up to date"
+                if match[1] == "Running stage":
+                    state = "runs" + _to_go(time.monotonic() - begin_s, ran, stages - seen + 1)
+                    ran += 1
+                print(f"[{seen}/{stages}] {match[2]} {state}", flush=True)
+            elif line.strip() and not line.startswith(NOISE):
+                print(line, end="", flush=True)
+    if process.returncode:
         raise FsgreenError(
             "the pipeline stopped (see above); what was done before is kept",
             where=paths.root() / "dvc.yaml",
@@ -150,17 +156,28 @@ def _to_go(elapsed_s: float, ran: int, left: int) -> str:
     return f"; about {spell(elapsed_s / ran * left)} to go" if ran else ""
 
 
-def _dvc(*arguments: str, stdout: int | None = None) -> subprocess.Popen[str]:
+@contextmanager
+def _dvc(*arguments: str, stdout: int | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Give a running DVC, which has ended afterwards, with its stage, whatever ends the use."""
     # The stages name folders of this checkout, wherever FSGREEN_DATA points.
     environment = {key: value for key, value in os.environ.items() if key != "FSGREEN_DATA"}
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "dvc", *arguments],
         cwd=paths.root(),
         env=environment,
         stdout=stdout,
         text=True,
-    )
+        process_group=0,
+    ) as process:
+        try:
+            yield process
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            if process.stdout is not None:
+                process.stdout.read()  # ends with the last of them
+            raise
 
 
 def _stage_count() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fsgreen import paths
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.preflight import able, clocks, load, power, settings
 from fsgreen.preflight.finding import ORDER, Finding, Severity
@@ -20,12 +19,12 @@ def check(*, folder: Path | None = None, tree: Tree = HERE) -> list[Finding]:
     Parameters
     ----------
     folder : Path, optional
-        Where images and raw traces would go; the data folder by default.
+        Where images would go; by default where the best testbed makes them.
     tree : Tree, optional
         The files of the kernel; those of this machine by default.
     """
     findings = [
-        *able.check(folder or paths.data()),
+        *able.check(folder),
         *settings.check(tree),
         *load.check(tree),
         *clocks.check(tree),

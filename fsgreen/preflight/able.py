@@ -12,16 +12,24 @@ from fsgreen import paths, testbeds
 from fsgreen.audit import tools
 from fsgreen.preflight.finding import Finding
 
-SPACE_B = 4 << 30
-"""What images and traces of the smaller profiles take at most."""
+IMAGE_B = 4 << 30
+"""The image of the smaller profiles."""
+
+TRACES_B = 1 << 30
+"""What the raw traces of a campaign and its tables take at most, with meters of one reading a
+second."""
 
 
-def check(folder: Path) -> Iterator[Finding]:
-    """Yield the findings; images and traces would go to `folder`."""
+def check(folder: Path | None) -> Iterator[Finding]:
+    """Yield the findings; images would go to `folder`, or where the best testbed makes them."""
     yield from _programs()
-    yield from _usable("testbed", testbeds.available(), None)
+    found = testbeds.available()
+    best = next(entry for entry in found if entry.usable)
+    yield from _usable("testbed", found, None)
     yield from _usable("file system", testbeds.file_systems(), "usable")
-    yield _space(folder)
+    place = folder or testbeds.default_folder(best.name)
+    yield _space("images", place, IMAGE_B, "--folder ELSEWHERE")
+    yield _space("traces", paths.data(), TRACES_B, "FSGREEN_DATA=ELSEWHERE")
     yield _meter_ports()
 
 
@@ -29,9 +37,7 @@ def _programs() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", version, "ok")
     if paths.program("fsgreen-wml") is None:
-        yield Finding(
-            "workload engine", "not built: shipped traces only", "warning", "./run engine"
-        )
+        yield Finding("workload engine", "not built: shipped traces only", "blocks", "./run engine")
     else:
         yield Finding("workload engine", dict(tools.versions())["fsgreen-wml"] or "built", "ok")
 
@@ -46,13 +52,13 @@ def _usable(
             yield Finding(f"{kind} {name}", "not here", "note", why)
 
 
-def _space(folder: Path) -> Finding:
+def _space(what: str, folder: Path, least_b: int, elsewhere: str) -> Finding:
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     free_b = shutil.disk_usage(existing).free
-    state = f"{free_b / 2**30:.1f} GiB free for images and traces"
-    if free_b > SPACE_B:
-        return Finding("disk space", state, "ok")
-    return Finding("disk space", state, "warning", "free some, or measure with --folder elsewhere")
+    subject, state = f"space for {what}", f"{free_b / 2**30:.1f} GiB free in {folder}"
+    if free_b > least_b:
+        return Finding(subject, state, "ok")
+    return Finding(subject, state, "warning", f"free some, or measure with {elsewhere}")
 
 
 def _meter_ports() -> Finding:

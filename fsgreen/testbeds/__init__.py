@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.testbeds import image, loop
 from fsgreen.testbeds.base import Availability, Conditions, DeviceState, Mount, Testbed
 from fsgreen.testbeds.directory import DirectoryTestbed
 from fsgreen.testbeds.folders import sweep
@@ -22,6 +23,7 @@ __all__ = [
     "Mount",
     "Testbed",
     "available",
+    "default_folder",
     "file_systems",
     "open_testbed",
     "sweep",
@@ -31,6 +33,12 @@ KINDS = ("loop", "directory", "simdisk")
 """The kinds of testbed. A simulated one is never chosen unless it is asked for."""
 
 DEFAULT_SIZE_B = 2 << 30
+
+
+def default_folder(kind: str) -> Path:
+    """Return where a testbed of this kind keeps its files, unless that is named or `in_memory`."""
+    of_kind = {"loop": loop.DISK, "simdisk": image.RAM}
+    return of_kind.get(kind) or Path(tempfile.gettempdir())
 
 
 def open_testbed(
@@ -90,6 +98,5 @@ def open_testbed(
     if kind == "loop":
         return LoopTestbed(folder, in_memory=in_memory, size_b=size_b, scheduler=scheduler, why=why)
     if kind == "directory":
-        place = folder or Path(tempfile.gettempdir())
-        return DirectoryTestbed(place, size_b=size_b, why=why)
+        return DirectoryTestbed(folder or default_folder(kind), size_b=size_b, why=why)
     raise unknown("testbed", kind, ["auto", *KINDS], next_step="fsgreen doctor")

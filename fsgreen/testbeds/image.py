@@ -65,9 +65,9 @@ def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
         try:
-            fill(fd, size_b, seed=seed)
+            fill(fd, size_b, seed=seed, what="writing the image")
             if in_memory(path):
-                fill(fd, size_b, seed=seed)
+                fill(fd, size_b, seed=seed, what="writing it once more")
         finally:
             os.close(fd)
     except OSError as error:
@@ -80,11 +80,19 @@ def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
     return size_b
 
 
-def fill(fd: int, size_b: int, *, seed: int = 0) -> None:
-    """Write `size_b` bytes (a multiple of 4 MiB) of the pattern with direct I/O, from the start."""
+def fill(fd: int, size_b: int, *, seed: int = 0, what: str = "filling the device") -> None:
+    """Write `size_b` bytes (a multiple of 4 MiB) of the pattern with direct I/O, from the start.
+
+    `what` names it where it takes so long that its progress is shown.
+    """
+    from tqdm.auto import tqdm
+
+    offsets = tqdm(
+        range(0, size_b, CHUNK_B), desc=what, unit="chunk", delay=cache.PROGRESS_S, leave=False
+    )
     with mmap.mmap(-1, CHUNK_B) as buffer:
         buffer[:] = pattern(seed)
-        for offset_b in range(0, size_b, CHUNK_B):
+        for offset_b in offsets:
             write_chunk(fd, buffer, offset_b)
     os.fsync(fd)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen import cli
+from fsgreen import cli, pipeline
 
 COMMANDS = (
     "doctor",
@@ -32,6 +33,20 @@ COMMANDS = (
     "rules",
     "import-runs",
 )
+
+
+def test_a_file_of_root_is_told_with_the_command_that_mends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever measured with sudo and analyses without it would get a traceback."""
+
+    def refuse() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "data/results/mine")
+
+    monkeypatch.setattr(pipeline, "reproduce", refuse)
+    assert cli.main(["reproduce"]) == 1
+    told = capsys.readouterr().err
+    assert "data/results/mine" in told and "sudo chown -R" in told
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -69,6 +69,8 @@ def probe(
     FsgreenError
         If the target cannot be read with direct I/O.
     """
+    from tqdm.auto import tqdm
+
     read_s = random_read_s(target, seed)
     step_s = step_length_s(read_s)
     parts: Mapping[str, Callable[[], pd.DataFrame]] = {
@@ -82,7 +84,8 @@ def probe(
         "read_ahead": lambda: bandwidth_by_read_ahead(target, seed=seed, step_s=step_s),
     }
     found: dict[str, Any] = {"schema": SCHEMA, "random_read_s": read_s, "not_measured": {}}
-    for name, measure in parts.items():
+    bar = tqdm(parts.items(), desc="probing the testbed", unit="part", leave=False)
+    for name, measure in bar:
         try:
             found[name] = measure().to_dict("records")
         except FsgreenError as error:
