@@ -119,17 +119,18 @@ def test_what_sudo_made_belongs_to_who_typed_it(tmp_path: Path) -> None:
     (venv / "bin" / "python").symlink_to(sys.executable)
     source = [(tmp_path / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
     (venv / "made-from").write_text(f"{tmp_path}\n{''.join(source)}")
-    program = venv / "bin" / "fsgreen"
-    program.write_text("#!/bin/sh\nmkdir -p data/raw/mine\nexit 3\n")
-    program.chmod(0o755)
+    (venv / "bin" / "fsgreen").write_text("#!/bin/sh\nexit 3\n")
+    (venv / "bin" / "fsgreen").chmod(0o755)
     for path in (tmp_path, *tmp_path.rglob("*")):
         os.chown(path, owner, owner, follow_symlinks=False)
+    made = tmp_path / "data" / "raw" / "mine"
+    made.mkdir(parents=True)
     run = [tmp_path / "run", "status", "mine"]
-    plain = subprocess.run(run, check=False)
-    assert (plain.returncode, (tmp_path / "data").stat().st_uid) == (3, 0)
+    assert subprocess.run(run, check=False).returncode == 3
+    assert made.stat().st_uid == 0
     asked = os.environ | {"SUDO_UID": f"{owner}", "SUDO_GID": f"{owner}"}
     assert subprocess.run(run, env=asked, check=False).returncode == 3
-    assert (tmp_path / "data" / "raw" / "mine").stat().st_uid == owner
+    assert made.stat().st_uid == owner
 
 
 def test_run_without_a_command_lists_the_commands() -> None:

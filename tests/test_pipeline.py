@@ -28,8 +28,8 @@ STUDIES = sorted(file.stem for file in (paths.root() / "studies").glob("*.yaml")
 STUDY_STEPS = {"analyse": "analyse", "figures": "figures", "claims": "claims", "paper": "numbers"}
 """Stages that do what `fsgreen.papers.STUDY` says, and its module."""
 
-CHANGES_NO_RESULT = ("durable.py", "errors.py", "paths.py", "pipeline")
-"""Parts of fsgreen that word messages, find folders, wait for devices and start notebooks."""
+CHANGES_NO_RESULT = ("durable.py", "errors.py", "paths.py", "pipeline", "progress.py")
+"""Parts that word messages, find folders, wait for devices, show progress and start notebooks."""
 
 
 def write_notebook(folder: Path, *code: str) -> Path:

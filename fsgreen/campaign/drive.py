@@ -23,7 +23,8 @@ from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter, open_meters, simdisk
 from fsgreen.preflight import load
-from fsgreen.testbeds import Conditions, Testbed, cache
+from fsgreen.progress import progress
+from fsgreen.testbeds import Conditions, Testbed
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
@@ -121,20 +122,20 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
         initial=len(trials),
         desc=f"campaign {campaign.name}",
         bar_format=BAR_FORMAT,
-    ) as progress:
+    ) as bar:
         while todo := [due for due in campaign.pending() if due.trial not in refused]:
-            progress.total = progress.n + len(todo)
+            bar.total = bar.n + len(todo)
             last = todo[-1].block
             goal = "to go" if last == plan.profile.last_block else f"to the end of block {last}"
             for nth, planned in enumerate(todo):
                 left_s = pace.total_s(later.cell for later in todo[nth:])
-                progress.set_postfix_str(f"{planned.cell.label}, {spell(left_s)} {goal}")
-                if _measure_one(bench, planned, pace, progress):
+                bar.set_postfix_str(f"{planned.cell.label}, {spell(left_s)} {goal}")
+                if _measure_one(bench, planned, pace, bar):
                     in_a_row.clear()
                 else:
                     refused.append(planned.trial)
                     in_a_row.append(planned.trial)
-                progress.update()
+                bar.update()
                 if len(in_a_row) == IN_A_ROW:
                     raise _broken(campaign, f"{IN_A_ROW} trials in a row", in_a_row)
             campaign.note_stopping()
@@ -150,7 +151,7 @@ def _broken(campaign: Campaign, which: str, names: Sequence[str]) -> FsgreenErro
     )
 
 
-def _measure_one(bench: Bench, planned: PlannedTrial, pace: Pace, progress: tqdm) -> bool:
+def _measure_one(bench: Bench, planned: PlannedTrial, pace: Pace, bar: tqdm) -> bool:
     """Return whether the trial counts, after `ATTEMPTS` at most."""
     for _ in range(ATTEMPTS):
         start_s = time.monotonic()
@@ -158,7 +159,7 @@ def _measure_one(bench: Bench, planned: PlannedTrial, pace: Pace, progress: tqdm
         pace.add(planned.cell, time.monotonic() - start_s, counts=reason is None)
         if reason is None:
             return True
-        progress.write(f"{planned.trial} does not count: {reason}")
+        bar.write(f"{planned.trial} does not count: {reason}")
     return False
 
 
@@ -261,9 +262,7 @@ def _mean_power_w(raw: Path, meters: Mapping[str, Meter]) -> float:
     try:
         with Capture(meters, raw, None) as capture:
             # A meter that is read once in minutes takes many of them.
-            for _ in tqdm(
-                range(seconds), desc="idle power", unit="s", delay=cache.PROGRESS_S, leave=False
-            ):
+            for _ in progress(range(seconds), "idle power", "s"):
                 time.sleep(1)
                 if capture.fault is not None:
                     raise capture.fault

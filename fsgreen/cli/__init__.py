@@ -6,8 +6,11 @@ import argparse
 import errno
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 from fsgreen import __version__, paths
@@ -25,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _as_interrupt)
     options = _parser().parse_args(arguments)
     try:
-        options.run(options)
+        with _handed_back(paths.root()):
+            options.run(options)
     except FsgreenError as error:
         print(f"fsgreen: {error}", file=sys.stderr)
         return 1
@@ -40,6 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"fsgreen: {_not_allowed(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+@contextmanager
+def _handed_back(checkout: Path) -> Iterator[None]:
+    """Give what root made in a checkout to its owner, if that is who typed sudo."""
+    try:
+        yield
+    finally:
+        owner = os.environ.get("SUDO_UID")
+        if os.geteuid() == 0 and owner == str(checkout.stat().st_uid):
+            to_owner = ["-exec", "chown", "-h", f"{owner}:{os.environ['SUDO_GID']}", "{}", "+"]
+            subprocess.run(["find", checkout, "-xdev", "-user", "root", *to_owner], check=False)
 
 
 def _not_allowed(error: OSError) -> FsgreenError:

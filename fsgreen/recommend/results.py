@@ -13,6 +13,7 @@ from fsgreen import paths
 from fsgreen.design import Plan
 from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.effects import Config
+from fsgreen.progress import progress
 from fsgreen.recommend.changes import KINDS
 from fsgreen.recommend.table import COLUMNS, recommend
 from fsgreen.reduce import read_identity, read_plan, read_table, simulated_disk, write_table
@@ -90,7 +91,7 @@ def write(campaign: str) -> Path:
     has_now = rows[(rows["file_system"] == now.file_system) & (rows["option"] == now.option)]
     tables = []
     results, disk = paths.results(campaign), simulated_disk(campaign)
-    for workload in sorted(has_now["workload"].unique()):
+    for workload in progress(sorted(has_now["workload"].unique()), "recommending", "workload"):
         table = recommend(source.trials, source.cells, workload, source.plan.bounds, now)
         figure = on_disk(forest(table), disk)
         save(figure, results / "figures", f"recommended_{workload}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
 from fsgreen.design import Plan
+from fsgreen.progress import progress
 from fsgreen.reduce.finishes import finishes_of
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
@@ -53,9 +54,6 @@ __all__ = [
 WORTH_A_PROCESS = 250
 """Trials that take longer to reduce than a process takes to start."""
 
-PROGRESS_S = 5.0
-"""How long it may take without a word."""
-
 HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
 
 
@@ -88,13 +86,11 @@ def write(campaign: str) -> Path:
 
 def _each(trials: Sequence[Trial], plan: Plan) -> Iterable[_Part]:
     """Return what each trial contributes, in their order; on all cores where that pays."""
-    from tqdm.auto import tqdm
-
     part_of = partial(_Part.of, replace(plan, trials=()))
     workers = min(len(os.sched_getaffinity(0)), len(trials) // WORTH_A_PROCESS)
-    shown = partial(tqdm, total=len(trials), desc="reducing", unit="trial", delay=PROGRESS_S)
+    shown = partial(progress, what="reducing", unit="trial", total=len(trials))
     if workers < 2:
-        return shown(map(part_of, trials))
+        return map(part_of, shown(trials))
     # Not forked: threads of numpy and pyarrow may hold locks.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         return list(shown(pool.map(part_of, trials, chunksize=8)))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
+from fsgreen.progress import progress
 from fsgreen.testbeds import cache, commands, extents, image
 from fsgreen.testbeds.churn import CREATE, DELETE, LARGEST_SHARE, Churn, Step
 
@@ -77,8 +78,6 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
     FsgreenError
         If the file system is full before the peak, or does not tell where its blocks lie.
     """
-    from tqdm.auto import tqdm
-
     folder = place / FOLDER
     for number in range(FOLDERS):
         (folder / f"{number:02}").mkdir(parents=True)
@@ -86,16 +85,14 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
     capacity_b = empty.f_bavail * empty.f_frsize
     churn = Churn(seed, capacity_b, utilisation=aging.utilisation, highest=aging.highest)
     scores: list[float] = []
-    with tqdm(
-        total=aging.most_rounds, desc="aging", unit="round", delay=cache.PROGRESS_S, leave=False
-    ) as progress:
+    with progress(None, "aging", "round", aging.most_rounds) as rounds:
         while not _done(scores, aging):
             _live(folder, churn.fill(), sync_b=capacity_b * SYNC_SHARE)
             _live(folder, churn.shrink(), sync_b=capacity_b * SYNC_SHARE)
             _sync(folder)
             found = layout(place)
             scores.append(found["layout_score_x"])
-            progress.update()
+            rounds.update()
     return {
         **found,
         "utilisation_percent": _utilisation_percent(place),

@@ -11,13 +11,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from fsgreen.progress import progress
 from fsgreen.testbeds import commands, mounts, residency
 
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
 """File systems that live in the cache itself and can never be cold."""
-
-PROGRESS_S = 5.0
-"""Work that takes longer shows how far it is."""
 
 READ_B = 1 << 20
 
@@ -66,12 +64,10 @@ def resident_share(directory: Path, *, apart: Path | None = None) -> float:
     FsgreenError
         If the kernel does not tell what is in its cache.
     """
-    from tqdm.auto import tqdm
-
     file_system = mounts.holding(directory).file_system
     pages = cached = 0
     found = files_below(directory, apart=apart)
-    for path, size_b in tqdm(found, desc="page cache", unit="file", delay=PROGRESS_S, leave=False):
+    for path, size_b in progress(found, "page cache", "file"):
         fd = residency.open_unseen(path)
         try:
             cached += residency.cached_pages(fd, size_b, file_system)
@@ -83,12 +79,10 @@ def resident_share(directory: Path, *, apart: Path | None = None) -> float:
 
 def read_all(directory: Path, *, apart: Path | None = None) -> int:
     """Read every file below `directory`, so that what fits is cached; return the bytes read."""
-    from tqdm.auto import tqdm
-
     buffer = bytearray(READ_B)
     total_b = 0
     found = files_below(directory, apart=apart)
-    for path, _ in tqdm(found, desc="warming", unit="file", delay=PROGRESS_S, leave=False):
+    for path, _ in progress(found, "warming", "file"):
         fd = residency.open_unseen(path)
         try:
             while read_b := os.readv(fd, [buffer]):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fsgreen import audit
 from fsgreen.errors import FsgreenError
+from fsgreen.progress import progress
 from fsgreen.testbeds import cache, mounts
 
 RAM = Path("/dev/shm")
@@ -85,14 +86,9 @@ def fill(fd: int, size_b: int, *, seed: int = 0, what: str = "filling the device
 
     `what` names it where it takes so long that its progress is shown.
     """
-    from tqdm.auto import tqdm
-
-    offsets = tqdm(
-        range(0, size_b, CHUNK_B), desc=what, unit="chunk", delay=cache.PROGRESS_S, leave=False
-    )
     with mmap.mmap(-1, CHUNK_B) as buffer:
         buffer[:] = pattern(seed)
-        for offset_b in offsets:
+        for offset_b in progress(range(0, size_b, CHUNK_B), what, "chunk"):
             write_chunk(fd, buffer, offset_b)
     os.fsync(fd)
 

@@ -57,7 +57,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
 
         monkeypatch.setattr(drive, "run_trial", run_trial)
         monkeypatch.setattr(drive, "_prepare_bench", lambda *given: SimpleNamespace())
-        testbed = SimpleNamespace(device_name=None, simulator=lambda: None)
+        testbed = SimpleNamespace(device_name=None, simulator=lambda: None, describe=dict)
         campaign.run(plan, name, testbed=testbed)  # type: ignore[arg-type]
         return order
 

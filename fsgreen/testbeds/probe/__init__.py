@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import FsgreenError
+from fsgreen.progress import progress
 from fsgreen.testbeds.probe.alignment import throughput_by_alignment
 from fsgreen.testbeds.probe.caching import bandwidth_by_cache
 from fsgreen.testbeds.probe.flight import throughput_by_queue_depth
@@ -69,8 +70,6 @@ def probe(
     FsgreenError
         If the target cannot be read with direct I/O.
     """
-    from tqdm.auto import tqdm
-
     read_s = random_read_s(target, seed)
     step_s = step_length_s(read_s)
     parts: Mapping[str, Callable[[], pd.DataFrame]] = {
@@ -84,8 +83,7 @@ def probe(
         "read_ahead": lambda: bandwidth_by_read_ahead(target, seed=seed, step_s=step_s),
     }
     found: dict[str, Any] = {"schema": SCHEMA, "random_read_s": read_s, "not_measured": {}}
-    bar = tqdm(parts.items(), desc="probing the testbed", unit="part", leave=False)
-    for name, measure in bar:
+    for name, measure in progress(parts.items(), "probing the testbed", "part", len(parts)):
         try:
             found[name] = measure().to_dict("records")
         except FsgreenError as error:
