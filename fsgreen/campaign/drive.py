@@ -269,7 +269,7 @@ def _mean_power_w(raw: Path, meters: Mapping[str, Meter]) -> float:
             power, _ = capture.finish()
     finally:
         raw.unlink(missing_ok=True)
-    sound = power[[set(flags.split("|")) <= trace.REMARKS for flags in power["quality"]]]
+    sound = power.loc[[set(flags.split("|")) <= trace.REMARKS for flags in power["quality"]]]
     found_w = sound.groupby("meter")["power_w"].mean().reindex(list(meters))
     if silent := list(found_w.index[found_w.isna()]):
         raise FsgreenError(

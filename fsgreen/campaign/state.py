@@ -23,6 +23,9 @@ STOPPING = "stopping.json"
 OF_THE_DAY = ("device", "floor", "privileges", "schedulers", "why")
 """What a testbed says of itself that may differ from day to day."""
 
+LAYERS = ("lowerdir=", "upperdir=", "workdir=")
+"""Options of overlay that name folders of one container; the next one has others."""
+
 
 class Campaign:
     """The folder of a campaign's raw traces.
@@ -225,4 +228,8 @@ class Campaign:
 def _lasting(value: Any) -> str:
     if isinstance(value, Mapping):
         value = {key: inner for key, inner in value.items() if key not in OF_THE_DAY}
+        if "mount_options" in value:
+            value["mount_options"] = [
+                option for option in value["mount_options"] if not option.startswith(LAYERS)
+            ]
     return json.dumps(value, sort_keys=True)

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
 from fsgreen import __version__, paths
@@ -26,9 +25,11 @@ NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 refused, 130 interrupted."""
     signal.signal(signal.SIGTERM, _as_interrupt)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup has it ignored
+        signal.signal(signal.SIGHUP, _as_interrupt)
     options = _parser().parse_args(arguments)
     try:
-        with _handed_back(paths.root()):
+        with _handed_back():
             options.run(options)
     except FsgreenError as error:
         print(f"fsgreen: {error}", file=sys.stderr)
@@ -47,23 +48,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _handed_back(checkout: Path) -> Iterator[None]:
-    """Give what root made in a checkout to its owner, if that is who typed sudo."""
+def _handed_back() -> Iterator[None]:
+    """Give what root made of code and data to the owner of the checkout, if that typed sudo."""
     try:
         yield
     finally:
         owner = os.environ.get("SUDO_UID")
-        if os.geteuid() == 0 and owner == str(checkout.stat().st_uid):
+        if os.geteuid() == 0 and owner == str(paths.root().stat().st_uid):
+            folders = [folder for folder in (paths.root(), paths.data()) if folder.exists()]
             to_owner = ["-exec", "chown", "-h", f"{owner}:{os.environ['SUDO_GID']}", "{}", "+"]
-            subprocess.run(["find", checkout, "-xdev", "-user", "root", *to_owner], check=False)
+            subprocess.run(["find", *folders, "-xdev", "-user", "root", *to_owner], check=False)
 
 
 def _not_allowed(error: OSError) -> FsgreenError:
     return FsgreenError(
         f"you may not do that: {error.strerror}",
-        where=str(error.filename),
-        next_step=f"if root made it: sudo chown -R $(id -un) {paths.root()}; if nobody may write "
-        "there, keep traces and results elsewhere: FSGREEN_DATA=FOLDER",
+        where=error.filename,
+        next_step=f"if root made it: sudo chown -R $(id -un) {paths.root()} {paths.data()}; if "
+        "nobody may write there, keep traces and results elsewhere: FSGREEN_DATA=FOLDER",
     )
 
 

@@ -126,7 +126,7 @@ def effects_table(
     Intervals and p-values rest on the scatter of all cells of a workload, by a mixed model, or,
     where that must not be used, on the bootstrap of the two cells (rule 36): `model` says which,
     `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap. What is
-    said of a cell without a steady state is `inconclusive` (rule 24).
+    compared with a cell without a steady state is `inconsistent` (rule 24).
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def compared(
         table[p_value.replace("_p", "_holm_p")] = adjusted
     table["bound_percent"] = bounds["equivalence_percent"]
     table["outcome"] = [
-        outcome(n, different, equal, bounds) if steady else "inconclusive"
+        outcome(n, different, equal, bounds) if steady else "inconsistent"
         for n, different, equal, steady in zip(
             table["n"],
             table["difference_holm_p"],

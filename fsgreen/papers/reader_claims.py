@@ -64,8 +64,14 @@ class Bench:
         if lacks:
             return Part(text, "not testable here", published=published, lacks=lacks, source=source)
         found = ours()
-        verdict = judge(found, target)
+        verdict = "inconclusive" if self._moves(*of) else judge(found, target)
         return Part(text, verdict, "measured", published, target, found, source=source, **fields)
+
+    def _moves(self, *of: Setup) -> bool:
+        """Return whether one of these has no steady state (rule 24); virtual time has no series."""
+        cells = (self.runs.cell(one) for one in of)
+        classes = [stats.classify_cell(list(cell["steady"])) for cell in cells if "steady" in cell]
+        return "inconsistent" in classes
 
     def ratio(
         self, what: str, take: Take, subject: Setup, baseline: Setup, target: Band, published: str

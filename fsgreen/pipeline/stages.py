@@ -177,6 +177,7 @@ def _dvc(*arguments: str, stdout: int | None = None) -> Iterator[subprocess.Pope
                 os.killpg(process.pid, signal.SIGTERM)
             if process.stdout is not None:
                 process.stdout.read()  # ends with the last of them
+            process.wait()
             raise
 
 

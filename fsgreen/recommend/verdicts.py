@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from fsgreen.recommend.planning import MOST
+from fsgreen.stats import LEVEL
 
 Verdict = Literal[
     "now", "gain", "loss", "level", "no gain", "inconclusive", "inconsistent", "modelled"
@@ -22,10 +23,10 @@ FIXED = {
 def verdict(row: Mapping[str, Any], steady: bool, bounds: Mapping[str, float]) -> Verdict:
     """Return what an effect allows to say.
 
-    gain, loss: a difference was shown. level: equivalence was shown, or the interval lies within
-    the bound. no gain: the interval ends below the bound. inconclusive: none of these, or fewer
-    than the minimum of trials (rule 26). inconsistent: no steady state (rule 24). modelled: on such
-    power nothing rests (rule 19).
+    gain, loss: a difference was shown. level: equivalence was shown, also of two that differ by
+    less than the bound. no gain: neither was shown, but the interval ends below the bound.
+    inconclusive: none of these, or fewer than the minimum of trials (rule 26). inconsistent: no
+    steady state (rule 24). modelled: on such power nothing rests (rule 19).
 
     Parameters
     ----------
@@ -44,13 +45,12 @@ def verdict(row: Mapping[str, Any], steady: bool, bounds: Mapping[str, float]) -
         return "inconsistent"
     if row["n"] < bounds["minimum_trials"]:
         return "inconclusive"
-    low = 1 - bounds["equivalence_percent"] / 100
-    inside = low <= row["ratio_low_x"] and row["ratio_high_x"] <= 1 / low
-    if inside or row["outcome"] == "equivalent":
+    if row["equivalence_holm_p"] < LEVEL:
         return "level"
     if row["outcome"] == "different":
         return "gain" if row["ratio_x"] > 1 else "loss"
-    return "no gain" if row["ratio_high_x"] <= 1 / low else "inconclusive"
+    least_gain_x = 1 / (1 - bounds["equivalence_percent"] / 100)
+    return "no gain" if row["ratio_high_x"] <= least_gain_x else "inconclusive"
 
 
 def words(row: Mapping[str, Any]) -> str:

@@ -119,13 +119,14 @@ def classify_cell(states: Sequence[str]) -> str:
     """Return the class of more than half of a cell's trials, or `mixed` if none has so many.
 
     A cell is `inconsistent` when at least half of its trials have no steady state (Barrett et al.
-    2017).
+    2017). Trials that are too short to tell are left out unless all are.
     """
-    counts = Counter(states)
-    if 2 * counts["no steady state"] >= len(states):
+    told = [state for state in states if state != "too short"] or list(states)
+    counts = Counter(told)
+    if 2 * counts["no steady state"] >= len(told):
         return "inconsistent"
     state, count = counts.most_common(1)[0]
-    return state if 2 * count > len(states) else "mixed"
+    return state if 2 * count > len(told) else "mixed"
 
 
 def _without_spikes(series: NDArray[np.float64], limit: float) -> NDArray[np.float64]:

@@ -210,10 +210,11 @@ def test_a_meter_that_says_nothing_is_no_meter_of_zero_watts(
     bed: testbeds.Testbed, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The band of rule 11 would be one that no trial comes into, for good."""
-    nothing = pd.DataFrame({"meter": ["system"], "power_w": [np.nan], "quality": ["garbage"]})
-    monkeypatch.setattr(Capture, "finish", lambda _: (nothing, None))
-    with pytest.raises(FsgreenError, match="no sound reading of idle power from system, disk"):
-        campaign.run(plan, "demo", testbed=bed)
+    garbage = pd.DataFrame({"meter": ["system"], "power_w": [np.nan], "quality": ["garbage"]})
+    for nothing in (garbage, garbage.iloc[:0]):
+        monkeypatch.setattr(Capture, "finish", lambda _, found=nothing: (found, None))
+        with pytest.raises(FsgreenError, match="no sound reading of idle power from system, disk"):
+            campaign.run(plan, "demo", testbed=bed)
     assert not campaign.Campaign("demo").begun()
 
 

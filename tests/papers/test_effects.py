@@ -52,7 +52,7 @@ def test_a_cell_without_a_steady_state_has_no_mean_to_compare():
     table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
     names = ["workload", "file_system", "option"]
     found = table.set_index(names)["outcome"]
-    assert set(found.loc[("webserver", "ext3", "dtlg")]) == {"inconclusive"}
+    assert set(found.loc[("webserver", "ext3", "dtlg")]) == {"inconsistent"}
     assert set(found.loc[("webserver", "xfs", "dtlg")]) == {"equivalent"}
 
 

@@ -256,6 +256,9 @@ def test_a_load_is_carried_by_all_trials_of_a_cell_or_by_none():
     parts = ledger_of("equal_power_at_equal_load", wall, "block")
     (part,) = [part for part in parts if part.what.endswith("4000 web ops/s: ext2 over xfs")]
     assert part.ours is not None and part.ours.n == trials["block"].nunique()
+    unsteady = trials.assign(steady=trials["steady"].mask(of_load, "no steady state"))
+    parts = ledger_of("equal_power_at_equal_load", replace(wall, trials=unsteady), "block")
+    assert combine(parts)[0] == "inconclusive"
     trials.loc[of_load & (trials["block"] > 1), "work_ops"] *= 0.97
     parts = ledger_of("equal_power_at_equal_load", wall, "block")
     assert not any("4000 web ops/s: ext2" in part.what for part in parts)

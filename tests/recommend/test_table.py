@@ -5,6 +5,7 @@ import synthetic
 
 from fsgreen import recommend
 from fsgreen.papers.cells import cells_table
+from fsgreen.recommend.verdicts import verdict
 from tests.recommend.choices import NOW, made, of_throughput, tables
 
 
@@ -52,10 +53,10 @@ def test_fewer_blocks_than_the_minimum_decide_nothing():
 def test_modelled_power_decides_nothing_about_joules():
     """Rule 19: the ranking by joule is marked, and only a meter may call a gain."""
     speed = {"varmail-ext3-noatime": 1.5}
-    for boundary, verdict in (("modelled", "modelled"), ("wall", "gain")):
+    for boundary, expected in (("modelled", "modelled"), ("wall", "gain")):
         table = made(boundary=boundary, speed=speed, scatter=0.004)
         row = table.loc[("efficiency", "ext3", "noatime")]
-        assert row["verdict"] == verdict
+        assert row["verdict"] == expected
         assert row["ratio_x"] == pytest.approx(1.48, abs=0.03)
         assert ("modelled" in row["says"]) == (boundary == "modelled")
 
@@ -85,6 +86,23 @@ def test_other_comparisons_made_together_raise_the_hurdle():
     compared = table[table["verdict"] != "now"]
     assert (compared["difference_holm_p"] >= compared["difference_p"]).all()
     assert (compared["difference_holm_p"] > compared["difference_p"]).any()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "equivalence_holm_p", "found"),
+    [
+        ("equivalent", 0.01, "level"),
+        ("different", 0.01, "level"),
+        ("different", 0.2, "loss"),
+        ("inconclusive", 0.2, "no gain"),
+    ],
+)
+def test_an_interval_within_the_bound_is_no_test_of_equivalence(outcome, equivalence_holm_p, found):
+    """Rules 37 and 38: of thirty such intervals some lie there by chance."""
+    effect = {"change": "format", "metric": "throughput", "boundary": "wall", "n": 5}
+    ratio = {"ratio_x": 0.98, "ratio_low_x": 0.96, "ratio_high_x": 0.99, "outcome": outcome}
+    row = {**effect, **ratio, "equivalence_holm_p": equivalence_holm_p}
+    assert verdict(row, True, synthetic.BOUNDS) == found
 
 
 def test_absolute_values_stand_beside_every_ratio():

@@ -101,6 +101,9 @@ def test_cells():
     assert classify_cell(["flat", "flat", "warm-up"]) == "flat"
     assert classify_cell(["flat", "no steady state"]) == "inconsistent"
     assert classify_cell([]) == "inconsistent"
+    assert classify_cell(["flat", "too short", "too short"]) == "flat"
+    assert classify_cell(["no steady state", "too short", "too short"]) == "inconsistent"
+    assert classify_cell(["too short"]) == "too short"
 
 
 @pytest.mark.parametrize(

@@ -239,13 +239,15 @@ def _equal_power(bench: Bench, numbers: Numbers) -> Iterator[Part]:
             name: rows[["block", "power_w"]].rename(columns={"power_w": "above"}).assign(below=1.0)
             for name, rows in of_load.groupby("file_system")
         }
+        states = of_load.groupby("file_system")["steady"].agg(list).map(stats.classify_cell)
         for one, other in combinations(powers, 2):
             what = f"power at {load_ops_s:g} web ops/s: {one} over {other}"
             ours = stats.effect(powers[one], powers[other])
+            moving = "inconsistent" in (states[one], states[other])
             yield bench.about_power(
                 Part(
                     what,
-                    judge(ours, target),
+                    "inconclusive" if moving else judge(ours, target),
                     "measured",
                     "no difference",
                     target,

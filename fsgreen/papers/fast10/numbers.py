@@ -54,7 +54,7 @@ def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
         level = [
             other["file_system"]
             for other in others
-            if _outcome(pairs, str(workload), first, other) != "different"
+            if _outcome(pairs, str(workload), first, other) in ("equivalent", "inconclusive")
         ]
         rate = f"{first['throughput_ops_s']:,.0f} ops/s"
         if pd.notna(first["throughput_low_ops_s"]):
