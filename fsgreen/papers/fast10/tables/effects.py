@@ -35,7 +35,7 @@ def option_effects(
     if "option" in effects and not effects.empty:
         extra = effects[effects["kind"] == "option"][["file_system", "option"]].drop_duplicates()
         more = {tuple(row) for row in extra.itertuples(index=False)} - set(wanted)
-        wanted += sorted(more, key=lambda row: (order.get(row[0], len(order)), row[1]))
+        wanted += sorted(more, key=lambda row: (order.get(row[0], len(order)), *row))
     return pd.DataFrame(
         [
             {"file system": file_system, "option": option}
