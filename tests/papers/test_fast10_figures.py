@@ -146,12 +146,12 @@ def test_rows_of_table_2_do_not_depend_on_the_run():
     """Options of two file systems that fast10 lacks stood in the order of a set: other bytes."""
     of = [
         design.Cell("webserver", file_system, option)
-        for file_system in ("btrfs", "ext4", "f2fs")
-        for option in ("default", "noatime", "relatime")
+        for file_system in ("ext4", "btrfs")
+        for option in ("default", "relatime", "noatime", "dtlg")
     ]
     table = option_effects(PRINTED.table2, *tables(of))
     more = table.iloc[-6:][["file system", "option"]].to_numpy().tolist()
-    assert more == sorted(more) and len({row[0] for row in more}) == 3
+    assert more == sorted(more) and len({row[0] for row in more}) == 2
 
 
 def test_tex_escapes_what_tex_reads():
