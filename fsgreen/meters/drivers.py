@@ -77,6 +77,8 @@ def open_meters(
             settings = Settings(entry)
             if settings.name in meters:
                 settings.refuse(f"two meters are named {settings.name}")
+            if "/" in settings.name:
+                settings.refuse("the name of a meter is part of names of files, and has no slash")
             meters[settings.name] = _driver(settings).open(settings, device_of)
         _refuse_double_cover(meters)
     except BaseException:

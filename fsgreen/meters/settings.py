@@ -25,8 +25,6 @@ class Settings:
         self._left = dict(table)
         self.name = str(table.get("name", "?"))
         self.name = self.text("name")
-        if "/" in self.name:
-            self.refuse("the name of a meter is part of names of files, and has no slash")
         self.driver = self.text("driver")
 
     def text(self, key: str, default: str = REQUIRED) -> str:

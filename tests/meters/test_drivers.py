@@ -55,6 +55,7 @@ def test_configured_port_is_opened_with_its_boundary():
         ({"name": "system", "driver": "wattsup", "port": "x", "bauds": 1}, "unknown settings"),
         ({"name": "system", "driver": "emulator", "profile": "fast10"}, "unknown power profile"),
         ({"name": "system", "driver": "emulator"}, "lacks its profile"),
+        ({"name": "rack/1", "driver": "wattsup", "port": "x"}, "has no slash"),
         ({"name": "disk", "driver": "wattsup", "port": "x"}, "two meters are named disk"),
         (EMULATED_DISK | {"name": "other"}, "both cover disk"),
         (

@@ -40,20 +40,19 @@ class Stamps:
         """Read cells such as `01/31/10 02:00:00 PM`.
 
         One that lacks seconds, or AM or PM, where most have them is cut and not read; nor is
-        one of a few with fewer digits somewhere than most have. More digits are no cut: 9:59 is
-        followed by 10:00.
+        one of a few with fewer digits somewhere than most have, or with more after the second.
+        More digits before it are no damage: 9:59 is followed by 10:00.
         """
         found = [STAMP.fullmatch(cell.strip()) for cell in cells]
         forms = Counter(_form(match) for match in found if match)
         kinds = Counter(_form(match)[0] for match in found if match)
         usual = kinds.most_common(1)[0][0] if kinds else None
         of_kind = [(form, count) for form, count in forms.most_common() if form[0] == usual]
-        digits = of_kind[0][0][1] if of_kind else ()
+        *digits, part = of_kind[0][0][1] if of_kind else (0,)
         read = {
             form
             for form, count in of_kind
-            if count > few(len(found))
-            or (len(form[1]) == len(digits) and all(map(ge, form[1], digits)))
+            if count > few(len(found)) or (form[1][-1] == part and all(map(ge, form[1], digits)))
         }
         seconds = [_second_of_day(m) if m and _form(m) in read else NAN for m in found]
         dates = [m["day"] if m and s == s else "" for m, s in zip(found, seconds, strict=True)]

@@ -20,3 +20,9 @@ def test_a_few_rows_with_fewer_digits_are_cut_ones():
     rows = [clock(second) for second in range(11 * 3600, 11 * 3600 + 500)]
     found = Stamps.of([*rows, "9/9/26 1:08:20"])
     assert np.isnan(found.second_s[-1]) and not np.isnan(found.second_s[:-1]).any()
+
+
+def test_a_digit_too_many_after_the_second_is_no_time():
+    """Otherwise a doubled digit moves a reading by part of a second, and nothing says so."""
+    found = Stamps.of([f"{clock(second)}.313" for second in range(10)] + ["9/9/26 0:00:10.3313"])
+    assert np.isnan(found.second_s[-1]) and not np.isnan(found.second_s[:-1]).any()
