@@ -1,38 +1,62 @@
-"""A CSV of EnergiBridge as one run: its length and energy, nothing on work."""
+"""A CSV of EnergiBridge as one run: its length and energy, nothing on work.
+
+The energy of a counter is what it counted from the first row to the last: rows that are missing in
+between, or late, do not change it. That of a power is its integral.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from fsgreen import trace
 from fsgreen.meters import power_table
-from fsgreen.meters.importers.energibridge import IMPORTER
+from fsgreen.meters.importers.checks import imported
+from fsgreen.meters.importers.energibridge import IMPORTER, Recording, recording
 from fsgreen.meters.importers.text import Report
 from fsgreen.meters.settings import Settings
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
 
+LOST = "lost"
+
 
 def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
-    """Read a trace with the driver of its meter; one with a flagged reading is refused."""
+    """Read a trace with the driver of its meter.
+
+    One with a flagged reading is refused; where a counter went on, one that was lost is told.
+    """
     # No table of runs carries the accuracy of its meter, which the driver must be told.
-    imported = IMPORTER.read(
-        data, Settings({"name": report.where, "driver": IMPORTER.name, "gain_error": 0.0})
-    )
-    for decision in imported.decisions:
-        report.tell(decision)
-    readings = imported.readings
-    flagged = [flag for flag in readings.flags.values() if set(flag.split("|")) - trace.REMARKS]
+    settings = Settings({"name": report.where, "driver": IMPORTER.name, "gain_error": 0.0})
+    found = recording(data, settings, report)
+    readings = imported(found.info, found.readings, found.flags, report).readings
+    counted = readings.energy_wh is not None
+    allowed = trace.REMARKS | ({LOST} if counted else set())
+    flagged = [flag for flag in readings.flags.values() if set(flag.split("|")) - allowed]
     if flagged:
         marks = ", ".join(sorted(set(flagged)))
         report.refuse(
             f"{len(flagged)} of {len(readings)} readings are marked {marks}",
             "read it as a trace, which shows where: fsgreen import FILE --driver energibridge",
         )
+    if found.flags.places(LOST):
+        _check_gaps(found, report)
     table = power_table({IMPORTER.name: readings})
     start_s, end_s = float(readings.time_s[0]), float(readings.time_s[-1])
-    energy = trace.phase_energies(table, [("run", start_s, end_s)]).iloc[0]
-    counted_j = energy["counter_energy_j"]
-    energy_j = energy["energy_j"] if counted_j != counted_j else counted_j
-    return [Run("", {"duration_s": end_s - start_s, "energy_j": float(energy_j)})]
+    of_span = trace.counter_energy_j if counted else trace.energy_j
+    return [Run("", {"duration_s": end_s - start_s, "energy_j": of_span(table, start_s, end_s)})]
+
+
+def _check_gaps(found: Recording, report: Report) -> None:
+    """Refuse a gap in which a counter may have wrapped unseen; tell that others do not matter."""
+    steps_s = np.diff(found.readings.time_s)
+    longest_s = max(float(steps_s[place - 1]) for place in found.flags.places(LOST))
+    if found.info.range_w * longest_s >= found.wrap_j:
+        report.refuse(
+            f"in a gap of {longest_s:g} s the counter may have started again unseen, as it does "
+            f"after {found.wrap_j:g} J",
+            "record the run again",
+        )
+    report.tell("What was lost does not change the energy: it is the counter's, last minus first.")
 
 
 FORMAT = Format(

@@ -7,7 +7,10 @@ KiB), `runtime` in ms, `iops` and `bw_bytes` (B/s) over it, `clat_ns` with perce
 fio's own totals, the work of a group is over the longest `runtime` in it.
 Source: github.com/axboe/fio, stat.c (add_ddir_status_json) and HOWTO.rst (--status-interval writes
 one document after another, each from the start of the run). Before 3.0 (commit c12d597a) `io_bytes`
-was in KiB in some versions and `bw_bytes` and `clat_ns` did not exist: refused.
+was in KiB in some versions and `bw_bytes` and `clat_ns` did not exist: refused. A percentile is the
+middle of its bucket (plat_idx_to_val), which is 1/64 wide: all may lie below the minimum, or above
+the maximum. With `continue_on_error`, `total_err` counts operations that failed and are in
+`total_ios` all the same. `--client` writes `client_stats` in place of `jobs` (client.c): refused.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 """fio's list where the job has none of its own: one that lacks some may have lost a line."""
 VERSION = re.compile(r"fio-(\d{1,3})\.\d+.*", re.DOTALL)
 START = re.compile(r"^\{", re.MULTILINE)
+BUCKET = 1 / 64
 ROUNDING = 1e-6
 SHORTEST_MS = 100
 """Lengths are whole ms: a shorter run's rates are wrong by more than one per cent."""
@@ -42,6 +46,12 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
             report.refuse(
                 f"this is of {found['fio version']}, which wrote other units",
                 "measure again with fio 3 or later",
+            )
+        if "client_stats" in found:
+            report.refuse(
+                "this is what fio --client wrote, of several machines: it is not read",
+                "run fio on the machine itself, and give its own output: "
+                "fio JOBFILE --output-format=json --output=FILE",
             )
         jobs = sorted(found["jobs"], key=lambda job: int(job["groupid"]))
         groups = [list(group) for _, group in groupby(jobs, key=lambda job: int(job["groupid"]))]
@@ -96,7 +106,9 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
     names = list(dict.fromkeys(str(job["jobname"]) for job in jobs))
-    wrong = [str(job["jobname"]) for job in jobs if job["error"] != 0]
+    wrong = [
+        str(job["jobname"]) for job in jobs if job["error"] != 0 or job.get("total_err", 0) != 0
+    ]
     if wrong:
         report.refuse(f"fio met errors in {', '.join(wrong)}", "mend the job and run it again")
     if any("mixed" in job for job in jobs):
@@ -117,13 +129,11 @@ def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
         "work_ops": work_ops,
         "bandwidth_b_s": sum(part["io_bytes"] for part in parts) / duration_s,
     }
-    latencies = _latency(parts[0]) if len(parts) == 1 else {}
-    if not latencies and any("percentile" in part.get("clat_ns", {}) for part in parts):
-        report.tell(
-            f"{'+'.join(names)}: percentiles are left out; those of several jobs or directions "
-            "cannot be merged, and those of a list of its own may lack some."
-        )
-    values |= latencies
+    for count, what in (("short_ios", "came back short"), ("drop_ios", "were dropped")):
+        ios = sum(part.get(count, 0) for part in parts)
+        if ios:
+            report.tell(f"{'+'.join(names)}: {ios} I/Os {what} ({count}).")
+    values |= _latency(parts, "+".join(names), report)
     return Run("+".join(names), values)
 
 
@@ -151,16 +161,26 @@ def _check(part: Mapping[str, Any], report: Report) -> None:
         )
 
 
-def _latency(part: Mapping[str, Any]) -> dict[str, float]:
-    latency = part.get("clat_ns", {})
-    percentiles = latency.get("percentile", {})
-    if list(percentiles) != [f"{share:.6f}" for share in PERCENTILES]:
+def _latency(parts: Sequence[Mapping[str, Any]], name: str, report: Report) -> dict[str, float]:
+    """Return the quantiles of the one part of a run; tells why percentiles are left out."""
+    if not any("percentile" in part.get("clat_ns", {}) for part in parts):
         return {}
-    rising = [latency["min"], *percentiles.values()]
-    # The bucket of a percentile is 1/64 wide, so that its bound may be above the maximum.
-    if sorted(rising) != rising or rising[-1] > 1.02 * latency["max"]:
-        raise ValueError("percentiles do not rise from the minimum to the maximum")
-    return {f"latency_{name}_s": percentiles[key] / 1e9 for key, name in QUANTILES.items()}
+    latency = parts[0].get("clat_ns", {})
+    percentiles = latency.get("percentile", {})
+    if len(parts) > 1 or list(percentiles) != [f"{share:.6f}" for share in PERCENTILES]:
+        report.tell(
+            f"{name}: percentiles are left out; those of several jobs or directions cannot be "
+            "merged, and those of a list of its own may lack some."
+        )
+        return {}
+    shown = list(percentiles.values())
+    least, most = latency["min"] * (1 - BUCKET), latency["max"] * (1 + BUCKET)
+    if sorted(shown) != shown or not least <= shown[0] <= shown[-1] <= most:
+        report.tell(
+            f"{name}: percentiles are left out; they do not rise from the minimum to the maximum."
+        )
+        return {}
+    return {f"latency_{share}_s": percentiles[key] / 1e9 for key, share in QUANTILES.items()}
 
 
 FORMAT = Format(

@@ -15,11 +15,13 @@ class Run:
     """One run: what it is called in its file, its columns of `trials.csv`, and what else it says.
 
     `values` are in the units of their names; `aside` are texts of columns without a known meaning.
+    `variant` is what else the file says of the workload, by its names there.
     """
 
     name: str
     values: Mapping[str, Any]
     aside: Mapping[str, str] = field(default_factory=dict)
+    variant: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

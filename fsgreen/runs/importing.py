@@ -22,6 +22,7 @@ from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import LEVELS, UNITS, Meanings, number
 from fsgreen.runs.places import levels_of
 from fsgreen.runs.report import cells_of_runs, comparisons_of_runs
+from fsgreen.runs.variants import told_apart
 from fsgreen.trace import Boundary
 
 FORMATS: tuple[Format, ...] = (
@@ -119,21 +120,29 @@ def import_runs(
             f"these files are the same, and would count a run twice: {some(again)}",
             next_step="give each run once",
         )
+    levels = {file: levels_of(file.as_posix(), pattern) for file in contents}
+    reports = {file: Report(str(file)) for file in contents}
+    found = [
+        (file, run)
+        for file, data in contents.items()
+        for run in form.read(data, meanings, reports[file])
+    ]
+    runs = [run for _, run in found]
+    if not (pattern and "workload" in pattern.groupindex):
+        runs = told_apart([(reports[file], run) for file, run in found])
     rows: list[dict[str, Any]] = []
     aside: list[dict[str, str]] = []
-    sources = []
-    for nth, (file, data) in enumerate(contents.items(), 1):
-        report = Report(str(file))
-        levels = levels_of(file.as_posix(), pattern)
-        for run in form.read(data, meanings, report):
-            name = "-".join(part for part in (f"r{nth:03d}", file.stem, run.name) if part)
-            row = _row(run, levels, report)
-            if row.keys() & {column for column, _ in UNITS.values()}:
-                rows.append({"trial": name, **row})
-            aside.append({"trial": name, **{_other(key): run.aside[key] for key in run.aside}})
-        sources.append(
-            {"file": file.name, "sha256": hashes[file], "decisions": list(report.decisions)}
-        )
+    numbers = {file: f"r{nth:03d}" for nth, file in enumerate(contents, 1)}
+    for (file, _), run in zip(found, runs, strict=True):
+        name = "-".join(part for part in (numbers[file], file.stem, run.name) if part)
+        row = _row(run, levels[file], reports[file])
+        if row.keys() & {column for column, _ in UNITS.values()}:
+            rows.append({"trial": name, **row})
+        aside.append({"trial": name, **{_other(key): run.aside[key] for key in run.aside}})
+    sources = [
+        {"file": file.name, "sha256": hashes[file], "decisions": list(report.decisions)}
+        for file, report in reports.items()
+    ]
     meanings.finish()
     return ImportedRuns(form.name, _table(rows, boundary), _aside(aside), tuple(sources))
 

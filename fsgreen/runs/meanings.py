@@ -56,7 +56,27 @@ READINGS: Mapping[str, tuple[str, ...]] = {
 }
 """Words of names that look like a quantity, and readings that each allows."""
 
-NUMBER = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,2})?")
+SECONDS = ("s", "sec", "second")
+TIMES = ("time", "runtime", "duration", "elapsed", "latency")
+"""Before `/s` these say their unit: `time/s` is no rate."""
+
+ENERGIES = ("w", "watt", "j", "joule", "wh", "kwh")
+NO_WORK = ("energy", "power", "r")
+"""Before `/J` or `/W` these are no work: `energy/J` says its unit, `r/w` is reading and writing."""
+
+OF_RATES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("mb", "mbyte", "megabyte", "bandwidth", "bw"), READINGS["bandwidth"]),
+    **dict.fromkeys(("mib", "mebibyte"), ("bandwidth_mib_s",)),
+    **dict.fromkeys(("b", "byte"), ("bandwidth_b_s",)),
+    **dict.fromkeys(("kb", "kib", "kbyte", "kilobyte", "gb", "gib", "gbyte", "gigabyte"), ()),
+    **dict.fromkeys(("bit", "kbit", "kilobit", "mbit", "megabit", "gbit", "gigabit"), ()),
+    **dict.fromkeys(("thousand", "million", "billion"), ()),
+    **dict.fromkeys(("energy", "joule"), READINGS["power"]),
+}
+"""Words of rates that count no single operations, and readings that each allows."""
+
+NUMBER = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,2})?")
+"""A double below 0.001 is written with up to 20 decimals before an exponent is."""
 
 
 class Meanings:
@@ -91,13 +111,12 @@ class Meanings:
             return own[column]
         if column in MEANINGS:
             return column
-        words = [word.rstrip("s") for word in re.split(r"[^a-z]+", column.lower())]
-        for word, readings in READINGS.items():
-            if word.rstrip("s") in words:
-                raise FsgreenError(
-                    f"'{column}' can be read as {' or as '.join(readings)}, among others",
-                    next_step=" or ".join(f"--map '{column}={r}'" for r in (*readings, ASIDE)),
-                )
+        readings = _readings(column)
+        if readings:
+            raise FsgreenError(
+                f"'{column}' can be read as {' or as '.join(readings)}, among others",
+                next_step=" or ".join(f"--map '{column}={r}'" for r in (*readings, ASIDE)),
+            )
         return ASIDE
 
     def finish(self) -> None:
@@ -108,6 +127,23 @@ class Meanings:
                 f"no file has a column {', '.join(map(repr, left))}",
                 next_step="write --map with the name as it stands in the file",
             )
+
+
+def _readings(column: str) -> tuple[str, ...]:
+    """Return what a name that states no meaning can be read as; () for a name of none."""
+    words = re.findall(r"[a-z]+|/", column.lower())
+    words = ["per" if word == "/" else word.rstrip("s") or word for word in words]
+    for nth in [nth for nth, word in enumerate(words[:-1]) if word == "per"]:
+        before, unit, after = words[nth - 1] if nth else "", words[nth + 1], words[nth + 2 :]
+        if unit in ENERGIES and before not in NO_WORK:
+            return ()
+        if unit in SECONDS and before not in TIMES:
+            if after[:1] == ["per"]:
+                return ()
+            allowed = (OF_RATES[word] for word in words if word in OF_RATES)
+            return next(allowed, ("throughput_ops_s",))
+    found = (readings for word, readings in READINGS.items() if word.rstrip("s") in words)
+    return next(found, ())
 
 
 def meanings_of(texts: list[str]) -> Meanings:

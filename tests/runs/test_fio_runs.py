@@ -96,6 +96,7 @@ def test_snapshots_of_one_run_are_not_taken_for_runs():
     ("change", "message"),
     [
         (lambda job: job.update(error=5), "met errors in randread"),
+        (lambda job: job.update(total_err=3, first_error=5), "met errors in randread"),
         (lambda job: job["read"].update(total_ios=job["read"]["total_ios"] * 10), "contradict"),
         (lambda job: job["read"].update(runtime=20), "known to one"),
         (lambda job: job["read"].update(runtime=20_010), "contradict"),
@@ -104,11 +105,6 @@ def test_snapshots_of_one_run_are_not_taken_for_runs():
         (lambda job: job["read"].pop("bw_bytes"), "no output of fio"),
         (lambda job: job.pop("write"), "no output of fio"),
         (lambda job: job.update(mixed=job["read"]), "unified_rw_reporting"),
-        (lambda job: job["read"]["clat_ns"]["percentile"].update({"95.000000": 1}), "do not rise"),
-        (
-            lambda job: job["read"]["clat_ns"]["percentile"].update({"99.990000": 10**15}),
-            "do not rise",
-        ),
         (lambda job: job.update(read=job["write"]), "did no I/O"),
     ],
 )
@@ -122,6 +118,68 @@ def test_percentiles_that_lack_some_are_left_out():
     (run,) = read(FORMAT, data)
     assert not any(key.startswith("latency") for key in run.values)
     assert "percentiles are left out" in told(FORMAT, data)
+
+
+def in_one_bucket(least_ns, most_ns):
+    """Latencies that fio counts in one bucket: all percentiles are its middle (stat.c)."""
+    width_ns = 1 << (most_ns.bit_length() - 7)
+    assert least_ns // width_ns == most_ns // width_ns
+    middle_ns = most_ns // width_ns * width_ns + width_ns // 2
+
+    def change(job):
+        latency = job["read"]["clat_ns"]
+        latency |= {"min": least_ns, "max": most_ns, "mean": (least_ns + most_ns) / 2}
+        latency["percentile"] = dict.fromkeys(latency["percentile"], middle_ns)
+
+    return change, middle_ns
+
+
+@pytest.mark.parametrize(
+    ("least_ns", "most_ns"), [(1_007_000, 1_007_500), (1_000_000, 1_000_100), (2**20 - 1,) * 2]
+)
+def test_even_latencies_whose_percentiles_lie_outside_of_them_are_read(least_ns, most_ns):
+    """A percentile is the middle of a bucket: the least one may be below the minimum."""
+    change, middle_ns = in_one_bucket(least_ns, most_ns)
+    assert not least_ns <= middle_ns <= most_ns
+    (run,) = read(FORMAT, changed(RANDREAD, change))
+    assert run.values["latency_p50_s"] == run.values["latency_p99_s"] == middle_ns / 1e9
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"95.000000": 1}, {"99.990000": 10**15}, {"1.000000": 1}], ids=str
+)
+def test_percentiles_that_contradict_each_other_are_left_out_and_the_run_is_read(wrong):
+    """Its rates do not rest on them."""
+    data = changed(RANDREAD, lambda job: job["read"]["clat_ns"]["percentile"].update(wrong))
+    (run,) = read(FORMAT, data)
+    (sound,) = read(FORMAT, RANDREAD)
+    kept = {name: value for name, value in sound.values.items() if "latency" not in name}
+    assert run.values == kept
+    assert "randread: percentiles are left out; they do not rise" in told(FORMAT, data)
+
+
+def test_operations_that_were_cut_short_or_dropped_are_told():
+    data = changed(RANDREAD, lambda job: job["read"].update(short_ios=7, drop_ios=2))
+    assert read(FORMAT, data)[0].values == read(FORMAT, RANDREAD)[0].values
+    sentences = told(FORMAT, data)
+    assert "randread: 7 I/Os came back short (short_ios)." in sentences
+    assert "randread: 2 I/Os were dropped (drop_ios)." in sentences
+    assert "short_ios" not in told(FORMAT, RANDREAD)
+
+
+def test_operations_without_an_error_among_those_that_may_fail_are_read():
+    """continue_on_error alone is no error."""
+    data = changed(RANDREAD, lambda job: job.update(total_err=0, first_error=0))
+    assert read(FORMAT, data)[0].values == read(FORMAT, RANDREAD)[0].values
+
+
+def test_the_output_of_a_client_is_refused_by_name():
+    """fio --client writes its machines where the jobs of one would be."""
+    found = document(RANDREAD)
+    found["client_stats"] = [job | {"hostname": "one", "port": 8765} for job in found.pop("jobs")]
+    message = refused(json.dumps(found).encode())
+    assert "fio --client" in message
+    assert "run fio on the machine itself" in message
 
 
 def test_fio_2_is_refused_for_its_units():

@@ -59,6 +59,13 @@ def test_mapped_columns_are_read_and_others_are_kept_aside():
         ("Power", ("power_w", "power_mw")),
         ("throughput", ("throughput_ops_s", "bandwidth_mb_s")),
         ("MB/s", ("bandwidth_mb_s", "bandwidth_mib_s")),
+        ("throughput (MB/s)", ("bandwidth_mb_s", "bandwidth_mib_s")),
+        ("MiB/s", ("bandwidth_mib_s",)),
+        ("bytes per second", ("bandwidth_b_s",)),
+        ("Joules Per Second", ("power_w", "power_mw")),
+        ("time/s", ("duration_s", "duration_ms")),
+        ("energy/J", ("energy_j", "energy_kwh")),
+        ("R/W latency", ("latency_p50_ms", "latency_p95_ms")),
     ],
 )
 def test_a_quantity_without_a_unit_is_refused_with_its_readings(column, readings):
@@ -67,6 +74,56 @@ def test_a_quantity_without_a_unit_is_refused_with_its_readings(column, readings
     for reading in readings:
         assert reading in message
         assert f"--map '{column}={reading}'" in message
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("Requests Per Second", "Transactions Per Second", "Queries Per Second", "Files/s"),
+        *("req/sec", "ops_per_second", "throughput (requests/s)", "requests / s", "1/s"),
+    ],
+)
+def test_a_rate_is_never_read_as_a_length(column):
+    """25,000 requests a second are not 25,000 s, and more of them are no cost."""
+    data = f"__run_id,__done,{column}\nrun_0_repetition_0,DONE,25000\n".encode()
+    message = refused(data)
+    assert f"--map '{column}=throughput_ops_s'" in message
+    assert f"--map '{column}=aside'" in message
+    assert "duration" not in message
+    (run,) = read(FORMAT, data, f"{column}=throughput_ops_s")
+    assert run.values == {"throughput_ops_s": 25_000.0}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("Requests Per Second Per Watt", "IOPS Per Watt", "Performance Per Watt", "ops/J"),
+        *("MB/s Per Watt", "operations per joule", "Requests Per Second Per Megahertz"),
+        *("GB/s", "Mbit/s", "Million Requests Per Second"),
+    ],
+)
+def test_a_rate_for_which_there_is_no_meaning_is_kept_aside(column):
+    """Work per energy is neither power nor a rate, and no meaning counts in thousands."""
+    data = f"__run_id,__done,{column},energy_j\nrun_0_repetition_0,DONE,5,7\n".encode()
+    (run,) = read(FORMAT, data)
+    assert run.values == {"energy_j": 7.0}
+    assert run.aside == {column: "5"}
+
+
+@pytest.mark.parametrize("value", [1.2345678901234567e-4, 1e-4 + 2**-60, 9.876543210987654e-4])
+def test_small_doubles_are_read_as_python_writes_them(value):
+    """CodeCarbon gives the kWh of a short run with 20 decimals."""
+    assert len(repr(value)) > 20
+    data = f"__run_id,__done,energy\nrun_0_repetition_0,DONE,{value!r}\n".encode()
+    (run,) = read(FORMAT, data, "energy=energy_kwh")
+    assert run.values["energy_j"] == 3.6e6 * value
+
+
+@given(st.floats(min_value=1e-99, max_value=1e15))
+@fuzzed
+def test_every_double_is_read_as_python_writes_it(value):
+    data = f"__run_id,__done,energy_j\nrun_0_repetition_0,DONE,{value!r}\n".encode()
+    assert read(FORMAT, data)[0].values["energy_j"] == value
 
 
 def test_units_are_converted_as_stated():

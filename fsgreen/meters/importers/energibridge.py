@@ -13,6 +13,7 @@ spelt PACAKGE_ENERGY, and before 0.0.3 energy was labelled (W). These are refuse
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -70,13 +71,41 @@ class Rows:
     names: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Recording:
+    """All rows of a file that were kept, with their flags.
+
+    `readings` of counters have an energy at the first row, and no power there; after `wrap_j`
+    joules the first of them starts again (infinite for power).
+    """
+
+    info: MeterInfo
+    readings: Readings
+    flags: Flags
+    wrap_j: float
+
+
 def read(data: bytes, settings: Settings) -> Imported:
     """Read a file; see docs/meters/energibridge.md for the settings.
+
+    Raises FsgreenError as `recording`.
+    """
+    report = Report(settings.name)
+    found = recording(data, settings, report)
+    readings, flags = found.readings, found.flags
+    if readings.energy_wh is not None:
+        report.tell("The first answer of a counter gives no power and was left out.")
+        readings, flags = readings.part(1), flags.after_first()
+    flags.mark(np.isnan(readings.power_w) & ~flags.any(len(readings)), "missing")
+    return imported(found.info, readings, flags, report)
+
+
+def recording(data: bytes, settings: Settings, report: Report) -> Recording:
+    """Read the rows of a file.
 
     Raises FsgreenError on a file that is none of EnergiBridge's, or of a version that wrote wrong
     numbers, and on columns that are not there, count twice or mix power with counters.
     """
-    report = Report(settings.name)
     wanted = settings.texts("columns", ())
     model, serial = settings.text("model", "EnergiBridge"), settings.text("serial", "?")
     gain, range_w = settings.number("gain_error"), settings.number("range_w", RANGE_W)
@@ -107,10 +136,13 @@ def read(data: bytes, settings: Settings) -> Imported:
     mark_steps(time_s, usual_s, flags)
     total: Floats = np.zeros(len(kept))
     counters = columns[0].endswith("(J)")
+    wrap_j = math.inf
     for name in columns:
         values = _values(rows, kept, header.index(name), flags) * UNITS[name.split()[-1]]
         if counters:
-            values = _unwrapped(name, values, range_w * np.diff(time_s), flags, report)
+            most_j = range_w * np.diff(time_s)
+            values, its_wrap_j = _unwrapped(name, values, most_j, flags, report)
+            wrap_j = min(wrap_j, its_wrap_j)
         total = total + values
     power_w = total
     if counters:
@@ -118,11 +150,7 @@ def read(data: bytes, settings: Settings) -> Imported:
         power_w[flags.places("reset")] = NAN
     flags.mark(power_w > range_w, "over-range")
     flags.mark(power_w < 0, "negative")
-    flags.mark(np.isnan(power_w) & ~flags.any(len(kept)), "missing")
     readings = Readings(time_s, power_w, energy_wh=total / 3600 if counters else None)
-    if counters:
-        report.tell("The first answer of a counter gives no power and was left out.")
-        readings, flags = _after_first(readings), flags.after_first()
     info = MeterInfo(
         driver="energibridge",
         model=model,
@@ -136,7 +164,7 @@ def read(data: bytes, settings: Settings) -> Imported:
         constant_error_w=constant_w,
         source="settings",
     )
-    return imported(info, readings, flags, report)
+    return Recording(info, readings, flags, wrap_j)
 
 
 def _header(lines: Sequence[str], report: Report) -> tuple[str, list[str]]:
@@ -226,10 +254,13 @@ def _values(rows: Rows, kept: Sequence[int], place: int, flags: Flags) -> Floats
     return values
 
 
-def _unwrapped(name: str, values_j: Floats, most_j: Floats, flags: Flags, report: Report) -> Floats:
-    """Return a counter that goes on where its register wrapped; `most_j` is the most per step.
+def _unwrapped(
+    name: str, values_j: Floats, most_j: Floats, flags: Flags, report: Report
+) -> tuple[Floats, float]:
+    """Return a counter that goes on where its register wrapped, and after how many joules it does.
 
-    The register counts in units of 2**-n J; n is the least under which all values are whole.
+    `most_j` is the most per step. The register counts in units of 2**-n J; n is the least under
+    which all values are whole.
     """
     known = np.flatnonzero(np.isfinite(values_j))
     for bits in range(MOST_BITS + 1):
@@ -259,16 +290,7 @@ def _unwrapped(name: str, values_j: Floats, most_j: Floats, flags: Flags, report
     back = np.zeros(len(values_j), dtype=bool)
     back[known[1:]] = (steps_j < 0) & ~wraps
     flags.mark(back, "reset")
-    return values_j + wrap_j * np.cumsum(at)
-
-
-def _after_first(readings: Readings) -> Readings:
-    energy_wh = readings.energy_wh
-    return Readings(
-        readings.time_s[1:],
-        readings.power_w[1:],
-        energy_wh=None if energy_wh is None else energy_wh[1:],
-    )
+    return values_j + wrap_j * np.cumsum(at), wrap_j
 
 
 IMPORTER = Importer(
