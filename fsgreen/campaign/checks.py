@@ -50,27 +50,44 @@ def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Ch
     found = f"{level}: {100 * resident_share:.1f} % of the files' bytes in memory"
     if level == "warm":
         return Check(7, resident_share >= WARM_SHARE, found)
-    if not cold_cache:
-        return Check(7, True, "a file system in memory has no cold cache")
-    what = "" if cold_cache is True else f", {cold_cache}"
+    what = f", {cold_cache}" if isinstance(cold_cache, str) else ""
     return Check(7, resident_share <= COLD_SHARE, found + what)
 
 
 def check_device(level: str, mount: Mount) -> Check:
     """Rule 8: the device was brought into the state of the level, as its counters show.
 
-    That of an aged file system is its fragmentation, which was measured.
+    Where the device below was left as it was, the text says why; whether that is a state which
+    trials can share, the rule is asked over all of them. That of an aged file system is its
+    fragmentation, which was measured.
     """
     if level == "aged":
-        measured = mount.fragmentation or {}
-        found = ", ".join(f"{name} {value:.3g}" for name, value in measured.items())
-        return Check(8, bool(measured), f"aged: {found or 'its fragmentation was not measured'}")
+        return Check(8, bool(mount.fragmentation), f"aged: {_fragmentation(mount)}")
     fresh = not mount.fragmentation
-    if mount.state is None:
+    state = mount.state
+    if state is None:
         return Check(8, fresh and level == "initial", f"{level}: a new folder, the disk as found")
-    written_b, discarded_b = mount.state.written_b, mount.state.discarded_b
-    found = f"{written_b / 2**20:.0f} MiB written, {discarded_b / 2**20:.0f} MiB discarded"
-    return Check(8, fresh and mount.state.name == level, f"{mount.state.name}: {found}")
+    counted = (
+        f"{state.written_b / 2**20:.0f} MiB written, {state.discarded_b / 2**20:.0f} MiB discarded "
+        f"of {state.size_b / 2**20:.0f} MiB"
+    )
+    rewritten, whole_b = state.left is None or level == "steady", state.size_b
+    made = (state.left is not None or state.discarded_b >= whole_b) and (
+        not rewritten or state.written_b >= whole_b
+    )
+    found = "; ".join(text for text in (counted if rewritten else None, state.left) if text)
+    return Check(8, fresh and state.name == level and made, f"{state.name}: {found}")
+
+
+def _fragmentation(mount: Mount) -> str:
+    measured = mount.fragmentation or {}
+    if "shortfall_x" not in measured:
+        found = ", ".join(f"{name} {value:.3g}" for name, value in measured.items())
+        return found or "its fragmentation was not measured"
+    return (
+        f"layout score {measured['layout_score_x']:.3f}, {measured['shortfall_x']:.3f} above its "
+        f"target of {measured['target_layout_score_x']:g}"
+    )
 
 
 def check_scheduler(level: str, found: str | None) -> Check:
@@ -83,6 +100,16 @@ def check_audits(first: Mapping[str, Any], ends: Sequence[Mapping[str, Any]]) ->
     """Rule 9: at both ends of the trial the machine is as at the campaign's first audit."""
     changed = audit.differences([first, *ends])
     return Check(9, not changed, f"changed: {changed}" if changed else "unchanged")
+
+
+def check_text(first_sha256: str | None, ends_sha256: Sequence[str]) -> Check:
+    """Rule 9: at both ends of the trial the workload is the text that the campaign began with.
+
+    Campaigns that are older than this do not know which it was; the ends are then compared.
+    """
+    seen = dict.fromkeys(sha256[:12] for sha256 in (first_sha256, *ends_sha256) if sha256)
+    texts = " -> ".join(seen)
+    return Check(9, len(seen) == 1, f"text of the workload {'changed: ' * (len(seen) > 1)}{texts}")
 
 
 def check_speed(
@@ -98,9 +125,13 @@ def check_speed(
     return Check(9, abs(worst) <= limit_percent, found)
 
 
-def check_settled(waited_s: float, power_w: float, band_w: float, settled: bool) -> Check:
-    """Rule 11: power was back in the idle band before the trial began."""
-    return Check(11, settled, f"{power_w:.1f} W against {band_w:.1f} W after {waited_s:.1f} s")
+def check_settled(waited_s: float, power_w: float, band_w: float) -> Check:
+    """Rule 11: power was back in the idle band before the trial's work, in the mean of its idle.
+
+    NaN is a power that no meter told.
+    """
+    found = f"{power_w:.1f} W against {band_w:.1f} W after {waited_s:.1f} s"
+    return Check(11, power_w <= band_w, found)
 
 
 def check_power(power: Mapping[str, Reduced]) -> list[Check]:

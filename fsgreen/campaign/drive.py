@@ -22,7 +22,7 @@ from fsgreen.design import Plan, PlannedTrial
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter, open_meters, simdisk
-from fsgreen.preflight import load
+from fsgreen.preflight import Finding, load
 from fsgreen.progress import progress
 from fsgreen.testbeds import Conditions, Testbed
 
@@ -51,6 +51,7 @@ def run(
     testbed: Testbed,
     meters: Sequence[Mapping[str, Any]] | None = None,
     pulses: bool = False,
+    preflight: Sequence[Finding] | None = None,
 ) -> Campaign:
     """Measure the pending trials of a plan into the campaign `name`.
 
@@ -66,6 +67,8 @@ def run(
         The `[[meter]]` tables of a testbed file; without them the emulated pair is used.
     pulses : bool, optional
         Make load pulses before the first trial and after the last (rule 17).
+    preflight : sequence of Finding, optional
+        What the preflight table said before this start, for the record (rule 10).
 
     Raises
     ------
@@ -84,6 +87,8 @@ def run(
         opened = open_meters(_tables(meters, testbed), testbed.device_name)
         try:
             bench = _prepare_bench(campaign, plan, testbed, opened, workloads)
+            if preflight is not None:
+                campaign.note_preflight(preflight)
             begin, end = _two_patterns() if pulses else ((), ())
             if pulses:
                 _pulse(campaign, begin)
@@ -196,6 +201,7 @@ def _prepare_bench(
         "testbed": testbed.describe(),
         "meters": {name: asdict(info) for name, info in infos.items()},
         "boundary": boundaries.pop(),
+        "workloads": {name: workload.text_sha256() for (name, _), workload in workloads.items()},
     }
     if campaign.begun():
         campaign.check_identity(today)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fsgreen import audit
 from fsgreen.campaign.preparation import conditions_of
-from fsgreen.design import Plan
+from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
 from fsgreen.workloads import Workload, load_workload
@@ -20,11 +20,15 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     ------
     FsgreenError
         For an unknown workload, for a file system, option, device, scheduler or disk that the
-        testbed does not have, and for files that fit neither the image nor, warm, the memory.
+        testbed does not have, for a cold cache in memory, and for files that fit neither the image
+        nor, warm, the memory.
     """
     workloads: Workloads = {}
+    in_memory = testbed.describe()["cold_cache"] is False
     for cell in plan.cells:
         testbed.check(cell.file_system, cell.option, conditions_of(plan, cell))
+        if in_memory and plan.levels(cell)["cache"] == "cold":
+            raise _never_cold(plan, cell, testbed)
         key = (cell.workload, cell.readers)
         if key not in workloads:
             scale = plan.profile.scale[cell.workload]
@@ -45,6 +49,16 @@ def _check_image(workload: Workload, plan: Plan) -> None:
             where=f"studies/{plan.study}.yaml",
             next_step=f"a smaller scale or a larger image_mib in profile {plan.profile.name}",
         )
+
+
+def _never_cold(plan: Plan, cell: Cell, testbed: Testbed) -> FsgreenError:
+    return FsgreenError(
+        f"the cache cannot be cold on {cell.file_system}: files in memory are their own cache "
+        "(rule 7)",
+        where=f"testbed {testbed.kind}, cell {cell.label}",
+        next_step="name a folder on a disk, such as --folder /var/tmp, or declare `cache: warm` "
+        f"in studies/{plan.study}.yaml",
+    )
 
 
 def _check_memory(workload: Workload, plan: Plan) -> None:

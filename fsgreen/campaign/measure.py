@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 
-from fsgreen import design, host, testbeds
+from fsgreen import design, host, preflight, testbeds
 from fsgreen.campaign.drive import run
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
+from fsgreen.testbeds import image
 
 
 def measure(
@@ -15,8 +17,9 @@ def measure(
 ) -> Campaign:
     """Measure the pending trials of a study and print where and on what.
 
-    What a killed run left mounted or attached is removed first. On a testbed with one file system
-    only its cells are measured, and the plan says so.
+    What a killed run left mounted or attached is removed first. What the preflight table warns of
+    is printed, and kept with the campaign. On a testbed with one file system only its cells are
+    measured, and the plan says so.
 
     Parameters
     ----------
@@ -47,6 +50,11 @@ def measure(
             for row in stack.enter_context(host.applied(place.settings, disks=place.disks)):
                 if row.changes:
                     print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
+        findings = preflight.check(folder=_images(place, kind_of_testbed(place, plan)))
+        for finding in findings:
+            if finding.severity in preflight.DISTURBING:
+                mended = f" -> {finding.remedy}" if finding.remedy else ""
+                print(f"preflight {finding.severity}: {finding.subject}: {finding.state}{mended}")
         testbed = stack.enter_context(
             testbeds.open_testbed(
                 kind_of_testbed(place, plan),
@@ -69,7 +77,15 @@ def measure(
             testbed=testbed,
             meters=place.meters,
             pulses=place.pulses,
+            preflight=findings,
         )
+
+
+def _images(place: TestbedFile, kind: str) -> Path | None:
+    """Return where images go; None where that is the choice of the best testbed."""
+    if place.folder is not None or kind == "auto":
+        return place.folder
+    return image.RAM if place.in_memory else testbeds.default_folder(kind)
 
 
 def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:

@@ -16,6 +16,7 @@ from fsgreen import audit, trace
 from fsgreen.campaign import checks, simulated
 from fsgreen.campaign.fitting import Workloads
 from fsgreen.campaign.preparation import Prepared, prepare
+from fsgreen.campaign.settling import settle
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial, values_of
 from fsgreen.errors import FsgreenError
@@ -27,7 +28,6 @@ from fsgreen.trace.reduced import reduce_power
 from fsgreen.trial import Phase, TrialWriter
 from fsgreen.workloads import Outcome, Workload
 
-POLL_S = 0.1
 DIRTY = ("Dirty", "Writeback")
 
 
@@ -86,7 +86,7 @@ def run_trial(bench: Bench, planned: PlannedTrial) -> str | None:
 
 def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> str | None:
     log = _Log()
-    before = audit.audit()
+    before, text_sha256 = audit.audit(), bench.workload(planned).text_sha256()
     clock = {"monotonic_s": time.monotonic(), "unix_s": time.time()}
     simulator = bench.testbed.simulator()
     server_s = None if simulator is None else simulator.processor_s
@@ -98,14 +98,13 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         _settle(bench, planned, capture, log)
         cpu_s = 0.0
         if capture.fault is None and all(check.ok for check in log.checks):
-            _idle(bench, log)
-        if capture.fault is None and all(check.ok for check in log.checks):
             cpu_s = _cpu_s()
             with simulated.watched(bench.testbed, log.simulated):
                 outcome = _work(bench, planned, prepared.mount.directory, capture, log)
             cpu_s = _cpu_s() - cpu_s
             _flush(prepared.mount.directory, log)
-            _idle(bench, log)
+            with log.phase("idle"):
+                time.sleep(bench.plan.profile.idle_s)
         fault = capture.fault
         capture.stop()
     host_table = capture.host_table()
@@ -122,6 +121,10 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         writer.write_table("latency", outcome.latency)
         log.checks += [
             checks.check_audits(bench.identity["audit"], [before, after]),
+            checks.check_text(
+                bench.identity.get("workloads", {}).get(planned.cell.workload),
+                [text_sha256, bench.workload(planned).text_sha256()],
+            ),
             *_check_speed(bench, before, after),
             *checks.check_power(power),
             checks.check_workload(outcome.summary),
@@ -160,6 +163,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         "meters": {name: asdict(info) for name, info in bench.infos.items()},
         "boundary": bench.identity["boundary"],
         "workload": None if outcome is None else outcome.summary,
+        "workload_sha256": text_sha256,
         "mount": _mount_record(prepared.mount),
         "resident_share": prepared.resident_share,
         "settle_s": log.settle_s,
@@ -191,23 +195,11 @@ def _settle(bench: Bench, planned: PlannedTrial, capture: Capture, log: _Log) ->
     """Wait until total power is back in the idle band, that of the cell's disk (rule 11)."""
     bands_w = bench.identity.get("idle_bands_w", {})
     band_w = bands_w.get(planned.cell.disk, bench.identity["idle_band_w"])
-    start_s = time.monotonic()
-    deadline_s = start_s + bench.plan.profile.settle_limit_s
-    with log.phase("settle"):
-        while True:
-            power_w = capture.total_w(since_s=start_s)
-            settled = power_w is not None and power_w <= band_w
-            if settled or capture.fault is not None or time.monotonic() > deadline_s:
-                break
-            time.sleep(POLL_S)
-    log.settle_s = time.monotonic() - start_s
-    seen_w = float("nan") if power_w is None else power_w
-    log.checks.append(checks.check_settled(log.settle_s, seen_w, band_w, settled))
-
-
-def _idle(bench: Bench, log: _Log) -> None:
-    with log.phase("idle"):
-        time.sleep(bench.plan.profile.idle_s)
+    profile = bench.plan.profile
+    phases, check = settle(capture, band_w, profile.idle_s, profile.settle_limit_s)
+    log.phases += phases
+    log.checks.append(check)
+    log.settle_s = phases[0].duration_s
 
 
 def _work(

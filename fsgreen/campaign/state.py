@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from fsgreen import audit, design, paths, trial
 from fsgreen.campaign import stopping
 from fsgreen.design import Measured, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
+from fsgreen.preflight import Finding
 
 PULSES = "pulses.jsonl"
 """A line for each pattern of load pulses."""
@@ -79,7 +82,9 @@ class Campaign:
         return Plan.from_json(self._read(file), file)
 
     def identity(self) -> dict[str, Any]:
-        """Return `campaign.json`: testbed, meters, idle power and audit of the first day.
+        """Return `campaign.json`: testbed, meters, workloads, idle power, audit of the first day.
+
+        And what the preflight table found at each start.
 
         Raises
         ------
@@ -104,6 +109,13 @@ class Campaign:
         """Write `campaign.json`."""
         trial.write_json(self.folder / "campaign.json", {"schema": 1, **identity})
 
+    def note_preflight(self, findings: Iterable[Finding]) -> None:
+        """Add what the preflight table found at this start to `campaign.json` (rule 10)."""
+        identity = self.identity()
+        found = [asdict(finding) for finding in findings if finding.severity != "ok"]
+        starts = [*identity.get("preflight", ()), {"unix_s": time.time(), "findings": found}]
+        trial.write_json(self.folder / "campaign.json", {**identity, "preflight": starts})
+
     def check_testbed(self, today: Mapping[str, Any]) -> None:
         """Refuse another testbed than that of the first day (rule 19), if there was one.
 
@@ -113,12 +125,13 @@ class Campaign:
             self._check_same("testbed", today)
 
     def check_identity(self, today: Mapping[str, Any]) -> None:
-        """Refuse to go on with other meters or on another machine (rules 9, 19, 21).
+        """Refuse to go on with other meters or workloads, or elsewhere (rules 9, 19, 21).
 
         What the analysis would not pool is refused here, before days are spent on it.
         """
         for key in ("meters", "boundary"):
             self._check_same(key, today[key])
+        self._check_texts(today["workloads"])
         changed = audit.differences([self.identity()["audit"], today["audit"]])
         if changed:
             lines = [f"{key}: then {then}, now {now}" for key, (then, now) in changed.items()]
@@ -128,6 +141,23 @@ class Campaign:
                 where=self.folder,
                 next_step="set it as it was (boot that kernel, fsgreen host show), "
                 "or begin another campaign with --name",
+            )
+
+    def _check_texts(self, today: Mapping[str, str]) -> None:
+        """Refuse another text of a workload; an older campaign does not know which it began with.
+
+        Its name stays, and what is done under it would be pooled with something else.
+        """
+        begun = self.identity().get("workloads", {})
+        changed = [name for name, sha256 in today.items() if begun.get(name, sha256) != sha256]
+        if changed:
+            lines = [f"{name}: then {begun[name][:12]}, now {today[name][:12]}" for name in changed]
+            raise FsgreenError(
+                "the text of a workload is not the one that the campaign began with, and trials of "
+                "both would not be pooled (rule 9), by SHA-256:\n    " + "\n    ".join(lines),
+                where=self.folder,
+                next_step="bring back the text (git log -p --follow FILE.f shows its changes), "
+                f"or begin another campaign: --name {self.name}-2",
             )
 
     def _check_same(self, key: str, today: Any) -> None:

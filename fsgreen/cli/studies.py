@@ -51,7 +51,8 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "--folder",
         type=Path,
         help="where the image is made (default: /var/tmp), the directory (default: the folder for "
-        "temporary files) or the data of the simulated disk (default: /dev/shm)",
+        "temporary files, /var/tmp where that is in RAM) or the data of the simulated disk "
+        "(default: /dev/shm)",
     )
     measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.preflight import able, clocks, load, power, settings
-from fsgreen.preflight.finding import ORDER, Finding, Severity
+from fsgreen.preflight.finding import DISTURBING, ORDER, Finding, Severity
 
-__all__ = ["Finding", "Severity", "check"]
+__all__ = ["DISTURBING", "Finding", "Severity", "check"]
 
 
 def check(*, folder: Path | None = None, tree: Tree = HERE) -> list[Finding]:

@@ -15,6 +15,10 @@ tried, or cannot be seen here, which is no reason to think that it is well.
 """
 
 
+DISTURBING: tuple[Severity, ...] = ("blocks", "warning")
+"""Those that a campaign prints before it begins, and that rule 10 names."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """What was looked at, what it is, and the command that mends it."""

@@ -78,7 +78,8 @@ def poolable_trials(campaign: str) -> list[Trial]:
     ------
     FsgreenError
         If there is none; if a file is not the one recorded (rule 22); if a trial is not of the
-        plan (rule 1); if boundaries (rule 19) or checked properties of the machine (rule 9) differ.
+        plan (rule 1); if boundaries (rule 19), checked properties of the machine or the texts of a
+        workload (rule 9) differ.
     """
     folder = paths.raw(campaign)
     plan = read_plan(campaign)
@@ -96,6 +97,7 @@ def poolable_trials(campaign: str) -> list[Trial]:
         _check_planned(trial, plan_hash, planned.get(trial.name))
     _check_boundary(trials)
     _check_machine(trials)
+    _check_workloads(trials)
     return trials
 
 
@@ -137,3 +139,20 @@ def _check_machine(trials: Sequence[Trial]) -> None:
             where=trials[0].folder.parent,
             next_step="split the trials into one campaign for each machine or version",
         )
+
+
+def _check_workloads(trials: Sequence[Trial]) -> None:
+    """Refuse trials of one workload under two texts; older records do not say which it was."""
+    seen: dict[str, dict[str, str]] = {}
+    for trial in trials:
+        if "workload_sha256" in trial.record:
+            texts = seen.setdefault(trial.record["cell"]["workload"], {})
+            texts.setdefault(trial.record["workload_sha256"], trial.name)
+    for workload, texts in seen.items():
+        if len(texts) > 1:
+            raise FsgreenError(
+                f"trials of different texts of the workload {workload} are never pooled (rule 9): "
+                + ", ".join(f"{sha256[:12]} (first {name})" for sha256, name in texts.items()),
+                where=trials[0].folder.parent,
+                next_step="split the trials into one campaign for each text",
+            )

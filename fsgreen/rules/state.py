@@ -10,6 +10,7 @@ from typing import Any
 
 from fsgreen import audit
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
+from fsgreen.rules.device import cell_of, device_state
 from fsgreen.rules.evidence import Evidence, Record
 
 SPEED = "speed_loops_s"
@@ -22,6 +23,9 @@ CALM = {
     "swap_b": (0,),
 }
 """Settings under which speed depends on the work alone (rule 10)."""
+
+OF_THE_AUDIT = ("CPU governor", "turbo", "swap")
+"""What the preflight table calls those of them that it warns of."""
 
 
 def cache_state(evidence: Evidence) -> Answer:
@@ -45,33 +49,6 @@ def cache_state(evidence: Evidence) -> Answer:
     return quiet(
         f"{' and '.join(sorted(map(str, levels)))} before the warm-up in each trial, such as: {how}"
     )
-
-
-def device_state(evidence: Evidence) -> Answer:
-    """Rule 8: a declared level of the device, and a check of it in each trial."""
-    levels = {evidence.level(record, "device") for record in evidence.records}
-    if None in levels:
-        return fired("the plan holds the device's state neither constant nor as a factor")
-    old = [r["trial"] for r in evidence.records if not (r.get("mount") or {}).get("mkfs")]
-    if old:
-        return fired(
-            f"declared {listed(map(str, levels))}, but the file system was taken as it was in "
-            f"{plural(len(old), 'trial')}: {listed(old)}"
-        )
-    checked = evidence.checked(8)
-    failed = evidence.failed(8)
-    if failed:
-        return fired(
-            f"another state than declared in {plural(len(failed), 'trial')}: {listed(failed)}"
-        )
-    said = " and ".join(sorted(map(str, levels)))
-    if len(checked) < len(evidence.records):
-        return unknown(
-            f"declared {said}, with mkfs before each trial; what the device below had been through "
-            f"is recorded for {len(checked)} of {len(evidence.records)} trials"
-        )
-    how = next(iter(checked.values()))
-    return quiet(f"{said}, verified in each of {len(checked)} trials, such as: {how}")
 
 
 def audit_at_both_ends(evidence: Evidence) -> Answer:
@@ -107,7 +84,7 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
 
 
 def calm_machine(evidence: Evidence) -> Answer:
-    """Rule 10: settings of the first audit, and what others took while trials measured."""
+    """Rule 10: the first audit, the preflight tables, and what others took from the trials."""
     found = evidence.identity["audit"]
     wrong = [
         f"{key} {found[key]}" for key, good in CALM.items() if found.get(key) not in (None, *good)
@@ -118,8 +95,9 @@ def calm_machine(evidence: Evidence) -> Answer:
     again = f"; {plural(refused, 'disturbed trial')} set aside" if refused else ""
     if disturbed:
         return fired(f"others were busy in {plural(len(disturbed), 'trial')}: {listed(disturbed)}")
+    wrong += _warnings(evidence.identity.get("preflight", ()))
     if wrong:
-        return fired(f"{', '.join(wrong)}{again}")
+        return fired(f"{'; '.join(wrong)}{again}")
     blank = [key for key in CALM if found.get(key) is None]
     if len(checked) < len(evidence.records):
         return unknown(
@@ -132,6 +110,18 @@ def calm_machine(evidence: Evidence) -> Answer:
     if blank:
         return unknown(f"{calm}; {' and '.join(blank)} cannot be read here (a virtual machine?)")
     return quiet(f"{calm}; {', '.join(f'{key} {found[key]}' for key in CALM)}")
+
+
+def _warnings(starts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what the preflight table warned of at the starts of a campaign, beside the audit."""
+    findings = [
+        finding
+        for start in starts
+        for finding in start["findings"]
+        if finding["severity"] != "note" and finding["subject"] not in OF_THE_AUDIT
+    ]
+    said = {finding["subject"]: finding["state"] for finding in findings}
+    return [f"preflight, {subject}: {state}" for subject, state in said.items()]
 
 
 def cool_down(evidence: Evidence) -> Answer:
@@ -203,7 +193,7 @@ def _unlike_mounts(records: Sequence[Record]) -> list[str]:
         mount["state"] = (mount.get("state") or {}).get("name")  # its counters likewise
         device = mount.pop("device", None)  # its number may differ from day to day
         mount["mkfs"] = [word for word in mount.get("mkfs", ()) if word != device]
-        seen[" ".join(map(str, record["cell"].values()))].add(json.dumps(mount, sort_keys=True))
+        seen[cell_of(record)].add(json.dumps(mount, sort_keys=True))
     return [cell for cell, ways in seen.items() if len(ways) > 1]
 
 

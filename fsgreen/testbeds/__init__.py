@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.testbeds import image, loop
+from fsgreen.testbeds import cache, image, loop, mounts
 from fsgreen.testbeds.base import Availability, Conditions, DeviceState, Mount, Testbed
 from fsgreen.testbeds.directory import DirectoryTestbed
 from fsgreen.testbeds.folders import sweep
@@ -36,9 +36,16 @@ DEFAULT_SIZE_B = 2 << 30
 
 
 def default_folder(kind: str) -> Path:
-    """Return where a testbed of this kind keeps its files, unless that is named or `in_memory`."""
-    of_kind = {"loop": loop.DISK, "simdisk": image.RAM}
-    return of_kind.get(kind) or Path(tempfile.gettempdir())
+    """Return where a testbed of this kind keeps its files, unless that is named or `in_memory`.
+
+    That of a directory is on a disk where there is a choice: in memory no cache is cold (rule 7).
+    """
+    if kind == "simdisk":
+        return image.RAM
+    temporary = Path(tempfile.gettempdir())
+    if kind == "loop" or mounts.holding(temporary).file_system in cache.MEMORY_FILE_SYSTEMS:
+        return loop.DISK
+    return temporary
 
 
 def open_testbed(
@@ -59,8 +66,8 @@ def open_testbed(
         `auto` takes the best that works here; `describe()["why"]` says why.
     folder : Path, optional
         loop: where the image lies (default /var/tmp, in memory /dev/shm). directory: the existing
-        directory (default: the folder for temporary files). simdisk: where the disk's data lie
-        (default /dev/shm).
+        directory (default: the folder for temporary files, /var/tmp where that is memory).
+        simdisk: where the disk's data lie (default /dev/shm).
     in_memory : bool
         loop: the image lies in RAM.
     size_b : int

@@ -84,11 +84,21 @@ class DeviceState:
         Bytes written to the device meanwhile, as the kernel counted them, mkfs not included.
     discarded_b : int
         Bytes discarded meanwhile on the disk below the image; 0 where none takes discards.
+    size_b : int
+        Bytes of the device, which each of both must reach where the disk was made to forget.
+    left : str or None
+        Why the disk below was not made to forget what was written before, None where it was, and
+        where an aged image was put back.
+    remembers : bool or None
+        Whether the state thus rests on what trials before wrote, None where nobody can tell.
     """
 
     name: str
     written_b: int
     discarded_b: int
+    size_b: int
+    left: str | None = None
+    remembers: bool | None = False
 
 
 @dataclass(frozen=True)

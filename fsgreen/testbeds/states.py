@@ -8,7 +8,7 @@ that takes discards, below a file system mounted with `discard`, is discarded an
 that the disk forgets what trials before did. `steady` is written once more, in full: twice since
 the discard, as SNIA's performance test specification asks of a solid-state disk before it is
 measured. What was done is read from the kernel's counters of written and discarded sectors (those
-of /proc/diskstats).
+of /proc/diskstats); where nothing was, the record says why, and whether the disk then remembers.
 """
 
 from __future__ import annotations
@@ -17,17 +17,25 @@ import fcntl
 import os
 import struct
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import commands, guard, image, mounts
+from fsgreen.testbeds import cache, commands, guard, image, mounts
 from fsgreen.testbeds.base import DeviceState
 from fsgreen.testbeds.queue import Queue, disk_of
 
 BLKDISCARD = 0x1277
-DISCARD_S = 5.0
+DISCARD_S = 30.0
 """How long the disk below is given: ext4 discards in the background, and leaves out what was
 written again meanwhile."""
+
+IN_MEMORY = "no state to restore in memory"
+ROTATING = (
+    "no state to restore on a disk that calls itself rotating, as such a disk remembers no writes"
+)
+SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
+NEW = "nothing to restore yet: the image is new"
 
 
 class Written:
@@ -82,24 +90,29 @@ class LoopStates(Written):
     def __init__(self, device: Path, image: Path, size_b: int) -> None:
         super().__init__(device, image, size_b)
         self._untouched_b = self._counters.written_b()
-        self._disk = _discarding_disk(image)
+        self._disk, self._left, self._remembers = _disk_below(image)
 
     def initial(self) -> DeviceState:
-        """Bring the device into its initial state; does nothing where nothing was written.
+        """Bring the device into its initial state, as far as the disk below can be made to forget.
+
+        Nothing is done where nothing was written.
 
         Raises
         ------
         FsgreenError
             If the image keeps holes, or the kernel did not do what it was told.
         """
-        discarded_b = 0
+        discarded_b, left = 0, self._left
         before_b = self._counters.written_b()
-        if self._disk is not None and before_b != self._untouched_b:
+        if self._disk is not None and before_b == self._untouched_b:
+            left = NEW
+        elif self._disk is not None:
             discarded_b = self._discard(self._disk)
             self._fill()
         self.close_holes()
         self._untouched_b = self._counters.written_b()
-        return DeviceState("initial", self._untouched_b - before_b, discarded_b)
+        written_b = self._untouched_b - before_b
+        return DeviceState("initial", written_b, discarded_b, self._size_b, left, self._remembers)
 
     def steady(self) -> DeviceState:
         """Bring the device into its initial state, then write it in full once more.
@@ -112,7 +125,9 @@ class LoopStates(Written):
         before = self.initial()
         self._fill()
         written_b = self._counters.written_b() - self._untouched_b
-        return DeviceState("steady", before.written_b + written_b, before.discarded_b)
+        return replace(
+            before, name="steady", written_b=before.written_b + written_b, remembers=False
+        )
 
     def close_holes(self) -> None:
         """Write zeros where the image is not written, which reads as zeros already.
@@ -164,13 +179,22 @@ class LoopStates(Written):
         return disk.discarded_b() - before_b
 
 
-def _discarding_disk(file: Path) -> Queue | None:
-    """Return the solid-state disk that hears when blocks of a file are freed, None without one."""
+def _disk_below(file: Path) -> tuple[Queue | None, str | None, bool | None]:
+    """Return the disk that can be made to forget a file's blocks: one that hears of those freed.
+
+    None where there is none, with why, and whether what lies below remembers writes, if known.
+    """
     below = mounts.holding(file)
-    discards = any(option.split("=")[0] == "discard" for option in below.options)
+    if below.file_system in cache.MEMORY_FILE_SYSTEMS:
+        return None, IN_MEMORY, False
     disk = disk_of(below)
-    if disk is None or not discards:
-        return None
+    if disk is None:
+        return None, f"not restored: no disk is in sight below {below.file_system}", None
     queue = Queue(disk)
-    takes = queue.number("discard_max_bytes") and not queue.number("rotational")
-    return queue if takes else None
+    if queue.number("rotational"):
+        return None, ROTATING, False
+    if not queue.number("discard_max_bytes"):
+        return None, f"not restored: {disk} takes no discards", True
+    if not any(option.split("=")[0] == "discard" for option in below.options):
+        return None, f"not restored: {below.point} is mounted without discard", True
+    return queue, None, False

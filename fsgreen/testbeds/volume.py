@@ -89,7 +89,8 @@ class Volume:
         kept = self._aged.find(key) or self._age(recipe, key)
         before_b = self.queue.written_b()
         self._aged.put_back(kept)
-        state = DeviceState("aged", self._states.require_written(before_b), 0)
+        written_b = self._states.require_written(before_b)
+        state = DeviceState("aged", written_b, 0, self.size_b)
         mount = self._mount_verified(
             recipe, kept.mkfs, kept.geometry, state, fragmentation=kept.fragmentation
         )

@@ -49,6 +49,16 @@ class Workload(Protocol):
         """Bytes of the files at this scale."""
         ...
 
+    def text_sha256(self) -> str:
+        """Return the SHA-256 of the text that says what it does, read anew each time.
+
+        Raises
+        ------
+        FsgreenError
+            If the text cannot be read.
+        """
+        ...
+
     def check(self) -> None:
         """Check what can be known without touching a directory.
 

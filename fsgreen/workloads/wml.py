@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.errors import FsgreenError
+from fsgreen.trial import sha256_of
 from fsgreen.workloads import engine
 from fsgreen.workloads.base import Outcome
 
@@ -58,6 +59,17 @@ class WmlWorkload:
         A web server's log and a mail server's messages grow while they work; that is not in here.
         """
         return int(self._model["size_b"])
+
+    def text_sha256(self) -> str:
+        """Return the SHA-256 of the text as it is now."""
+        try:
+            return sha256_of(self.file)
+        except OSError as error:
+            raise FsgreenError(
+                f"the text of the workload {self.name} cannot be read: {error.strerror}",
+                where=self.file,
+                next_step="put it back, then start the same command again",
+            ) from error
 
     def check(self) -> None:
         """Check that the engine is installed and accepts the text."""

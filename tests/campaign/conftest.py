@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -23,10 +25,14 @@ class ScriptedWorkload:
     """Work of a known rate; `behave` is called once a run and may raise or change the summary."""
 
     size_b = 2**20
+    text = "the text that the campaign begins with"
 
     def __init__(self, name: str, behave: Callable[[dict[str, Any]], None]) -> None:
         self.name = name
         self._behave = behave
+
+    def text_sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
     def check(self) -> None:
         """Accept everything."""
@@ -108,11 +114,12 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def bed(tmp_path: Path):
-    """Yield the testbed `directory` on a folder of its own."""
-    folder = tmp_path / "bed"
-    folder.mkdir()
-    with testbeds.open_testbed("directory", folder=folder, size_b=2**20) as opened:
+def bed():
+    """Yield the testbed `directory` on a folder of its own, where a cache can be cold."""
+    with (
+        tempfile.TemporaryDirectory(dir=testbeds.default_folder("directory")) as folder,
+        testbeds.open_testbed("directory", folder=Path(folder), size_b=2**20) as opened,
+    ):
         yield opened
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fsgreen import audit, campaign, testbeds
+from fsgreen.campaign.fitting import load_workloads
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
 
@@ -55,3 +56,26 @@ def test_an_option_that_the_testbed_lacks_is_refused(
 ) -> None:
     """A directory has the file system that it lies on, with the options that it was made with."""
     refused(having(plan, option="blk1k"), "blk1k")
+
+
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_a_cold_cache_is_refused_where_files_are_memory(
+    cache: str, data: Path, behave: Behave, bed: testbeds.Testbed, plan: Plan
+) -> None:
+    """Hours of trials on tmpfs would only then be found to be none that were declared."""
+
+    class InMemory:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(bed, name)
+
+        def describe(self) -> dict[str, Any]:
+            return {**bed.describe(), "cold_cache": False}
+
+    wanted = having(plan, cache="warm") if cache == "warm" else plan
+    if cache == "warm":
+        assert load_workloads(wanted, InMemory())
+        return
+    with pytest.raises(FsgreenError, match=r"the cache cannot be cold on \w+") as caught:
+        campaign.run(wanted, "demo", testbed=InMemory())
+    assert "cache: warm" in (caught.value.next_step or "")
+    assert not campaign.Campaign("demo").folder.exists()

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import audit, campaign, design, meters, testbeds, trial
-from fsgreen.campaign import drive, onetrial
+from fsgreen.campaign import drive, onetrial, settling
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
 from fsgreen.preflight import load
@@ -243,19 +243,20 @@ def test_a_meter_that_fails_before_the_work_costs_that_trial_and_is_named(
     runs: list[int] = []
     captures: list[Capture] = []
     behave(lambda summary: runs.append(1))
-    opened, idle = onetrial.Capture, onetrial._idle
+    opened, come_down = onetrial.Capture, settling._come_down
 
     def remember(*given: Any, **named: Any) -> Capture:
         captures.append(opened(*given, **named))
         return captures[-1]
 
-    def fail_once(*given: Any) -> None:
-        idle(*given)
+    def fail_once(*given: Any) -> float:
+        power_w = come_down(*given)
         if len(captures) == 1:
             captures[0]._fail(FsgreenError("the plug did not answer"))
+        return power_w
 
     monkeypatch.setattr(onetrial, "Capture", remember)
-    monkeypatch.setattr(onetrial, "_idle", fail_once)
+    monkeypatch.setattr(settling, "_come_down", fail_once)
     done = campaign.run(replace(plan, trials=plan.trials[:1]), "demo", testbed=bed)
     first, *_ = trial.list_invalid(done.folder)
     assert first.record["reason"] == "the plug did not answer"

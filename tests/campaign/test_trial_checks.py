@@ -39,7 +39,7 @@ def host(user_s_per_s: float, steal_s_per_s: float = 0.0) -> pd.DataFrame:
 
 
 def mount(state: str | None = None, fragmentation: dict[str, float] | None = None) -> Mount:
-    made = None if state is None else DeviceState(state, 2**30, 0)
+    made = None if state is None else DeviceState(state, 2**30, 2**30, 2**30)
     return Mount(Path("/mnt"), None, "ext4", "default", state=made, fragmentation=fragmentation)
 
 
@@ -55,9 +55,8 @@ def test_rule_7_fires_when_the_cache_is_not_as_warm_as_its_level(
     assert f"{100 * share:.1f} %" in found.detail
 
 
-def test_rule_7_cannot_fire_where_files_are_memory_and_says_so() -> None:
-    assert checks.check_cache("cold", 1.0, False).ok
-    assert "no cold cache" in checks.check_cache("cold", 1.0, False).detail
+def test_rule_7_fires_where_files_are_memory_and_says_what_else_cold_means() -> None:
+    assert not checks.check_cache("cold", 1.0, False).ok
     assert "file data only" in checks.check_cache("cold", 0.0, "file data only").detail
 
 
@@ -80,6 +79,40 @@ def test_rule_8_fires_when_the_device_was_not_brought_into_its_state(
 ) -> None:
     check = checks.check_device(level, found)
     assert (check.rule, check.ok) == (8, ok)
+
+
+@pytest.mark.parametrize(
+    ("level", "written_b", "discarded_b", "left", "ok"),
+    [
+        ("initial", 64, 64, None, True),
+        ("initial", 64, 63, None, False),
+        ("initial", 63, 64, None, False),
+        ("initial", 0, 0, "no state to restore in memory", True),
+        ("steady", 63, 0, "no state to restore in memory", False),
+        ("steady", 64, 0, "no state to restore in memory", True),
+        ("steady", 64, 63, None, False),
+    ],
+)
+def test_rule_8_fires_when_what_was_due_was_not_done_in_full(
+    level: str, written_b: int, discarded_b: int, left: str | None, ok: bool
+) -> None:
+    """The name that the testbed gives to the state shows nothing."""
+    state = DeviceState(level, written_b << 20, discarded_b << 20, 64 << 20, left)
+    found = checks.check_device(level, Mount(Path("/mnt"), None, "ext4", "default", state=state))
+    assert (found.rule, found.ok) == (8, ok)
+    assert (left or f"{discarded_b} MiB discarded of 64 MiB") in found.detail
+
+
+def test_rule_8_says_that_nothing_was_restored_and_not_what_was_counted() -> None:
+    state = DeviceState("initial", 0, 0, 64 << 20, "no state to restore in memory")
+    found = checks.check_device("initial", Mount(Path("/"), None, "ext4", "default", state=state))
+    assert found.detail == "initial: no state to restore in memory"
+
+
+def test_rule_8_says_how_far_from_its_target_an_aged_file_system_stayed() -> None:
+    found = {"layout_score_x": 0.938, "target_layout_score_x": 0.9, "shortfall_x": 0.038}
+    detail = checks.check_device("aged", mount("aged", found)).detail
+    assert detail == "aged: layout score 0.938, 0.038 above its target of 0.9"
 
 
 def test_rule_8_says_how_fragmented_an_aged_file_system_is() -> None:
@@ -128,6 +161,25 @@ def test_rule_9_fires_when_the_machine_changed_in_mid_trial_or_since_the_first_o
 
 
 @pytest.mark.parametrize(
+    ("first", "ends", "ok"),
+    [
+        ("a" * 64, ["a" * 64, "a" * 64], True),
+        ("b" * 64, ["a" * 64, "a" * 64], False),
+        ("a" * 64, ["a" * 64, "b" * 64], False),
+        (None, ["a" * 64, "a" * 64], True),
+        (None, ["a" * 64, "b" * 64], False),
+    ],
+)
+def test_rule_9_fires_on_another_text_of_the_workload(
+    first: str | None, ends: list[str], ok: bool
+) -> None:
+    """An edit between two trials, or in one, would pool two workloads under one name."""
+    found = checks.check_text(first, ends)
+    assert (found.rule, found.ok) == (9, ok)
+    assert "aaaaaaaaaaaa" in found.detail
+
+
+@pytest.mark.parametrize(
     ("user", "steal", "ok"), [(0.25, 0.0, True), (0.5, 0.0, False), (0.2, 0.2, False)]
 )
 def test_rule_10_fires_when_others_took_the_processor(user: float, steal: float, ok: bool) -> None:
@@ -136,8 +188,9 @@ def test_rule_10_fires_when_others_took_the_processor(user: float, steal: float,
 
 
 def test_rule_11_fires_when_power_did_not_come_down() -> None:
-    assert checks.check_settled(1.0, 220.0, 225.0, True).ok
-    assert not checks.check_settled(60.0, 240.0, 225.0, False).ok
+    assert checks.check_settled(1.0, 220.0, 225.0).ok
+    assert not checks.check_settled(60.0, 240.0, 225.0).ok
+    assert not checks.check_settled(60.0, float("nan"), 225.0).ok, "no meter told"
 
 
 def test_rule_13_fires_on_a_gap() -> None:

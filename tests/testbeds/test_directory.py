@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import Conditions, available, cache, directory, mounts, open_testbed
+from fsgreen.testbeds import (
+    Conditions,
+    available,
+    cache,
+    default_folder,
+    directory,
+    mounts,
+    open_testbed,
+)
 
 SIZE_B = 1 << 20
 
@@ -45,6 +53,20 @@ def test_remount_drops_the_file_data(tmp_path: Path) -> None:
         bed.remount()
         assert bed.resident_share() == 0
         assert bed.warm() == 1
+
+
+def test_without_a_folder_it_goes_where_a_cache_can_be_cold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/tmp is memory on many systems: the first campaign of a student would be refused."""
+    shm = Path("/dev/shm")
+    if present(shm) not in cache.MEMORY_FILE_SYSTEMS:
+        pytest.skip("/dev/shm is no tmpfs here: mount one")
+    monkeypatch.setattr(tempfile, "tempdir", str(shm))
+    assert default_folder("directory") == Path("/var/tmp")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    in_memory = present(tmp_path) in cache.MEMORY_FILE_SYSTEMS
+    assert default_folder("directory") == (Path("/var/tmp") if in_memory else tmp_path)
 
 
 def test_pages_that_stay_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,7 @@ def test_an_image_in_memory_is_initial_without_being_written_again() -> None:
             state = bed.prepare("ext4", "default").state
             assert state is not None
             assert (state.name, state.written_b, state.discarded_b) == ("initial", 0, 0)
+            assert (state.left, state.remembers) == (states.IN_MEMORY, False)
 
 
 @pytest.fixture
@@ -61,10 +62,12 @@ def test_a_solid_state_disk_forgets_the_trial_before(solid_state: Path) -> None:
     with open_testbed("loop", folder=solid_state, size_b=SIZE_B) as bed:
         first = bed.prepare("ext4", "default").state
         assert first is not None and (first.written_b, first.discarded_b) == (0, 0)
+        assert (first.left, first.remembers) == (states.NEW, False)
         for name, passes in (("initial", 1), ("steady", 2)):
             state = bed.prepare("ext4", "default", Conditions(device=name)).state
             assert state is not None and state.name == name
-            assert state.discarded_b >= SIZE_B
+            assert state.discarded_b >= SIZE_B == state.size_b
+            assert (state.left, state.remembers) == (None, False)
             assert passes * SIZE_B <= state.written_b < (passes + 1) * SIZE_B
             assert image_of(solid_state).stat().st_blocks * 512 >= SIZE_B
 
@@ -77,6 +80,43 @@ def test_an_image_on_a_rotating_disk_stays_in_its_zone(solid_state: Path) -> Non
         bed.prepare("ext4", "default")
         state = bed.prepare("ext4", "default").state
         assert state is not None and (state.written_b, state.discarded_b) == (0, 0)
+        assert (state.left, state.remembers) == (states.ROTATING, False)
+
+
+@pytest.mark.loop
+def test_a_disk_that_is_not_told_what_is_freed_remembers_and_the_record_says_so(
+    solid_state: Path,
+) -> None:
+    """Most laptops mount without discard: every trial but the first finds what others wrote."""
+    subprocess.run(["mount", "-o", "remount,nodiscard", str(solid_state)], check=True)
+    with open_testbed("loop", folder=solid_state, size_b=SIZE_B) as bed:
+        bed.prepare("ext4", "default")
+        state = bed.prepare("ext4", "default").state
+        assert state is not None and (state.written_b, state.discarded_b) == (0, 0)
+        assert state.left == f"not restored: {solid_state} is mounted without discard"
+        assert state.remembers is True
+        steady = bed.prepare("ext4", "default", Conditions(device="steady")).state
+        assert steady is not None and steady.remembers is False
+
+
+@pytest.mark.parametrize(("rotational", "discards"), [(1, 1), (0, 0)])
+def test_why_nothing_can_be_discarded_is_known_of_each_disk(
+    rotational: int, discards: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = {"rotational": rotational, "discard_max_bytes": discards}
+    monkeypatch.setattr(states, "disk_of", lambda _: "sda")
+    monkeypatch.setattr(Queue, "number", lambda _, name: numbers[name])
+    below = mounts.MountEntry("8:1", tmp_path, "ext4", "/dev/sda1", ("rw", "discard"))
+    monkeypatch.setattr(mounts, "holding", lambda _: below)
+    left, remembers = states._disk_below(tmp_path)[1:]
+    if rotational:
+        assert (left, remembers) == (states.ROTATING, False)
+    else:
+        assert (left, remembers) == ("not restored: sda takes no discards", True)
+    monkeypatch.setattr(states, "disk_of", lambda _: None)
+    left, remembers = states._disk_below(tmp_path)[1:]
+    assert left == "not restored: no disk is in sight below ext4"
+    assert remembers is None, "nobody can tell"
 
 
 @pytest.mark.loop

@@ -1,5 +1,6 @@
 """Workloads as campaigns use them."""
 
+import hashlib
 import subprocess
 import threading
 import time
@@ -126,6 +127,18 @@ def test_a_text_of_the_users_own_is_a_workload(tmp_path: Path) -> None:
     outcome = workload.run(tmp_path / "files", SEED, 0.0, 0.5)
     assert (workload.name, outcome.summary["notes"]) == ("mine", [])
     assert set(outcome.latency["flowop"]) == {"s"}
+
+
+def test_an_edited_text_is_another_workload(tmp_path: Path) -> None:
+    """Its name stays, so that nothing else would tell the campaign that goes on (rule 9)."""
+    workload = own(tmp_path, OWN + "run")
+    first = workload.text_sha256()
+    assert first == hashlib.sha256((OWN + "run").encode()).hexdigest()
+    (tmp_path / "mine.f").write_text(OWN.replace("1k", "2k") + "run")
+    assert workload.text_sha256() != first
+    (tmp_path / "mine.f").unlink()
+    with pytest.raises(FsgreenError, match=r"text of the workload mine cannot be read"):
+        workload.text_sha256()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ each trial: initial does nothing, and steady, written in full, differs from it i
 from __future__ import annotations
 
 from fsgreen.testbeds.base import DeviceState
-from fsgreen.testbeds.states import Written
+from fsgreen.testbeds.states import SIMULATED, Written
 
 
 class SimulatedStates(Written):
@@ -15,13 +15,14 @@ class SimulatedStates(Written):
 
     def initial(self) -> DeviceState:
         """Do nothing: there is nothing that the disk could forget."""
-        return DeviceState("initial", 0, 0)
+        return DeviceState("initial", 0, 0, self._size_b, SIMULATED)
 
     def steady(self) -> DeviceState:
         """Write all of it once."""
         before_b = self._counters.written_b()
         self._fill()
-        return DeviceState("steady", self.require_written(before_b), 0)
+        written_b = self.require_written(before_b)
+        return DeviceState("steady", written_b, 0, self._size_b, SIMULATED)
 
     def close_holes(self) -> None:
         """Do nothing: a sector that was never written is as fast as any other."""

@@ -1,0 +1,89 @@
+"""Waiting until the power is back in the idle band, and stays there (rule 11)."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from fsgreen.campaign.checks import Check, check_settled
+from fsgreen.meters import Capture
+from fsgreen.trace.energy import integral_j
+from fsgreen.trial import Phase
+
+POLL_S = 0.1
+
+NEIGHBOURS = 2
+"""Intervals before a span from which the reading before its edge is taken."""
+
+
+def settle(
+    capture: Capture, band_w: float, idle_s: float, limit_s: float
+) -> tuple[list[Phase], Check]:
+    """Wait for an idle phase of `idle_s` whose mean power is in the band, `limit_s` at most.
+
+    A single reading in the band begins an idle phase. Where its mean turns out to lie above, as
+    when a job of the system begins in it, it becomes a part of settling, and another is waited for.
+
+    Parameters
+    ----------
+    capture : Capture
+        It records; if it fails, the wait ends.
+    band_w : float
+        Upper end of the idle band of all meters together.
+    idle_s, limit_s : float
+        Length of the idle phase, and after what time none begins any more.
+
+    Returns
+    -------
+    list of Phase
+        `settle`, and `idle` behind it where the power had come down.
+    Check
+        Rule 11, with the mean power of the last idle phase, or the last reading where none began.
+    """
+    start_s = attempt_s = time.monotonic()
+    deadline_s = start_s + limit_s
+    while True:
+        power_w = _come_down(capture, band_w, attempt_s, deadline_s)
+        end_s = time.monotonic()
+        if power_w <= band_w and capture.fault is None:
+            time.sleep(idle_s)
+            idle = Phase("idle", end_s, time.monotonic())
+            power_w = _mean_w(capture, idle)
+            if power_w <= band_w:
+                check = check_settled(end_s - start_s, power_w, band_w)
+                return [Phase("settle", start_s, end_s), idle], check
+            attempt_s = end_s = idle.end_s
+        if capture.fault is not None or time.monotonic() > deadline_s:
+            return [Phase("settle", start_s, end_s)], check_settled(
+                end_s - start_s, power_w, band_w
+            )
+
+
+def _come_down(capture: Capture, band_w: float, since_s: float, deadline_s: float) -> float:
+    """Return the newest total power once it is in the band, or at the deadline; NaN without any."""
+    while True:
+        power_w = capture.total_w(since_s=since_s)
+        down = power_w is not None and power_w <= band_w
+        if down or capture.fault is not None or time.monotonic() > deadline_s:
+            return np.nan if power_w is None else power_w
+        time.sleep(POLL_S)
+
+
+def _mean_w(capture: Capture, idle: Phase) -> float:
+    """Return the mean total power of an idle phase, as far as the traces reach.
+
+    It waits until each meter has a reading beyond the phase, so that the mean is the one that the
+    analysis finds. NaN where a reading has no value, or a meter failed.
+    """
+    total_w = 0.0
+    for name, info in capture.infos.items():
+        while capture.latest_w(name, idle.end_s) is None:
+            if capture.fault is not None:
+                return np.nan
+            time.sleep(POLL_S)
+        found = capture.since(name, idle.start_s - NEIGHBOURS / info.rate_hz)
+        start_s = max(idle.start_s, float(found.time_s[0]))
+        energy_j = integral_j(found.time_s, found.power_w, start_s, idle.end_s)
+        total_w += energy_j / (idle.end_s - start_s)
+    return total_w

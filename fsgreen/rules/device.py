@@ -1,0 +1,108 @@
+"""Rule 8: was the device below the file system in the state that the plan says?"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fsgreen.rules.answer import Answer, fired, listed, plural, quiet, unknown
+from fsgreen.rules.evidence import Evidence, Record
+
+NO_STATE = {
+    "simdisk": "no state to restore on a simulated disk, which remembers no writes",
+    "in_memory": "no state to restore in memory",
+    "rotational": "no state to restore on a disk that calls itself rotating",
+}
+"""Kind of testbed, or what it says of itself, where a device has no state that trials change."""
+
+
+def device_state(evidence: Evidence) -> Answer:
+    """Rule 8: a declared level of the device, and a check of it in each trial."""
+    levels = {evidence.level(record, "device") for record in evidence.records}
+    if None in levels:
+        return fired("the plan holds the device's state neither constant nor as a factor")
+    old = [r["trial"] for r in evidence.records if not (r.get("mount") or {}).get("mkfs")]
+    if old:
+        return fired(
+            f"declared {listed(map(str, levels))}, but the file system was taken as it was in "
+            f"{plural(len(old), 'trial')}: {listed(old)}"
+        )
+    failed = evidence.failed(8)
+    if failed:
+        return fired(
+            f"another state than declared in {plural(len(failed), 'trial')}: {listed(failed)}"
+        )
+    young = _aged_too_little(evidence.records)
+    if young:
+        return fired(
+            f"aged less than asked for, so not as others are, in {plural(len(young), 'cell')}: "
+            + "; ".join(f"{cell} ({found})" for cell, found in sorted(young.items()))
+        )
+    checked = evidence.checked(8)
+    said = " and ".join(sorted(map(str, levels)))
+    if len(checked) < len(evidence.records):
+        return unknown(
+            f"declared {said}, with mkfs before each trial; what the device below had been through "
+            f"is recorded for {len(checked)} of {len(evidence.records)} trials"
+        )
+    return _restored(said, checked, evidence)
+
+
+def _restored(said: str, checked: Mapping[str, str], evidence: Evidence) -> Answer:
+    """Return what was done to the device before the trials, and what was left and why."""
+    states = {r["trial"]: _state_of(r, evidence.identity["testbed"]) for r in evidence.records}
+    left: dict[str, list[str]] = defaultdict(list)
+    for trial, state in states.items():
+        if state["left"] is not None:
+            left[state["left"]].append(trial)
+    why = [f"{reason} ({plural(len(trials), 'trial')})" for reason, trials in left.items()]
+    whole = [trial for trial, state in states.items() if state["left"] is None]
+    if whole:
+        how = checked[whole[0]]
+        why.insert(0, f"verified in {plural(len(whole), 'trial')}, such as: {how}")
+    text = f"declared {said}: {'; '.join(why)}"
+    if any(state["remembers"] for state in states.values()):
+        return fired(text)
+    if any(state["remembers"] is None for state in states.values()):
+        return unknown(text)
+    return quiet(text)
+
+
+def _state_of(record: Record, testbed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return why the device was left as it was in a trial, if it was, and whether it remembers.
+
+    Only `initial` can leave it: the others write all of it. Records older than these keys have the
+    kernel's counters, and what the testbed is.
+    """
+    state = record["mount"].get("state") or {}
+    if state.get("name", "initial") != "initial":
+        return {"left": None, "remembers": False}
+    if "left" in state:
+        return {"left": state["left"], "remembers": state["remembers"]}
+    if "size_b" in testbed and state.get("discarded_b", 0) >= testbed["size_b"]:
+        return {"left": None, "remembers": False}
+    for known, why in NO_STATE.items():
+        if testbed["kind"] == known or testbed.get(known):
+            return {"left": why, "remembers": False}
+    return {"left": "not restored in full, and no record says why", "remembers": None}
+
+
+def _aged_too_little(records: Sequence[Record]) -> dict[str, str]:
+    """Return the aged cells whose layout stayed above the target, with the worst of each."""
+    worst: dict[str, Mapping[str, float]] = {}
+    for record in records:
+        found = record["mount"].get("fragmentation") or {}
+        shortfall_x, cell = found.get("shortfall_x", 0.0), cell_of(record)
+        if shortfall_x > worst.get(cell, {}).get("shortfall_x", 0.0):
+            worst[cell] = found
+    return {
+        cell: f"layout score {found['layout_score_x']:.3f}, asked for "
+        f"{found['target_layout_score_x']:g} at most"
+        for cell, found in worst.items()
+    }
+
+
+def cell_of(record: Record) -> str:
+    """Return the levels of a trial's cell in a line."""
+    return " ".join(map(str, record["cell"].values()))
