@@ -19,6 +19,7 @@ CAMPAIGN = "fast10-options"
 HEADINGS = {
     "none": "as it is",
     "mount": "mount options: on a file system as it is",
+    "offline": "in place: unmounted, a command, mounted again",
     "format": "format options: mkfs, and the data from a backup",
     "file system": "another file system: mkfs, and the data from a backup",
 }
@@ -70,7 +71,7 @@ def _recommend(options: argparse.Namespace) -> None:
     command.show(source.holds_for(workload))
     sys.stdout.flush()
     table = recommend.recommend(
-        source.trials, source.cells, workload, source.plan.bounds, now, wanted
+        source.trials, source.cells, workload, source.plan.bounds, source.gate, now, wanted
     )
     for metric in ("throughput", "efficiency"):
         _print_ranking(table[table["metric"] == metric])
@@ -91,20 +92,20 @@ def _recommend(options: argparse.Namespace) -> None:
 
 def _print_ranking(ranked: pd.DataFrame) -> None:
     """Print one metric: the best of all first, then each kind of change from the cheapest on."""
+    from fsgreen import confounds
     from fsgreen.papers.cells import UNIT
 
     metric, boundary = ranked["metric"].iloc[0], ranked["boundary"].iloc[0]
     unit = UNIT[metric]
     power = f", {boundary} power" if metric == "efficiency" else ""
-    if (ranked["verdict"] == "modelled").any():
-        power += ": decides nothing"
+    power += ": decides nothing" if power and boundary == "modelled" else ""
     print()
     command.show(f"by {UNITS[unit]}{power} (95 % intervals)", hang=3)
-    first = ranked.iloc[0]
-    level = ranked[ranked["beside_best"].isin(("equivalent", "inconclusive"))]
     if len(ranked) > 1:
-        beside = f"not told apart from it: {_names(level)}"
-        command.show(f"  first: {_name(first)}; {beside}", hang=INDENT)
+        command.show(f"  first: {_first(ranked)}", hang=INDENT)
+    changes = ranked[ranked["change"] != "none"]
+    if (changes["gate"] != "passed").any():
+        command.show(f"  {confounds.sentence(changes)}", hang=INDENT)
     width = max(len(_name(row)) for row in ranked.to_dict("records"))
     for kind, heading in HEADINGS.items():
         rows = ranked[ranked["change"] == kind]
@@ -115,17 +116,29 @@ def _print_ranking(ranked: pd.DataFrame) -> None:
             _print_row(row, width, *(f"{metric}{end}_{unit}" for end in ("", "_low", "_high")))
 
 
+def _first(ranked: pd.DataFrame) -> str:
+    """Return the best with all that it is not told apart from: it may be the luckiest of many."""
+    best = ranked[ranked["beside_best"] == "best"]
+    if best.empty:
+        return "none, as none has a steady state"
+    level = ranked[~ranked["beside_best"].isin(("best", "different"))]
+    return f"{_name(best.iloc[0])}; not told apart from it: {_names(level)}"
+
+
 def _print_row(row: dict[str, Any], width: int, value: str, low: str, high: str) -> None:
+    """Print a configuration; a mean and a place in the ranking only if it has a steady state."""
     from fsgreen.recommend import percent
 
-    absolute = f"{row[value]:,.4g}" if row[value] < THOUSAND else f"{row[value]:,.0f}"
-    half_percent = 50 * (row[high] - row[low]) / row[value]
-    half = "" if math.isnan(half_percent) else f" +- {half_percent:.0f} %"
+    order, absolute = "-", ""
+    if row["state"] != "inconsistent":
+        order = str(row["order"])
+        absolute = f"{row[value]:,.4g}" if row[value] < THOUSAND else f"{row[value]:,.0f}"
+        half_percent = 50 * (row[high] - row[low]) / row[value]
+        absolute += "" if math.isnan(half_percent) else f" +- {half_percent:.0f} %"
     effect = "" if row["change"] == "none" else percent(row)
     says = "" if row["verdict"] == "modelled" else row["says"]  # it stands above all of them
     command.show(
-        f"  {row['order']:4} {_name(row):{width}}  {absolute + half:>16}  {effect:>18}  "
-        f"n={row['n']}  {says}",
+        f"  {order:>4} {_name(row):{width}}  {absolute:>16}  {effect:>18}  n={row['n']}  {says}",
         hang=INDENT + width + 2,
     )
     if row["verdict"] == "gain":

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from fsgreen.errors import unknown
 from fsgreen.papers.effects import Config
+from fsgreen.recommend import inplace
 from fsgreen.testbeds import options
 from fsgreen.testbeds.options import Setting
 
-Kind = Literal["none", "mount", "format", "file system"]
+Kind = Literal["none", "mount", "offline", "format", "file system"]
 
-KINDS: tuple[Kind, ...] = ("none", "mount", "format", "file system")
+KINDS: tuple[Kind, ...] = ("none", "mount", "offline", "format", "file system")
 """From the cheapest to the dearest change."""
 
 HAZARDS = {
@@ -53,12 +54,18 @@ class Change:
         """Return the hazards in words."""
         return "; ".join(HAZARDS[name] for name in self.hazards)
 
+    @property
+    def reformats(self) -> bool:
+        """Return whether it takes mkfs, and the data from a backup."""
+        return self.kind in ("format", "file system")
+
 
 def change(now: Config, then: Config) -> Change:
     """Return what it takes to get from `now` to `then`.
 
-    A mount option can be changed on a file system that is in use or at its next mount, a format
-    option only by mkfs, as is another file system.
+    A mount option can be changed on a file system that is in use or at its next mount. What mkfs
+    sets takes mkfs, as does another file system, but where a command on the unmounted device does
+    the same.
 
     Raises
     ------
@@ -69,15 +76,18 @@ def change(now: Config, then: Config) -> Change:
     before, after = _settings(now), _settings(then)
     if then == now:
         return Change("none", "", ())
-    if then.file_system != now.file_system:
-        return Change("file system", _mkfs(then, after), hazards)
-    if _made(before) != _made(after):
-        return Change("format", _mkfs(then, after), hazards)
-    return Change("mount", _mount(then, before, after), hazards)
+    commands = inplace.commands(now, then, _made(before, but=after), _made(after, but=before))
+    if commands is None:
+        kind: Kind = "format" if then.file_system == now.file_system else "file system"
+        return Change(kind, _mkfs(then, after), hazards)
+    by_slot = [{setting.slot: setting for setting in each.values()} for each in (before, after)]
+    return Change(
+        "offline" if commands else "mount", _mount(now, then, commands, *by_slot), hazards
+    )
 
 
 def _settings(config: Config) -> dict[str, Setting]:
-    """Return what differs from the defaults of the file system, by slot."""
+    """Return what differs from the defaults of the file system, by the names of options."""
     if config.option == "default":
         return {}
     spec = options.file_system(config.file_system)
@@ -85,11 +95,12 @@ def _settings(config: Config) -> dict[str, Setting]:
     for name in names:
         if name not in spec.options:
             raise unknown("option", name, ["default", *spec.options], where=config.file_system)
-    return {spec.options[name].slot: spec.options[name] for name in names}
+    return {name: spec.options[name] for name in names}
 
 
-def _made(settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    return {slot: setting for slot, setting in settings.items() if setting.mkfs}
+def _made(settings: Mapping[str, Setting], *, but: Mapping[str, Setting]) -> list[str]:
+    """Return the options that mkfs sets, without those of the same name and meaning elsewhere."""
+    return [name for name, setting in settings.items() if setting.mkfs and but.get(name) != setting]
 
 
 def _mkfs(config: Config, settings: Mapping[str, Setting]) -> str:
@@ -99,18 +110,29 @@ def _mkfs(config: Config, settings: Mapping[str, Setting]) -> str:
     return command + (f"; mount -o {','.join(mounted)}" if mounted else "")
 
 
-def _mount(config: Config, before: Mapping[str, Setting], after: Mapping[str, Setting]) -> str:
+def _mount(
+    now: Config,
+    then: Config,
+    commands: Sequence[str],
+    before: Mapping[str, Setting],
+    after: Mapping[str, Setting],
+) -> str:
     """Return the command; what takes access times can be changed while it is in use."""
-    usual = {setting.slot: setting for setting in options.file_system(config.file_system).defaults}
     slots = {**before, **after}
     changed = [slot for slot in slots if before.get(slot) != after.get(slot)]
-    in_use = changed == ["atime"]
+    if changed == ["atime"] and not commands:
+        return f"mount -o remount,{_words(then, after, changed)}"
     # A remount keeps what it does not name, a mount does not.
-    wanted = [after.get(slot) or usual.get(slot) for slot in (changed if in_use else slots)]
-    words = ",".join(word for setting in wanted if setting for word in setting.mount)
-    if in_use:
-        return f"mount -o remount,{words}"
-    return f"umount; mount -o {words}" if words else "umount; mount"
+    words = _words(then, after, slots)
+    mount = "mount" if then.file_system == now.file_system else f"mount -t {then.file_system}"
+    return "; ".join(["umount", *commands, f"{mount} -o {words}" if words else mount])
+
+
+def _words(config: Config, settings: Mapping[str, Setting], slots: Iterable[str]) -> str:
+    """Return the mount options of some slots, the defaults of the file system included."""
+    usual = {setting.slot: setting for setting in options.file_system(config.file_system).defaults}
+    wanted = [settings.get(slot) or usual.get(slot) for slot in slots]
+    return ",".join(word for setting in wanted if setting for word in setting.mount)
 
 
 def _hazards(config: Config) -> frozenset[str]:

@@ -10,7 +10,7 @@ from fsgreen.papers.effects import Config
 from fsgreen.recommend.changes import change
 
 KNOWN = {
-    "no reformat": "mount options only: nothing that needs mkfs",
+    "no reformat": "nothing that needs mkfs, and the data from a backup",
     "no relaxed durability": "nothing that puts data at a risk that they do not run now",
     "file system NAME": "this file system only, with any of its options",
 }
@@ -32,7 +32,7 @@ class Constraints:
         step = change(now, then)
         if self.file_system not in (None, then.file_system):
             return f"the file system is to be {self.file_system}"
-        if self.no_reformat and step.kind in ("format", "file system"):
+        if self.no_reformat and step.reformats:
             return "it takes a reformat"
         if self.no_relaxed_durability and step.hazards:
             return step.risk

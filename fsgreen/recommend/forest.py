@@ -7,13 +7,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from fsgreen.figures import empty, look_of, modelled, new, note, styled
+from fsgreen.figures import empty, flag, look_of, modelled, new, note, styled
+from fsgreen.figures.confounds import FLAG
 from fsgreen.recommend.changes import KINDS
 
 HEADING = {
     "mount": "mount options",
-    "format": "format options",
-    "file system": "other file systems",
+    "offline": "in place, unmounted",
+    "format": "format options (mkfs)",
+    "file system": "other file systems (mkfs)",
 }
 DECIDED = ("gain", "loss")
 TITLE = {"throughput": "operations per second", "efficiency": "operations per joule"}
@@ -27,7 +29,8 @@ def forest(table: pd.DataFrame) -> Figure:
     """Return effects with 95 % intervals on throughput and efficiency, side by side.
 
     Rows are grouped by what a change takes and ranked by throughput. A filled mark is told apart
-    from what there is now; the grey band is the bound within which a difference counts as none.
+    from what there is now, one with a dagger may be the work of a confound; the grey band is the
+    bound within which a difference counts as none. Without a steady state there is no mark.
 
     Parameters
     ----------
@@ -47,7 +50,8 @@ def forest(table: pd.DataFrame) -> Figure:
         for place, line in enumerate(lines):
             if isinstance(line, tuple):
                 _mark(axes, place, of_metric.loc[line], line[0])
-        _scale(axes, of_metric)
+        flag(axes, _flagged(lines, of_metric))
+        _scale(axes, of_metric[of_metric["verdict"] != "inconsistent"])
         axes.set_title(title)
         axes.tick_params(axis="y", length=0)
         if metric == "efficiency":
@@ -57,10 +61,11 @@ def forest(table: pd.DataFrame) -> Figure:
     figure.suptitle(f"{now['workload']}: relative to {name} {now['option']}", x=0.01, ha="left")
     least, most = table["n"].min(), table["n"].max()
     blocks = f"{least}" if least == most else f"{least} to {most}"
+    confounded = f"; {FLAG}: may be the work of a confound" if _endangered(table).any() else ""
     note(
         figure,
         f"95 % intervals over {blocks} block{'' if most == 1 else 's'}; filled: told apart (Holm); "
-        f"band: differences below {now['bound_percent']:g} %; all but mount options take mkfs",
+        f"band: differences below {now['bound_percent']:g} %{confounded}",
     )
     return figure
 
@@ -76,7 +81,24 @@ def _lines(ranked: pd.DataFrame) -> list[str | tuple[str, str]]:
     return lines
 
 
+def _endangered(rows: pd.DataFrame) -> pd.Series:
+    return rows["gate"].isin(("flagged", "unknown")) & (rows["verdict"] != "inconsistent")
+
+
+def _flagged(
+    lines: list[str | tuple[str, str]], of_metric: pd.DataFrame
+) -> list[tuple[float, float]]:
+    """Return where the flags of a panel stand: behind the interval, in the middle of its row."""
+    rows = of_metric[_endangered(of_metric)]
+    ends = rows["ratio_high_x"].fillna(rows["ratio_x"]).dropna()
+    return [(1.05 * end, lines.index(config) + 0.5) for config, end in ends.items()]
+
+
 def _mark(axes: Axes, place: int, row: pd.Series, file_system: str) -> None:
+    if row["verdict"] == "inconsistent":
+        inside = axes.get_yaxis_transform()
+        axes.text(0.01, place, row["says"], transform=inside, va="center", fontstyle="italic")
+        return
     colour = look_of(file_system).colour
     axes.errorbar(
         row["ratio_x"],

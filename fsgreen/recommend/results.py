@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths
+from fsgreen import confounds, paths
 from fsgreen.design import Plan
 from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.effects import Config
@@ -22,6 +22,7 @@ ADVICE = [
     "workload",
     "change",
     "best",
+    "ops/s, best and now",
     "throughput",
     "what it says",
     "efficiency",
@@ -34,12 +35,13 @@ ADVICE = [
 
 @dataclass(frozen=True)
 class Source:
-    """What a recommendation rests on: the tables of a campaign, its plan and where it ran."""
+    """What a recommendation rests on: a campaign's tables, plan, gate, and where it ran."""
 
     campaign: str
     trials: pd.DataFrame
     cells: pd.DataFrame
     plan: Plan
+    gate: confounds.Gate
     identity: Mapping[str, Any]
 
     @property
@@ -69,12 +71,13 @@ def read(campaign: str) -> Source:
     Raises
     ------
     FsgreenError
-        If the campaign has not been measured or analysed.
+        If the campaign has not been measured or analysed, or its testbed was not probed.
     """
     plan = read_plan(campaign)
     tables = (at_baseline(read_table(campaign, name), plan) for name in ("trials", "cells"))
     trials, cells = (table[table["load_ops_s"].isna()] for table in tables)
-    return Source(campaign, trials, cells, plan, read_identity(campaign))
+    gate = confounds.Gate.of(campaign)
+    return Source(campaign, trials, cells, plan, gate, read_identity(campaign))
 
 
 def write(campaign: str) -> Path:
@@ -92,7 +95,9 @@ def write(campaign: str) -> Path:
     tables = []
     results, disk = paths.results(campaign), simulated_disk(campaign)
     for workload in progress(sorted(has_now["workload"].unique()), "recommending", "workload"):
-        table = recommend(source.trials, source.cells, workload, source.plan.bounds, now)
+        table = recommend(
+            source.trials, source.cells, workload, source.plan.bounds, source.gate, now
+        )
         figure = on_disk(forest(table), disk)
         save(figure, results / "figures", f"recommended_{workload}")
         tables.append(table)
@@ -113,6 +118,7 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     of_metric = {metric: rows for metric, rows in table.groupby("metric")}
     for workload, ranked in of_metric.get("throughput", table).groupby("workload"):
+        (now_ops_s,) = ranked[ranked["change"] == KINDS[0]]["throughput_ops_s"]
         joules = of_metric["efficiency"]
         joules = joules[joules["workload"] == workload].set_index(["file_system", "option"])
         for kind in KINDS[1:]:
@@ -126,6 +132,7 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
                     "workload": workload,
                     "change": kind,
                     "best": str(Config(best["file_system"], best["option"])),
+                    "ops/s, best and now": _rates(best["throughput_ops_s"], now_ops_s),
                     "throughput": percent(best),
                     "what it says": best["says"],
                     "efficiency": percent(work),
@@ -139,9 +146,15 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def percent(row: Mapping[str, Any] | pd.Series) -> str:
-    """Return an effect as a change in per cent with its interval."""
+    """Return an effect as a change in per cent with its interval, "" without a steady state."""
+    if row["verdict"] == "inconsistent":
+        return ""
     value, low, high = (_signed(row[f"ratio{end}_x"]) for end in ("", "_low", "_high"))
     return f"{value} %" + ("" if pd.isna(row["ratio_low_x"]) else f" [{low}, {high}]")
+
+
+def _rates(*rates_ops_s: float) -> str:
+    return ", ".join("none" if pd.isna(rate) else f"{rate:,.0f}" for rate in rates_ops_s)
 
 
 def _signed(ratio: float) -> str:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import stats
+from fsgreen import confounds, stats
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.papers.cells import TOTALS, UNIT
 from fsgreen.papers.effects import Config, Group, compared, groups_of, sample
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import ANYTHING, Constraints
 from fsgreen.recommend.planning import more_blocks
-from fsgreen.recommend.verdicts import verdict, words
+from fsgreen.recommend.verdicts import UNSTEADY, verdict, words
 
 SHORT = {
     "web": "webserver",
@@ -40,6 +40,7 @@ COLUMNS = [
     *ABSOLUTE,
     "boundary",
     "n",
+    "state",
     "ratio_x",
     "ratio_low_x",
     "ratio_high_x",
@@ -50,6 +51,7 @@ COLUMNS = [
     "bound_percent",
     "model",
     "model_note",
+    *confounds.COLUMNS,
     "verdict",
     "says",
     "more_blocks_count",
@@ -57,6 +59,9 @@ COLUMNS = [
     "how",
     "risk",
 ]
+
+COMPARED = "option"
+"""As the gate calls what is compared: a configuration is an option, of any file system."""
 
 
 def workload_named(name: str, known: Collection[str]) -> str:
@@ -96,7 +101,8 @@ def candidates(
             where=workload,
             next_step="compare with one that this campaign measured: --now FILE_SYSTEM/OPTION",
         )
-    if constraints.no_reformat and constraints.file_system not in (None, now.file_system):
+    wanted = [config for config in measured if config.file_system == constraints.file_system]
+    if constraints.no_reformat and wanted and all(change(now, to).reformats for to in wanted):
         raise FsgreenError(
             f"it is {now.file_system} now, and cannot be {constraints.file_system} "
             "without a reformat",
@@ -113,13 +119,16 @@ def recommend(
     cells: pd.DataFrame,
     workload: str,
     bounds: Mapping[str, float],
+    gate: confounds.Gate,
     now: Config,
     constraints: Constraints = ANYTHING,
 ) -> pd.DataFrame:
     """Return a row per metric and configuration, best first, what there is now included.
 
     `verdict` is one of those of `verdicts.verdict`, `says` puts it in words. `beside_best` is the
-    outcome against the first of the ranking, which may be the luckiest of many.
+    outcome against the first of the ranking, which may be the luckiest of many; "endangered" where
+    a difference from it may be the work of a confound. What has no steady state has no `order`, and
+    stands last.
 
     Parameters
     ----------
@@ -129,6 +138,8 @@ def recommend(
         Its full name.
     bounds : mapping
         The plan's `equivalence_percent` and `minimum_trials`.
+    gate : Gate
+        The campaign's.
     now : Config
         What there is, and the effects are relative to.
     constraints : Constraints
@@ -143,36 +154,34 @@ def recommend(
     trials = trials[trials["workload"] == workload]
     groups = groups_of(trials)
     (group,) = groups
-    effects = compared(
-        groups, [("recommendation", workload, config, now) for config in admitted], bounds
-    )
+    pairs = [(COMPARED, workload, config, now) for config in admitted]
+    effects = gate.flags(compared(groups, pairs, bounds))
     of_cell = cells[cells["workload"] == workload].set_index(["file_system", "option"])
-    rankings = {metric: _ranked(effects, metric, now) for metric in TOTALS}
-    bests = {Config(ranked[0]["file_system"], ranked[0]["option"]) for ranked in rankings.values()}
-    beside = {best: _beside(groups, workload, [now, *admitted], best, bounds) for best in bests}
+    rankings = {metric: _ranked(effects, of_cell, metric, now) for metric in TOTALS}
+    bests = {metric: _best(ranked) for metric, ranked in rankings.items()}
+    beside = {
+        best: _beside(groups, gate, workload, [now, *admitted], best, bounds)
+        for best in set(bests.values())
+    }
     rows = []
     for metric, ranked in rankings.items():
-        best = Config(ranked[0]["file_system"], ranked[0]["option"])
+        best = bests[metric]
+        steady = _state(of_cell, now, metric) != UNSTEADY
         for order, effect in enumerate(ranked, start=1):
-            config = Config(effect["file_system"], effect["option"])
+            config = _config(effect)
             step = change(now, config)
-            cell = of_cell.loc[(config.file_system, config.option)]
             row = {
-                **cell[[*ABSOLUTE, "boundary", "n"]],
+                **of_cell.loc[(config.file_system, config.option)][[*ABSOLUTE, "boundary", "n"]],
                 **effect,
                 "workload": workload,
-                "order": order,
+                "order": order if effect["state"] != UNSTEADY else None,
                 "change": step.kind,
                 "how": step.how,
                 "risk": step.risk,
-                "beside_best": beside[best].get((metric, config), "best"),
+                "beside_best": "best" if config == best else beside[best].get((metric, config), ""),
                 "bound_percent": bounds["equivalence_percent"],
             }
-            steady = "inconsistent" not in (
-                cell["state"],
-                of_cell.loc[(now.file_system, now.option)]["state"],
-            )
-            row["verdict"] = verdict(row, steady, bounds)
+            row["verdict"] = verdict(row, steady and effect["state"] != UNSTEADY, bounds)
             if row["verdict"] == "inconclusive":
                 pair = [sample(trials, workload, each, metric) for each in (config, now)]
                 row["more_blocks_count"] = more_blocks(
@@ -185,28 +194,55 @@ def recommend(
             row["says"] = words(row)
             rows.append(row)
     table = pd.DataFrame(rows, columns=COLUMNS)
-    return table.astype({"n": "Int64", "more_blocks_count": "Int64"})
+    return table.astype({"n": "Int64", "order": "Int64", "more_blocks_count": "Int64"})
 
 
-def _ranked(effects: pd.DataFrame, metric: str, now: Config) -> list[dict[str, Any]]:
+def _ranked(
+    effects: pd.DataFrame, of_cell: pd.DataFrame, metric: str, now: Config
+) -> list[dict[str, Any]]:
     """Return the effects on a metric and, at 1, what there is now: the largest ratio first."""
     same = dict.fromkeys(("ratio_x", "ratio_low_x", "ratio_high_x"), 1.0)
-    basis = dict.fromkeys(("model", "model_note"), "")
+    basis = dict.fromkeys(("model", "model_note", "gate", "confound", "gate_reason"), "")
     here = {"metric": metric, "file_system": now.file_system, "option": now.option, **same, **basis}
     rows = [here, *effects[effects["metric"] == metric].to_dict("records")]
-    return sorted(rows, key=lambda row: (math.isnan(row["ratio_x"]), -row["ratio_x"]))
+    rows = [{**row, "state": _state(of_cell, _config(row), metric)} for row in rows]
+    return sorted(
+        rows,
+        key=lambda row: (row["state"] == UNSTEADY, math.isnan(row["ratio_x"]), -row["ratio_x"]),
+    )
+
+
+def _config(row: Mapping[str, Any]) -> Config:
+    return Config(row["file_system"], row["option"])
+
+
+def _state(of_cell: pd.DataFrame, config: Config, metric: str) -> str:
+    """Return the class of a cell's trials (rule 23), for work per energy of their power, too."""
+    cell = of_cell.loc[(config.file_system, config.option)]
+    states = [cell["state"], cell.get("power_state") if metric == "efficiency" else None]
+    return UNSTEADY if UNSTEADY in states else str(cell["state"])
+
+
+def _best(ranked: Sequence[Mapping[str, Any]]) -> Config | None:
+    """Return the first of a ranking, None if nothing in it has a steady state."""
+    return _config(ranked[0]) if ranked[0]["state"] != UNSTEADY else None
 
 
 def _beside(
     groups: Sequence[Group],
+    gate: confounds.Gate,
     workload: str,
     configs: Iterable[Config],
-    best: Config,
+    best: Config | None,
     bounds: Mapping[str, float],
 ) -> dict[tuple[str, Config], str]:
-    pairs = [("beside the best", workload, config, best) for config in configs if config != best]
-    effects = compared(groups, pairs, bounds)
+    """Return the outcomes against the best; none if there is no best."""
+    others = [config for config in configs if config != best] if best is not None else []
+    pairs = [(COMPARED, workload, config, best) for config in others]
+    effects = gate.flags(compared(groups, pairs, bounds))
     return {
-        (row["metric"], Config(row["file_system"], row["option"])): row["outcome"]
+        (row["metric"], _config(row)): "endangered"
+        if row["outcome"] == "different" and row["gate"] != "passed"
+        else row["outcome"]
         for row in effects.to_dict("records")
     }

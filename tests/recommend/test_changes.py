@@ -24,6 +24,42 @@ from tests.recommend.choices import NOW
             "mount",
             "umount; mount -o noatime,data=writeback",
         ),
+        (
+            "ext4/default",
+            "ext4/nojnl",
+            "offline",
+            "umount; tune2fs -O ^has_journal,^orphan_file; mount",
+        ),
+        (
+            "ext4/wrbck",
+            "ext4/nojnl+noatime",
+            "offline",
+            "umount; tune2fs -O ^has_journal,^orphan_file; mount -o noatime",
+        ),
+        (
+            "ext4/nojnl",
+            "ext4/wrbck",
+            "offline",
+            "umount; tune2fs -O has_journal; mount -o data=writeback",
+        ),
+        ("ext4/nojnl", "ext4/nojnl+noatime", "mount", "mount -o remount,noatime"),
+        ("ext4/blk2k", "ext4/nojnl", "format", "mkfs.ext4 -O ^has_journal"),
+        (
+            "ext3/noatime",
+            "ext2/noatime",
+            "offline",
+            "umount; tune2fs -O ^has_journal; mount -t ext2 -o noatime",
+        ),
+        (
+            "ext2/blk2k",
+            "ext3/blk2k+dtlg",
+            "offline",
+            "umount; tune2fs -O has_journal; mount -t ext3 -o data=journal",
+        ),
+        ("ext3/blk2k", "ext2/default", "file system", "mkfs.ext2"),
+        ("ext3/default", "ext4/default", "file system", "mkfs.ext4"),
+        ("ext4/default", "ext2/default", "file system", "mkfs.ext2"),
+        ("ext3/default", "ext3/isz1k", "format", "mkfs.ext3 -I 1024"),
         ("ext3/default", "xfs/default", "file system", "mkfs.xfs"),
         (
             "ext3/default",
@@ -35,7 +71,7 @@ from tests.recommend.choices import NOW
     ],
 )
 def test_what_a_change_takes_is_said_as_a_command(now, then, kind, how):
-    """A mount option needs no backup, a format option does: to mix them up loses data."""
+    """mkfs needs a backup, and nothing else does: to mix them up loses data or a gain."""
     change = recommend.change(Config.parse(now), Config.parse(then))
     assert (change.kind, change.how) == (kind, how)
 

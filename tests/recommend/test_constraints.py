@@ -57,8 +57,10 @@ def test_no_text_is_taken_for_a_constraint_that_it_is_not(texts):
 
 
 def test_constraints_leave_out_and_say_why():
-    """Without mkfs there are mount options; data must not be put at risk."""
-    assert set(of_throughput(made("no reformat"))["change"]) == {"none", "mount"}
+    """Without mkfs there is what can be changed in place; data must not be put at risk."""
+    kept = of_throughput(made("no reformat"))
+    assert set(kept["change"]) == {"none", "mount", "offline"}
+    assert "no journal" in kept.loc[("ext2", "default"), "risk"]
     safe = of_throughput(made("no relaxed durability"))
     assert ("ext3", "wrbck") not in safe.index
     assert ("ext2", "default") not in safe.index
@@ -74,6 +76,12 @@ def test_constraints_leave_out_and_say_why():
 def test_constraints_that_contradict_what_there_is_are_refused():
     with pytest.raises(FsgreenError, match="cannot be xfs without a reformat"):
         made("no reformat", "file system xfs")
+
+
+def test_a_file_system_that_a_command_makes_of_this_one_takes_no_reformat():
+    """ext3 without its journal is ext2: to refuse it would be a false reason."""
+    table = of_throughput(made("no reformat", "file system ext2"))
+    assert set(table.index) == {("ext3", "default"), ("ext2", "default")}
 
 
 def test_what_there_is_must_have_been_measured():

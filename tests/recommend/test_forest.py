@@ -2,8 +2,10 @@
 
 import synthetic
 
+from fsgreen.figures.confounds import FLAG
+from fsgreen.papers.cells import cells_table
 from fsgreen.recommend.forest import forest
-from tests.recommend.choices import made
+from tests.recommend.choices import gate_of, made, ranked, tables
 
 
 def test_the_forest_groups_by_what_a_change_takes():
@@ -15,10 +17,40 @@ def test_the_forest_groups_by_what_a_change_takes():
     names = dict(
         zip((x.get_text() for x in left.get_yticklabels()), left.get_yticks(), strict=True)
     )
-    assert headings["mount options"] < names["Ext3 dtlg"] < headings["format options"]
-    assert names["Ext3 blk2k"] == headings["format options"] + 1
-    assert names["Ext3 blk1k"] < headings["other file systems"] < names["XFS default"]
+    formats, others = headings["format options (mkfs)"], headings["other file systems (mkfs)"]
+    assert headings["mount options"] < names["Ext3 dtlg"] < headings["in place, unmounted"]
+    assert headings["in place, unmounted"] < names["Ext2 default"] < formats
+    assert names["Ext3 blk2k"] == formats + 1
+    assert names["Ext3 blk1k"] < others < names["XFS default"]
     assert any("modelled power" in text.get_text() for text in figure.axes[1].texts)
+
+
+def texts(figure):
+    """The texts inside of the left panel, and the small print."""
+    return [text.get_text() for text in figure.axes[0].texts], figure.get_supxlabel()
+
+
+def test_what_a_confound_may_have_made_is_marked_as_such():
+    """An open mark would be read as: with more blocks it may be one."""
+    trials, cells = tables(scatter=0.004, speed={"varmail-ext3-noatime": 1.3})
+    inside, small_print = texts(forest(ranked(trials, cells).reset_index()))
+    assert FLAG not in inside
+    assert FLAG not in small_print
+    gate = gate_of(trials, ["noatime"])
+    inside, small_print = texts(forest(ranked(trials, cells, gate=gate).reset_index()))
+    assert inside.count(FLAG) == 1
+    assert f"{FLAG}: may be the work of a confound" in small_print
+
+
+def test_without_a_steady_state_there_is_no_mark():
+    """A mark is a mean, and there is none (rule 24)."""
+    trials, _ = tables()
+    trials.loc[trials["option"] == "dtlg", "steady"] = "no steady state"
+    cells = cells_table(trials, synthetic.BOUNDS)
+    left = forest(ranked(trials, cells).reset_index()).axes[0]
+    (said,) = [text for text in left.texts if text.get_text() == "no steady state"]
+    marked = [line.get_ydata()[0] for line in left.lines if line.get_marker() in ("o", "s", "D")]
+    assert said.get_position()[1] not in marked
 
 
 def test_with_nothing_to_choose_from_the_figure_says_so():

@@ -1,7 +1,9 @@
 """What the command prints and the pipeline keeps."""
 
 import argparse
+import json
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -10,12 +12,28 @@ import synthetic
 from fsgreen import design, paths, recommend, reduce
 from fsgreen.cli import recommend as command
 from fsgreen.errors import FsgreenError
+from fsgreen.papers.cells import cells_table
 from fsgreen.papers.fast10 import analyse
+from tests.recommend.choices import gate_of
+
+MOUNT = {
+    "scheduler": "none",
+    "queue_depth": 128,
+    "geometry": {"block_b": 4096, "read_ahead_b": 131072},
+}
+
+
+def record_what_was_held(campaign):
+    """Write into the records of a campaign what a real one says of its confounds."""
+    for file in (paths.raw(campaign) / "trials").glob("*/trial.json"):
+        record = json.loads(file.read_text())
+        record |= {"mount": MOUNT, "checks": [{"rule": 7, "ok": True, "detail": "cold"}]}
+        file.write_text(json.dumps(record))
 
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory):
-    """A small campaign that was reduced and analysed."""
+    """A small campaign that held its confounds, reduced and analysed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
         of = [
@@ -24,6 +42,7 @@ def campaign(tmp_path_factory):
             design.Cell("webserver", "ext4", load_ops_s=50.0),
         ]
         synthetic.write_raw("small", synthetic.make_plan(of, blocks=5))
+        record_what_was_held("small")
         reduce.write("small")
         analyse.write("small")
         yield "small"
@@ -60,6 +79,51 @@ def test_an_answer_without_any_choice_says_what_to_measure(campaign, capsys):
     assert "next:  fsgreen measure fast10 --profile" in shown
 
 
+def lines(shown, name):
+    """The lines of a configuration in each of the two rankings."""
+    return [line for line in shown.splitlines() if re.match(rf" +(\d+|-) {name} ", line)]
+
+
+def test_what_is_not_told_apart_from_the_first_is_named_without_a_steady_state_too(
+    campaign, capsys, monkeypatch
+):
+    """What is left out of that list is read as worse, though there was no mean to compare."""
+    found = recommend.read(campaign)
+    trials = found.trials.copy()
+    trials.loc[trials["option"] == "noatime", "steady"] = "no steady state"
+    cells = cells_table(trials, found.plan.bounds)
+    source = replace(found, trials=trials, cells=cells)
+    monkeypatch.setattr(recommend, "read", lambda campaign: source)
+    run("--workload", "web", "--campaign", campaign)
+    shown = capsys.readouterr().out
+    assert re.search(r"first: .*not told apart from it: .*ext4/noatime", shown)
+    for line in lines(shown, "ext4/noatime"):
+        assert re.fullmatch(r" +- ext4/noatime +n=5  no steady state", line)
+    trials["steady"] = "no steady state"
+    source = replace(source, cells=cells_table(trials, found.plan.bounds))
+    run("--workload", "web", "--campaign", campaign)
+    assert "first: none, as none has a steady state" in capsys.readouterr().out
+
+
+def test_what_a_confound_may_have_made_is_said_to_be_endangered(campaign, capsys, monkeypatch):
+    """The command recommended what the report warns of."""
+    found = recommend.read(campaign)
+    trials = found.trials.copy()
+    trials.loc[trials["option"] == "noatime", "work_ops"] *= 2
+    source = replace(found, trials=trials, gate=gate_of(trials, ["noatime"]))
+    monkeypatch.setattr(recommend, "read", lambda campaign: source)
+    run("--workload", "web", "--campaign", campaign)
+    shown = capsys.readouterr().out
+    assert "endangered by read-ahead" in lines(shown, "ext4/noatime")[0]
+    assert "1 of 2 comparisons may be the work of read-ahead" in shown
+    assert "remount,noatime" not in shown
+
+
+def test_what_was_held_is_not_warned_of(campaign, capsys):
+    run("--workload", "web", "--campaign", campaign)
+    assert "conclusion" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_no_line_is_wider_than_the_terminal(campaign, capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -86,8 +150,12 @@ def test_results_are_written_with_figure_and_advice(campaign):
     recommend.write(campaign)
     table = reduce.read_table(campaign, "recommended")
     assert len(table) == 6
+    assert set(table.loc[table["change"] != "none", "gate"]) == {"passed"}
     results = paths.results(campaign)
     assert (results / "figures" / "recommended_webserver.svg").is_file()
     advice = pd.read_csv(results / "tables" / "advice.csv")
     assert advice["change"].tolist() == ["mount", "file system"]
     assert advice["best"].tolist() == ["ext4/noatime", "xfs/default"]
+    now_ops_s = table[(table["change"] == "none") & (table["metric"] == "throughput")]
+    shown = [text.rpartition(", ")[2] for text in advice["ops/s, best and now"]]
+    assert set(shown) == {f"{now_ops_s['throughput_ops_s'].item():,.0f}"}

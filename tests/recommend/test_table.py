@@ -3,10 +3,10 @@
 import pytest
 import synthetic
 
-from fsgreen import recommend
+from fsgreen import confounds
 from fsgreen.papers.cells import cells_table
 from fsgreen.recommend.verdicts import verdict
-from tests.recommend.choices import NOW, made, of_throughput, tables
+from tests.recommend.choices import gate_of, made, of_throughput, ranked, tables
 
 
 def test_gain_loss_and_no_difference_worth_a_reformat_are_told_apart():
@@ -69,15 +69,89 @@ def test_the_best_is_not_alone_if_others_are_not_told_apart_from_it():
     assert beside[("ext3", "default")] == "different"
 
 
-def test_a_cell_without_steady_state_is_no_recommendation():
-    """Rule 24: most trials without steady state are no mean."""
-    trials, _ = tables(scatter=0.004, speed={"varmail-ext3-noatime": 2.0})
-    unsteady = (trials["option"] == "noatime") & (trials["block"] <= 3)
-    trials.loc[unsteady, "steady"] = "no steady state"
-    cells = cells_table(trials, synthetic.BOUNDS)
-    table = recommend.recommend(trials, cells, "varmail", synthetic.BOUNDS, NOW)
-    row = table[(table["option"] == "noatime") & (table["metric"] == "throughput")].iloc[0]
-    assert row["verdict"] == "inconsistent"
+def unsteady(option, speed, column="steady"):
+    """The tables of a campaign in which most trials of an option of ext3 have no steady state."""
+    trials, _ = tables(scatter=0.004, speed=speed)
+    of = (trials["file_system"] == "ext3") & (trials["option"] == option) & (trials["block"] <= 3)
+    trials.loc[of, column] = "no steady state"
+    return trials, cells_table(trials, synthetic.BOUNDS)
+
+
+def test_a_cell_without_steady_state_is_not_ranked():
+    """Rule 24: most trials without steady state are no mean, and no mean is the best."""
+    table = ranked(*unsteady("noatime", {"varmail-ext3-noatime": 2.0}))
+    for metric in ("throughput", "efficiency"):
+        of_metric = table.loc[metric]
+        row = of_metric.loc[("ext3", "noatime")]
+        assert (row["verdict"], row["says"]) == ("inconsistent", "no steady state")
+        assert row["beside_best"] == "inconsistent"
+        assert of_metric["order"].isna().tolist() == [False] * 7 + [True]
+        assert of_metric["beside_best"].iloc[0] == "best"
+
+
+def test_work_per_energy_needs_steady_power():
+    """Its cells are compared on power that drifted, however steady the work."""
+    table = ranked(*unsteady("noatime", {"varmail-ext3-noatime": 2.0}, "steady_power"))
+    assert table.loc[("throughput", "ext3", "noatime"), "verdict"] == "gain"
+    assert table.loc[("efficiency", "ext3", "noatime"), "says"] == "no steady state"
+
+
+def test_nothing_is_compared_with_what_has_no_steady_state():
+    """Each would be called better or worse than a mean that is none."""
+    table = of_throughput(ranked(*unsteady("default", {"varmail-ext3-noatime": 2.0})))
+    assert table.loc[("ext3", "default"), "says"] == "what there is now: no steady state"
+    others = table.drop(index=("ext3", "default"))
+    assert set(others["says"]) == {"what there is now has no steady state"}
+    assert others["order"].tolist() == list(range(1, 8))
+
+
+def test_a_campaign_without_any_steady_state_has_no_best():
+    trials, _ = tables()
+    trials["steady"] = "no steady state"
+    table = ranked(trials, cells_table(trials, synthetic.BOUNDS))
+    assert set(table["beside_best"]) == {""}
+    assert table["order"].isna().all()
+
+
+SPEED = {
+    "varmail-ext3-noatime": 1.3,
+    "varmail-ext3-dtlg": 0.7,
+    "varmail-ext3-wrbck": 12.0,
+    "varmail-ext3-blk1k": 1.3,
+}
+
+
+def test_what_a_confound_may_have_made_is_no_gain():
+    """The read-ahead of some options was another, and may make more than they seem to."""
+    trials, cells = tables(scatter=0.004, speed=SPEED)
+    gate = gate_of(trials, ["noatime", "dtlg", "blk2k", "wrbck"], size_percent=500.0)
+    table = of_throughput(ranked(trials, cells, gate=gate))
+    for option in ("noatime", "dtlg", "blk2k"):
+        row = table.loc[("ext3", option)]
+        assert (row["gate"], row["verdict"]) == ("flagged", "endangered")
+        assert row["says"] == "endangered by read-ahead"
+        assert "against an effect of" in row["gate_reason"]
+    assert table.loc[("ext3", "wrbck"), ["gate", "verdict"]].tolist() == ["passed", "gain"]
+    assert table.loc[("ext3", "blk1k"), ["gate", "verdict"]].tolist() == ["passed", "gain"]
+    assert table.loc[("ext3", "default"), "gate"] == ""
+
+
+def test_a_difference_from_the_best_that_a_confound_may_have_made_is_none():
+    """The first of the ranking would seem told apart from what lay further out on the disk."""
+    trials, cells = tables(scatter=0.004, speed=SPEED)
+    beside = of_throughput(ranked(trials, cells, gate=gate_of(trials, ["noatime"], 9000.0)))
+    assert beside["beside_best"][("ext3", "noatime")] == "endangered"
+    assert beside["beside_best"][("ext3", "blk1k")] == "different"
+
+
+def test_options_are_what_is_compared_and_endanger_nothing():
+    """Blocks of another size are aligned otherwise: that is the option, not a confound of it."""
+    trials, cells = tables(scatter=0.004)
+    rows = trials.assign(**dict.fromkeys(confounds.KNOWN, "alike"))
+    rows.loc[rows["option"] == "blk1k", "alignment"] = "blocks of 1024 B"
+    size = confounds.Size(900.0, 900.0, 900.0, 1.0, 1e-6)
+    gate = confounds.Gate(rows, dict.fromkeys(confounds.KNOWN, size))
+    assert set(of_throughput(ranked(trials, cells, gate=gate))["gate"]) == {"", "passed"}
 
 
 def test_other_comparisons_made_together_raise_the_hurdle():
@@ -101,7 +175,7 @@ def test_an_interval_within_the_bound_is_no_test_of_equivalence(outcome, equival
     """Rules 37 and 38: of thirty such intervals some lie there by chance."""
     effect = {"change": "format", "metric": "throughput", "boundary": "wall", "n": 5}
     ratio = {"ratio_x": 0.98, "ratio_low_x": 0.96, "ratio_high_x": 0.99, "outcome": outcome}
-    row = {**effect, **ratio, "equivalence_holm_p": equivalence_holm_p}
+    row = {**effect, **ratio, "equivalence_holm_p": equivalence_holm_p, "gate": "passed"}
     assert verdict(row, True, synthetic.BOUNDS) == found
 
 
