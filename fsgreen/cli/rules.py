@@ -25,9 +25,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "fsgreen rules 27 --campaign fast10",
     )
     rules.add_argument("number", nargs="?", type=int, help="show this one whole")
-    rules.add_argument(
-        "--campaign", help="judge by this one; the one analysed last if none is named"
-    )
+    rules.add_argument("--campaign", help="judge by this one; the one begun last if none is named")
 
 
 def _rules(options: argparse.Namespace) -> None:

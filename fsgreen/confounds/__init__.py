@@ -8,7 +8,13 @@ docs/confounds.md tells how the sizes are estimated and when a comparison is fla
 from fsgreen.confounds.gate import COLUMNS, Gate, Ruling, sentence
 from fsgreen.confounds.held import held
 from fsgreen.confounds.known import KNOWN, Confound
-from fsgreen.confounds.probes import PARTS, probe_basis, probed_place, read_probes
+from fsgreen.confounds.probes import (
+    PARTS,
+    probe_basis,
+    probed_place,
+    read_probes,
+    upper_bounds_b_s,
+)
 from fsgreen.confounds.size import Size, measured_sizes, size_of
 from fsgreen.confounds.table import confounds_table, default_effects_percent, write
 from fsgreen.confounds.zones import with_zones, zones
@@ -30,6 +36,7 @@ __all__ = [
     "read_probes",
     "sentence",
     "size_of",
+    "upper_bounds_b_s",
     "with_zones",
     "write",
     "zones",

@@ -44,6 +44,28 @@ def probe_basis(campaign: str) -> str:
     return "simulated disk, real time, before the first trial"
 
 
+def upper_bounds_b_s(found: Mapping[str, pd.DataFrame], cores_count: int) -> dict[str, float]:
+    """Return how many bytes in a second can be had, as far as it was measured (rule 42).
+
+    `device` is the fastest place of the bare device. `memory` is what one core reads from the page
+    cache, times the cores: more than that no trial can move. Bus and disk are one to this probe.
+
+    Parameters
+    ----------
+    found : mapping
+        The tables of `read_probes`.
+    cores_count : int
+        Those of the machine.
+    """
+    places, caches, bounds = found["offset"], found["cache"], {}
+    if len(places):
+        bounds["device"] = float(places.groupby("offset_b")["bandwidth_b_s"].median().max())
+    if len(caches):
+        warm = caches[caches["cache"] == "warm"]["bandwidth_b_s"]
+        bounds["memory"] = cores_count * float(warm.max())
+    return bounds
+
+
 def probed_place(campaign: str) -> dict[str, Any]:
     """Return the disk that was probed, and the quarter of it, where a campaign has several.
 

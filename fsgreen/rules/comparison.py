@@ -29,7 +29,10 @@ NOTHING = "nothing is compared"
 
 
 def effect_with_interval(evidence: Evidence) -> Answer:
-    """Rule 35: a comparison with a p-value has a ratio with an interval; in one block none has."""
+    """Rule 35: a comparison with a p-value has a ratio with an interval.
+
+    One that rests on too few blocks has neither, and is counted.
+    """
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
@@ -40,14 +43,16 @@ def effect_with_interval(evidence: Evidence) -> Answer:
             f"{len(alone)} of {len(effects)} comparisons have a p-value and no interval: "
             f"{listed(_labels(evidence, alone))}"
         )
-    if not sized.all():
-        return unknown(
-            f"{(~sized).sum()} of {len(effects)} comparisons rest on too few blocks for an interval"
-        )
+    bare = effects[~sized]
+    enough = bare["n"] >= stats.MIN_BLOCKS
+    why = "too few blocks" + (", or a baseline that may be zero," if enough.any() else "")
+    neither = f"{len(bare)} of {len(effects)} comparisons have {why} for an interval or a p-value"
+    if not sized.any():
+        return unknown(neither)
     width = effects["ratio_high_x"] / effects["ratio_low_x"]
     return quiet(
-        f"{len(effects)} ratios, each with its interval: the high end is typically "
-        f"{width.median():.2f} times the low one"
+        f"{sized.sum()} ratios, each with its interval: the high end is typically "
+        f"{width.median():.2f} times the low one" + (f"; {neither}" if len(bare) else "")
     )
 
 

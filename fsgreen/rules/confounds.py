@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fsgreen.confounds import measured_sizes
+from fsgreen.confounds import measured_sizes, upper_bounds_b_s
 from fsgreen.confounds.known import FLIGHT, PLACE, SCHEDULER
 from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, plural, quiet, unknown
-from fsgreen.rules.evidence import Evidence
+from fsgreen.rules.evidence import Evidence, readers_of
 
 FAIR_X = 2.0
 """Work or time of one reader over that of another, beyond which the total hides something."""
@@ -67,11 +67,12 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
     )
     if endangered := _endangered(evidence, FLIGHT.name, SCHEDULER.name):
         return fired(f"{text}; {endangered}")
-    readers = evidence.most_readers
-    if readers > 1 and depths[0] > 1 and len(schedulers) < 2:
+    deep = _never_off(evidence)
+    if deep:
+        varied = "only the scheduler was varied: " if len(schedulers) > 1 else ""
         return fired(
-            f"{text}, but no control with the queue off or another scheduler, although up to "
-            f"{readers} threads work at once{_probed(evidence)}"
+            f"{text}, but {varied}no control with the queue off{_on(deep)}, although up to "
+            f"{evidence.most_readers} threads work at once{_probed(evidence)}"
         )
     return quiet(text)
 
@@ -119,20 +120,28 @@ def _spreads_x(threads: Sequence[Mapping[str, Any]]) -> Iterator[float]:
 
 
 def upper_bounds(evidence: Evidence) -> Answer:
-    """Rule 42: trials that moved more bytes than the bare device can."""
-    curve, trials = evidence.probes["offset"], evidence.trials
-    if curve.empty:
+    """Rule 42: trials that moved more bytes than the bare device, or memory, can."""
+    cores_count = evidence.identity["audit"]["cores_count"]
+    bounds = upper_bounds_b_s(evidence.probes, cores_count)
+    if "device" not in bounds:
         return unknown("the bare device was not measured")
-    device_b_s = curve.groupby("offset_b")["bandwidth_b_s"].median().max()
-    above = trials[trials["bandwidth_b_s"] > device_b_s]
+    trials = evidence.trials
     text = (
         f"at most {trials['bandwidth_b_s'].max() / 2**20:.0f} MiB/s, "
-        f"the device {device_b_s / 2**20:.0f} MiB/s"
+        f"the device with its bus {bounds['device'] / 2**20:.0f} MiB/s, "
     )
-    if len(above):
-        of = ", ".join(sorted(above["workload"].unique()))
-        return fired(f"{text}: {len(above)} of {len(trials)} trials are above it ({of})")
-    return quiet(f"{text}; bus, network and memory were not measured")
+    if "memory" in bounds:
+        text += f"memory read by {cores_count} cores {bounds['memory'] / 2**20:.0f} MiB/s"
+    else:
+        text += "memory was not measured"
+    for name in reversed(bounds):
+        above = trials[trials["bandwidth_b_s"] > bounds[name]]
+        if len(above):
+            of = ", ".join(sorted(above["workload"].unique()))
+            return fired(
+                f"{text}: {len(above)} of {len(trials)} trials are above the {name} ({of})"
+            )
+    return quiet(f"{text}; no network is used")
 
 
 def _endangered(evidence: Evidence, *names: str) -> str:
@@ -150,6 +159,24 @@ def _endangered(evidence: Evidence, *names: str) -> str:
         f"the difference may be the work of it in {plural(len(flagged), 'comparison')}: "
         f"{listed(flagged['gate_reason'].unique(), most=1)}"
     )
+
+
+def _never_off(evidence: Evidence) -> list[str | None]:
+    """Return the disks that took several requests at once whenever many read; None: the only one.
+
+    With a queue of 1 a disk serves what the scheduler sends in that order: this is the control.
+    """
+    depths: dict[str | None, set[int]] = {}
+    for record in evidence.records:
+        if readers_of(record) > 1:
+            disk = evidence.level(record, "disk")
+            depths.setdefault(disk, set()).add(record["mount"]["queue_depth"])
+    return [disk for disk, found in depths.items() if min(found) > 1]
+
+
+def _on(disks: Sequence[str | None]) -> str:
+    named = sorted(disk for disk in disks if disk is not None)
+    return f" on {listed(named)}" if named else ""
 
 
 def _probed(evidence: Evidence) -> str:

@@ -7,9 +7,12 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 
+import pandas as pd
+
 from fsgreen import stats
 from fsgreen.design import Plan, PlannedTrial, derive_seed, values_of
 from fsgreen.reduce import CELL, due_trials
+from fsgreen.rules import subsets
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence, Record
 
@@ -124,22 +127,40 @@ def variance_components(evidence: Evidence) -> Answer:
             f"{name}: {found.block_percent:.2g} % between blocks, {found.trial_percent:.2g} % "
             f"between trials, so that another {found.buys_most} buys most"
         )
-    text = "; ".join(texts) + "; one device"
+    text = "; ".join([*texts, _devices(trials)])
     return fired(text) if apart else quiet(text)
 
 
 def subsets_have_reasons(evidence: Evidence) -> Answer:
-    """Rule 6: where the study was cut down, the plan's exclusions say what and why."""
+    """Rule 6: an exclusion of the plan speaks of each thing that was left out or made smaller."""
     plan = evidence.plan
-    scaled = {name: factor for name, factor in plan.profile.scale.items() if factor != 1}
     bare = [entry for entry in plan.exclusions if not (entry.get("what") and entry.get("why"))]
-    scales = ", ".join(f"{name} at {factor:g}" for name, factor in scaled.items())
     if bare:
         return fired(f"{len(bare)} of {len(plan.exclusions)} exclusions have no reason")
-    if scaled and not plan.exclusions:
-        return fired(f"scaled without a reason: {scales}")
-    reasons = f"{plural(len(plan.exclusions), 'exclusion')}, each with its reason"
-    return quiet(reasons + (f"; scaled: {scales}" if scaled else ""))
+    scaled = {name: factor for name, factor in plan.profile.scale.items() if factor != 1}
+    scales = ", ".join(f"{name} at {factor:g}" for name, factor in scaled.items())
+    text = f"{plural(len(plan.exclusions), 'exclusion')}, each with its reason" + (
+        f"; scaled: {scales}" if scaled else ""
+    )
+    silent = subsets.without_reason(plan, evidence.study)
+    if silent:
+        return fired(f"{text}; for profile {plan.profile.name} none speaks of {'; '.join(silent)}")
+    if evidence.study is None:
+        return unknown(f"{text}; studies/{plan.study}.yaml, which says what there was, is not here")
+    return quiet(text)
+
+
+def _devices(trials: pd.DataFrame) -> str:
+    """Return on how many disks the trials ran; a cell has one, as the disk is part of it."""
+    disks = sorted(map(str, trials["disk"].dropna().unique()))
+    if trials["disk"].isna().any():
+        disks.append("the testbed's own")
+    if len(disks) == 1:
+        return "one device"
+    return (
+        f"{len(disks)} devices ({listed(disks)}), each cell on one of them: no component between "
+        "devices can be told"
+    )
 
 
 def _as_planned(record: Record, planned: Mapping[str, PlannedTrial]) -> bool:

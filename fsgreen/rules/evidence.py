@@ -11,7 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.confounds import read_probes
-from fsgreen.design import Plan
+from fsgreen.design import Plan, Study, load_study
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import cell_label, read_identity, read_plan, read_table
 from fsgreen.trace import MeterInfo
@@ -48,6 +48,8 @@ class Evidence:
         Energies of meters with a clock of their own (`reduce.attach`); may be empty.
     stopping : mapping
         `stopping.json`: what ended each cell; empty where all end after the same number of blocks.
+    study : Study, optional
+        What the plan was made of, as its file declares it now; None where there is no such file.
     """
 
     plan: Plan
@@ -63,6 +65,7 @@ class Evidence:
     probes: Mapping[str, pd.DataFrame]
     attached: pd.DataFrame
     stopping: Mapping[str, Any]
+    study: Study | None
 
     def checked(self, rule: int) -> dict[str, str]:
         """Return what the checks of a rule said, by trial that has one."""
@@ -95,10 +98,13 @@ class Evidence:
     @property
     def most_readers(self) -> int:
         """Return how many threads read at once, at most, as far as the records say."""
-        variables = [
-            (record.get("workload") or {}).get("variables") or {} for record in self.records
-        ]
-        return max((int(v[name]) for v in variables for name in THREADS if name in v), default=1)
+        return max(map(readers_of, self.records), default=1)
+
+
+def readers_of(record: Record) -> int:
+    """Return how many threads read at once in a trial, as far as its record says."""
+    variables = (record.get("workload") or {}).get("variables") or {}
+    return max((int(variables[name]) for name in THREADS if name in variables), default=1)
 
 
 def gather(campaign: str) -> Evidence:
@@ -111,11 +117,11 @@ def gather(campaign: str) -> Evidence:
     FsgreenError
         If the campaign has no plan or its tables have not been made.
     """
-    raw = paths.raw(campaign)
+    raw, plan = paths.raw(campaign), read_plan(campaign)
     trials, stopping = list_trials(raw), raw / "stopping.json"
     flaws = [flaw for trial in trials for flaw in _flaws(trial)]
     return Evidence(
-        plan=read_plan(campaign),
+        plan=plan,
         identity=read_identity(campaign),
         records=[trial.record for trial in trials],
         invalid=[trial.record for trial in list_invalid(raw)],
@@ -128,7 +134,15 @@ def gather(campaign: str) -> Evidence:
         probes=read_probes(campaign),
         attached=_attached(campaign),
         stopping=json.loads(stopping.read_text()) if stopping.is_file() else {},
+        study=_study(plan.study),
     )
+
+
+def _study(name: str) -> Study | None:
+    try:
+        return load_study(name)
+    except FsgreenError:
+        return None
 
 
 def _flaws(trial: Trial) -> Iterator[tuple[str, int, str]]:

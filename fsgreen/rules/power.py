@@ -112,17 +112,25 @@ def idle_power(evidence: Evidence) -> Answer:
 
 
 def one_boundary(evidence: Evidence) -> Answer:
-    """Rule 19: trials, meters and tables name one boundary."""
+    """Rule 19: trials, meters and tables name one boundary; effects of modelled power name it."""
+    effects = evidence.effects.reindex(columns=["metric", "boundary"])
     named = {
         evidence.identity["boundary"],
         *evidence.trials["boundary"],
         *evidence.cells["boundary"],
+        *effects["boundary"].dropna(),
     }
     for record in evidence.records:
         named |= {record["boundary"], *(m["boundary"] for m in record["meters"].values())}
     boundaries = sorted(map(str, named))
     if len(boundaries) > 1:
         return fired(f"different boundaries: {', '.join(boundaries)}")
+    bare = effects[(effects["metric"] == "efficiency") & effects["boundary"].isna()]
+    if len(bare) and "modelled" in named:
+        return fired(
+            f"{plural(len(bare), 'comparison')} of work per energy in effects.csv without the "
+            "label that power is modelled"
+        )
     modelled = ": power here is no evidence about any machine" if "modelled" in named else ""
     return quiet(f"{boundaries[0]} in every trial and table{modelled}")
 

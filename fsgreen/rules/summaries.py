@@ -22,12 +22,6 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.evidence import Evidence
 
-DAGGER_PERCENT = 40
-"""Coefficient of variation from which fast10 marks a cell in table 2."""
-
-ODD, TOO_FEW = ("long-tailed", "bimodal"), "too few to tell"
-"""Shapes of a cell's trials that its mean hides, and the one that says nothing."""
-
 FAR = 3.5
 """Modified z-score from which a trial is flagged (Iglewicz & Hoaglin 1993)."""
 
@@ -105,7 +99,7 @@ def mean_and_median(evidence: Evidence) -> Answer:
 def nothing_deleted(evidence: Evidence) -> Answer:
     """Rule 32: every whole trial is in trials.csv, and what does not count says why.
 
-    Trials that lie far from their cell's median are counted and stay.
+    Trials that lie far from their cell's median are counted and named, and stay.
     """
     kept = {record["trial"] for record in evidence.records}
     dropped = sorted(kept ^ set(evidence.trials["trial"]))
@@ -115,8 +109,13 @@ def nothing_deleted(evidence: Evidence) -> Answer:
     if silent:
         return fired(f"set aside without a reason: {listed(silent)}")
     aside = f"; {len(evidence.invalid)} set aside, each with its reason" if evidence.invalid else ""
-    far = int(evidence.trials.groupby(CELL, dropna=False)["throughput_ops_s"].transform(_far).sum())
-    return quiet(f"all {len(kept)} trials count, {far} of them far from their cell's median{aside}")
+    speed = evidence.trials.groupby(CELL, dropna=False)["throughput_ops_s"]
+    far = evidence.trials["trial"][speed.transform(_far).astype(bool)]
+    named = f" ({listed(far)})" if len(far) else ""
+    return quiet(
+        f"all {len(kept)} trials count, {len(far)} of them far from their cell's median{named}"
+        f"{aside}"
+    )
 
 
 def tails_and_modes(evidence: Evidence) -> Answer:
@@ -124,18 +123,18 @@ def tails_and_modes(evidence: Evidence) -> Answer:
     cells = evidence.cells
     if cells["cv_percent"].isna().all():
         return unknown("no cell has two trials, so that none scatters yet")
-    wide = cells["cv_percent"] > DAGGER_PERCENT
+    wide = cells["cv_percent"] > stats.WIDE_PERCENT
     largest = f"CV up to {cells['cv_percent'].max():.0f} %"
     if wide.any():
         labels = listed(evidence.labels(cells[wide]))
-        return fired(f"{largest}: {int(wide.sum())} cells above {DAGGER_PERCENT} %, {labels}")
+        return fired(f"{largest}: {int(wide.sum())} cells above {stats.WIDE_PERCENT} %, {labels}")
     if "shape" not in cells:
         return unknown(f"{largest}; whether cells have long tails or two modes was not tested")
     counts = ", ".join(f"{n} {shape}" for shape, n in cells["shape"].value_counts().items())
-    odd = cells[cells["shape"].isin(ODD)]
+    odd = cells[cells["shape"].isin(stats.ODD)]
     if len(odd):
         return fired(f"{largest}; {counts}: {listed(evidence.labels(odd))}")
-    if (cells["shape"] == TOO_FEW).any():
+    if (cells["shape"] == stats.TOO_FEW).any():
         return unknown(f"{largest}; trials of {counts}")
     return quiet(f"{largest}; the shape of all {len(cells)} cells is unremarkable")
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import read_table, write_table
+from fsgreen.reduce import read_identity, read_table, write_table
 from fsgreen.rules import (
     comparison,
     confounds,
@@ -105,10 +105,15 @@ def read(campaign: str) -> pd.DataFrame:
 
 
 def last_campaign() -> str | None:
-    """Return the campaign whose `trust.csv` was written last; None if there is none."""
-    files = (paths.data() / "results").glob("*/trust.csv")
-    last = max(files, key=lambda file: file.stat().st_mtime, default=None)
-    return None if last is None else last.parent.name
+    """Return the campaign with a `trust.csv` that was begun last; None if there is none.
+
+    Where no `campaign.json` says when, it is the one whose table was written last.
+    """
+    files = {file.parent.name: file for file in (paths.data() / "results").glob("*/trust.csv")}
+    begun_unix_s = {name: at_s for name in files if (at_s := _begun_unix_s(name)) is not None}
+    written_unix_s = {name: file.stat().st_mtime for name, file in files.items()}
+    times_unix_s = begun_unix_s or written_unix_s
+    return max(times_unix_s, key=lambda name: (times_unix_s[name], name), default=None)
 
 
 def by_state(table: pd.DataFrame) -> pd.DataFrame:
@@ -138,6 +143,13 @@ def summary(campaign: str) -> str:
     for row in table[table["state"] == "fired"].to_dict("records"):
         lines.append(f"  {row['rule']:2} {rules()[row['rule']].name}: {row['found']}")
     return "\n".join([*lines, "  what each means and what to do: fsgreen rules NUMBER"])
+
+
+def _begun_unix_s(campaign: str) -> float | None:
+    try:
+        return float(read_identity(campaign)["started_unix_s"])
+    except (OSError, ValueError, KeyError, TypeError, FsgreenError):
+        return None
 
 
 def _answer(judged: Judge, evidence: Evidence) -> Answer:

@@ -7,6 +7,7 @@ import pandas as pd
 import synthetic
 
 from fsgreen import reduce
+from fsgreen.design import load_study
 from fsgreen.design.blocks import complete_blocks
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.effects import effects_table
@@ -18,13 +19,21 @@ from fsgreen.rules.trust import JUDGES
 BLOCKS = 10
 CELLS = synthetic.cells(["webserver"], ["ext3", "ext4", "xfs"])
 CALM = {"governor": "performance", "turbo": "off", "smt": "off", "swap_b": 0}
-AUDIT = {"kernel": "Linux 6", "cpu": "synthetic", "speed_loops_s": 1e7, **CALM}
+AUDIT = {"kernel": "Linux 6", "cpu": "synthetic", "cores_count": 2, "speed_loops_s": 1e7, **CALM}
 MOUNT = {
     "device": "/dev/loop0",
     "mkfs": ["mkfs", "/dev/loop0"],
     "mount_options": ["rw"],
     "scheduler": "none",
     "queue_depth": 1,
+    "state": {
+        "name": "initial",
+        "written_b": 9 << 20,
+        "discarded_b": 9 << 20,
+        "size_b": 9 << 20,
+        "left": None,
+        "remembers": False,
+    },
 }
 DETAILS = {7: "cold: 0.0 % of the files' bytes in memory", 8: "initial: 9 MiB discarded"}
 CHECKED = (7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 21, 40)
@@ -43,6 +52,7 @@ def make_plan(blocks=BLOCKS):
         made,
         constants={**made.constants, "cache": "cold", "device": "initial", "zone": "whole image"},
         bounds={**made.bounds, **BOUNDS},
+        exclusions=(*made.exclusions, {"what": "full file counts", "why": "they take too long"}),
         trials=tuple(complete_blocks(CELLS, blocks, made.seed)),
     )
 
@@ -79,7 +89,14 @@ def make_evidence():
         attached=pd.DataFrame(
             {"trial": rows.index, "energy_j": 2500.0, "error_clock_j": 1.0, "flaws": ""}
         ),
+        study=make_study(plan),
     )
+
+
+def make_study(plan, **matrices):
+    """The study of which the plan has everything but these matrices."""
+    whole = {"test": tuple(CELLS), **matrices}
+    return replace(load_study(plan.study), matrices=whole, profiles={"test": plan.profile})
 
 
 def make_trials(plan):
@@ -140,6 +157,17 @@ def with_record(evidence, place=0, **changes):
     """The evidence with one record changed."""
     records = list(evidence.records)
     records[place] = {**records[place], **changes}
+    return replace(evidence, records=records)
+
+
+def with_states(evidence, **changes):
+    """The evidence with the state of the device changed in the mount of each record."""
+    return with_mounts(evidence, state={**MOUNT["state"], **changes})
+
+
+def with_mounts(evidence, **changes):
+    """The evidence with the mount of each record changed."""
+    records = [{**record, "mount": {**record["mount"], **changes}} for record in evidence.records]
     return replace(evidence, records=records)
 
 

@@ -3,9 +3,17 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import sound_campaign
-from sound_campaign import answer, retabled, with_check, with_plan, with_record
+from sound_campaign import (
+    answer,
+    retabled,
+    with_check,
+    with_plan,
+    with_record,
+    with_states,
+)
 
 from fsgreen.rules.reporting import verdict_per_claim
 
@@ -103,6 +111,81 @@ def test_memory_cannot_be_declared_cold(sound):
     assert "no cold cache" in answer(7, replace(sound, identity=identity)).found
 
 
+def test_a_device_that_could_not_be_made_to_forget_fires(sound):
+    """Rule 8: on most laptops the file system below is mounted without discard."""
+    left = {"left": "not restored: /var is mounted without discard", "remembers": True}
+    found = answer(8, with_states(sound, written_b=0, discarded_b=0, **left))
+    assert found.state == "fired"
+    assert "mounted without discard (30 trials)" in found.found
+
+
+def test_a_device_that_was_left_is_not_called_verified(sound):
+    """Rule 8: nothing was written to it or discarded; the answer must say what is true."""
+    left = "no state to restore in memory"
+    found = answer(8, with_states(sound, written_b=0, discarded_b=0, left=left))
+    assert found.state == "quiet"
+    assert found.found == f"declared initial: {left} (30 trials)"
+
+
+def test_a_steady_device_is_verified_by_what_was_written_wherever_it_is(sound):
+    found = answer(8, with_states(sound, name="steady", left="no state to restore in memory"))
+    assert found.state == "quiet"
+    assert "verified in 30 trials" in found.found
+
+
+@pytest.mark.parametrize(
+    ("level", "cells", "state"), [(0.938, 1, "fired"), (0.938, 3, "fired"), (0.89, 0, "quiet")]
+)
+def test_file_systems_that_resisted_aging_are_named(level, cells, state, sound):
+    """Rule 8: an aged ext4 beside an xfs that hardly aged are two states under one name."""
+    names = [cell.file_system for cell in sound_campaign.CELLS]
+    aged = {
+        name: {
+            "layout_score_x": level if nth < cells else 0.89,
+            "target_layout_score_x": 0.9,
+            "shortfall_x": level - 0.9 if nth < cells else 0.0,
+        }
+        for nth, name in enumerate(names)
+    }
+    records = [
+        {**r, "mount": {**r["mount"], "fragmentation": aged[r["cell"]["file_system"]]}}
+        for r in sound.records
+    ]
+    found = answer(8, replace(sound, records=records))
+    assert found.state == state
+    if cells:
+        assert f"in {cells} cell" in found.found
+        assert f"webserver {names[0]}" in found.found
+        assert "(layout score 0.938, asked for 0.9 at most)" in found.found
+
+
+def test_what_the_preflight_table_warned_of_fires(sound):
+    """Rule 10: also at the second start, which may be on another day."""
+    starts = [
+        {"unix_s": 1.8e9, "findings": [finding("SMT", "on", "note")]},
+        {
+            "unix_s": 1.9e9,
+            "findings": [
+                finding("timers", "cron may start jobs", "warning"),
+                finding("CPU governor", "2 x ondemand", "warning"),
+            ],
+        },
+    ]
+    noted = replace(sound, identity={**sound.identity, "preflight": starts})
+    found = answer(10, noted)
+    assert found.state == "fired"
+    assert "preflight, timers: cron may start jobs" in found.found
+    assert "SMT" not in found.found
+    assert "ondemand" not in found.found, "the audit says what it was"
+    calm = {**sound.identity, "preflight": starts[:1]}
+    assert answer(10, replace(sound, identity=calm)).state == "quiet"
+
+
+def finding(subject, state, severity):
+    """A row of the preflight table as a campaign keeps it."""
+    return {"subject": subject, "state": state, "severity": severity, "remedy": ""}
+
+
 @pytest.mark.parametrize(("number", "factor"), [(7, "cache"), (8, "device")])
 def test_a_state_that_is_neither_constant_nor_factor_fires(number, factor, sound):
     constants = {k: v for k, v in sound.plan.constants.items() if k != factor}
@@ -115,6 +198,80 @@ def test_a_state_that_is_neither_constant_nor_factor_fires(number, factor, sound
 def test_another_scheduler_than_declared_fires(sound):
     mount = {**sound_campaign.MOUNT, "scheduler": "bfq"}
     assert "another scheduler" in answer(40, with_record(sound, mount=mount)).found
+
+
+@pytest.mark.parametrize(
+    ("disks", "words"),
+    [
+        (["wd200bb"], "; one device"),
+        ([None], "; one device"),
+        (["wd200bb", "ddys-t36950n"], "2 devices (ddys-t36950n, wd200bb), each cell on one"),
+        (["wd200bb", None], "2 devices (wd200bb, the testbed's own), each cell on one"),
+    ],
+)
+def test_the_devices_of_a_campaign_are_counted(disks, words, sound):
+    """Rule 5: what two disks have in common must not pass for what one of them is."""
+    of_row = [disks[-1] if name == "xfs" else disks[0] for name in sound.trials["file_system"]]
+    trials = sound.trials.assign(disk=pd.Series(of_row, sound.trials.index))
+    assert words in answer(5, replace(sound, trials=trials)).found
+
+
+def modelled(sound):
+    """The sound campaign as if its power were that of a model, but for the table of effects."""
+    meters = {
+        name: {**m, "boundary": "modelled"} for name, m in sound_campaign.at_the_wall().items()
+    }
+    records = [{**r, "boundary": "modelled", "meters": meters} for r in sound.records]
+    return replace(
+        sound,
+        identity={**sound.identity, "boundary": "modelled"},
+        records=records,
+        trials=sound.trials.assign(boundary="modelled"),
+        cells=sound.cells.assign(boundary="modelled"),
+    )
+
+
+def test_effects_of_modelled_power_are_labelled(sound):
+    """Rule 19: work per energy is compared there, and the number leaves the report with its row."""
+    model = modelled(sound)
+    assert answer(19, labelled(model, "modelled")).state == "quiet"
+    older = replace(model, effects=model.effects.drop(columns="boundary", errors="ignore"))
+    bare = labelled(model, None)
+    for unlabelled in (older, bare):
+        found = answer(19, unlabelled)
+        assert found.state == "fired"
+        count = (sound.effects["metric"] == "efficiency").sum()
+        assert f"{count} comparisons of work per energy in effects.csv" in found.found
+    assert "different boundaries: modelled, wall" in answer(19, labelled(model, "wall")).found
+
+
+def test_only_effects_of_modelled_power_need_the_label(sound):
+    """Rule 19: speed has no boundary, and tables of before there was a label are of meters, too."""
+    model = modelled(sound)
+    assert answer(19, labelled(sound, None)).state == "quiet"
+    assert answer(19, replace(model, effects=sound.effects.iloc[:0])).state == "quiet"
+    speed = labelled(model, None).effects
+    speed = speed[speed["metric"] == "throughput"]
+    assert answer(19, replace(model, effects=speed)).state == "quiet"
+
+
+def labelled(evidence, boundary):
+    """The campaign with this boundary in its table of effects."""
+    return replace(evidence, effects=evidence.effects.assign(boundary=boundary))
+
+
+def test_trials_far_from_their_cells_median_are_named(sound):
+    """Rule 32: flagged means that a reader can look at them; they stay."""
+    trials = sound.trials.assign(throughput_ops_s=1000.0 + sound.trials["block"])
+    assert (
+        "0 of them far from their cell's median;" in answer(32, replace(sound, trials=trials)).found
+    )
+    far = trials.index[[2, 7]]
+    trials.loc[far, "throughput_ops_s"] *= 3
+    found = answer(32, replace(sound, trials=trials))
+    assert found.state == "quiet"
+    names = ", ".join(trials.loc[far, "trial"])
+    assert f"2 of them far from their cell's median ({names})" in found.found
 
 
 @pytest.mark.parametrize("number", [13, 14, 20, 21, 40])

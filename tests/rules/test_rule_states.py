@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 import sound_campaign
-from sound_campaign import answer, retabled, with_plan, with_record, without_checks
+from sound_campaign import answer, retabled, with_mounts, with_plan, with_record, without_checks
 
 from fsgreen import rules
 from fsgreen.rules.reporting import verdict_per_claim
@@ -23,6 +23,38 @@ def test_a_state_that_was_not_looked_at_is_unknown(number, sound):
     found = answer(number, without_checks(sound, number))
     assert found.state == "unknown"
     assert "0 of 30 trials" in found.found
+
+
+COUNTERS = {"name": "initial", "written_b": 0, "discarded_b": 0}
+"""What records hold of a device that are older than why it was left."""
+
+
+@pytest.mark.parametrize(
+    ("testbed", "state", "words"),
+    [
+        ({"kind": "loop"}, "unknown", "no record says why"),
+        ({"kind": "loop", "in_memory": True}, "quiet", "no state to restore in memory"),
+        ({"kind": "loop", "rotational": True}, "quiet", "a disk that calls itself rotating"),
+        ({"kind": "simdisk", "in_memory": True}, "quiet", "a simulated disk"),
+    ],
+)
+def test_an_older_record_of_a_device_that_was_left_is_not_called_verified(
+    testbed, state, words, sound
+):
+    """Rule 8: 0 B written and 0 B discarded restored nothing."""
+    identity = {**sound.identity, "testbed": testbed}
+    found = answer(8, with_mounts(replace(sound, identity=identity), state=COUNTERS))
+    assert found.state == state
+    assert words in found.found
+    assert "verified" not in found.found
+
+
+@pytest.mark.parametrize(("discarded_b", "state"), [(9 << 20, "quiet"), (8 << 20, "unknown")])
+def test_an_older_record_is_verified_by_counters_that_reach_the_size(discarded_b, state, sound):
+    identity = {**sound.identity, "testbed": {"kind": "loop", "size_b": 9 << 20}}
+    counted = {"name": "initial", "written_b": 9 << 20, "discarded_b": discarded_b}
+    found = answer(8, with_mounts(replace(sound, identity=identity), state=counted))
+    assert found.state == state
 
 
 def test_an_audit_without_the_speed_of_the_processor_is_unknown(sound):
@@ -141,6 +173,27 @@ def test_one_trial_per_cell_tells_little(sound):
     assert not any("nan" in answer.found for answer in found.values())
 
 
+@pytest.mark.parametrize(
+    ("bare_count", "n", "state", "words"),
+    [
+        (2, 4, "quiet", "; 2 of {} comparisons have too few blocks for an interval or a p-value"),
+        (2, 10, "quiet", "too few blocks, or a baseline that may be zero, for an interval"),
+        (None, 2, "unknown", "{0} of {0} comparisons have too few blocks"),
+    ],
+)
+def test_a_comparison_with_neither_interval_nor_p_value_breaks_nothing(
+    bare_count, n, state, words, sound
+):
+    """Rule 35: two blocks say nothing, which is counted; a p-value alone would say too much."""
+    effects = sound.effects.copy()
+    bare = effects.index[:bare_count]
+    effects.loc[bare, ["ratio_low_x", "ratio_high_x", "difference_p"]] = float("nan")
+    effects.loc[bare, "n"] = n
+    found = answer(35, replace(sound, effects=effects))
+    assert found.state == state
+    assert words.format(len(effects)) in found.found
+
+
 @pytest.mark.parametrize(("every", "state"), [(4, "quiet"), (1, "fired")])
 def test_wild_cells_are_no_failure_of_the_model_unless_most_are(sound, every, state):
     """By the level of its test every fourth sound pair has one: that must not read as a fault."""
@@ -163,9 +216,19 @@ def test_modelled_power_has_an_error_that_nobody_knows(sound):
 
 
 def test_a_bare_device_that_was_not_measured_bounds_nothing(sound):
-    bare = replace(sound, probes={"offset": NOTHING, "queue": NOTHING})
+    bare = replace(sound, probes={"offset": NOTHING, "queue": NOTHING, "cache": NOTHING})
     assert answer(42, bare).state == "unknown"
     assert answer(39, bare).state == "unknown"
+
+
+def test_no_trial_moves_more_than_memory_does(sound):
+    """Faster than the device may be the cache; faster than two cores read memory is a fault."""
+    cache = pd.DataFrame({"cache": ["cold", "warm"], "bandwidth_b_s": [1e9, 4e9]})
+    known = replace(sound, probes={**sound.probes, "cache": cache})
+    assert "memory read by 2 cores 7629 MiB/s" in answer(42, known).found
+    for bandwidth_b_s, above in ((6e9, "above the device"), (9e9, "above the memory")):
+        trials = sound.trials.assign(bandwidth_b_s=bandwidth_b_s)
+        assert above in answer(42, replace(known, trials=trials)).found
 
 
 @pytest.mark.parametrize(

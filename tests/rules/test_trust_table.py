@@ -145,10 +145,34 @@ def test_without_a_campaign_the_catalogue_is_listed(tmp_path, monkeypatch, capsy
     assert "STUDY" in capsys.readouterr().out
 
 
-def test_the_campaign_analysed_last_is_the_one_shown(campaign, capsys):
-    older = paths.results("older")
-    shutil.copytree(paths.results(campaign), older)
-    os.utime(older / "trust.csv", (0, 0))
+def copy_as(campaign, name, begun_unix_s):
+    """A campaign with results of this name, begun then, whose table is the oldest there is."""
+    shutil.copytree(paths.results(campaign), paths.results(name))
+    os.utime(paths.results(name) / "trust.csv", (0, 0))
+    paths.raw(name).mkdir(parents=True)
+    (paths.raw(name) / "campaign.json").write_text(json.dumps({"started_unix_s": begun_unix_s}))
+
+
+def test_the_campaign_begun_last_is_the_one_shown(campaign):
+    """The order in which files were written is that of a checkout, or of a pipeline."""
+    copy_as(campaign, "newer", 1.9e9)
+    copy_as(campaign, "older", 1.7e9)
+    assert rules.last_campaign() == "newer"
+
+
+def test_a_campaign_that_does_not_say_when_it_was_begun_is_not_the_last(campaign):
+    copy_as(campaign, "older", 1.7e9)
+    for text in ("{}", "no JSON", "[]", None):
+        file = paths.raw(campaign) / "campaign.json"
+        file.unlink() if text is None else file.write_text(text)
+        assert rules.last_campaign() == "older"
+
+
+def test_where_none_says_when_it_was_begun_the_last_table_counts(campaign):
+    """Results that came without their raw files."""
+    copy_as(campaign, "older", 1.7e9)
+    for name in (campaign, "older"):
+        (paths.raw(name) / "campaign.json").unlink()
     assert rules.last_campaign() == campaign
 
 

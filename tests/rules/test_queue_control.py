@@ -1,0 +1,57 @@
+"""Rule 40: where many read at once, only a queue of 1 shows what the queue does."""
+
+import itertools
+from dataclasses import replace
+
+import sound_campaign
+from sound_campaign import answer
+
+
+def test_another_scheduler_is_no_queue_that_is_off(sound):
+    """The disk goes on reordering below any scheduler."""
+    mounts = [
+        {**sound_campaign.MOUNT, "queue_depth": 128, "scheduler": name} for name in ("none", "bfq")
+    ]
+    found = answer(40, queued(sound, *mounts))
+    assert found.state == "fired"
+    assert "only the scheduler was varied: no control with the queue off" in found.found
+
+
+def test_a_queue_that_was_off_in_some_trials_is_the_control(sound):
+    mounts = [{**sound_campaign.MOUNT, "queue_depth": depth} for depth in (1, 64)]
+    assert answer(40, queued(sound, *mounts)).state == "quiet"
+
+
+def test_the_queue_of_another_disk_is_no_control(sound):
+    """That one disk has no queue tells nothing of the reordering of the other."""
+    mounts = [{**sound_campaign.MOUNT, "queue_depth": depth} for depth in (1, 64)]
+    two = queued(sound, *mounts)
+    records = [
+        {**record, "cell": {**record["cell"], "disk": f"disk{record['mount']['queue_depth']}"}}
+        for record in two.records
+    ]
+    found = answer(40, replace(two, records=records))
+    assert found.state == "fired"
+    assert "no control with the queue off on disk64" in found.found
+
+
+def test_one_reader_with_the_queue_off_is_no_control_for_many(sound):
+    """The queue has nothing to reorder for a single reader."""
+    mounts = [{**sound_campaign.MOUNT, "queue_depth": depth} for depth in (1, 64)]
+    two = queued(sound, *mounts)
+    alone = [
+        {**r, "workload": {**r["workload"], "variables": {"nthreads": 1}}}
+        if r["mount"]["queue_depth"] == 1
+        else r
+        for r in two.records
+    ]
+    assert answer(40, replace(two, records=alone)).state == "fired"
+
+
+def queued(sound, *mounts):
+    """The campaign with trial after trial on the next of these mounts, as declared."""
+    records = [
+        {**record, "mount": mount, "cell": {**record["cell"], "scheduler": mount["scheduler"]}}
+        for record, mount in zip(sound.records, itertools.cycle(mounts), strict=False)
+    ]
+    return replace(sound, records=records)
