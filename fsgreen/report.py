@@ -64,7 +64,7 @@ def _lay_out(texts: Path, results: Path, folder: Path) -> None:
         shutil.copy(results / "numbers.json", folder)
         for name in TABLES:
             shutil.copy(results / f"{name}.csv", folder)
-        for part in ("figures", "tables"):
+        for part in ("figures", "interactions", "tables"):
             shutil.copytree(results / part, folder / part)
     except FileNotFoundError as error:
         raise FsgreenError(

@@ -32,7 +32,7 @@ def describe(plan: Plan) -> Iterator[str]:
     # Readers end by themselves, once each has read its file.
     bound = "at most" if all(cell.readers for cell in plan.cells) else "at least"
     yield f"{bound} {_span(*ends)}, without making files and waiting for idle power"
-    if profile.most_blocks is not None:
+    if profile.sequential:
         target = f"{plan.bounds['ci_half_width_percent']:g} %"
         yield (
             f"blocks beyond {profile.blocks} hold the cells with half-widths of {target} or more, "

@@ -224,9 +224,7 @@ def _named_once(cell: Cell, constants: Mapping[str, Any], study: str) -> Cell:
 
 def _check_minimum(study: str, profile: Profile, least: float) -> None:
     """Refuse to stop by the width of an interval that rests on too few trials (rules 26, 27)."""
-    if profile.most_blocks is None:
-        return
-    if profile.blocks < least:
+    if profile.sequential and profile.blocks < least:
         raise FsgreenError(
             f"profile {profile.name} may end a cell after {profile.blocks} blocks, and fewer than "
             f"{least:g} trials conclude nothing (rule 26)",

@@ -48,6 +48,11 @@ class Profile:
     bounds: Mapping[str, float] | None = None
 
     @property
+    def sequential(self) -> bool:
+        """Return whether a cell may end when its interval is narrow enough (rule 27)."""
+        return self.most_blocks is not None
+
+    @property
     def last_block(self) -> int:
         """Return the number of the last block that there may be."""
         return self.blocks if self.most_blocks is None else self.most_blocks
@@ -56,6 +61,10 @@ class Profile:
     def least_trial_s(self) -> float:
         """Return the length of a trial without making files and waiting for idle power."""
         return 2 * self.idle_s + self.warmup_s + self.measure_s
+
+
+LEAST_TRIALS = 5
+"""Trials of a cell below which nothing may be concluded (rule 26; fast10, section 3.2)."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ def read_study(file: Path) -> Study:
     try:
         text = yaml.safe_load(file.read_text())
         matrices = {name: tuple(cells_of(levels)) for name, levels in text["matrices"].items()}
-        return Study(
+        study = Study(
             name=text["study"],
             title=text["title"],
             question=text["question"],
@@ -109,6 +118,21 @@ def read_study(file: Path) -> Study:
         raise FsgreenError(
             f"not a study: {error!r}", where=file, next_step="compare with studies/fast10.yaml"
         ) from error
+    _check_minimum(study, file)
+    return study
+
+
+def _check_minimum(study: Study, file: Path) -> None:
+    """Refuse bounds by which few trials conclude something."""
+    for bounds in (study.bounds, *(profile.bounds or {} for profile in study.profiles.values())):
+        least = bounds.get("minimum_trials", LEAST_TRIALS)
+        if least < LEAST_TRIALS:
+            raise FsgreenError(
+                f"minimum_trials is {least}, and fewer than {LEAST_TRIALS} trials conclude nothing "
+                "(rule 26)",
+                where=file,
+                next_step=f"minimum_trials: {LEAST_TRIALS}; a profile may have fewer blocks",
+            )
 
 
 def _profile(

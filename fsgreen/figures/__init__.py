@@ -9,6 +9,7 @@ from fsgreen.figures.confounds import (
     sizes,
 )
 from fsgreen.figures.latency_profiles import latency_profiles
+from fsgreen.figures.odd_cells import odd, odd_cells
 from fsgreen.figures.style import (
     empty,
     in_order,
@@ -35,6 +36,8 @@ __all__ = [
     "modelled",
     "new",
     "note",
+    "odd",
+    "odd_cells",
     "offset_curve",
     "on_disk",
     "png",

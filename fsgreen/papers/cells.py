@@ -23,7 +23,9 @@ UNIT = {"throughput": "ops_s", "efficiency": "ops_j"}
 SHARES = ("user", "system", "iowait", "idle", "steal")
 
 
-def cells_table(trials: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFrame:
+def cells_table(
+    trials: pd.DataFrame, bounds: Mapping[str, float], *, sequential: bool = False
+) -> pd.DataFrame:
     """Return the summary of each cell.
 
     Parameters
@@ -32,12 +34,17 @@ def cells_table(trials: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFra
         The table `trials.csv`.
     bounds : mapping
         The plan's `ci_half_width_percent` and `minimum_trials`.
+    sequential : bool
+        Whether cells ended by the width of their interval, which then covers less (rule 27).
     """
     in_order = trials.sort_values(["block", "order"], kind="stable", ignore_index=True)
     groups = in_order.groupby([*CELL, "boundary"], dropna=False, sort=True)
     return pd.DataFrame(
         [
-            {**dict(zip([*CELL, "boundary"], key, strict=True)), **_summary(cell, bounds)}
+            {
+                **dict(zip([*CELL, "boundary"], key, strict=True)),
+                **_summary(cell, bounds, sequential),
+            }
             for key, cell in groups
         ]
     )
@@ -54,6 +61,29 @@ def at_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     return table[at(table, held)]
 
 
+def steady(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that have a mean to be ranked by: those with a steady state (rule 24)."""
+    return cells[cells["state"] != "inconsistent"]
+
+
+def rate_text(cell: Mapping[str, Any]) -> str:
+    """Return operations per second with their interval, starred as in `cells.csv`.
+
+    A cell without a steady state has a range instead, from the 5th to the 95th percentile.
+    """
+    if cell["state"] == "inconsistent":
+        low, high = (cell[f"throughput_{end}_ops_s"] for end in ("p5", "p95"))
+        return f"no steady state: {low:,.0f} to {high:,.0f}"
+    value, low, high = (cell[f"throughput{end}_ops_s"] for end in ("", "_low", "_high"))
+    star = "*" if cell["starred"] else ""
+    return f"{value:,.0f}" + ("" if pd.isna(low) else f" [{low:,.0f}, {high:,.0f}]{star}")
+
+
+def estimator(sequential: bool) -> str:
+    """Return the name under which the interval of a rate was simulated in `stats.coverage`."""
+    return "ratio of totals, sequential stop" if sequential else "ratio of totals"
+
+
 def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Estimate) -> str:
     """Return which of the two intervals holds (rule 31): the t interval needs normal trials.
 
@@ -66,7 +96,7 @@ def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Est
     return "median, ranks" if median.has_interval else "mean, t, starred"
 
 
-def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
+def _summary(cell: pd.DataFrame, bounds: Mapping[str, float], sequential: bool) -> dict[str, Any]:
     target_percent = bounds["ci_half_width_percent"]
     rates = cell["throughput_ops_s"]
     estimates = {
@@ -80,6 +110,7 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
     counts = [count for count in needed if count is not None]
     judged = cell.loc[cell["steady"] != "too short", "steady"]
     half_width_percent = estimates["throughput"].half_width_percent
+    centres, tail = _centres(rates), _tail(cell, sequential)
     return {
         "n": len(cell),
         "enough": len(cell) >= bounds["minimum_trials"],
@@ -92,8 +123,9 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float]) -> dict[str, Any]:
         **_columns("power", "w", stats.mean_ci(cell["power_w"])),
         **_columns("energy", "j", stats.mean_ci(cell["energy_j"])),
         "idle_power_w": cell["idle_power_w"].mean(),
-        **_centres(rates),
-        **_tail(cell),
+        **centres,
+        **tail,
+        "starred": _starred(centres, tail),
         "cv_percent": scatter.cv_percent,
         "range_percent": scatter.range_percent,
         "throughput_p5_ops_s": scatter.p5,
@@ -126,7 +158,16 @@ def _centres(rates: pd.Series) -> dict[str, Any]:
     }
 
 
-def _tail(cell: pd.DataFrame) -> dict[str, Any]:
+def _starred(centres: Mapping[str, Any], tail: Mapping[str, Any]) -> bool:
+    """Return whether the interval of throughput is not the one to read (rules 31 and 33).
+
+    Five trials never show their shape: a star at every cell would say nothing.
+    """
+    promises = centres["interval_to_read"] in ("mean, t", "none")
+    return not promises or (bool(tail["interval_note"]) and tail["shape"] != stats.TOO_FEW)
+
+
+def _tail(cell: pd.DataFrame, sequential: bool) -> dict[str, Any]:
     """Return what the trials look like (rule 33), and the interval of throughput for long tails."""
     rates, (above, below) = cell["throughput_ops_s"], TOTALS["throughput"]
     shape = stats.shape(rates)
@@ -141,7 +182,7 @@ def _tail(cell: pd.DataFrame) -> dict[str, Any]:
         "studentised_low_ops_s": low,
         "studentised_high_ops_s": high,
         "interval_note": coverage.interval_note(
-            "ratio of totals", shape, len(rates), better="ratio of totals, studentised"
+            estimator(sequential), shape, len(rates), better="ratio of totals, studentised"
         ),
     }
 

@@ -31,6 +31,7 @@ TESTED = (
 COLUMNS = [
     "n",
     *(f"{side}_{unit}" for unit in UNIT.values() for side in ("candidate", "baseline")),
+    "boundary",
     "ratio_x",
     "ratio_low_x",
     "ratio_high_x",
@@ -226,13 +227,11 @@ class Group:
         """
         if not {candidate, baseline} <= self.cells.keys():
             return
-        classes = [
-            stats.classify_cell(list(self.cells[one]["steady"])) for one in (candidate, baseline)
-        ]
+        subject, reference = self.cells[candidate], self.cells[baseline]
         results = {
             metric: stats.compare(
-                _totals(self.cells[candidate], metric),
-                _totals(self.cells[baseline], metric),
+                _totals(subject, metric),
+                _totals(reference, metric),
                 bounds["equivalence_percent"] / 100,
                 self.models[metric].scatter(candidate, baseline),
             )
@@ -242,7 +241,8 @@ class Group:
             yield {
                 "kind": kind,
                 "metric": metric,
-                "steady": "inconsistent" not in classes,
+                "steady": _steady(subject, metric) and _steady(reference, metric),
+                "boundary": subject["boundary"].iloc[0],
                 **self.conditions,
                 **vars(candidate),
                 **{f"baseline_{name}": level for name, level in vars(baseline).items()},
@@ -266,6 +266,13 @@ def _model(trials: pd.DataFrame, configs: list[Any], metric: str) -> stats.Mixed
 def _totals(cell: pd.DataFrame, metric: str) -> pd.DataFrame:
     above, below = TOTALS[metric]
     return pd.DataFrame({"block": cell["block"], "above": cell[above], "below": cell[below]})
+
+
+def _steady(cell: pd.DataFrame, metric: str) -> bool:
+    """Return whether a cell has a steady state, for work per energy in its power, too."""
+    series = ["steady", "steady_power"] if metric == "efficiency" else ["steady"]
+    classes = [stats.classify_cell(list(cell[name])) for name in series if name in cell]
+    return "inconsistent" not in classes
 
 
 def _effect(result: stats.Comparison) -> dict[str, Any]:

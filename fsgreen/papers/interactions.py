@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fsgreen import stats
+from fsgreen import figures, paths, stats
 from fsgreen.design import Plan
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.errors import unknown
+from fsgreen.figures.interactions import interaction_panels
 from fsgreen.papers.cells import TOTALS
 from fsgreen.papers.effects import TESTED, outcome
-from fsgreen.reduce import CELL, at, read_plan, read_table, write_table
+from fsgreen.reduce import CELL, at, read_plan, read_table, simulated_disk, write_table
 from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
 
 PLACE = [column for column in CELL if column != "option"]
@@ -34,6 +35,7 @@ COLUMNS = [
     "aliases",
     "clear",
     "n",
+    "boundary",
     *TESTED,
     *(f"{name}{part}_percent" for name in PAIR for part in ("", "_low", "_high")),
     "best_alone",
@@ -78,8 +80,11 @@ def sentences(table: pd.DataFrame) -> list[str]:
     return [_sentence(row) for row in pairs.to_dict("records")]
 
 
-def drawable(table: pd.DataFrame, workload: str, metric: str) -> pd.DataFrame:
-    """Return the pairs of one design, for `figures.interactions`: of a workload, or the first.
+def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.DataFrame]:
+    """Return the pairs of each design, for `figures.interactions`, by the name of their figure.
+
+    They are of one workload, or of all if it is empty; without a design there is one figure that
+    says so.
 
     Raises
     ------
@@ -94,7 +99,21 @@ def drawable(table: pd.DataFrame, workload: str, metric: str) -> pd.DataFrame:
             raise unknown("workload with a factorial design", workload, pairs["workload"].unique())
         pairs = pairs[pairs["workload"] == workload]
     designs = pairs.groupby(["design", *PLACE], dropna=False, sort=False)
-    return next((rows for _, rows in designs), pairs)
+    return {
+        "-".join([f"{nth:02}", *rows[[*PLACE[:2]]].iloc[0], metric]): rows
+        for nth, (_, rows) in enumerate(designs, start=1)
+    } or {f"none-{metric}": pairs}
+
+
+def draw(campaign: str, workload: str = "", metric: str = "throughput") -> list[Path]:
+    """Draw what is `drawable` into the folder `interactions` of a campaign; return the PNGs."""
+    boundary = "".join(read_table(campaign, "trials")["boundary"].unique())
+    folder, disk = paths.results(campaign) / "interactions", simulated_disk(campaign)
+    drawn = []
+    for name, pairs in drawable(read_table(campaign, "interactions"), workload, metric).items():
+        figure = figures.on_disk(interaction_panels(pairs, boundary), disk)
+        drawn.append(figures.save(figure, folder, name)[1])
+    return drawn
 
 
 def advice(plan: Plan) -> str:
@@ -146,6 +165,7 @@ def _rows(
             "aliases": alias_text(design, term),
             "clear": design.clear(term),
             "n": len(logs),
+            "boundary": "".join(trials["boundary"].unique()),
             **_percent("change", result.ratio),
             "difference_p": result.difference_p,
             "difference_holm_p": different_p,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -11,6 +12,8 @@ from fsgreen import confounds, rules, virtual
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
+from fsgreen.papers.interactions import drawable
+from fsgreen.papers.intervals import intervals
 from fsgreen.papers.printed import PrintedPaper
 from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
 
@@ -32,7 +35,7 @@ def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
     """Return the values that the reports of all studies show, ready to be written as JSON."""
     plan = read_plan(campaign)
     identity = read_identity(campaign)
-    trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
+    trials, cells, effects = (read_table(campaign, name) for name in ("trials", "cells", "effects"))
     claims = read_table(campaign, "claims")
     return {
         "campaign": campaign,
@@ -40,7 +43,10 @@ def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
         "boundary": identity["boundary"],
         "simulated_disk": simulated_disk(campaign),
         "testbed": identity["testbed"]["kind"],
-        "setup": _setup(plan, identity, trials, cells),
+        "setup": [
+            *_setup(plan, identity, trials, cells),
+            ["Upper bounds", _bounds(campaign, identity, trials)],
+        ],
         "verdicts": _verdicts(claims),
         "claims": {
             "total": len(claims),
@@ -63,10 +69,24 @@ def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
             "least": int(cells["n"].min()),
             "minimum": f"{plan.bounds['minimum_trials']:g}",
         },
-        "gate": confounds.sentence(read_table(campaign, "effects")),
+        "intervals": intervals(cells, effects, sequential=plan.profile.sequential),
+        "interactions": list(_interaction_plots(read_table(campaign, "interactions"))),
+        "gate": confounds.sentence(effects),
         "trust": trust(campaign),
         "not_run": _not_run(plan, trials),
     }
+
+
+def _interaction_plots(table: pd.DataFrame) -> Iterator[dict[str, str]]:
+    """Yield file and caption of each plot of throughput."""
+    for name, pairs in drawable(table, "", "throughput").items():
+        if len(pairs):
+            where = " on ".join(pairs[["workload", "file_system"]].iloc[0])
+            caption = (
+                f"Pairs of options, {where}. The dashed line ends where both would be if their "
+                "changes multiplied, the solid one where they are."
+            )
+            yield {"file": f"{name}.svg", "caption": caption}
 
 
 def trust(campaign: str) -> dict[str, Any]:
@@ -114,6 +134,21 @@ def _setup(
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
     }
     return [[name, text] for name, text in settings.items()]
+
+
+def _bounds(campaign: str, identity: dict[str, Any], trials: pd.DataFrame) -> str:
+    """Return what can be moved in a second, beside what the fastest trial moved (rule 42)."""
+    cores_count = identity["audit"]["cores_count"]
+    found = confounds.upper_bounds_b_s(confounds.read_probes(campaign), cores_count)
+    known = {
+        "device and its bus": found.get("device"),
+        f"memory, {cores_count} cores": found.get("memory"),
+        "fastest trial": trials["bandwidth_b_s"].max(),
+    }
+    return "; ".join(
+        f"{name}: " + ("not measured" if bound is None else f"{bound / 2**20:,.0f} MiB/s")
+        for name, bound in known.items()
+    )
 
 
 def _length(plan: Plan) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import json
 import os
@@ -11,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +22,7 @@ from fsgreen.design import Plan
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.notebook import run_notebook
+from fsgreen.pipeline.outcome import outcome
 
 ANALYSIS = (
     "40_reduce",
@@ -34,9 +33,6 @@ ANALYSIS = (
     "80_claims",
 )
 """The notebooks that take a campaign from raw traces to claims, in their order."""
-
-BASES = ("measured", "simulated", "published", "")
-"""What a verdict can rest on; a claim that cannot be tested here rests on nothing."""
 
 NOISE = ("> ", "\t", "To ", "Use `dvc", "Updating lock file", "Generating lock file")
 """How the lines of `dvc repro` begin that tell a reader nothing."""
@@ -89,7 +85,7 @@ def after_measure(campaign: str) -> None:
     for name in ANALYSIS:
         run_notebook(name, {"campaign": campaign})
     report.write(campaign)
-    _show(campaign)
+    print("\n" + outcome(campaign))
 
 
 def reproduce() -> None:
@@ -105,7 +101,7 @@ def reproduce() -> None:
     _repro()
     for campaign in campaigns():
         _compare_plans(campaign)
-        _show(campaign)
+        print("\n" + outcome(campaign))
 
 
 def pull(campaign: str) -> None:
@@ -194,17 +190,3 @@ def _compare_plans(campaign: str) -> None:
         print(f"\nnote: {campaign} was measured under another plan than its study declares now:")
         print("\n".join(f"  {line}" for line in lines[:8]))
         print(f"  next: undo the change, or ./run measure {measured.study} --name ANOTHER")
-
-
-def _show(campaign: str) -> None:
-    from fsgreen import rules
-
-    with (paths.results(campaign) / "claims.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    counts = Counter((row["verdict"], row["basis"]) for row in rows)
-    print(f"\n{campaign}: verdicts on {len(rows)} claims, by what they rest on\n")
-    print(f"{'':20}" + "".join(f"{basis or 'nothing':>11}" for basis in BASES))
-    for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
-        print(f"{verdict:20}" + "".join(f"{counts[verdict, basis] or '':>11}" for basis in BASES))
-    print("\n" + rules.summary(campaign))
-    print(f"\nreport: {paths.results(campaign) / 'report.pdf'}")

@@ -16,7 +16,16 @@ from fsgreen.stats.mixed import WILD, MixedModel, mixed_model
 from fsgreen.stats.repetition import Components, trials_needed, variance_components
 from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.series import SAME_POWER, changepoints, classify_cell, classify_series
-from fsgreen.stats.shape import dip, dip_p, normality_p, shape, skewness_p
+from fsgreen.stats.shape import (
+    ODD,
+    TOO_FEW,
+    WIDE_PERCENT,
+    dip,
+    dip_p,
+    normality_p,
+    shape,
+    skewness_p,
+)
 from fsgreen.stats.summary import (
     Estimate,
     Variation,
@@ -30,7 +39,10 @@ from fsgreen.stats.summary import (
 __all__ = [
     "LEVEL",
     "MIN_BLOCKS",
+    "ODD",
     "SAME_POWER",
+    "TOO_FEW",
+    "WIDE_PERCENT",
     "WILD",
     "Comparison",
     "Components",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ RESAMPLES = 10_000
 MIN_BLOCKS = 5
 """Fewer blocks, or trials, give no bootstrap interval: fast10 (section 3.2) asks for five runs, and
 the scatter of four is too poorly known."""
+
+LARGEST_LOG = math.log(sys.float_info.max)
+"""The logarithm of the largest number there is."""
 
 AT_ONCE = 1_000_000
 """Draws of a chunk; sixteen chunks are kept, as the same ones serve every comparison."""
@@ -120,7 +124,8 @@ def studentised_ratio(
     Each resample's logarithm of the ratio is divided by its own error (Efron & Tibshirani 1993,
     section 12.5; the error as in `ratio_of_totals`), so that the interval reaches farther to the
     side of the tail. Longer than need be for few normal trials (docs/statistics.md). The bounds are
-    NaN below `MIN_BLOCKS` trials and where most resamples have no scatter.
+    NaN below `MIN_BLOCKS` trials, where most resamples have no scatter, and where a bound is beyond
+    every number: next to no scatter but for one trial that lies far off.
 
     Raises
     ------
@@ -146,7 +151,8 @@ def studentised_ratio(
     away = np.where(np.abs(values - value) < NO_SCATTER, 0.0, values - value)
     t = np.divide(away, errors, out=np.copysign(math.inf, away), where=errors > 0)
     least, most = np.quantile(t, [0.5 - level / 2, 0.5 + level / 2], method="closest_observation")
-    if not (math.isfinite(least) and math.isfinite(most)):
+    farthest = max(abs(value - most * error), abs(value - least * error))
+    if not farthest < LARGEST_LOG:
         return Estimate(ratio, math.nan, math.nan, n)
     return Estimate(ratio, math.exp(value - most * error), math.exp(value - least * error), n)
 

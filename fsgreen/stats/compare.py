@@ -24,7 +24,8 @@ class Comparison:
 
     `ratio` is candidate over baseline, `candidate` and `baseline` are the values themselves;
     `difference_p` belongs to "no difference", `equivalence_p` to "differs by the bound or more".
-    `pooled` says whether these rest on the scatter of all cells; `bootstrap` is the ratio if not.
+    A p-value never stands alone (rule 35): both are NaN where the ratio has no interval. `pooled`
+    says whether these rest on the scatter of all cells; `bootstrap` is the ratio if not.
     """
 
     ratio: Estimate
@@ -68,11 +69,12 @@ def compare(
     """
     pair = _Pair.of(candidate, baseline, scatter, seed, resamples)
     logs = pair.log_ratio
+    ratio = pair.estimate(logs)
     return Comparison(
-        pair.estimate(logs),
+        ratio,
         *pair.values,
-        logs.difference_p(),
-        logs.equivalence_p(bound),
+        logs.difference_p() if ratio.has_interval else math.nan,
+        logs.equivalence_p(bound) if ratio.has_interval else math.nan,
         pair.pooled,
         pair.estimate(pair.resampled_ratio),
     )

@@ -13,7 +13,7 @@ from typing import Literal
 
 import pandas as pd
 
-from fsgreen.stats.shape import Shape
+from fsgreen.stats.shape import TOO_FEW, Shape
 
 FILE = Path(__file__).with_name("coverage.csv")
 COLUMNS = [
@@ -36,7 +36,7 @@ LOOKS_LIKE: dict[Shape, tuple[str, ...]] = {
     "unremarkable": ("normal",),
     "long-tailed": ("log-normal",),
     "bimodal": ("bimodal", "uneven bimodal"),
-    "too few to tell": ("log-normal",),
+    TOO_FEW: ("log-normal",),
 }
 """Distributions of the simulation that stand for the shape of a cell."""
 
@@ -90,6 +90,6 @@ def interval_note(estimator: str, shape: Shape, n: int, better: str) -> str:
         return ""
     other = rate_percent(better, rates[worst], n)
     covers = f"covers about {worst:.0f} %, the studentised one {other:.0f} %"
-    if shape == "too few to tell":
+    if shape == TOO_FEW:
         return f"{n} trials cannot show a long tail, with which this interval {covers}"
     return f"too short for {shape} trials at n = {n}: {covers}"

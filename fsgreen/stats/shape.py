@@ -13,6 +13,12 @@ from scipy import stats as distributions
 from fsgreen.stats.sample import LEVEL, constant, sample_of
 
 Shape = Literal["unremarkable", "long-tailed", "bimodal", "too few to tell"]
+TOO_FEW: Shape = "too few to tell"
+ODD: tuple[Shape, ...] = ("long-tailed", "bimodal")
+"""Shapes of trials that their mean hides (rule 33)."""
+
+WIDE_PERCENT = 40
+"""Coefficient of variation above which fast10 marks a cell of table 2 with a dagger."""
 
 FEW = 10
 """Below this many trials the tests find too few of the long tails and second modes that are there
@@ -110,7 +116,7 @@ def shape(values: ArrayLike) -> Shape:
         return "bimodal"
     if skewness_p(sample) < LEVEL:
         return "long-tailed"
-    return "too few to tell" if sample.size < FEW else "unremarkable"
+    return TOO_FEW if sample.size < FEW else "unremarkable"
 
 
 def _hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:

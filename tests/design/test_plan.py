@@ -247,6 +247,18 @@ def test_a_study_with_an_impossible_number_of_blocks_is_refused(blocks, tmp_path
         design.read_study(file)
 
 
+@pytest.mark.parametrize("place", ["study", "profile"])
+def test_a_study_that_concludes_from_few_trials_is_refused(place, tmp_path: Path) -> None:
+    """Rule 26 is no matter of taste: with 2, two lucky trials would tell file systems apart."""
+    text = yaml.safe_load(paths.study("fast10").read_text())
+    owner = text if place == "study" else text["profiles"]["quick"].setdefault("bounds", {})
+    (owner["bounds"] if place == "study" else owner)["minimum_trials"] = 2
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(text))
+    with pytest.raises(FsgreenError, match=r"minimum_trials is 2(.|\n)*rule 26"):
+        design.read_study(file)
+
+
 def test_unknown_profile_names_those_there_are() -> None:
     with pytest.raises(FsgreenError, match="did you mean quick"):
         design.make_plan(STUDY, "quik")

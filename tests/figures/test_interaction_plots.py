@@ -20,7 +20,8 @@ def pairs(options=("noatime", "isz1k"), fraction="full", speed=None, metric="thr
     plan = synthetic.make_plan(list(cells_of(levels)), blocks=5)
     by_label = {f"webserver-xfs-{name}": value for name, value in (speed or {}).items()}
     trials = synthetic.trials_frame(plan.cells, speed=by_label)
-    return drawable(interactions_table(trials, plan), "webserver", metric)
+    (found,) = drawable(interactions_table(trials, plan), "webserver", metric).values()
+    return found
 
 
 BOTTLENECK = {"noatime": 2.49, "isz1k": 2.28, "noatime+isz1k": 2.55}

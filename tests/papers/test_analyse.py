@@ -8,6 +8,7 @@ import pytest
 import synthetic
 
 from fsgreen import design, paths, reduce, stats
+from fsgreen.papers import interactions
 from fsgreen.papers.cells import cells_table
 from fsgreen.papers.fast10 import analyse, claims, figures, numbers
 
@@ -52,6 +53,7 @@ def test_what_stands_beside_published_numbers_is_of_one_state(tmp_path, monkeypa
     reduce.write("two")
     analyse.write("two")
     claims.write("two")
+    interactions.write("two")
     figures.write("two")
     table = pd.read_csv(paths.results("two") / "tables" / "then_and_now.csv")
     assert len(table) == len(table.drop_duplicates(["workload", "file system", "option"])) == 1

@@ -7,7 +7,7 @@ import pytest
 import synthetic
 
 from fsgreen import design, units
-from fsgreen.papers.cells import cells_table, interval_to_read
+from fsgreen.papers.cells import cells_table, interval_to_read, rate_text, steady
 from fsgreen.stats import Estimate, coverage
 
 WEB = [design.Cell("webserver", "ext2")]
@@ -63,6 +63,31 @@ def test_a_long_tail_is_flagged_with_what_the_interval_really_covers():
     assert cell["interval_to_read"] == "median, ranks"
     assert f"covers about {covered:.0f} %" in cell["interval_note"]
     assert cell["studentised_high_ops_s"] > cell["throughput_high_ops_s"]
+
+
+def test_an_interval_that_promises_too_much_is_starred():
+    """Rule 31: in print a star is all that tells it from one that holds."""
+    long = row(with_rates([100, 101, 99, 100.5, 99.5, 102, 98, 100, 101, 400]))
+    few = row(with_rates([100, 100.1, 99.9, 100, 400]))
+    sound = row(with_rates(np.random.default_rng(2).normal(100, 1, 30)))
+    assert [cell["starred"] for cell in (long, few, sound)] == [True, True, False]
+    assert rate_text(long).endswith("]*") and rate_text(sound).endswith("]")
+
+
+def test_a_cell_without_a_steady_state_is_a_range():
+    """Rule 24: not a mean, in print either."""
+    cell = row(with_rates([100, 101, 99, 100.5, 99.5]).assign(steady="no steady state"))
+    assert rate_text(cell) == "no steady state: 99 to 101"
+    assert steady(cell.to_frame().T).empty
+
+
+def test_a_cell_that_ended_by_its_interval_is_judged_as_such():
+    """Rule 27: stopping when it is narrow favours trials that happen to scatter little."""
+    rates = [100, 101, 99, 100.5, 99.5, 102, 98, 100, 101, 400]
+    cell = cells_table(with_rates(rates), synthetic.BOUNDS, sequential=True).iloc[0]
+    covered = coverage.rate_percent("ratio of totals, sequential stop", "log-normal", 10)
+    assert covered != coverage.rate_percent("ratio of totals", "log-normal", 10)
+    assert f"covers about {covered:.0f} %" in cell["interval_note"]
 
 
 def test_two_modes_are_flagged():

@@ -56,6 +56,21 @@ def test_a_cell_without_a_steady_state_has_no_mean_to_compare():
     assert set(found.loc[("webserver", "xfs", "dtlg")]) == {"equivalent"}
 
 
+def test_unsteady_power_leaves_the_work_comparable():
+    """Rule 24 by metric: work at one level and power that climbs are two things."""
+    trials = synthetic.trials_frame(CELLS).assign(steady_power="flat")
+    trials.loc[trials["file_system"] == "ext3", "steady_power"] = "no steady state"
+    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    found = table.groupby("metric")["outcome"].agg(set)
+    assert "inconsistent" in found["efficiency"]
+    assert "inconsistent" not in found["throughput"]
+
+
+def test_what_power_is_stands_in_every_row():
+    """Rule 19: modelled joules must not leave the table without their name."""
+    assert set(effects(boundary="modelled")["boundary"]) == {"modelled"}
+
+
 def test_families_are_adjusted_together():
     """Rule 38: one workload, metric and kind share the error; raw values stay beside."""
     table = effects(scatter=0.05)

@@ -1,5 +1,7 @@
 """Figures and tables of fast10: what is shown, what is marked, and what is missing."""
 
+import re
+
 import pytest
 import synthetic
 
@@ -46,6 +48,20 @@ def bars(name, workload, metric, of=CELLS, **frame):
     trials = synthetic.trials_frame(of, **frame)
     cells = cells_table(trials, synthetic.BOUNDS)
     return configurations(cells, trials, PRINTED.bars(name), workload, metric)
+
+
+def table_3(unsteady=None, **frame):
+    """The row of the web server, one cell of which may have no steady state."""
+    trials = synthetic.trials_frame(CELLS, **frame)
+    if unsteady:
+        of = trials[list(unsteady)].eq(list(unsteady.values())).all(axis=1)
+        trials.loc[of & trials["load_ops_s"].isna(), "steady"] = "no steady state"
+    cells = cells_table(trials, synthetic.BOUNDS)
+    table = recommended(PRINTED.table3, cells, trials, "modelled")
+    return table.set_index("workload").loc["webserver"]
+
+
+GAIN = r"([\d.]+) \[([\d.]+), ([\d.]+)\]"
 
 
 def texts(figure):
@@ -125,12 +141,40 @@ def test_table_2_tells_numbers_dashes_and_gaps():
 
 
 def test_table_3_finds_the_best_configuration():
-    """The fastest cell and its gains over the best and the worst default."""
-    cells, _ = tables(speed={"webserver-ext3-dtlg": 2.0}, scatter=0)
-    row = recommended(PRINTED.table3, cells).set_index("workload").loc["webserver"]
+    """The fastest cell and its gains, with intervals, over the best and the worst default."""
+    row = table_3(speed={"webserver-ext3-dtlg": 2.0}, scatter=0.01)
     assert row["ours"] == "ext3-dtlg"
-    assert row["throughput gain, ours"] == "1.54-2.22"
+    gains = re.findall(GAIN, row["throughput gain, ours"])
+    for gain, expected in zip(gains, (1.54, 2.22), strict=True):
+        low, value, high = (float(gain[place]) for place in (1, 0, 2))
+        assert low < value < high
+        assert value == pytest.approx(expected, rel=0.02)
     assert row["throughput gain, published"] == "1.08-9.4"
+    assert "efficiency gain, ours (modelled)" in row
+
+
+def test_table_3_neither_compares_the_best_with_itself_nor_ranks_what_is_not_steady():
+    """A default that is best gains 1 over itself; a mean without a steady state is none."""
+    row = table_3(speed={"webserver-ext3-default": 3.0}, scatter=0.01)
+    assert row["ours"] == "ext3"
+    assert row["throughput gain, ours"].startswith("1 to ")
+    unsteady = {"file_system": "ext3", "option": "default", "workload": "webserver"}
+    row = table_3(unsteady, speed={"webserver-ext3-default": 3.0}, scatter=0.01)
+    assert row["ours"] != "ext3"
+
+
+def test_a_figure_marks_what_is_no_mean_and_what_promises_too_much():
+    """Rules 24 and 31 where most people look."""
+    trials = synthetic.trials_frame(CELLS)
+    cells = cells_table(trials, synthetic.BOUNDS)
+    web = cells["workload"].eq("webserver") & cells["load_ops_s"].isna()
+    cells.loc[web & cells["file_system"].eq("xfs"), "state"] = "inconsistent"
+    cells["starred"] = web & cells["option"].eq("dtlg")
+    figure = configurations(cells, trials, PRINTED.bars("3a"), "webserver", "throughput")
+    assert [text for text in texts(figure) if text in ("*", "no steady state")] == [
+        "*",
+        "no steady state",
+    ]
 
 
 def test_table_1_scales_files_but_the_size_for_oltp():

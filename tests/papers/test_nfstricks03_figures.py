@@ -122,6 +122,7 @@ def campaign(tmp_path_factory):
         confounds.write("quick")
         analyse.write("quick")
         interactions.write("quick")
+        interactions.draw("quick")
         figures.write("quick")
         recommend.write("quick")
         claims.write("quick")

@@ -123,7 +123,7 @@ def test_a_campaign_without_a_design_has_an_empty_table_and_advice():
     assert table.empty
     assert list(table) == interactions.COLUMNS
     assert sentences(table) == []
-    assert drawable(table, "", "throughput").empty
+    assert drawable(table, "", "throughput")["none-throughput"].empty
     text = interactions.advice(plan)
     assert "no factorial design" in text
     assert "studies/fast10.yaml" in text
@@ -156,7 +156,16 @@ def test_the_table_survives_its_file(monkeypatch, tmp_path):
     reduce.write_table(table, "mine", "interactions")
     read = reduce.read_table("mine", "interactions")
     assert sentences(read) == sentences(table)
-    assert len(drawable(read, "webserver", "efficiency")) == 1
+    (drawn,) = drawable(read, "webserver", "efficiency").values()
+    assert len(drawn) == 1
+
+
+def test_every_design_has_a_figure_of_its_own():
+    """Three of four workloads with a design had no plot, and nobody was told."""
+    table = table_of(planned(["noatime", "isz1k"]), BOTTLENECK)
+    both = pd.concat([table, table.assign(workload="varmail")])
+    names = list(drawable(both, "", "throughput"))
+    assert names == ["01-webserver-xfs-throughput", "02-varmail-xfs-throughput"]
 
 
 def test_what_cannot_be_drawn_names_what_can():

@@ -62,3 +62,10 @@ def test_the_benchmark_explains_itself(monkeypatch, capsys):
     with pytest.raises(SystemExit, match="0"):
         bootstrap_rate.arguments()
     assert "python -m bench.bootstrap_rate " in capsys.readouterr().out
+
+
+def test_one_wild_trial_among_equals_is_no_crash():
+    """Four trials that hardly differ and one four times as fast: its bound overflowed."""
+    estimate = studentised_ratio([100, 100.1, 99.9, 100, 400], np.ones(5))
+    assert estimate.value == pytest.approx(160)
+    assert not estimate.has_interval

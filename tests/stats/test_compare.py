@@ -39,6 +39,16 @@ def test_too_few_blocks_give_no_interval():
     assert not effect(few, few).has_interval
 
 
+def test_a_p_value_never_stands_without_an_interval():
+    """Rule 35: four clear blocks have neither; a fifth gives both."""
+    apart = [20.0, 22, 18, 20, 21], [10.0, 11.2, 9, 10.3, 10.5]
+    for blocks in (MIN_BLOCKS - 1, MIN_BLOCKS):
+        found = compare(*(cell(values[:blocks]) for values in apart), 0.05)
+        p_values = found.difference_p, found.equivalence_p
+        assert [math.isfinite(p) for p in p_values] == 2 * [found.ratio.has_interval]
+        assert found.ratio.has_interval == (blocks == MIN_BLOCKS)
+
+
 def test_the_interval_is_that_of_the_linearised_ratio():
     """Five blocks by hand: the error of log(A / B) is that of a / A - b / B over the blocks."""
     a, b = np.array([20, 22, 18, 20, 21.0]), np.array([10, 11.5, 9, 9.5, 10.5])

@@ -17,7 +17,7 @@ def write(campaign: str) -> Path:
     """Write `cells.csv`, `effects.csv` and `trust.csv`; return their folder."""
     plan = read_plan(campaign)
     trials = read_table(campaign, "trials")
-    cells = cells_table(trials, plan.bounds)
+    cells = cells_table(trials, plan.bounds, sequential=plan.profile.sequential)
     effects = effects_table(trials, comparisons(trials), plan.bounds)
     effects = confounds.Gate.of(campaign).flags(effects)
     write_table(cells, campaign, "cells")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen.papers.cells import at_baseline
+from fsgreen.papers.cells import at_baseline, rate_text, steady
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.papers.numbers import campaign_numbers
 from fsgreen.reduce import read_plan, read_table
@@ -44,26 +44,29 @@ def _not_shown(whole: pd.DataFrame, shown: pd.DataFrame) -> list[str]:
 
 
 def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
-    """Return the default file system with most throughput per workload, and how sure that is."""
+    """Return the default file system with most throughput per workload, and how sure that is.
+
+    What has no steady state cannot lead, and is not told apart from what does (rule 24).
+    """
     defaults = cells[(cells["option"] == "default") & cells["load_ops_s"].isna()]
     pairs = effects[(effects["kind"] == "file system") & (effects["metric"] == "throughput")]
     rows = []
     for workload, of_workload in defaults.groupby("workload"):
-        ranked = of_workload.sort_values("throughput_ops_s", ascending=False)
-        first, *others = ranked.to_dict("records")
+        ranked = steady(of_workload).sort_values("throughput_ops_s", ascending=False)
+        if ranked.empty:
+            rows.append([str(workload), "none", "no steady state", "", ""])
+            continue
+        first = ranked.to_dict("records")[0]
         level = [
             other["file_system"]
-            for other in others
-            if _outcome(pairs, str(workload), first, other) in ("equivalent", "inconclusive")
+            for other in of_workload.to_dict("records")
+            if other["file_system"] != first["file_system"]
+            and _outcome(pairs, str(workload), first, other) != "different"
         ]
-        rate = f"{first['throughput_ops_s']:,.0f} ops/s"
-        if pd.notna(first["throughput_low_ops_s"]):
-            rate += (
-                f" [{first['throughput_low_ops_s']:,.0f}, {first['throughput_high_ops_s']:,.0f}]"
-            )
         most_work = ranked.loc[ranked["efficiency_ops_j"].idxmax()]
         work = f"{most_work['efficiency_ops_j']:,.0f} ops/J ({most_work['file_system']})"
-        rows.append([str(workload), first["file_system"], rate, ", ".join(level) or "none", work])
+        beside = ", ".join(level) or "none"
+        rows.append([str(workload), first["file_system"], rate_text(first), beside, work])
     return rows
 
 

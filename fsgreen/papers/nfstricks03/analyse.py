@@ -29,7 +29,9 @@ def write(campaign: str) -> Path:
     trials = read_table(campaign, "trials")
     effects = effects_table(trials, comparisons(trials), plan.bounds, Setup)
     effects = confounds.Gate.of(campaign).flags(effects)
-    write_table(cells_table(trials, plan.bounds), campaign, "cells")
+    write_table(
+        cells_table(trials, plan.bounds, sequential=plan.profile.sequential), campaign, "cells"
+    )
     write_table(effects, campaign, "effects")
     rules.write(campaign)
     return paths.results(campaign)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from fsgreen import paths
 from fsgreen.confounds import Gate, probe_basis, read_probes
-from fsgreen.figures import offset_curve, on_disk, queue_curve, save
+from fsgreen.figures import odd_cells, offset_curve, on_disk, queue_curve, save
 from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.cpu_split import cpu_split
@@ -44,8 +44,10 @@ def write(campaign: str) -> Path:
             figure = configurations(cells, trials, printed.bars(name), workload, metric, gate)
             keep(figure, f"fig{name}")
     keep(options_then_and_now(paired(printed.table2, effects)), "fig_options")
+    whole, every = read_table(campaign, "cells"), read_table(campaign, "trials")
+    keep(odd_cells(whole, every, plan.constants), "odd_cells")
     probes, basis = read_probes(campaign), probe_basis(campaign)
     keep(offset_curve(probes["offset"], basis), "confound_offset")
     keep(queue_curve(probes["queue"], basis), "confound_queue")
-    write_tables(campaign, printed, cells, effects)
+    write_tables(campaign, printed, cells, trials, effects)
     return folder

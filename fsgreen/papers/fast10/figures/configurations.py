@@ -72,7 +72,8 @@ def configurations(
     missing = len(published) - published.merge(ours, on=["file_system", "option"]).shape[0]
     note(
         figure,
-        f"95 % intervals, of ratios from {stats.MIN_BLOCKS} blocks on; "
+        f"95 % intervals, of ratios from {stats.MIN_BLOCKS} blocks on"
+        f"{', starred where they promise too much' if bars['starred'].eq(True).any() else ''}; "
         f"{missing} of fast10's {len(published)} configurations not run",
     )
     return figure
@@ -88,6 +89,8 @@ def _rows(ours: pd.DataFrame, published: pd.DataFrame, column: str, suffix: str)
             "ours": ours[column],
             "ours_low": ours[f"{stem}_low_{suffix}"],
             "ours_high": ours[f"{stem}_high_{suffix}"],
+            "starred": ours["starred"] & (stem == "throughput"),
+            "unsteady": ours["state"] == "inconsistent",
         }
     )
     both = mine.merge(published, on=["file_system", "option"], how="outer")
@@ -103,11 +106,23 @@ def _absolute(axes: Axes, bars: pd.DataFrame, divisor: float) -> None:
             reason = "n/a" if row["file_system"] == "reiserfs" else "not run"
             axes.text(index, 0, reason, rotation=90, ha="center", va="bottom", fontsize=6.5)
             continue
+        mark = "no steady state" if row["unsteady"] else "*" if row["starred"] else ""
+        top = np.nanmax([row["ours"], row["ours_high"]]) / divisor
+        axes.annotate(
+            mark,
+            (index, top),
+            xytext=(0, 1),
+            textcoords="offset points",
+            rotation=90 if row["unsteady"] else 0,
+            ha="center",
+            va="bottom",
+            fontsize=6.5,
+        )
         axes.bar(
             index,
             row["ours"] / divisor,
             yerr=_error(row, "ours", divisor),
-            color=look_of(row["file_system"]).colour,
+            color="none" if row["unsteady"] else look_of(row["file_system"]).colour,
             hatch=look_of(row["file_system"]).hatch,
             edgecolor="black",
             linewidth=0.5,

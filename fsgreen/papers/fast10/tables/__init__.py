@@ -29,7 +29,11 @@ __all__ = [
 
 
 def write_tables(
-    campaign: str, printed: Printed, cells: pd.DataFrame, effects: pd.DataFrame
+    campaign: str,
+    printed: Printed,
+    cells: pd.DataFrame,
+    trials: pd.DataFrame,
+    effects: pd.DataFrame,
 ) -> Path:
     """Write tables 1 to 3 and three of our own as `.csv` and `.tex`; return their folder.
 
@@ -39,8 +43,9 @@ def write_tables(
         In whose folder, and whose plan has the scale.
     printed : Printed
         What fast10 says.
-    cells, effects : DataFrame
-        The tables `cells.csv` and `effects.csv` in one state, as `at_baseline` leaves them.
+    cells, trials, effects : DataFrame
+        The tables `cells.csv`, `trials.csv` and `effects.csv` in one state, as `at_baseline`
+        leaves them.
     """
     boundary = str(cells["boundary"].iloc[0])
     tables: dict[str, tuple[str, pd.DataFrame]] = {
@@ -54,7 +59,7 @@ def write_tables(
         ),
         "table3": (
             f"Best configuration and its gains; efficiency rests on {boundary} power",
-            recommended(printed.table3, cells),
+            recommended(printed.table3, cells, trials, boundary),
         ),
         "agreement": (
             "Cells of table 2 by what was published and what was found, throughput",

@@ -8,7 +8,7 @@ import pandas as pd
 
 from fsgreen.papers.fast10.reference import throughput_changes
 
-HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (inconclusive)"
+HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (neither shown)"
 NOT_RUN = "not run"
 
 

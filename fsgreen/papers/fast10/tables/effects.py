@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from fsgreen import stats
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, METRICS, WORKLOADS
 
 NOT_HERE = "n/a"
@@ -88,7 +89,7 @@ def _ours(
         & (cells["option"] == option)
         & (cells["workload"] == workload)
     ]
-    dagger = "†" if (cell["cv_percent"] > 40).any() else ""
+    dagger = "†" if (cell["cv_percent"] > stats.WIDE_PERCENT).any() else ""
     return ("-" if texts == ["-", "-"] else " / ".join(texts)) + dagger
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.figures import in_order, look_of
+from fsgreen.papers.cells import rate_text
 
 MICRO = {
     "shared-append": "100 threads append to 3 common files",
@@ -45,8 +46,4 @@ def micro_benchmarks(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rate(cell: dict[str, Any] | None) -> str:
-    if cell is None:
-        return "not run"
-    value, low, high = (cell[f"throughput{end}_ops_s"] for end in ("", "_low", "_high"))
-    interval = "" if pd.isna(low) else f" [{low:,.0f}, {high:,.0f}]"
-    return f"{value:,.0f}{interval}"
+    return "not run" if cell is None else rate_text(cell)

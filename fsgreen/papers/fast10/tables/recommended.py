@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import pandas as pd
 
+from fsgreen import stats
+from fsgreen.papers.cells import UNIT, rate_text, steady
+from fsgreen.papers.effects import Config, Scatters, sample
 from fsgreen.papers.fast10.reference import WORKLOADS
 
+PRINTED = {"throughput": "perf", "efficiency": "power_eff"}
+"""What fast10's columns call a metric."""
 
-def recommended(printed: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+
+def recommended(
+    printed: pd.DataFrame, cells: pd.DataFrame, trials: pd.DataFrame, boundary: str
+) -> pd.DataFrame:
     """Return a row per workload: fast10's recommendation and the best cell of the campaign.
 
-    Gains run from that over the best default file system to that over the worst.
+    Gains, with their 95 % intervals, run from that over the best default file system to that over
+    the worst. The intervals do not know that the best was chosen from many (rule 38).
 
     Parameters
     ----------
     printed : DataFrame
         The published table by workload.
-    cells : DataFrame
-        The table `cells.csv`.
+    cells, trials : DataFrame
+        The tables `cells.csv` and `trials.csv`.
+    boundary : str
+        What the efficiency rests on, which its column says.
     """
-    return pd.DataFrame(
-        [
-            {
-                "workload": workload,
-                "published": printed.loc[workload, "recommended_config"],
-                "throughput gain, published": _printed_gain(printed, workload, "perf"),
-                "efficiency gain, published": _printed_gain(printed, workload, "power_eff"),
-                **_ours(cells[(cells["workload"] == workload) & cells["load_ops_s"].isna()]),
-            }
-            for workload in WORKLOADS
-        ]
-    )
+    scatters = Scatters(trials)
+    labels = {"throughput": "throughput gain", "efficiency": "efficiency gain"}
+    power = {"throughput": "", "efficiency": f" ({boundary})"}
+    rows = []
+    for workload in WORKLOADS:
+        of_workload = cells[(cells["workload"] == workload) & cells["load_ops_s"].isna()]
+        row = {"workload": workload, "published": printed.loc[workload, "recommended_config"]}
+        for metric, label in labels.items():
+            row[f"{label}, published"] = _printed_gain(printed, workload, PRINTED[metric])
+        best = _best(of_workload, "throughput")
+        row["ours"] = "not run" if best is None else _name(best)
+        row["operations in a second, ours"] = "not run" if best is None else rate_text(best)
+        for metric, label in labels.items():
+            ours = "not run" if best is None else _gain(best, of_workload, scatters, metric)
+            row[f"{label}, ours{power[metric]}"] = ours
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _printed_gain(printed: pd.DataFrame, workload: str, metric: str) -> str:
@@ -39,16 +55,34 @@ def _printed_gain(printed: pd.DataFrame, workload: str, metric: str) -> str:
     return f"{low:g}-{high:g}"
 
 
-def _ours(cells: pd.DataFrame) -> dict[str, str]:
+def _best(cells: pd.DataFrame, metric: str, *, least: bool = False) -> pd.Series | None:
+    """Return the steady cell that does most, or least; None without a default to compare with."""
+    known = steady(cells)
+    if not (known["option"] == "default").any():
+        return None
+    values = known[f"{metric}_{UNIT[metric]}"]
+    return known.loc[values.idxmin() if least else values.idxmax()]
+
+
+def _name(cell: pd.Series) -> str:
+    return cell["file_system"] + ("" if cell["option"] == "default" else f"-{cell['option']}")
+
+
+def _gain(best: pd.Series, cells: pd.DataFrame, scatters: Scatters, metric: str) -> str:
     defaults = cells[cells["option"] == "default"]
-    if defaults.empty:
-        return {
-            name: "not run" for name in ("ours", "throughput gain, ours", "efficiency gain, ours")
-        }
-    best = cells.loc[cells["throughput_ops_s"].idxmax()]
-    option = "" if best["option"] == "default" else f"-{best['option']}"
-    gains = {}
-    for name, column in (("throughput", "throughput_ops_s"), ("efficiency", "efficiency_ops_j")):
-        low, high = best[column] / defaults[column].max(), best[column] / defaults[column].min()
-        gains[f"{name} gain, ours"] = f"{low:.3g}-{high:.3g}"
-    return {"ours": f"{best['file_system']}{option}", **gains}
+    ends = [_best(defaults, metric), _best(defaults, metric, least=True)]
+    return " to ".join(_over(best, end, scatters, metric) for end in ends if end is not None)
+
+
+def _over(cell: pd.Series, baseline: pd.Series, scatters: Scatters, metric: str) -> str:
+    workload = cell["workload"]
+    best, default = (Config(one["file_system"], one["option"]) for one in (cell, baseline))
+    if best == default:
+        return "1"
+    ours = stats.effect(
+        sample(scatters.trials, workload, best, metric),
+        sample(scatters.trials, workload, default, metric),
+        scatters.of(workload, metric, best, default),
+    )
+    interval = f" [{ours.low:.3g}, {ours.high:.3g}]" if ours.has_interval else ""
+    return f"{ours.value:.3g}{interval}"

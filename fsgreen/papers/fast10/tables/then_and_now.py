@@ -14,6 +14,7 @@ TEXTS = [
     "published, %",
     "here, %",
     "interval",
+    "ops/s, option and default",
     "blocks",
     "the published number is",
 ]
@@ -27,8 +28,9 @@ def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     """Return a row per number of table 2 on throughput that was measured here.
 
     Columns are workload, file_system, option, `published_x` and, as in `effects.csv`, `n` and
-    `ratio_x` with its interval. `published_is` says whether the published ratio is inside that, for
-    any value that rounds to the printed one. What was printed as a dash has no number.
+    `ratio_x` with its interval and the rates of both. `published_is` says whether the published
+    ratio is inside that, for any value that rounds to the printed one. What was printed as a dash
+    has no number.
 
     Parameters
     ----------
@@ -37,7 +39,8 @@ def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     effects : DataFrame
         The table `effects.csv`; may be empty.
     """
-    ours = ["n", "ratio_x", "ratio_low_x", "ratio_high_x"]
+    rates = ["candidate_ops_s", "baseline_ops_s"]
+    ours = ["n", "ratio_x", "ratio_low_x", "ratio_high_x", *rates]
     if effects.empty:
         return pd.DataFrame(columns=[*KEY, "published_x", *ours, "published_is"])
     numbers = throughput_changes(printed).dropna(subset="change_percent")
@@ -65,6 +68,7 @@ def then_and_now(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
                 _percent(row["published_x"]),
                 _percent(row["ratio_x"]),
                 _interval(row["ratio_low_x"], row["ratio_high_x"]),
+                f"{row['candidate_ops_s']:,.0f}, {row['baseline_ops_s']:,.0f}",
                 row["n"],
                 row["published_is"],
             )

@@ -1,0 +1,86 @@
+"""What came of a campaign, on a terminal: verdicts, rules, table 2, and what to change."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from fsgreen import paths
+
+BASES = ("measured", "simulated", "published", "")
+"""What a verdict can rest on; a claim that cannot be tested here rests on nothing."""
+
+
+def outcome(campaign: str) -> str:
+    """Return what the report of a campaign says, in short, and where to read it whole.
+
+    Raises
+    ------
+    FsgreenError
+        If its `trust.csv` has not been made.
+    """
+    folder = paths.results(campaign)
+    parts = [
+        _verdicts(campaign, _rows(folder / "claims.csv")),
+        _rules(campaign),
+        _agreement(folder / "tables"),
+        _advice(folder / "tables" / "advice.csv"),
+        [f"report: {folder / 'report.pdf'}"],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines)
+
+
+def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
+    counts = Counter((row["verdict"], row["basis"]) for row in rows)
+    yield f"{campaign}: verdicts on {len(rows)} claims, by what they rest on\n"
+    yield f"{'':20}" + "".join(f"{basis or 'nothing':>11}" for basis in BASES)
+    for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
+        yield f"{verdict:20}" + "".join(f"{counts[verdict, basis] or '':>11}" for basis in BASES)
+
+
+def _rules(campaign: str) -> Iterator[str]:
+    from fsgreen import rules
+
+    yield rules.summary(campaign)
+    table = rules.read(campaign)
+    for state in rules.STATES:
+        numbers = [str(number) for number in table[table["state"] == state]["rule"]]
+        if state != "fired" and numbers:
+            yield f"  {state}: {', '.join(numbers)}"
+
+
+def _agreement(tables: Path) -> Iterator[str]:
+    """Yield how often the options of the paper came out so and so; it may have no such table."""
+    if not (tables / "agreement.csv").is_file():
+        return
+    rows = _rows(tables / "agreement.csv")
+    found = [name for name in rows[0] if name != "published"]
+    yield f"options, published against here (throughput; all of them: {tables / 'table2.csv'})"
+    yield f"  {'published':16}" + "".join(f"{name:>19}" for name in found)
+    for row in rows:
+        yield f"  {row['published']:16}" + "".join(f"{row[name]:>19}" for name in found)
+
+
+def _advice(file: Path) -> Iterator[str]:
+    rows = _rows(file)
+    if not rows:
+        return
+    yield f"what to change (throughput; all kinds of change, with risks: {file})"
+    gains = [row for row in rows if row["what it says"].startswith("gain")]
+    for row in gains:
+        yield (
+            f"  {row['workload']:20} {row['change']:11}  {row['best']:16} {row['throughput']:>20}  "
+            f"n={row['n']}"
+        )
+    level = dict.fromkeys(row["workload"] for row in rows)
+    for row in gains:
+        level.pop(row["workload"], None)
+    if level:
+        yield f"  nothing is a sure gain: {', '.join(level)}"
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))

@@ -1,0 +1,33 @@
+"""The report's table of leaders: who leads, and from whom it is not told apart."""
+
+import synthetic
+
+from fsgreen.papers.cells import cells_table
+from fsgreen.papers.effects import effects_table
+from fsgreen.papers.fast10.analyse import comparisons
+from fsgreen.papers.fast10.numbers import _leaders
+
+CELLS = synthetic.cells(["webserver"], ["ext2", "ext3", "xfs"])
+
+
+def leader(unsteady, **frame):
+    trials = synthetic.trials_frame(CELLS, **frame)
+    trials.loc[trials["file_system"].isin(unsteady), "steady"] = "no steady state"
+    cells = cells_table(trials, synthetic.BOUNDS)
+    effects = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    (row,) = _leaders(cells, effects)
+    return row
+
+
+def test_what_is_slower_beyond_doubt_is_not_named_beside_the_leader():
+    speed = {"webserver-ext2-default": 3.0}
+    assert leader([], speed=speed, scatter=0.004)[1:4:2] == ["ext2", "none"]
+
+
+def test_what_has_no_steady_state_neither_leads_nor_lags():
+    """Rule 24: its mean is none, so that nothing is known of it beside others."""
+    speed = {"webserver-ext2-default": 3.0}
+    _, first, rate, level, _ = leader(["ext2"], speed=speed, scatter=0.004)
+    assert first != "ext2" and "ext2" in level.split(", ")
+    assert "[" in rate
+    assert leader(["ext2", "ext3", "xfs"])[1:3] == ["none", "no steady state"]
