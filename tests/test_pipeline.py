@@ -18,6 +18,7 @@ import yaml
 
 from fsgreen import paths, pipeline
 from fsgreen.errors import FsgreenError
+from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.pipeline import stages
 from tests.patience import wait_for
 
@@ -318,6 +319,10 @@ def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
         found = {*parts["ours"], *advice["throughput"]}
         assert set(re.findall(r"[+-]\d+ % \[.*?\]", one_line)) <= found
         if campaign == "fast10-options":
+            table = pd.read_csv(results / campaign / "recommended.csv")
+            sure = table[(table["metric"] == "throughput") & (table["verdict"] == "gain")]
+            counted = {2: "two", 3: "three", 4: "four"}[len({*sure["workload"]} & {*WORKLOADS})]
+            assert f"is left on {counted} of the four" in one_line
             readme = " ".join((clone / "README.md").read_text().split())
             assert f"{outside} of {len(now)} published effects" in readme
 

@@ -50,7 +50,9 @@ def measure(
             for row in stack.enter_context(host.applied(place.settings, disks=place.disks)):
                 if row.changes:
                     print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
-        findings = preflight.check(folder=_images(place, kind_of_testbed(place, plan)))
+        findings = preflight.check(
+            folder=_images(place, kind_of_testbed(place, plan)), image_b=plan.profile.image_b
+        )
         for finding in findings:
             if finding.severity in preflight.DISTURBING:
                 mended = f" -> {finding.remedy}" if finding.remedy else ""
@@ -83,9 +85,11 @@ def measure(
 
 def _images(place: TestbedFile, kind: str) -> Path | None:
     """Return where images go; None where that is the choice of the best testbed."""
-    if place.folder is not None or kind == "auto":
+    if place.folder is not None:
         return place.folder
-    return image.RAM if place.in_memory else testbeds.default_folder(kind)
+    if place.in_memory:
+        return image.RAM
+    return None if kind == "auto" else testbeds.default_folder(kind)
 
 
 def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:

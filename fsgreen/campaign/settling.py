@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from fsgreen.campaign.checks import Check, check_settled
-from fsgreen.meters import Capture
+from fsgreen.meters import Capture, silence_s
 from fsgreen.trace.energy import integral_j
 from fsgreen.trial import Phase
 
@@ -73,13 +73,15 @@ def _come_down(capture: Capture, band_w: float, since_s: float, deadline_s: floa
 def _mean_w(capture: Capture, idle: Phase) -> float:
     """Return the mean total power of an idle phase, as far as the traces reach.
 
-    It waits until each meter has a reading beyond the phase, so that the mean is the one that the
-    analysis finds. NaN where a reading has no value, or a meter failed.
+    It waits until each meter has a sound reading beyond the phase, so that the mean is the one that
+    the analysis finds. NaN where there is none for so long that a meter counts as silent: one that
+    goes on with flagged readings is no fault, and would be waited for without end.
     """
     total_w = 0.0
     for name, info in capture.infos.items():
+        until_s = idle.end_s + silence_s(info)
         while capture.latest_w(name, idle.end_s) is None:
-            if capture.fault is not None:
+            if capture.fault is not None or time.monotonic() > until_s:
                 return np.nan
             time.sleep(POLL_S)
         found = capture.since(name, idle.start_s - NEIGHBOURS / info.rate_hz)

@@ -167,7 +167,8 @@ class Campaign:
                 f"the {key} is not the one that the campaign began with:\n"
                 f"    then {then}\n    now  {now}",
                 where=self.folder,
-                next_step="go on with the first one, or begin another with --name",
+                next_step="go on with the first one (--testbed, --folder), or begin another with "
+                "--name",
             )
 
     def note_pulses(self, edges_unix_s: Sequence[float]) -> None:

@@ -1,7 +1,7 @@
 """Meters: where power comes from, real or modelled, and how a trial records it."""
 
 from fsgreen.meters.base import Chunk, Imported, Meter, Parser
-from fsgreen.meters.capture import Capture
+from fsgreen.meters.capture import Capture, silence_s
 from fsgreen.meters.drivers import DRIVERS, IMPORTERS, open_meters
 from fsgreen.meters.host import HostSampler
 from fsgreen.meters.powertable import power_table
@@ -22,4 +22,5 @@ __all__ = [
     "open_meters",
     "power_table",
     "reparse",
+    "silence_s",
 ]

@@ -36,6 +36,11 @@ SILENT_INTERVALS = 3
 HOST_INTERVAL_S = 1.0
 
 
+def silence_s(info: MeterInfo) -> float:
+    """Return how long a meter may give no reading before it counts as failed."""
+    return max(SILENCE_S, SILENT_INTERVALS / info.rate_hz)
+
+
 class Capture:
     """Record `meters`, and the host's counters, from entry to `stop`, `finish` or exit.
 
@@ -164,7 +169,7 @@ class Capture:
 
     def _listen(self, name: str, info: MeterInfo, parser: Parser, raw: RawWriter) -> None:
         meter, recent = self._meters[name], self._recent[name]
-        limit_s = max(SILENCE_S, SILENT_INTERVALS / info.rate_hz)
+        limit_s = silence_s(info)
         sound_s = heard_s = time.monotonic()
         while not self._stop.is_set():
             chunk = meter.read(POLL_S)

@@ -24,7 +24,7 @@ SHARES = ("user", "system", "iowait", "idle", "steal")
 
 
 def cells_table(
-    trials: pd.DataFrame, bounds: Mapping[str, float], *, sequential: bool = False
+    trials: pd.DataFrame, bounds: Mapping[str, float], *, least_n: int | None = None
 ) -> pd.DataFrame:
     """Return the summary of each cell.
 
@@ -34,8 +34,8 @@ def cells_table(
         The table `trials.csv`.
     bounds : mapping
         The plan's `ci_half_width_percent` and `minimum_trials`.
-    sequential : bool
-        Whether cells ended by the width of their interval, which then covers less (rule 27).
+    least_n : int, optional
+        As `ended_from` has it: cells that end by the width of their interval cover less (rule 27).
     """
     in_order = trials.sort_values(["block", "order"], kind="stable", ignore_index=True)
     groups = in_order.groupby([*CELL, "boundary"], dropna=False, sort=True)
@@ -43,7 +43,7 @@ def cells_table(
         [
             {
                 **dict(zip([*CELL, "boundary"], key, strict=True)),
-                **_summary(cell, bounds, sequential),
+                **_summary(cell, bounds, least_n),
             }
             for key, cell in groups
         ]
@@ -61,9 +61,25 @@ def at_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     return table[at(table, held)]
 
 
-def steady(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that have a mean to be ranked by: those with a steady state (rule 24)."""
-    return cells[cells["state"] != "inconsistent"]
+def ended_from(plan: Plan, trials: pd.DataFrame) -> int | None:
+    """Return the number of trials from which on cells ended by the width of their interval.
+
+    None where all have the number that was fixed beforehand, or that everything stopped at.
+    """
+    profile = plan.profile
+    went_on = profile.sequential and trials["block"].max() > profile.blocks
+    return profile.blocks if went_on else None
+
+
+def steady(cells: pd.DataFrame, metric: str = "throughput") -> pd.Series:
+    """Return which cells have a mean to be ranked by: those with a steady state (rule 24).
+
+    Work per energy takes one of power, too, where its series were read.
+    """
+    found = cells["state"] != "inconsistent"
+    if metric == "efficiency" and "power_state" in cells:
+        found &= cells["power_state"] != "inconsistent"
+    return found
 
 
 def rate_text(cell: Mapping[str, Any]) -> str:
@@ -79,9 +95,9 @@ def rate_text(cell: Mapping[str, Any]) -> str:
     return f"{value:,.0f}" + ("" if pd.isna(low) else f" [{low:,.0f}, {high:,.0f}]{star}")
 
 
-def estimator(sequential: bool) -> str:
+def estimator(least_n: int | None) -> str:
     """Return the name under which the interval of a rate was simulated in `stats.coverage`."""
-    return "ratio of totals, sequential stop" if sequential else "ratio of totals"
+    return "ratio of totals" if least_n is None else "ratio of totals, sequential stop"
 
 
 def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Estimate) -> str:
@@ -96,7 +112,9 @@ def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Est
     return "median, ranks" if median.has_interval else "mean, t, starred"
 
 
-def _summary(cell: pd.DataFrame, bounds: Mapping[str, float], sequential: bool) -> dict[str, Any]:
+def _summary(
+    cell: pd.DataFrame, bounds: Mapping[str, float], least_n: int | None
+) -> dict[str, Any]:
     target_percent = bounds["ci_half_width_percent"]
     rates = cell["throughput_ops_s"]
     estimates = {
@@ -110,7 +128,7 @@ def _summary(cell: pd.DataFrame, bounds: Mapping[str, float], sequential: bool) 
     counts = [count for count in needed if count is not None]
     judged = cell.loc[cell["steady"] != "too short", "steady"]
     half_width_percent = estimates["throughput"].half_width_percent
-    centres, tail = _centres(rates), _tail(cell, sequential)
+    centres, tail = _centres(rates), _tail(cell, least_n)
     return {
         "n": len(cell),
         "enough": len(cell) >= bounds["minimum_trials"],
@@ -167,7 +185,7 @@ def _starred(centres: Mapping[str, Any], tail: Mapping[str, Any]) -> bool:
     return not promises or (bool(tail["interval_note"]) and tail["shape"] != stats.TOO_FEW)
 
 
-def _tail(cell: pd.DataFrame, sequential: bool) -> dict[str, Any]:
+def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
     """Return what the trials look like (rule 33), and the interval of throughput for long tails."""
     rates, (above, below) = cell["throughput_ops_s"], TOTALS["throughput"]
     shape = stats.shape(rates)
@@ -182,7 +200,11 @@ def _tail(cell: pd.DataFrame, sequential: bool) -> dict[str, Any]:
         "studentised_low_ops_s": low,
         "studentised_high_ops_s": high,
         "interval_note": coverage.interval_note(
-            estimator(sequential), shape, len(rates), better="ratio of totals, studentised"
+            estimator(least_n),
+            shape,
+            len(rates),
+            better="ratio of totals, studentised",
+            least_n=least_n,
         ),
     }
 

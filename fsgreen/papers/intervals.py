@@ -30,27 +30,36 @@ ODD_CELLS = {
 """File and caption of the figure that shows them."""
 
 
-def intervals(cells: pd.DataFrame, effects: pd.DataFrame, *, sequential: bool) -> dict[str, Any]:
+def intervals(
+    cells: pd.DataFrame,
+    effects: pd.DataFrame,
+    interactions: pd.DataFrame,
+    *,
+    least_n: int | None = None,
+) -> dict[str, Any]:
     """Return the coverage of the intervals that a report prints, and which of them to doubt.
 
-    Rates are those of `stats.coverage` at the least number of trials of a cell: simulated.
+    Rates are those of `stats.coverage` for the least number of trials of a cell: simulated. Below
+    the least that was simulated there are none.
 
     Parameters
     ----------
-    cells, effects : DataFrame
-        The tables `cells.csv` and `effects.csv`.
-    sequential : bool
-        Whether cells ended by the width of their interval.
+    cells, effects, interactions : DataFrame
+        The tables `cells.csv`, `effects.csv` and `interactions.csv`.
+    least_n : int, optional
+        From how many trials on cells ended by the width of their interval (`cells.ended_from`).
     """
-    n = int(cells["n"].min())
+    fewest = int(cells["n"].min())
+    n = coverage.simulated_n(fewest)
+    used = list(_used(cells, effects, interactions, least_n)) if n is not None else []
     return {
+        "fewest": str(fewest),
         "n": str(n),
         "nominal": NOMINAL,
         "trials": list(TRIALS.values()),
         "rows": [
-            [what, str(count), *(_rate(name, of, n) for of in TRIALS)]
-            for what, name, count in _used(cells, effects, sequential)
-            if count
+            [what, "" if count is None else str(count), *(_rate(name, of, n) for of in TRIALS)]
+            for what, name, count in used
         ],
         "notes": list(_notes(cells)),
         "odd": [ODD_CELLS] if len(odd(cells)) else [],
@@ -58,26 +67,37 @@ def intervals(cells: pd.DataFrame, effects: pd.DataFrame, *, sequential: bool) -
 
 
 def _used(
-    cells: pd.DataFrame, effects: pd.DataFrame, sequential: bool
-) -> Iterator[tuple[str, str, int]]:
+    cells: pd.DataFrame, effects: pd.DataFrame, interactions: pd.DataFrame, least_n: int | None
+) -> Iterator[tuple[str, str, int | None]]:
     """Yield what has an interval, the estimator that was simulated for it, and how many there are.
 
-    Power and energy are means of trials; what is compared rests on all cells or on two.
+    Where the mixed model does not hold, the interval of a difference is that of the bootstrap, in
+    the simulation as well; what follows says how those by themselves fare.
     """
-    yield "work per second, work per joule", estimator(sequential), len(cells)
-    yield "power, energy", "mean, Student t", len(cells)
+    yield "work per second, work per joule", estimator(least_n), len(cells)
+    power = "mean, Student t" if least_n is None else "mean, Student t, sequential stop"
+    yield "power, energy", power, len(cells)
     known = effects[effects["ratio_low_x"].notna()] if len(effects) else effects
-    pooled = known["model"] == "mixed model"
-    yield "differences, by the scatter of all cells", "effect, scatter of all cells", pooled.sum()
-    own = int((~pooled).sum())
-    yield "differences, by two cells that scatter alike", "effect, hierarchical bootstrap", own
-    yield "differences, by such a cell over a normal one", "effect, over a normal baseline", own
+    if len(known):
+        yield "differences", "effect, scatter of all cells", len(known)
+        yield (
+            "- over a cell that scatters more",
+            "effect over a wild cell, scatter of all cells",
+            None,
+        )
+    alone = int((known["model"] == "bootstrap").sum()) if len(known) else 0
+    if alone:
+        yield "- of two cells by themselves, alike", "effect, hierarchical bootstrap", alone
+        yield "- the same, over a normal one", "effect, over a normal baseline", None
+    combined = int(interactions["change_low_percent"].notna().sum()) if len(interactions) else 0
+    if combined:
+        yield "options and their interactions", "interaction of two options", combined
 
 
-def _rate(name: str, distribution: str, n: int) -> str:
-    percent = coverage.rate_percent(name, distribution, n)
+def _rate(name: str, distribution: str, n: int | None) -> str:
+    percent = math.nan if n is None else coverage.rate_percent(name, distribution, n)
     if math.isnan(percent):
-        return "unknown"
+        return "not simulated"
     return f"{percent:.0f} %" + (
         ", short" if coverage.verdict("interval", percent) == "short" else ""
     )

@@ -12,6 +12,7 @@ from fsgreen import confounds, rules, virtual
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
+from fsgreen.papers.cells import ended_from
 from fsgreen.papers.interactions import drawable
 from fsgreen.papers.intervals import intervals
 from fsgreen.papers.printed import PrintedPaper
@@ -36,7 +37,7 @@ def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
     plan = read_plan(campaign)
     identity = read_identity(campaign)
     trials, cells, effects = (read_table(campaign, name) for name in ("trials", "cells", "effects"))
-    claims = read_table(campaign, "claims")
+    claims, combined = read_table(campaign, "claims"), read_table(campaign, "interactions")
     return {
         "campaign": campaign,
         "paper": printed.method["paper"],
@@ -69,8 +70,8 @@ def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
             "least": int(cells["n"].min()),
             "minimum": f"{plan.bounds['minimum_trials']:g}",
         },
-        "intervals": intervals(cells, effects, sequential=plan.profile.sequential),
-        "interactions": list(_interaction_plots(read_table(campaign, "interactions"))),
+        "intervals": intervals(cells, effects, combined, least_n=ended_from(plan, trials)),
+        "interactions": list(_interaction_plots(combined)),
         "gate": confounds.sentence(effects),
         "trust": trust(campaign),
         "not_run": _not_run(plan, trials),

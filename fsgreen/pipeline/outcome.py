@@ -26,7 +26,7 @@ def outcome(campaign: str) -> str:
         _verdicts(campaign, _rows(folder / "claims.csv")),
         _rules(campaign),
         _agreement(folder / "tables"),
-        _advice(folder / "tables" / "advice.csv"),
+        _advice(campaign),
         [f"report: {folder / 'report.pdf'}"],
     ]
     return "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines)
@@ -63,22 +63,26 @@ def _agreement(tables: Path) -> Iterator[str]:
         yield f"  {row['published']:16}" + "".join(f"{row[name]:>19}" for name in found)
 
 
-def _advice(file: Path) -> Iterator[str]:
-    rows = _rows(file)
-    if not rows:
+def _advice(campaign: str) -> Iterator[str]:
+    """Yield the fastest sure gain of each kind of change, by workload."""
+    from fsgreen.recommend import percent
+    from fsgreen.reduce import read_table
+
+    table = read_table(campaign, "recommended")
+    table = table[table["metric"] == "throughput"]
+    if table.empty:
         return
-    yield f"what to change (throughput; all kinds of change, with risks: {file})"
-    gains = [row for row in rows if row["what it says"].startswith("gain")]
-    for row in gains:
+    file = paths.results(campaign) / "recommended.csv"
+    yield f"what to change (throughput; everything, with risks: {file})"
+    gains = table[table["verdict"] == "gain"].sort_values(["workload", "order"])
+    for row in gains.drop_duplicates(["workload", "change"]).to_dict("records"):
+        best = f"{row['file_system']}/{row['option']}"
         yield (
-            f"  {row['workload']:20} {row['change']:11}  {row['best']:16} {row['throughput']:>20}  "
-            f"n={row['n']}"
+            f"  {row['workload']:20} {row['change']:11}  {best:16} {percent(row):>20}  n={row['n']}"
         )
-    level = dict.fromkeys(row["workload"] for row in rows)
-    for row in gains:
-        level.pop(row["workload"], None)
-    if level:
-        yield f"  nothing is a sure gain: {', '.join(level)}"
+    rest = sorted(set(table["workload"]) - set(gains["workload"]))
+    if rest:
+        yield f"  nothing is a sure gain: {', '.join(rest)}"
 
 
 def _rows(file: Path) -> list[dict[str, str]]:

@@ -11,7 +11,9 @@ from fsgreen.preflight.finding import DISTURBING, ORDER, Finding, Severity
 __all__ = ["DISTURBING", "Finding", "Severity", "check"]
 
 
-def check(*, folder: Path | None = None, tree: Tree = HERE) -> list[Finding]:
+def check(
+    *, folder: Path | None = None, image_b: int = able.IMAGE_B, tree: Tree = HERE
+) -> list[Finding]:
     """Return the preflight table, the most severe findings first; takes a second or two.
 
     It needs no root and changes nothing.
@@ -20,11 +22,13 @@ def check(*, folder: Path | None = None, tree: Tree = HERE) -> list[Finding]:
     ----------
     folder : Path, optional
         Where images would go; by default where the best testbed makes them.
+    image_b : int, optional
+        How large they would be; by default as in the smaller profiles.
     tree : Tree, optional
         The files of the kernel; those of this machine by default.
     """
     findings = [
-        *able.check(folder),
+        *able.check(folder, image_b),
         *settings.check(tree),
         *load.check(tree),
         *clocks.check(tree),

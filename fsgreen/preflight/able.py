@@ -20,7 +20,7 @@ TRACES_B = 1 << 30
 second."""
 
 
-def check(folder: Path | None) -> Iterator[Finding]:
+def check(folder: Path | None, image_b: int = IMAGE_B) -> Iterator[Finding]:
     """Yield the findings; images would go to `folder`, or where the best testbed makes them."""
     yield from _programs()
     found = testbeds.available()
@@ -28,7 +28,7 @@ def check(folder: Path | None) -> Iterator[Finding]:
     yield from _usable("testbed", found, None)
     yield from _usable("file system", testbeds.file_systems(), "usable")
     place = folder or testbeds.default_folder(best.name)
-    yield _space("images", place, IMAGE_B, "--folder ELSEWHERE")
+    yield _space("images", place, image_b, "--folder ELSEWHERE")
     yield _space("traces", paths.data(), TRACES_B, "FSGREEN_DATA=ELSEWHERE")
     yield _meter_ports()
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.confounds import read_probes
-from fsgreen.design import Plan, Study, load_study
+from fsgreen.design import Plan, Study, load_study, make_plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import cell_label, read_identity, read_plan, read_table
 from fsgreen.trace import MeterInfo
@@ -134,15 +134,21 @@ def gather(campaign: str) -> Evidence:
         probes=read_probes(campaign),
         attached=_attached(campaign),
         stopping=json.loads(stopping.read_text()) if stopping.is_file() else {},
-        study=_study(plan.study),
+        study=_study(plan),
     )
 
 
-def _study(name: str) -> Study | None:
+def _study(plan: Plan) -> Study | None:
+    """Return the study as its file is now; None where that is not the one of the plan.
+
+    A copy of a study keeps its name, and its plans say nothing of the copy's file.
+    """
     try:
-        return load_study(name)
+        study = load_study(plan.study)
+        again = make_plan(study, plan.profile.name)
     except FsgreenError:
         return None
+    return study if {*plan.cells} <= {*again.cells} else None
 
 
 def _flaws(trial: Trial) -> Iterator[tuple[str, int, str]]:

@@ -61,10 +61,12 @@ def without_reason(plan: Plan, study: Study | None) -> list[str]:
 def _told(plan: Plan, study: Study | None) -> list[str]:
     """Return the parts of the exclusions that are about the plan's profile."""
     known = {plan.profile.name, *(study.profiles if study else ())}
+    # The comma before the last profile of a list parts no sentence.
+    last = re.compile(rf", and (?=({'|'.join(map(re.escape, known))})(?:$|,|;))")
     return [
         part
         for entry in plan.exclusions
-        for part in re.split(r", and |; ", entry["what"])
+        for part in re.split(r", and |; ", last.sub(" and ", entry["what"]))
         if _about(part, plan.profile.name, known)
     ]
 

@@ -75,20 +75,31 @@ def verdict(kind: Kind, percent: float) -> str:
     return "holds"
 
 
-def interval_note(estimator: str, shape: Shape, n: int, better: str) -> str:
+def simulated_n(n: int) -> int | None:
+    """Return the number of trials that was simulated and whose rates hold for `n`; None below."""
+    known = table()
+    known = known[(known["kind"] == "interval") & (known["n"] <= n)]["n"]
+    return int(known.max()) if len(known) else None
+
+
+def interval_note(
+    estimator: str, shape: Shape, n: int, better: str, least_n: int | None = None
+) -> str:
     """Return what a reader of an interval must know, given the shape of the cell; empty if nothing.
 
-    `better` is the estimator beside it that stands a long tail.
+    `better` is the estimator beside it that stands a long tail. Of a cell that could end by the
+    width of its interval, `least_n` is the number of trials from which on.
     """
     if n < 2:
         return ""
-    rates = {rate_percent(estimator, name, n): name for name in LOOKS_LIKE[shape]}
+    at_n = n if least_n is None else least_n
+    rates = {rate_percent(estimator, name, at_n): name for name in LOOKS_LIKE[shape]}
     if any(math.isnan(rate) for rate in rates):
         return f"{n} trials are fewer than any for which the coverage of this interval is known"
     worst = min(rates)
     if verdict("interval", worst) != "short":
         return ""
-    other = rate_percent(better, rates[worst], n)
+    other = rate_percent(better, rates[worst], at_n)
     covers = f"covers about {worst:.0f} %, the studentised one {other:.0f} %"
     if shape == TOO_FEW:
         return f"{n} trials cannot show a long tail, with which this interval {covers}"

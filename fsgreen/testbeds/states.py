@@ -197,4 +197,6 @@ def _disk_below(file: Path) -> tuple[Queue | None, str | None, bool | None]:
         return None, f"not restored: {disk} takes no discards", True
     if not any(option.split("=")[0] == "discard" for option in below.options):
         return None, f"not restored: {below.point} is mounted without discard", True
+    if "discard=async" in below.options:
+        return None, f"not restored: {below.point} discards later (discard=async)", True
     return queue, None, False

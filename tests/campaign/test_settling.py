@@ -25,6 +25,7 @@ class Scripted:
         self.infos = {"system": SimpleNamespace(rate_hz=1 / STEP_S)}
         self.fault: FsgreenError | None = None
         self.now_s = 0.0
+        self.flagged_from_s = float("inf")
         self._power_w = power_w
         self._recent = Recent()
         self._next_s = 0.0
@@ -36,7 +37,9 @@ class Scripted:
         self.now_s += duration_s
         while self._next_s <= self.now_s:
             time_s = np.array([self._next_s])
-            self._recent.add(Readings(time_s, np.array([self._power_w(self._next_s)])))
+            flags = {0: "negative"} if self._next_s >= self.flagged_from_s else {}
+            power_w = np.array([self._power_w(self._next_s)])
+            self._recent.add(Readings(time_s, power_w, flags=flags))
             self._next_s += STEP_S
 
     def latest_w(self, name: str, since_s: float) -> float | None:
@@ -112,3 +115,15 @@ def test_a_meter_that_fails_ends_the_wait(settle: Callable[[Scripted], Any]) -> 
     (waited,), check = settle(capture)
     assert waited.duration_s < LIMIT_S
     assert not check.ok
+
+
+def test_a_meter_that_goes_on_with_flagged_readings_is_not_waited_for_without_end(
+    settle: Callable[[Scripted], Any],
+) -> None:
+    """A disk that falls asleep reads -0.02 W: numbers keep coming, and none of them is sound."""
+    capture = Scripted(lambda time_s: 100.0 if time_s < 2 else -0.02)
+    capture.flagged_from_s = 2.0
+    phases, check = settle(capture)
+    assert [phase.name for phase in phases] == ["settle"]
+    assert not check.ok
+    assert capture.now_s < LIMIT_S + 2 * (IDLE_S + settling.silence_s(capture.infos["system"]))

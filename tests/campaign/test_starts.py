@@ -99,10 +99,10 @@ def test_what_the_preflight_table_warns_of_is_printed_before_anything_is_made(
         Finding("SMT", "on", "note"),
         Finding("swap", "off", "ok"),
     ]
-    looked: list[Path | None] = []
+    looked: list[tuple[Path | None, int]] = []
 
-    def check(*, folder: Path | None) -> list[Finding]:
-        looked.append(folder)
+    def check(*, folder: Path | None, image_b: int) -> list[Finding]:
+        looked.append((folder, image_b))
         return found
 
     monkeypatch.setattr(preflight, "check", check)
@@ -113,4 +113,4 @@ def test_what_the_preflight_table_warns_of_is_printed_before_anything_is_made(
     assert "preflight warning: timers: cron may start jobs -> service cron stop" in said
     assert "SMT" not in said
     assert "swap" not in said
-    assert looked == [tmp_path / "missing"]
+    assert looked == [(tmp_path / "missing", design.load_study("fast10").profiles["quick"].image_b)]

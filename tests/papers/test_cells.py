@@ -1,13 +1,14 @@
 """One row per cell: which interval to read, what the trials look like, and drift."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import synthetic
 
 from fsgreen import design, units
-from fsgreen.papers.cells import cells_table, interval_to_read, rate_text, steady
+from fsgreen.papers.cells import cells_table, ended_from, interval_to_read, rate_text, steady
 from fsgreen.stats import Estimate, coverage
 
 WEB = [design.Cell("webserver", "ext2")]
@@ -78,16 +79,36 @@ def test_a_cell_without_a_steady_state_is_a_range():
     """Rule 24: not a mean, in print either."""
     cell = row(with_rates([100, 101, 99, 100.5, 99.5]).assign(steady="no steady state"))
     assert rate_text(cell) == "no steady state: 99 to 101"
-    assert steady(cell.to_frame().T).empty
+    assert not steady(cell.to_frame().T).any()
+
+
+def test_work_per_energy_takes_steady_power_too():
+    """What is inconsistent in effects.csv must not have a mean in table 3."""
+    cells = cells_table(
+        synthetic.trials_frame(WEB).assign(steady_power="no steady state"), synthetic.BOUNDS
+    )
+    assert steady(cells).all() and not steady(cells, "efficiency").any()
 
 
 def test_a_cell_that_ended_by_its_interval_is_judged_as_such():
-    """Rule 27: stopping when it is narrow favours trials that happen to scatter little."""
+    """Rule 27: stopping when it is narrow favours trials that happen to scatter little.
+
+    The simulation counts from the fewest trials on, not by those that a cell came to have.
+    """
     rates = [100, 101, 99, 100.5, 99.5, 102, 98, 100, 101, 400]
-    cell = cells_table(with_rates(rates), synthetic.BOUNDS, sequential=True).iloc[0]
-    covered = coverage.rate_percent("ratio of totals, sequential stop", "log-normal", 10)
-    assert covered != coverage.rate_percent("ratio of totals", "log-normal", 10)
+    cell = cells_table(with_rates(rates), synthetic.BOUNDS, least_n=5).iloc[0]
+    covered = coverage.rate_percent("ratio of totals, sequential stop", "log-normal", 5)
+    assert f"{covered:.0f}" != f"{coverage.rate_percent('ratio of totals', 'log-normal', 10):.0f}"
     assert f"covers about {covered:.0f} %" in cell["interval_note"]
+
+
+@pytest.mark.parametrize(("measured", "least_n"), [(5, None), (6, 5)])
+def test_cells_that_all_stopped_at_the_minimum_ended_by_no_interval(measured, least_n):
+    """A campaign broken off after its least blocks has a fixed number of trials."""
+    plan = synthetic.make_plan(WEB, blocks=5)
+    plan = replace(plan, profile=replace(plan.profile, most_blocks=10))
+    assert ended_from(plan, synthetic.trials_frame(WEB, blocks=measured)) == least_n
+    assert ended_from(synthetic.make_plan(WEB), synthetic.trials_frame(WEB)) is None
 
 
 def test_two_modes_are_flagged():

@@ -12,19 +12,21 @@ from fsgreen.stats import coverage
 
 CELLS = synthetic.cells(["webserver"], ["ext2", "ext3", "xfs"])
 PAIRS = [("file system", "webserver", Config("ext2"), Config("ext3"))]
+NONE = pd.DataFrame()
 
 
-def said(blocks=5, sequential=False, **frame):
+def said(blocks=5, least_n=None, **frame):
     trials = synthetic.trials_frame(CELLS, blocks=blocks, **frame)
-    cells = cells_table(trials, synthetic.BOUNDS, sequential=sequential)
-    return intervals(cells, effects_table(trials, PAIRS, synthetic.BOUNDS), sequential=sequential)
+    cells = cells_table(trials, synthetic.BOUNDS, least_n=least_n)
+    effects = effects_table(trials, PAIRS, synthetic.BOUNDS)
+    return intervals(cells, effects, NONE, least_n=least_n)
 
 
-@pytest.mark.parametrize("sequential", [False, True])
-def test_the_report_says_how_often_its_intervals_cover(sequential):
+@pytest.mark.parametrize("least_n", [None, 5])
+def test_the_report_says_how_often_its_intervals_cover(least_n):
     """Rates are those of the simulated table; one below the promise is called short."""
-    estimator = "ratio of totals" + (", sequential stop" if sequential else "")
-    shown = said(sequential=sequential)
+    estimator = "ratio of totals" + ("" if least_n is None else ", sequential stop")
+    shown = said(least_n=least_n)
     (row,) = [row for row in shown["rows"] if row[0].startswith("work per second")]
     assert row[1] == "3"
     for text, distribution in zip(row[2:], ("normal", "log-normal"), strict=False):
@@ -32,31 +34,32 @@ def test_the_report_says_how_often_its_intervals_cover(sequential):
         assert text.startswith(f"{percent:.0f} %")
         assert text.endswith("short") == (percent < coverage.SHORT_PERCENT)
     assert any("5 trials cannot show a long tail" in note for note in shown["notes"])
+    (power,) = [row for row in shown["rows"] if row[0].startswith("power")]
+    assert (set(power[2:]) == {"not simulated"}) == (least_n is not None)
 
 
-def test_fewer_trials_than_were_simulated_are_unknown():
-    """Two trials must not borrow the coverage of five, and two cells then have no interval."""
-    shown = said(blocks=2)
-    assert {text for row in shown["rows"] for text in row[2:]} == {"unknown"}
-    assert not any(row[0].startswith("differences") for row in shown["rows"])
+@pytest.mark.parametrize(("blocks", "n", "rows"), [(2, "None", 0), (7, "5", 4)])
+def test_only_what_was_simulated_is_said_to_be(blocks, n, rows):
+    """Two trials must not borrow the coverage of five; seven do, and the text says of which."""
+    shown = said(blocks=blocks)
+    assert (shown["fewest"], shown["n"], len(shown["rows"]) >= rows) == (str(blocks), n, True)
+    assert bool(shown["rows"]) == bool(rows)
 
 
 def test_comparisons_are_counted_by_what_they_rest_on():
     """A reader of an interval by two cells alone must see the rate for a wild one of them."""
-    trials = synthetic.trials_frame(CELLS)
-    cells = cells_table(trials, synthetic.BOUNDS)
-    effects = pd.DataFrame(
-        {"ratio_low_x": [1.0, 1.0, 1.0], "model": ["mixed model", "bootstrap", "bootstrap"]}
-    )
-    rows = intervals(cells, effects, sequential=False)["rows"]
-    counts = {row[0]: row[1] for row in rows if row[0].startswith("differences")}
-    assert list(counts.values()) == ["1", "2", "2"]
+    cells = cells_table(synthetic.trials_frame(CELLS), synthetic.BOUNDS)
+    models = ["mixed model", "bootstrap", "bootstrap"]
+    effects = pd.DataFrame({"ratio_low_x": [1.0, 1.0, 1.0], "model": models})
+    combined = pd.DataFrame({"change_low_percent": [1.0, None]})
+    rows = intervals(cells, effects, combined)["rows"]
+    assert [row[1] for row in rows] == ["3", "3", "3", "", "2", "", "1"]
+    wild = next(row for row in rows if "scatters more" in row[0])
+    assert wild[4].endswith("short") and wild[3] == "not simulated"
 
 
 def test_a_campaign_that_compares_nothing_has_no_intervals_of_differences():
-    cells = cells_table(
-        synthetic.trials_frame([design.Cell("webserver", "ext4")]), synthetic.BOUNDS
-    )
+    trials = synthetic.trials_frame([design.Cell("webserver", "ext4")])
     none = effects_table(synthetic.trials_frame(CELLS), [], synthetic.BOUNDS)
-    rows = intervals(cells, none, sequential=False)["rows"]
+    rows = intervals(cells_table(trials, synthetic.BOUNDS), none, NONE)["rows"]
     assert [row[0] for row in rows] == ["work per second, work per joule", "power, energy"]

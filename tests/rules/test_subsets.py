@@ -28,6 +28,8 @@ def with_study(sound, **matrices):
         ("full sizes in the profiles quick and test", "quiet"),
         ("full sizes in all profiles but full", "quiet"),
         ("files in flight", "quiet"),
+        ("full file counts in the profiles quick, lab, and test", "quiet"),
+        ("full file counts in all profiles but quick, lab, and test", "fired"),
         ("reiserfs", "fired"),
         ("partitions that are full file systems", "fired"),
         ("full file counts in the profiles quick and lab", "fired"),

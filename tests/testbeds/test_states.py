@@ -187,3 +187,17 @@ def test_an_unknown_state_is_refused_with_the_nearest() -> None:
         pytest.raises(FsgreenError, match="did you mean aged"),
     ):
         bed.prepare("ext4", "default", Conditions(device="age"))
+
+
+def test_a_disk_that_is_told_minutes_later_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """btrfs by itself: each trial would wait for discards that come later, and be set aside."""
+    numbers = {"rotational": 0, "discard_max_bytes": 1}
+    monkeypatch.setattr(states, "disk_of", lambda _: "nvme0n1")
+    monkeypatch.setattr(Queue, "number", lambda _, name: numbers[name])
+    for how, told in (("discard=async", False), ("discard=sync", True), ("discard", True)):
+        below = mounts.MountEntry("0:30", tmp_path, "btrfs", "/dev/nvme0n1p3", ("rw", how))
+        monkeypatch.setattr(mounts, "holding", lambda _, below=below: below)
+        disk, left, _ = states._disk_below(tmp_path)
+        assert (disk is not None, left is None) == (told, told)

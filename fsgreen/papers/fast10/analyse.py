@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen import confounds, paths, rules
-from fsgreen.papers.cells import cells_table
+from fsgreen.papers.cells import cells_table, ended_from
 from fsgreen.papers.effects import Config, effects_table
 from fsgreen.reduce import read_plan, read_table, write_table
 
@@ -17,7 +17,7 @@ def write(campaign: str) -> Path:
     """Write `cells.csv`, `effects.csv` and `trust.csv`; return their folder."""
     plan = read_plan(campaign)
     trials = read_table(campaign, "trials")
-    cells = cells_table(trials, plan.bounds, sequential=plan.profile.sequential)
+    cells = cells_table(trials, plan.bounds, least_n=ended_from(plan, trials))
     effects = effects_table(trials, comparisons(trials), plan.bounds)
     effects = confounds.Gate.of(campaign).flags(effects)
     write_table(cells, campaign, "cells")

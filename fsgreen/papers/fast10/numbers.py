@@ -52,7 +52,8 @@ def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
     pairs = effects[(effects["kind"] == "file system") & (effects["metric"] == "throughput")]
     rows = []
     for workload, of_workload in defaults.groupby("workload"):
-        ranked = steady(of_workload).sort_values("throughput_ops_s", ascending=False)
+        ranked = of_workload[steady(of_workload)]
+        ranked = ranked.sort_values("throughput_ops_s", ascending=False)
         if ranked.empty:
             rows.append([str(workload), "none", "no steady state", "", ""])
             continue
@@ -63,11 +64,17 @@ def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
             if other["file_system"] != first["file_system"]
             and _outcome(pairs, str(workload), first, other) != "different"
         ]
-        most_work = ranked.loc[ranked["efficiency_ops_j"].idxmax()]
-        work = f"{most_work['efficiency_ops_j']:,.0f} ops/J ({most_work['file_system']})"
         beside = ", ".join(level) or "none"
+        work = _most_work(of_workload[steady(of_workload, "efficiency")])
         rows.append([str(workload), first["file_system"], rate_text(first), beside, work])
     return rows
+
+
+def _most_work(cells: pd.DataFrame) -> str:
+    if cells.empty:
+        return "no steady state"
+    most = cells.loc[cells["efficiency_ops_j"].idxmax()]
+    return f"{most['efficiency_ops_j']:,.0f} ops/J ({most['file_system']})"
 
 
 def _outcome(pairs: pd.DataFrame, workload: str, one: dict[str, Any], other: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import confounds, paths, rules
-from fsgreen.papers.cells import cells_table
+from fsgreen.papers.cells import cells_table, ended_from
 from fsgreen.papers.effects import effects_table
 from fsgreen.papers.readers import Setup
 from fsgreen.reduce import read_plan, read_table, write_table
@@ -30,7 +30,7 @@ def write(campaign: str) -> Path:
     effects = effects_table(trials, comparisons(trials), plan.bounds, Setup)
     effects = confounds.Gate.of(campaign).flags(effects)
     write_table(
-        cells_table(trials, plan.bounds, sequential=plan.profile.sequential), campaign, "cells"
+        cells_table(trials, plan.bounds, least_n=ended_from(plan, trials)), campaign, "cells"
     )
     write_table(effects, campaign, "effects")
     rules.write(campaign)

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from fsgreen import stats
 from fsgreen.confounds import Gate
 from fsgreen.figures import empty, flag, in_order, look_of, modelled, new, note, styled
+from fsgreen.papers.cells import steady
 from fsgreen.papers.effects import Config, Scatters, sample
 from fsgreen.reduce import CELL
 
@@ -90,7 +91,7 @@ def _rows(ours: pd.DataFrame, published: pd.DataFrame, column: str, suffix: str)
             "ours_low": ours[f"{stem}_low_{suffix}"],
             "ours_high": ours[f"{stem}_high_{suffix}"],
             "starred": ours["starred"] & (stem == "throughput"),
-            "unsteady": ours["state"] == "inconsistent",
+            "unsteady": ~steady(ours, stem),
         }
     )
     both = mine.merge(published, on=["file_system", "option"], how="outer")

@@ -40,11 +40,12 @@ def recommended(
         for metric, label in labels.items():
             row[f"{label}, published"] = _printed_gain(printed, workload, PRINTED[metric])
         best = _best(of_workload, "throughput")
-        row["ours"] = "not run" if best is None else _name(best)
-        row["operations in a second, ours"] = "not run" if best is None else rate_text(best)
+        missing = "not run" if of_workload.empty else "no steady state"
+        row["ours"] = missing if best is None else _name(best)
+        row["operations in a second, ours"] = missing if best is None else rate_text(best)
         for metric, label in labels.items():
-            ours = "not run" if best is None else _gain(best, of_workload, scatters, metric)
-            row[f"{label}, ours{power[metric]}"] = ours
+            ours = "" if best is None else _gain(best, of_workload, scatters, metric)
+            row[f"{label}, ours{power[metric]}"] = ours or missing
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -57,7 +58,7 @@ def _printed_gain(printed: pd.DataFrame, workload: str, metric: str) -> str:
 
 def _best(cells: pd.DataFrame, metric: str, *, least: bool = False) -> pd.Series | None:
     """Return the steady cell that does most, or least; None without a default to compare with."""
-    known = steady(cells)
+    known = cells[steady(cells, metric)]
     if not (known["option"] == "default").any():
         return None
     values = known[f"{metric}_{UNIT[metric]}"]
@@ -69,6 +70,9 @@ def _name(cell: pd.Series) -> str:
 
 
 def _gain(best: pd.Series, cells: pd.DataFrame, scatters: Scatters, metric: str) -> str:
+    """Return the gains over the best and the worst default, "" where one has no mean."""
+    if not steady(best.to_frame().T, metric).all():
+        return ""
     defaults = cells[cells["option"] == "default"]
     ends = [_best(defaults, metric), _best(defaults, metric, least=True)]
     return " to ".join(_over(best, end, scatters, metric) for end in ends if end is not None)
