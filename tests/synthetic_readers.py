@@ -7,7 +7,7 @@ import pandas as pd
 import synthetic
 
 from fsgreen import design
-from fsgreen.papers.readers import MIB, Runs
+from fsgreen.papers.nfstricks03.readers import MIB, Runs
 
 STUDY = design.load_study("nfstricks03")
 RATE = {("wd200bb", 1): 43.0, ("ddys-t36950n", 1): 30.0, ("ddys-t36950n", 64): 30.0}

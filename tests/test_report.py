@@ -7,8 +7,8 @@ import pytest
 import synthetic
 
 from fsgreen import confounds, design, paths, recommend, reduce, report
+from fsgreen.analysis import interactions
 from fsgreen.errors import FsgreenError
-from fsgreen.papers import interactions
 from fsgreen.papers.fast10 import analyse, claims, figures
 from fsgreen.rules.reporting import typed_numbers
 

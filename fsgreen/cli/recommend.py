@@ -58,7 +58,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
 
 def _recommend(options: argparse.Namespace) -> None:
     from fsgreen import recommend
-    from fsgreen.papers.effects import Config
+    from fsgreen.analysis.effects import Config
 
     source = recommend.read(options.campaign)
     workload = recommend.workload_named(options.workload, set(source.cells["workload"]))
@@ -93,7 +93,7 @@ def _recommend(options: argparse.Namespace) -> None:
 def _print_ranking(ranked: pd.DataFrame) -> None:
     """Print one metric: the best of all first, then each kind of change from the cheapest on."""
     from fsgreen import confounds
-    from fsgreen.papers.cells import UNIT
+    from fsgreen.analysis.cells import UNIT
 
     metric, boundary = ranked["metric"].iloc[0], ranked["boundary"].iloc[0]
     unit = UNIT[metric]

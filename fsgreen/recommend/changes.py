@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fsgreen.analysis.effects import Config
 from fsgreen.errors import unknown
-from fsgreen.papers.effects import Config
 from fsgreen.recommend import inplace
 from fsgreen.testbeds import options
 from fsgreen.testbeds.options import Setting

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from fsgreen.analysis.effects import Config
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.papers.effects import Config
 from fsgreen.recommend.changes import change
 
 KNOWN = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fsgreen.papers.effects import Config
+from fsgreen.analysis.effects import Config
 
 SET: Mapping[tuple[str, str], str] = {
     # mkfs makes no orphan file without a journal; tune2fs would leave one for e2fsck to object to.

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import confounds, paths
+from fsgreen.analysis.cells import at_baseline
+from fsgreen.analysis.effects import Config
 from fsgreen.design import Plan
-from fsgreen.papers.cells import at_baseline
-from fsgreen.papers.effects import Config
 from fsgreen.progress import progress
 from fsgreen.recommend.changes import KINDS
 from fsgreen.recommend.table import COLUMNS, recommend

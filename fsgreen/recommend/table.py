@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import confounds, stats
+from fsgreen.analysis.cells import TOTALS, UNIT
+from fsgreen.analysis.effects import Config, Group, compared, groups_of, sample
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.papers.cells import TOTALS, UNIT
-from fsgreen.papers.effects import Config, Group, compared, groups_of, sample
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import ANYTHING, Constraints
 from fsgreen.recommend.planning import more_blocks

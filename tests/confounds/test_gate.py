@@ -9,8 +9,8 @@ import synthetic
 import synthetic_readers
 
 from fsgreen import confounds, paths, reduce
+from fsgreen.analysis.effects import effects_table
 from fsgreen.confounds import KNOWN, Gate, Size, sentence
-from fsgreen.papers.effects import effects_table
 from fsgreen.papers.fast10 import analyse
 from fsgreen.reduce import CELL
 from fsgreen.stats import Estimate

@@ -8,8 +8,8 @@ import pytest
 import synthetic
 
 from fsgreen import design, paths, reduce, stats
-from fsgreen.papers import interactions
-from fsgreen.papers.cells import cells_table
+from fsgreen.analysis import interactions
+from fsgreen.analysis.cells import cells_table
 from fsgreen.papers.fast10 import analyse, claims, figures, numbers
 
 

@@ -8,14 +8,14 @@ import pytest
 import synthetic
 
 from fsgreen import design, paths
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.ledger import claims_table, declared, parts_table
 from fsgreen.claims import VERDICTS, combine, load_claims
-from fsgreen.papers.cells import cells_table
 from fsgreen.papers.fast10.claims import PAPER, judge_all
 from fsgreen.papers.fast10.measured import Bench
 from fsgreen.papers.fast10.measured import test as put_to_test
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
-from fsgreen.papers.ledger import claims_table, declared, parts_table
 
 CELLS = [
     *synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED)),

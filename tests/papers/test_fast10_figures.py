@@ -6,10 +6,11 @@ import pytest
 import synthetic
 
 from fsgreen import design
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.tables import as_tex
 from fsgreen.confounds import KNOWN, Gate, Size
 from fsgreen.figures.confounds import FLAG
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import effects_table
 from fsgreen.papers.fast10.analyse import comparisons
 from fsgreen.papers.fast10.figures import (
     configurations,
@@ -27,7 +28,6 @@ from fsgreen.papers.fast10.tables import (
     then_and_now,
     workload_parameters,
 )
-from fsgreen.papers.tables import as_tex
 
 PRINTED = Printed.load()
 LOADS = [design.Cell("webserver", fs, load_ops_s=x) for fs in ("ext2", "xfs") for x in (2e3, 5e3)]

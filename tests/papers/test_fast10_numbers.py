@@ -2,8 +2,8 @@
 
 import synthetic
 
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import effects_table
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.effects import effects_table
 from fsgreen.papers.fast10.analyse import comparisons
 from fsgreen.papers.fast10.numbers import _leaders
 

@@ -8,15 +8,15 @@ import pytest
 import synthetic_readers
 
 from fsgreen import paths
+from fsgreen.analysis.ledger import VIRTUAL, claims_table, declared, parts_table
 from fsgreen.claims import VERDICTS, combine, load_claims
 from fsgreen.confounds import KNOWN, Gate, Size
-from fsgreen.papers.ledger import VIRTUAL, claims_table, declared, parts_table
 from fsgreen.papers.nfstricks03.claims import PAPER, judge_all
 from fsgreen.papers.nfstricks03.measured import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
+from fsgreen.papers.nfstricks03.reader_claims import Bench
 from fsgreen.papers.nfstricks03.reference import Printed
-from fsgreen.papers.reader_claims import Bench
-from fsgreen.papers.zones import Zones
+from fsgreen.papers.nfstricks03.zones import Zones
 from fsgreen.reduce import CELL
 
 DISK = """

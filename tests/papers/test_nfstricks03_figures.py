@@ -7,7 +7,7 @@ import pytest
 import synthetic_readers
 
 from fsgreen import confounds, paths, recommend, reduce, report, virtual
-from fsgreen.papers import interactions
+from fsgreen.analysis import interactions
 from fsgreen.papers.nfstricks03 import analyse, claims, figures
 from fsgreen.papers.nfstricks03.figures import by_rank, by_readers, schedulers
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed, setup

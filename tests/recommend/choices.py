@@ -3,8 +3,8 @@
 import synthetic
 
 from fsgreen import confounds, recommend
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import Config
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.effects import Config
 
 NOW = Config("ext3")
 CELLS = [

@@ -3,8 +3,8 @@
 import pytest
 
 from fsgreen import recommend
+from fsgreen.analysis.effects import Config
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.effects import Config
 from tests.recommend.choices import NOW
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsgreen import recommend
+from fsgreen.analysis.effects import Config
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.effects import Config
 from tests.recommend.choices import NOW, made, of_throughput, tables
 
 FUZZ = settings(max_examples=round(200 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from fsgreen import recommend
-from fsgreen.papers.effects import Config
+from fsgreen.analysis.effects import Config
 from fsgreen.recommend import inplace
 from fsgreen.testbeds import geometry, mounts, open_testbed, options, present
 

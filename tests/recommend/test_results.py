@@ -10,9 +10,9 @@ import pytest
 import synthetic
 
 from fsgreen import design, paths, recommend, reduce
+from fsgreen.analysis.cells import cells_table
 from fsgreen.cli import recommend as command
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.cells import cells_table
 from fsgreen.papers.fast10 import analyse
 from tests.recommend.choices import gate_of
 

@@ -7,10 +7,10 @@ import pandas as pd
 import synthetic
 
 from fsgreen import reduce
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.effects import effects_table
 from fsgreen.design import load_study
 from fsgreen.design.blocks import complete_blocks
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import effects_table
 from fsgreen.papers.fast10 import analyse
 from fsgreen.rules import gather
 from fsgreen.rules.reporting import Report

@@ -9,7 +9,7 @@ import sound_campaign
 from sound_campaign import retabled, with_check, with_plan, with_record
 
 from fsgreen import rules
-from fsgreen.papers import effects
+from fsgreen.analysis import effects
 from fsgreen.rules import comparison, reporting
 from fsgreen.rules.trust import JUDGES
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen import confounds, paths, rules
-from fsgreen.papers.cells import cells_table, ended_from
-from fsgreen.papers.effects import Config, effects_table
+from fsgreen.analysis.cells import cells_table, ended_from
+from fsgreen.analysis.effects import Config, effects_table
 from fsgreen.reduce import read_plan, read_table, write_table
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.cells import TOTALS
+from fsgreen.analysis.effects import Config, Scatters, sample
 from fsgreen.claims import Band, Part, Verdict, band, judge, judge_order, unit_of, written
 from fsgreen.confounds import Gate
-from fsgreen.papers.cells import TOTALS
-from fsgreen.papers.effects import Config, Scatters, sample
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, WORKLOADS
 from fsgreen.reduce import CELL
 

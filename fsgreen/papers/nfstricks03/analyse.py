@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import confounds, paths, rules
-from fsgreen.papers.cells import cells_table, ended_from
-from fsgreen.papers.effects import effects_table
-from fsgreen.papers.readers import Setup
+from fsgreen.analysis.cells import cells_table, ended_from
+from fsgreen.analysis.effects import effects_table
+from fsgreen.papers.nfstricks03.readers import Setup
 from fsgreen.reduce import read_plan, read_table, write_table
 
 BASELINES: dict[str, dict[str, Any]] = {

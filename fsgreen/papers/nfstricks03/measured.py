@@ -12,17 +12,17 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.claims import Band, Part, band, by_construction, written
+from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers, Pair, about
+from fsgreen.papers.nfstricks03.reader_method import METHOD, Check
+from fsgreen.papers.nfstricks03.reader_waits import WAITS
+from fsgreen.papers.nfstricks03.reader_zones import ZONES, of_file
+from fsgreen.papers.nfstricks03.readers import Setup
 from fsgreen.papers.nfstricks03.reference import (
     EIGHT,
     FIGURE_3,
     READERS,
     setup,
 )
-from fsgreen.papers.reader_claims import Bench, Numbers, Pair, about
-from fsgreen.papers.reader_method import METHOD, Check
-from fsgreen.papers.reader_waits import WAITS
-from fsgreen.papers.reader_zones import ZONES, of_file
-from fsgreen.papers.readers import Setup
 
 ABOVE = Band(1, math.inf, 1)
 DEFAULTS = (("ide1", "ide4"), ("scsi1 tags", "scsi4 tags"))

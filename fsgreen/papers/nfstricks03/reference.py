@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fsgreen.papers.printed import PrintedPaper
-from fsgreen.papers.readers import Setup
+from fsgreen.analysis.printed import PrintedPaper
+from fsgreen.papers.nfstricks03.readers import Setup
 
 READERS = (1, 2, 4, 8, 16, 32)
 EIGHT = 8

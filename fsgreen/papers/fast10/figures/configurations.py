@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen import stats
+from fsgreen.analysis.cells import steady
+from fsgreen.analysis.effects import Config, Scatters, sample
 from fsgreen.confounds import Gate
 from fsgreen.figures import empty, flag, in_order, look_of, modelled, new, note, styled
-from fsgreen.papers.cells import steady
-from fsgreen.papers.effects import Config, Scatters, sample
 from fsgreen.reduce import CELL
 
 REFERENCES = ("xfs", "ext3", "ext2")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.papers.cells import UNIT, rate_text, steady
-from fsgreen.papers.effects import Config, Scatters, sample
+from fsgreen.analysis.cells import UNIT, rate_text, steady
+from fsgreen.analysis.effects import Config, Scatters, sample
 from fsgreen.papers.fast10.reference import WORKLOADS
 
 PRINTED = {"throughput": "perf", "efficiency": "power_eff"}

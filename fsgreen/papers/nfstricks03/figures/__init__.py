@@ -13,9 +13,9 @@ from fsgreen.figures import odd_cells, offset_curve, on_disk, queue_curve, save
 from fsgreen.papers.nfstricks03.figures.by_rank import by_rank
 from fsgreen.papers.nfstricks03.figures.by_readers import by_readers
 from fsgreen.papers.nfstricks03.figures.schedulers import schedulers
+from fsgreen.papers.nfstricks03.readers import Setup, runs_of
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed
 from fsgreen.papers.nfstricks03.tables import write_tables
-from fsgreen.papers.readers import Setup, runs_of
 from fsgreen.reduce import read_plan, read_table, simulated_disk
 
 __all__ = ["by_rank", "by_readers", "flagged", "schedulers", "write"]

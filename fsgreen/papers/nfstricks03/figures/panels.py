@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen.figures import flag, simulated
-from fsgreen.papers.readers import REAL, Runs, Setup
+from fsgreen.papers.nfstricks03.readers import REAL, Runs, Setup
 
 TITLE = {REAL: "real time: ext2 on Linux"}
 COLOUR = {

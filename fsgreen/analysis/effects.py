@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.cells import TOTALS, UNIT
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.cells import TOTALS, UNIT
 from fsgreen.reduce import CELL
 
 C = TypeVar("C")

@@ -11,8 +11,8 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.claims import MEASURED_TOLERANCE, Band, Part, judge
 from fsgreen.confounds import Gate
-from fsgreen.papers.readers import Runs, Setup, total
-from fsgreen.papers.zones import Zones
+from fsgreen.papers.nfstricks03.readers import Runs, Setup, total
+from fsgreen.papers.nfstricks03.zones import Zones
 from fsgreen.reduce import CELL
 
 Take = Callable[[Setup], pd.DataFrame]

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import figures, paths, stats
+from fsgreen.analysis.cells import TOTALS
+from fsgreen.analysis.effects import TESTED, outcome
 from fsgreen.design import Plan
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.errors import unknown
 from fsgreen.figures.interactions import interaction_panels
-from fsgreen.papers.cells import TOTALS
-from fsgreen.papers.effects import TESTED, outcome
 from fsgreen.reduce import CELL, at, read_plan, read_table, simulated_disk, write_table
 from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
 

@@ -5,10 +5,10 @@ import pytest
 import synthetic
 
 from fsgreen import design, units
+from fsgreen.analysis import interactions
+from fsgreen.analysis.interactions import drawable, interactions_table, sentences
 from fsgreen.design.cell import cells_of
 from fsgreen.errors import FsgreenError
-from fsgreen.papers import interactions
-from fsgreen.papers.interactions import drawable, interactions_table, sentences
 
 
 def planned(options, fraction="full", blocks=5, **more):

@@ -9,8 +9,8 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.claims import Band, Part
-from fsgreen.papers.reader_claims import Bench, Numbers
-from fsgreen.papers.readers import MIB, Setup
+from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers
+from fsgreen.papers.nfstricks03.readers import MIB, Setup
 
 Check = Callable[[Bench, Numbers], Iterator[Part]]
 

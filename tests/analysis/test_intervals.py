@@ -5,9 +5,9 @@ import pytest
 import synthetic
 
 from fsgreen import design
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import Config, effects_table
-from fsgreen.papers.intervals import intervals
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.effects import Config, effects_table
+from fsgreen.analysis.intervals import intervals
 from fsgreen.stats import coverage
 
 CELLS = synthetic.cells(["webserver"], ["ext2", "ext3", "xfs"])

@@ -6,8 +6,8 @@ import pytest
 import synthetic
 
 from fsgreen import stats
+from fsgreen.analysis.effects import Config, Scatters, effects_table, outcome, sample
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.effects import Config, Scatters, effects_table, outcome, sample
 from fsgreen.papers.fast10.analyse import comparisons
 
 CELLS = synthetic.cells(["webserver", "oltp"], ["ext3", "xfs"], ["default", "dtlg", "blk1k"])
