@@ -53,11 +53,27 @@ def study(name: str) -> Path:
     FsgreenError
         If there is no such study.
     """
-    file = _ROOT / "studies" / f"{name}.yaml"
+    file = new_study(name)
     if not file.is_file():
         known = [path.stem for path in file.parent.glob("*.yaml")]
-        raise unknown("study", name, known, where=file.parent, next_step="fsgreen plan STUDY")
+        raise unknown(
+            "study",
+            name,
+            known,
+            where=file.parent,
+            next_step=f"fsgreen list studies, or begin one: fsgreen new {name}",
+        )
     return file
+
+
+def new_study(name: str) -> Path:
+    """Return where the file of a study of this name belongs."""
+    if not _NAME.fullmatch(name):
+        raise FsgreenError(
+            f"'{name}' cannot be the name of a study",
+            next_step="use letters, digits, '.', '_' and '-'",
+        )
+    return _ROOT / "studies" / f"{name}.yaml"
 
 
 def program(name: str) -> str | None:

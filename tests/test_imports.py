@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "recommend",
         "papers",
     ),
-    ("report", "pipeline", "view"),
+    ("results", "report", "pipeline", "view"),
     ("cli", "__main__"),
 )
 APART = ("meters", "testbeds", "workloads")

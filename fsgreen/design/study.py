@@ -11,6 +11,7 @@ from fsgreen import paths
 from fsgreen.design import factors, studyfile
 from fsgreen.design.cell import Cell
 from fsgreen.design.factors import Factor, Level
+from fsgreen.schema import Document
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,11 @@ def read_study(file: Path) -> Study:
     FsgreenError
         With everything that is wrong in it, by line.
     """
+    return examine(file)[1]
+
+
+def examine(file: Path) -> tuple[Document, Study]:
+    """Return a study's file with its lines, and the study, as `read_study` does."""
     document, declared = studyfile.read(file)
     own = tuple(
         Factor(name, **entry.model_dump(exclude_none=True))
@@ -174,7 +180,7 @@ def read_study(file: Path) -> Study:
     faults += studyfile.semantic_faults(declared, matrices)
     if faults:
         raise document.refusal(faults)
-    return Study(
+    return document, Study(
         name=declared.study,
         title=declared.title,
         question=declared.question,
