@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from importlib import import_module
 from pathlib import Path
 
-from fsgreen import paths
+from fsgreen import papers, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import read_plan
 
@@ -35,7 +34,7 @@ def write(campaign: str) -> Path:
             f"there is no report for the study '{study}'", where=text, next_step="git checkout"
         )
     results = paths.results(campaign)
-    numbers = import_module(f"fsgreen.papers.{study}.numbers").numbers(campaign)
+    numbers = papers.step(campaign, "numbers").numbers(campaign)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     pdf = results / "report.pdf"
     with tempfile.TemporaryDirectory() as desk:

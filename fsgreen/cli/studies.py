@@ -144,10 +144,10 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def _measure(options: argparse.Namespace) -> None:
-    from fsgreen import campaign, design, pipeline, trial
+    from fsgreen import campaign, design, papers, pipeline, trial
     from fsgreen.campaign import testbedfile
 
-    pipeline.check_analysed(design.load_study(options.study).name)
+    papers.check_analysed(design.load_study(options.study).name)
     place = testbedfile.read(options.testbed).over(
         folder=options.folder,
         in_memory=options.in_memory,
