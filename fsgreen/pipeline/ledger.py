@@ -68,7 +68,9 @@ class Ledger:
 
     def clear(self, stage: str) -> None:
         """Remove what a stage made before, so that nothing old stands among what it makes."""
-        with self._turn:
+        from dvc.repo import lock_repo
+
+        with self._turn, lock_repo(self._repo):
             (found,) = self._repo.stage.collect(stage)
             found.remove_outs()
 
