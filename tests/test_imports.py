@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "recommend",
         "papers",
     ),
-    ("report", "pipeline", "view"),
+    ("report", "outcome", "pipeline", "view"),
     ("cli", "__main__"),
 )
 APART = ("meters", "testbeds", "workloads")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import redirect_stderr, redirect_stdout
 from io import TextIOBase
 from typing import Any
@@ -12,38 +13,41 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
-from traitlets import List
 from traitlets.config import Config
 
 NAME = "in-process"
 """The engine, to papermill."""
 
+OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
+"""What a terminal shows no more after a return of the carriage, such as a bar of progress."""
+
 
 class InProcess(Engine):
-    """Runs each cell in a shell of its own, and keeps what it shows in the order it shows it."""
+    """Runs each cell in this process, and keeps what it shows in the order it shows it."""
 
     @classmethod
     def execute_managed_notebook(
         cls, nb_man: NotebookExecutionManager, kernel_name: str, **_: object
     ) -> None:
         """Run the cells up to the first that fails, which keeps its error."""
+        # One for the process, as matplotlib ties its pictures to the first that it meets.
         shell = _Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
-        try:
-            shell.enable_matplotlib("inline")
-            for index, cell in enumerate(nb_man.nb.cells):
-                nb_man.cell_start(cell, index)
-                error = shell.run(cell) if cell.cell_type == "code" else None
-                if error:
-                    nb_man.cell_exception(cell, index, exception=error)
-                nb_man.cell_complete(cell, index)
-                if error:
-                    break
-        finally:
-            _Shell.clear_instance()
+        shell.reset()
+        shell.enable_matplotlib("inline")
+        for index, cell in enumerate(nb_man.nb.cells):
+            nb_man.cell_start(cell, index)
+            error = shell.run(cell) if cell.cell_type == "code" else None
+            if error:
+                nb_man.cell_exception(cell, index, exception=error)
+            nb_man.cell_complete(cell, index)
+            if error:
+                break
 
 
 class _Hook(DisplayHook):
     """Keeps the value of a cell's last line."""
+
+    shell: Any
 
     def write_output_prompt(self) -> None:
         """Write none: a notebook numbers its cells itself."""
@@ -64,30 +68,34 @@ class _Hook(DisplayHook):
 class _Publisher(DisplayPublisher):
     """Keeps what a cell displays."""
 
-    def publish(
-        self, data: dict[str, Any], metadata: dict[str, Any] | None = None, **_: object
-    ) -> None:
+    def publish(self, data: Any, metadata: Any = None, *_: Any, **options: Any) -> None:
         self.shell.shown.append(new_output("display_data", data=data, metadata=metadata or {}))
 
 
 class _Shell(InteractiveShell):
     """A shell that keeps what is shown; a failing cell shows its error and raises nothing."""
 
-    shown = List()
-
     def __init__(self, **options: Any) -> None:
+        self.shown: list[NotebookNode] = []
         super().__init__(displayhook_class=_Hook, display_pub_class=_Publisher, **options)
 
     def run(self, cell: NotebookNode) -> BaseException | None:
         """Run a cell, put into it what it showed, and return what stopped it."""
-        self.shown = cell.outputs = []
+        self.shown = []
         with redirect_stdout(_Stream(self, "stdout")), redirect_stderr(_Stream(self, "stderr")):
             result = self.run_cell(cell.source, store_history=True)
         cell.execution_count = result.execution_count
+        for output in self.shown:
+            if output.output_type == "stream":
+                output.text = OVERWRITTEN.sub("", output.text)
+        cell.outputs = [output for output in self.shown if output.get("text") != ""]
         error: BaseException | None = result.error_before_exec or result.error_in_exec
         if isinstance(error, KeyboardInterrupt):
             raise error
         return error
+
+    def init_virtualenv(self) -> None:
+        """Look for no other environment than that of this process."""
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Open no window: figures are kept as pictures."""
