@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 
@@ -131,11 +132,10 @@ class _Run:
 
 
 def _do(command: str) -> None:
-    """Run the command of a stage in this process, and end with its exit status."""
-    from fsgreen.cli import main
-
-    _program, *arguments = shlex.split(command)
-    sys.exit(main(arguments))
+    """Run the command of a stage, an installed program, here; end with its exit status."""
+    sys.argv = shlex.split(command)
+    (program,) = entry_points(group="console_scripts", name=sys.argv[0])
+    sys.exit(program.load()())
 
 
 @contextmanager
