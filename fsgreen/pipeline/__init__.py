@@ -2,7 +2,7 @@
 
 from fsgreen.pipeline.closure import code_digest, write_digests
 from fsgreen.pipeline.notebook import notebook_parameters, run_notebook
-from fsgreen.pipeline.reproduce import pull, reproduce
+from fsgreen.pipeline.parallel import pull, reproduce
 from fsgreen.pipeline.stages import ANALYSIS, after_measure, campaigns
 
 __all__ = [
