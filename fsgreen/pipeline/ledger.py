@@ -3,48 +3,72 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from threading import RLock
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 
-STALE = "changed outs"
-"""What DVC says of a stage whose outputs are not those that it knows."""
+if TYPE_CHECKING:
+    from dvc.repo import Repo
 
 
 class Ledger:
-    """DVC in this process: it starts once, and threads take turns with it."""
+    """DVC in this process: it reads what is recorded once, and threads take turns with it."""
 
-    def __init__(self) -> None:
-        from dvc.repo import Repo
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+        self._stages = {stage.addressing: stage for stage in repo.index.stages}
+        self._turn = Lock()
+
+    @classmethod
+    @contextmanager
+    def opened(cls, *, wait: bool = False) -> Iterator[Ledger]:
+        """Give the ledger of this checkout, which no other process writes to meanwhile.
+
+        Raises
+        ------
+        FsgreenError
+            If another process works on it, unless this one is to wait.
+        """
+        from dvc.lock import LockError
+        from dvc.repo import Repo, lock_repo
 
         logging.getLogger("dvc").setLevel(logging.ERROR)  # it warns of frozen stages, each time
-        self._repo = Repo(str(paths.root()))
-        self._turn = RLock()
+        repo = Repo(str(paths.root()), _wait_for_lock=wait)
+        try:
+            with lock_repo(repo):
+                yield cls(repo)
+        except LockError as error:
+            raise FsgreenError(
+                "another ./run reproduce, or dvc, works in this checkout",
+                where=repo.lock.lockfile,
+                next_step="wait until it has ended, then ./run reproduce",
+            ) from error
 
-    def out_of_date(self, stages: Iterable[str] = ()) -> dict[str, Any]:
+    def out_of_date(self, names: Iterable[str] = ()) -> dict[str, list[Any]]:
         """Return why stages must run, by name; of all stages unless some are named.
 
         A stage that always runs is there only if what it makes is not what is recorded.
         """
+        changes: dict[str, list[Any]] = {}
         with self._turn:
-            changes = self._repo.status(targets=list(stages) or None)
-        return {name: reasons for name, reasons in changes.items() if reasons != ["always changed"]}
+            for name in names or self._stages:
+                changes |= self._stages[name].status()
+        return {name: why for name, why in changes.items() if why != ["always changed"]}
 
     def commands(self, campaign: str) -> dict[str, str]:
         """Return the command of each stage of a campaign that can run anywhere, in their order."""
-        with self._turn:
-            stages = {stage.name: stage for stage in self._repo.index.stages if stage.name}
         return {
             name: stage.cmd
-            for name, stage in stages.items()
+            for name, stage in self._stages.items()
             if name.endswith(f"@{campaign}") and not stage.frozen
         }
 
-    def pull(self, stage: str) -> None:
-        """Put the outputs of a stage in place, out of the store that ships.
+    def pull(self, name: str) -> None:
+        """Put the output of a stage in place, out of the store that ships.
 
         Raises
         ------
@@ -55,26 +79,23 @@ class Ledger:
 
         with self._turn:
             try:
-                self._repo.pull(targets=[stage])
+                self._repo.pull(targets=[name])
             except DvcException as error:
-                (out,) = self._repo.stage.collect(stage)[0].outs
+                (out,) = self._stages[name].outs
                 raise FsgreenError(
-                    f"the raw traces of {stage.partition('@')[2]} could not be put in place: "
-                    f"{error}",
+                    f"what {name} made could not be put in place: {error}",
                     where=out.fs_path,
-                    next_step="wait for another ./run reproduce, if there is one; else "
-                    f"git checkout -- data/store; if you changed {out.fs_path}, move it",
+                    next_step=f"git checkout -- data/store; if you changed {out.fs_path}, move it",
                 ) from error
 
-    def clear(self, stage: str) -> None:
+    def clear(self, name: str) -> None:
         """Remove what a stage made before, so that nothing old stands among what it makes."""
-        from dvc.repo import lock_repo
+        with self._turn:
+            self._stages[name].remove_outs()
 
-        with self._turn, lock_repo(self._repo):
-            (found,) = self._repo.stage.collect(stage)
-            found.remove_outs()
-
-    def record(self, stage: str) -> None:
+    def record(self, name: str) -> None:
         """Keep in `dvc.lock` what a stage has used and made."""
         with self._turn:
-            self._repo.commit(target=stage, force=True)
+            self._stages[name].save()
+            self._stages[name].commit()
+            self._stages[name].dump(update_pipeline=False)

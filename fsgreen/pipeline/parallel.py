@@ -6,15 +6,12 @@ import than most stages to run.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from importlib.metadata import entry_points
 from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
@@ -34,12 +31,11 @@ def reproduce() -> None:
     Raises
     ------
     FsgreenError
-        If the raw traces cannot be had, or a stage fails.
+        If another run works here, the raw traces cannot be had, or a stage fails.
     """
     os.environ.pop("FSGREEN_DATA", None)  # the stages name folders of this checkout
-    with _alone():
-        write_digests()
-        ledger = Ledger()
+    write_digests()
+    with Ledger.opened() as ledger:
         changes = ledger.out_of_date()
         if "digest" in changes:
             ledger.record("digest")
@@ -65,9 +61,9 @@ def pull(campaign: str) -> None:
     FsgreenError
         If the store lacks some, or traces that were changed by hand are in the way.
     """
-    ledger = Ledger()
-    if ledger.out_of_date([f"collect@{campaign}"]):
-        ledger.pull(f"collect@{campaign}")
+    with Ledger.opened(wait=True) as ledger:
+        if ledger.out_of_date([f"collect@{campaign}"]):
+            ledger.pull(f"collect@{campaign}")
 
 
 class _Run:
@@ -136,23 +132,6 @@ def _do(command: str) -> None:
     sys.argv = shlex.split(command)
     (program,) = entry_points(group="console_scripts", name=sys.argv[0])
     sys.exit(program.load()())
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Let no other ./run reproduce work in this checkout meanwhile; the kernel frees the lock."""
-    file = paths.root() / "build" / "reproduce.lock"
-    file.parent.mkdir(exist_ok=True)
-    with file.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FsgreenError(
-                "another ./run reproduce works in this checkout",
-                where=file,
-                next_step="wait until it has ended, then ./run reproduce",
-            ) from None
-        yield
 
 
 def _compare_plans(campaign: str) -> None:

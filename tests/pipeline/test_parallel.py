@@ -1,10 +1,10 @@
 """Campaigns side by side: what runs, what stops, and what stays."""
 
-import fcntl
 import os
 import signal
 import threading
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +14,11 @@ import pytest
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import parallel
+from fsgreen.pipeline.ledger import Ledger
 from tests.patience import wait_for
 
 
-class Ledger:
+class Recorded:
     """Stages by campaign, of which some are out of date; it keeps what is recorded."""
 
     def __init__(self, stale: Iterable[str], **campaigns: dict[str, str]) -> None:
@@ -45,7 +46,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
 
 
-def run(ledger: Ledger) -> None:
+def run(ledger: Recorded) -> None:
     parallel._Run(ledger, list(ledger.campaigns)).all()  # type: ignore[arg-type]
 
 
@@ -57,7 +58,7 @@ def python(code: str) -> str:
 def test_only_what_is_out_of_date_runs_in_its_order(tmp_path: Path, capfd: Any) -> None:
     log = tmp_path / "log"
     stages = {f"{name}@c": python(f"open('{log}', 'a').write('{name} ')") for name in "abd"}
-    ledger = Ledger(["a@c", "d@c"], c=stages)
+    ledger = Recorded(["a@c", "d@c"], c=stages)
     run(ledger)
     assert log.read_text() == "a d "
     assert ledger.cleared == ledger.recorded == ["a@c", "d@c"]
@@ -66,7 +67,7 @@ def test_only_what_is_out_of_date_runs_in_its_order(tmp_path: Path, capfd: Any) 
 
 def test_a_stage_that_fails_is_named_and_not_recorded() -> None:
     stages = {"a@c": "fsgreen notebook 99_none", "b@c": python("1")}
-    ledger = Ledger(stages, c=stages)
+    ledger = Recorded(stages, c=stages)
     with pytest.raises(FsgreenError, match=r"stopped at a@c(.|\n)*\./run reproduce"):
         run(ledger)
     assert ledger.recorded == []
@@ -76,7 +77,7 @@ def test_nothing_of_a_stopped_pipeline_goes_on(tmp_path: Path) -> None:
     """A second start would meet half-made results that still change."""
     wait = "import os, time; open('{}', 'w').write(str(os.getpid())); time.sleep(600)"
     campaigns = {name: {f"a@{name}": python(wait.format(tmp_path / name))} for name in "cd"}
-    ledger = Ledger(["a@c", "a@d"], **campaigns)
+    ledger = Recorded(["a@c", "a@d"], **campaigns)
     started = min(2, len(os.sched_getaffinity(0)))
 
     def stop() -> None:
@@ -93,25 +94,23 @@ def test_nothing_of_a_stopped_pipeline_goes_on(tmp_path: Path) -> None:
     assert ledger.recorded == []
 
 
-def test_a_second_run_beside_the_first_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_run_beside_the_first_is_refused() -> None:
     """Both would write the same results."""
-    monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    (tmp_path / "build").mkdir()
-    with (tmp_path / "build" / "reproduce.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(FsgreenError, match=r"another ./run reproduce"):
-            parallel.reproduce()
+    with (
+        Ledger.opened(wait=True),
+        pytest.raises(FsgreenError, match=r"another ./run reproduce(.|\n)*wait"),
+        Ledger.opened(),
+    ):
+        raise AssertionError("both hold it")
 
 
 def test_a_run_with_nothing_to_do_starts_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    ledger = SimpleNamespace(out_of_date=dict)
+    ledger = nullcontext(SimpleNamespace(out_of_date=dict))
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
     for name, stub in {
-        "Ledger": lambda: ledger,
+        "Ledger": SimpleNamespace(opened=lambda: ledger),
         "write_digests": lambda: None,
         "campaigns": lambda: ["c"],
         "outcome_of": lambda campaign: f"outcome of {campaign}",
