@@ -157,10 +157,10 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def _measure(options: argparse.Namespace) -> None:
-    from fsgreen import campaign, design, pipeline, trial
-    from fsgreen.campaign import testbedfile
+    from fsgreen import campaign, paths, pipeline, trial
+    from fsgreen.campaign import studycheck, testbedfile
 
-    pipeline.check_analysed(design.load_study(options.study).name)
+    studycheck.check(paths.study(options.study))
     place = testbedfile.read(options.testbed).over(
         folder=options.folder,
         in_memory=options.in_memory,
