@@ -29,8 +29,8 @@ from tqdm import tqdm
 from bench import command
 from bench.rounds import Spread, interleaved, met, print_row
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.powertable import BLOCK_COUNT, write_power
-from fsgreen.meters.readings import Readings
+from fsgreen.meters.core.powertable import BLOCK_COUNT, write_power
+from fsgreen.meters.core.readings import Readings
 from fsgreen.trace import MeterInfo
 from fsgreen.trace.powerfile import COLUMNS
 

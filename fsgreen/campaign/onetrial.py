@@ -21,7 +21,7 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial, values_of
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
-from fsgreen.meters.rawtrace import write_parsed
+from fsgreen.meters.core.rawtrace import write_parsed
 from fsgreen.testbeds import Mount, Testbed, commands
 from fsgreen.trace import MeterInfo
 from fsgreen.trace.reduced import reduce_power

@@ -15,7 +15,7 @@ import pandas as pd
 
 from fsgreen import paths, trial
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.importers.text import Report, some
+from fsgreen.meters.files.text import Report, some
 from fsgreen.reduce import CELL, write_table
 from fsgreen.runs import energibridge, experiment_runner, filebench, fio, phoronix
 from fsgreen.runs.formats import Format, Run

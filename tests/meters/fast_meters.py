@@ -6,11 +6,11 @@ from dataclasses import astuple, replace
 import numpy as np
 from hypothesis import settings
 
-from fsgreen.meters.base import Chunk
+from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Block
-from fsgreen.meters.columns import joined
-from fsgreen.meters.emulators.blocks import RAIL_5V
-from fsgreen.meters.emulators.powersensor3 import (
+from fsgreen.meters.common.columns import joined
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.powersensor3.emulator import (
     OFF,
     RAIL_12V,
     levels_of,

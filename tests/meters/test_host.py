@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import host
-from fsgreen.meters.host import (
+from fsgreen.meters.core import host
+from fsgreen.meters.core.host import (
     COLUMNS,
     CPU_COLUMNS,
     Apart,

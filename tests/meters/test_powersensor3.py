@@ -10,13 +10,13 @@ from fast_meters import powersensor3_stream
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import powersensor3
-from fsgreen.meters.accuracy import Accuracy
-from fsgreen.meters.columns import joined
-from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, OFF, Emulator, record_of
-from fsgreen.meters.powersensor3 import DRIVER, PowerSensor3, open_powersensor3
+from fsgreen.meters.common.accuracy import Accuracy
+from fsgreen.meters.common.columns import joined
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.powersensor3 import driver as powersensor3
+from fsgreen.meters.powersensor3.driver import DRIVER, PowerSensor3, open_powersensor3
+from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, OFF, Emulator, record_of
 from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
-from fsgreen.meters.settings import Settings
 from tests.patience import listen, until_calm
 
 ACCURACY = Accuracy(0.01, 0.5, "a bench supply and a load", volts=12.0)

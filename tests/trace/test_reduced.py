@@ -11,8 +11,8 @@ from traces import INFO, sampled
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.powertable import BLOCK_COUNT, write_power
-from fsgreen.meters.readings import Readings
+from fsgreen.meters.core.powertable import BLOCK_COUNT, write_power
+from fsgreen.meters.core.readings import Readings
 from fsgreen.trace import reduced
 from fsgreen.trace.powerfile import PowerFile
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks.format import Channel
-from fsgreen.meters.readings import Readings
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

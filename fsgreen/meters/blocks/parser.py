@@ -6,11 +6,11 @@ from collections import deque
 
 import numpy as np
 
-from fsgreen.meters.base import Chunk
 from fsgreen.meters.blocks.format import Block, Channel, blocks_of
-from fsgreen.meters.columns import Mask, flags_of, joined
-from fsgreen.meters.readings import Floats, Readings
-from fsgreen.meters.sample_clock import SampleClock
+from fsgreen.meters.common.columns import Mask, flags_of, joined
+from fsgreen.meters.common.sample_clock import SampleClock
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import Floats, Readings
 from fsgreen.trace import MeterInfo
 
 WINDOW_S = 3.0

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.meters.answers import whole
-from fsgreen.meters.sysfs import attribute
+from fsgreen.meters.common.answers import whole
+from fsgreen.meters.common.sysfs import attribute
 
 QUANTITIES = ("power_input", "power_average", "in_input", "curr_input", "energy_input")
 SOURCES = (("power_input",), ("power_average",), ("in_input", "curr_input"), ("energy_input",))

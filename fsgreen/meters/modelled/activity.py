@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
-from fsgreen.meters.host import WORKING
-from fsgreen.meters.readings import NAN
+from fsgreen.meters.core.host import WORKING
+from fsgreen.meters.core.readings import NAN
 
 RESTING = ("cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
 """Waiting for a disk is idling to a processor, and stolen time was another machine's."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 
-from fsgreen.meters.host import HostSampler, ProcessorTime
+from fsgreen.meters.core.host import HostSampler, ProcessorTime
+from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.modelled.activity import activity
 from fsgreen.meters.modelled.profiles import Components, Profile
 from fsgreen.meters.modelled.terms import BY_NAME
-from fsgreen.meters.readings import NAN
 
 
 class ModelledPower:

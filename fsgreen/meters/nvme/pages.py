@@ -10,9 +10,9 @@ import re
 import struct
 from typing import Any
 
-from fsgreen.meters.answers import quality, whole
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.common.answers import quality, whole
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.trace import MeterInfo
 
 SMART, SMART_B = 0x02, 512

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.meters.answers import whole
-from fsgreen.meters.settings import Settings
-from fsgreen.meters.sysfs import attribute
+from fsgreen.meters.common.answers import whole
+from fsgreen.meters.common.sysfs import attribute
+from fsgreen.meters.core.settings import Settings
 
 LOAD = "sudo modprobe intel_rapl_msr"
 

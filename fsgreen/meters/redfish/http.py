@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.answers import json_object
+from fsgreen.meters.common.answers import json_object
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.serialport import PORTS, SerialPort
+from fsgreen.meters.common.serialport import PORTS, SerialPort
+from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.wattsup.packets import Packet, PacketReader
 
 REPLY_S = 2.0  # protocol v442: a reply comes within two seconds

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.readings import NAN, Reading
-from fsgreen.meters.serialport import usb_serial
+from fsgreen.meters.common.serialport import usb_serial
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.wattsup.line import Conversation
 from fsgreen.meters.wattsup.packets import NUMBER, Packet, PacketReader, WattsUpParser
 from fsgreen.trace import Boundary, MeterInfo
