@@ -120,7 +120,7 @@ def reduced(file: str, names: tuple[str, ...], seconds: int) -> dict[str, Any]:
     """Reduce a file; return the time that it took and the energies."""
     import pandas as pd
 
-    from fsgreen.trace.reduced import reduce_power
+    from fsgreen.trace import reduce_power
 
     pd.DataFrame({"quality": ["ok"]})  # imports what pandas holds text with
     start_s = time.perf_counter()

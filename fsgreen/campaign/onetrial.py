@@ -23,8 +23,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
 from fsgreen.meters.core.rawtrace import write_parsed
 from fsgreen.testbeds import Mount, Testbed, commands
-from fsgreen.trace import MeterInfo
-from fsgreen.trace.reduced import reduce_power
+from fsgreen.trace import MeterInfo, reduce_power
 from fsgreen.trial import Phase, TrialWriter
 from fsgreen.workloads import Outcome, Workload
 

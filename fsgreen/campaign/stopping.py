@@ -8,7 +8,7 @@ from typing import Any
 
 from fsgreen import design, trace
 from fsgreen.design import Cell, Measured, Plan
-from fsgreen.trace.reduced import reduce_power
+from fsgreen.trace import reduce_power
 from fsgreen.trial import Trial
 
 

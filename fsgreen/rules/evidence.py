@@ -14,8 +14,7 @@ from fsgreen.confounds import read_probes
 from fsgreen.design import Plan, Study, load_study, make_plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import cell_label, read_identity, read_plan, read_table
-from fsgreen.trace import MeterInfo
-from fsgreen.trace.reduced import reduce_power
+from fsgreen.trace import MeterInfo, reduce_power
 from fsgreen.trial import Trial, list_invalid, list_trials
 
 Record = Mapping[str, Any]

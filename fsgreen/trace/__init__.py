@@ -26,6 +26,8 @@ from fsgreen.trace.energy import (
 from fsgreen.trace.flaw import REMARKS, Flaw
 from fsgreen.trace.merge import sum_channels, sum_meters, with_power
 from fsgreen.trace.meter import Boundary, MeterInfo
+from fsgreen.trace.meterenergy import MeterEnergy, meter_energies, sum_energies
+from fsgreen.trace.metertrace import MeterTrace, reduce_power
 from fsgreen.trace.paired import (
     EnergyDifference,
     EnergyRatio,
@@ -45,7 +47,9 @@ __all__ = [
     "ErrorBudget",
     "Flaw",
     "MeasuredEnergy",
+    "MeterEnergy",
     "MeterInfo",
+    "MeterTrace",
     "check_trace",
     "constant_edge_share",
     "counter_energy_j",
@@ -58,12 +62,15 @@ __all__ = [
     "fit_clock",
     "identity_flaws",
     "mean_power_w",
+    "meter_energies",
     "minimum_duration_s",
     "phase_energies",
     "pulse_edges",
     "pulse_runs",
+    "reduce_power",
     "resample",
     "sum_channels",
+    "sum_energies",
     "sum_meters",
     "to_host",
     "unwrap_counter",

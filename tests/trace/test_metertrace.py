@@ -17,7 +17,6 @@ from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.trace import slots
 from fsgreen.trace.powerfile import Piece
-from fsgreen.trace.stream import Streamed
 
 RATE_HZ = 100.0
 FAST = replace(INFO, rate_hz=RATE_HZ)
@@ -31,11 +30,11 @@ def piece(readings: pd.DataFrame, begin: int = 0, end: int | None = None) -> Pie
     return Piece(
         rows["time_s"].to_numpy(float),
         rows["power_w"].to_numpy(float),
-        None if counter.isna().all() else counter.to_numpy(float),
-        None
+        energy_wh=None if counter.isna().all() else counter.to_numpy(float),
+        codes=None
         if (rows["quality"] == "ok").all()
         else np.array([QUALITIES.index(quality) for quality in rows["quality"]], np.int32),
-        QUALITIES,
+        qualities=QUALITIES,
     )
 
 
@@ -44,13 +43,13 @@ def streamed(
     spans: list[tuple[float, float]],
     cuts: list[int] | None = None,
     edges_s: Any = (),
-) -> Streamed:
+) -> trace.MeterTrace:
     """The trace in pieces that begin at `cuts`."""
-    found = Streamed(FAST, spans, edges_s)
+    reduced = trace.MeterTrace(FAST, spans, edges_s)
     places = sorted({0, len(readings), *(cuts or [])})
     for begin, end in pairwise(places):
-        found.feed(piece(readings, begin, end))
-    return found
+        reduced.feed(piece(readings, begin, end))
+    return reduced
 
 
 def answer(ask: Any) -> Any:

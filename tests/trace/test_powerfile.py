@@ -1,4 +1,4 @@
-"""A file of power gives the same numbers in memory and in one pass, and says what it is not."""
+"""A file of power gives in one pass what the whole gives, and says what it is not."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +13,12 @@ from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.powertable import BLOCK_COUNT, write_power
 from fsgreen.meters.core.readings import Readings
-from fsgreen.trace import reduced
 from fsgreen.trace.powerfile import PowerFile
 
 FAST = replace(INFO, rate_hz=10_000.0, resolution_w=0.001)
 SPAN = (100.4, 125.5)
 EDGES_S = np.arange(101.0, 126.0)
+SLOW = sampled(lambda t: 100 + t, np.arange(99.0, 131.0))
 
 
 def wave(seed: int) -> pd.DataFrame:
@@ -38,50 +38,80 @@ def in_pieces(readings: pd.DataFrame, size: int = 997) -> list[Readings]:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """Two fast meters and a slow one in one table."""
-    slow = sampled(lambda t: 100 + t, np.arange(99.0, 131.0))
     pieces = {"a": in_pieces(wave(1)), "b": in_pieces(wave(2))}
-    columns = {name: slow[name].to_numpy() for name in ("time_s", "power_w", "energy_wh")}
+    columns = {name: SLOW[name].to_numpy() for name in ("time_s", "power_w", "energy_wh")}
     write_power(tmp_path / "power.parquet", {**pieces, "slow": [Readings(**columns)]})
     return tmp_path / "power.parquet"
 
 
-def test_one_pass_gives_what_memory_gives(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    infos = {"a": FAST, "b": FAST, "slow": INFO}
-    held = reduced.reduce_power(file, infos, [SPAN], EDGES_S)
-    monkeypatch.setattr(reduced, "LARGE_COUNT", 0)
-    streamed = reduced.reduce_power(file, infos, [SPAN], EDGES_S)
-    for name in infos:
-        one, other = streamed[name], held[name]
-        assert one.energy_j() == pytest.approx(other.energy_j(), rel=1e-12)
-        assert one.covered_energy_j()[0] == pytest.approx(other.energy_j(), rel=1e-12)
-        assert vars(one.error_budget()) == pytest.approx(vars(other.error_budget()), rel=1e-9)
-        assert one.flaws() == other.flaws() == []
+@pytest.mark.parametrize("piece_count", [1000, trace.powerfile.PIECE_COUNT])
+def test_one_pass_gives_what_the_whole_gives(file: Path, piece_count, monkeypatch) -> None:
+    """The energy of a trial must not depend on how its file was read."""
+    monkeypatch.setattr(trace.powerfile, "PIECE_COUNT", piece_count)
+    wholes = {"a": (wave(1), FAST), "b": (wave(2), FAST), "slow": (SLOW, INFO)}
+    infos = {name: info for name, (_, info) in wholes.items()}
+    for name, reduced in trace.reduce_power(file, infos, [SPAN], EDGES_S).items():
+        readings, info = wholes[name]
+        energy_j = pytest.approx(trace.energy_j(readings, *SPAN), rel=1e-12)
+        assert reduced.energy_j() == reduced.covered_energy_j()[0] == energy_j
+        budget = vars(trace.error_budget(readings, *SPAN, info))
+        assert vars(reduced.error_budget()) == pytest.approx(budget, rel=1e-9)
+        assert reduced.flaws() == []
+
+
+@pytest.mark.parametrize("piece_count", [7, trace.powerfile.PIECE_COUNT])
+def test_series_is_a_mean_where_readings_are_many_and_else_the_reading_at_the_end(
+    file: Path, piece_count, monkeypatch
+) -> None:
+    monkeypatch.setattr(trace.powerfile, "PIECE_COUNT", piece_count)
+    slow = trace.reduce_power(file, {"slow": INFO}, [SPAN], EDGES_S)["slow"]
+    assert slow.series_w() == pytest.approx(100 + EDGES_S[1:])
+    beyond_s = np.array([97.0, 98.0, 130.0, 140.0])
+    (outer,) = trace.reduce_power(file, {"slow": INFO}, [SPAN], beyond_s).values()
+    assert outer.series_w() == pytest.approx([199.0, 230.0, 230.0])
+
+
+def test_means_of_a_fast_meter_are_those_of_its_readings(file: Path) -> None:
     means_w = wave(1)["power_w"].to_numpy()[10_001:260_001].reshape(25, -1)[:-1].mean(axis=1)
-    assert streamed["a"].series_w() == pytest.approx(means_w, rel=1e-3)
-    assert held["a"].series_w() == pytest.approx(streamed["a"].series_w(), rel=1e-12)
-    assert held["slow"].series_w() == pytest.approx(100 + EDGES_S[1:])
+    fast = trace.reduce_power(file, {"a": FAST}, [SPAN], EDGES_S)["a"]
+    assert fast.series_w() == pytest.approx(means_w, rel=1e-3)
+
+
+@pytest.mark.parametrize("column", ["voltage_v", "current_a"])
+def test_volts_or_amperes_over_range_are_found_in_a_file_of_any_length(
+    tmp_path: Path, column: str, monkeypatch
+) -> None:
+    """An analyzer says over range by 9.9e37, and its power may look sound beside that."""
+    monkeypatch.setattr(trace.powerfile, "PIECE_COUNT", 1000)
+    readings = wave(1)
+    values = np.full(len(readings), 5.0)
+    values[123_456] = 9.9e37
+    columns = {name: readings[name].to_numpy() for name in ("time_s", "power_w")}
+    write_power(tmp_path / "power.parquet", {"a": [Readings(**columns, **{column: values})]})
+    reduced = trace.reduce_power(tmp_path / "power.parquet", {"a": FAST}, [SPAN])["a"]
+    assert [flaw.name for flaw in reduced.flaws()] == ["over-range"]
 
 
 def test_seconds_of_a_series_add_up_to_the_energy(file: Path) -> None:
-    streamed = trace.stream.Streamed(FAST, [SPAN], EDGES_S)
+    reduced = trace.MeterTrace(FAST, [SPAN], EDGES_S)
     with PowerFile(file) as power:
         for piece in power.pieces("a"):
-            streamed.feed(piece)
-    assert streamed.series_w().sum() == pytest.approx(
+            reduced.feed(piece)
+    assert reduced.series_w().sum() == pytest.approx(
         trace.energy_j(wave(1), EDGES_S[0], EDGES_S[-1]), rel=1e-12
     )
 
 
 def test_seconds_that_the_trace_does_not_cover_have_no_power() -> None:
     edges_s = np.arange(98.0, 134.0)
-    streamed = trace.stream.Streamed(FAST, [(100.0, 130.0)], edges_s)
+    reduced = trace.MeterTrace(FAST, [(100.0, 130.0)], edges_s)
     with pytest.raises(FsgreenError, match="two readings or more"):
-        streamed.series_w()
+        reduced.series_w()
     readings = wave(1)
-    streamed.feed(
+    reduced.feed(
         trace.powerfile.Piece(readings["time_s"].to_numpy(), readings["power_w"].to_numpy())
     )
-    ends_s = edges_s[1:][np.isnan(streamed.series_w())]
+    ends_s = edges_s[1:][np.isnan(reduced.series_w())]
     assert ends_s.tolist() == [99.0, 100.0, 130.0, 131, 132, 133]
 
 
@@ -121,12 +151,12 @@ def test_what_a_row_group_says_of_itself_hides_no_bad_reading(tmp_path: Path) ->
         spoilt_w = power_w.copy()
         spoilt_w[123_456] = bad_w
         write_power(tmp_path / "power.parquet", {"a": [Readings(time_s, spoilt_w)]})
-        streamed = trace.stream.Streamed(FAST, [SPAN, (100.0, 101.0)])
+        reduced = trace.MeterTrace(FAST, [SPAN, (100.0, 101.0)])
         with PowerFile(tmp_path / "power.parquet") as power:
             for piece in power.pieces("a"):
-                streamed.feed(piece)
-        assert [found.name for found in streamed.flaws()] == [flaw]
-        assert streamed.flaws(1) == []
+                reduced.feed(piece)
+        assert [found.name for found in reduced.flaws()] == [flaw]
+        assert reduced.flaws(1) == []
 
 
 def test_flagged_readings_are_found_in_any_piece(tmp_path: Path, monkeypatch) -> None:
@@ -156,5 +186,5 @@ def test_what_is_no_table_of_power_is_told(tmp_path: Path, file: Path, spoil: st
     else:
         bad.write_bytes(file.read_bytes()[:-100])
     with pytest.raises(FsgreenError, match="not a whole table of power") as caught:
-        reduced.reduce_power(bad, {"a": FAST}, [SPAN])
+        trace.reduce_power(bad, {"a": FAST}, [SPAN])
     assert caught.value.where == str(bad)
