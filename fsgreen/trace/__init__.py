@@ -26,7 +26,7 @@ from fsgreen.trace.energy import (
 from fsgreen.trace.flaw import REMARKS, Flaw
 from fsgreen.trace.merge import sum_channels, sum_meters, with_power
 from fsgreen.trace.meter import Boundary, MeterInfo
-from fsgreen.trace.meterenergy import MeterEnergy, meter_energies, sum_energies
+from fsgreen.trace.meterenergy import MeterEnergy, meter_energies, meter_energy, sum_energies
 from fsgreen.trace.metertrace import MeterTrace, reduce_power
 from fsgreen.trace.paired import (
     EnergyDifference,
@@ -63,6 +63,7 @@ __all__ = [
     "identity_flaws",
     "mean_power_w",
     "meter_energies",
+    "meter_energy",
     "minimum_duration_s",
     "phase_energies",
     "pulse_edges",

@@ -25,10 +25,9 @@ Span = tuple[float, float]
 class MeterEnergy:
     """What one meter says of one phase.
 
-    Where the trace has no energy to tell, all numbers but the duration are NaN, and `flaws` say
-    why. `energy_j` is by trapezoid, `counter_energy_j` by the meter's own counter (NaN where it
-    has none). The idle powers are means over the idle phases before and after the work, and over
-    both, as far as the trace covers them.
+    A number that the trace does not tell is NaN, and `flaws` say why. `energy_j` is by trapezoid,
+    `counter_energy_j` by the meter's own counter, if it has one. The idle powers are means over the
+    idle phases before and after the work, and over both, as far as the trace covers them.
     """
 
     meter: str
@@ -129,11 +128,11 @@ def meter_energy(
     later, by its own clock, is reduced by `MeterTrace.of(readings, info, spans, clock=fit)`.
     """
     flaws = trace.flaws()
-    numbers = dict.fromkeys(("energy_j", "counter_energy_j"), math.nan)
+    energy_j = counter_j = math.nan
     budget = ErrorBudget(*[math.nan] * len(fields(ErrorBudget)))
     try:
         energy_j, budget = trace.energy_j(), trace.error_budget()
-        numbers = {"energy_j": energy_j, "counter_energy_j": trace.counter_energy_j()}
+        counter_j = trace.counter_energy_j()
     except FsgreenError as error:
         flaws = flaws or [Flaw(14, "no-energy", error.what)]
     idles = range(1, 1 + idle_count)
@@ -142,7 +141,8 @@ def meter_energy(
         boundary=info.boundary,
         covers=info.covers,
         duration_s=measure[1] - measure[0],
-        **numbers,
+        energy_j=energy_j,
+        counter_energy_j=counter_j,
         budget=budget,
         idle_power_w=_idle_power_w(trace, idles),
         idle_power_before_w=_idle_power_w(trace, idles[:1]),
