@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from fsgreen.meters.blocks.format import Block, Channel, blocks_of
-from fsgreen.meters.common.columns import Mask, flags_of, joined
+from fsgreen.meters.common.columns import Mask, flags_of
 from fsgreen.meters.common.sample_clock import SampleClock
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import Floats, Readings
@@ -100,7 +100,7 @@ class BlockParser:
                     parts += self._released(chunk.time_s)
         if self._waiting and chunk.time_s - self._waited_since_s > HELD_S:
             parts += self._released(chunk.time_s)
-        return joined(parts)
+        return Readings.joined(parts)
 
     def _begin(self, block: Block) -> None:
         """Take up a stream; one before it has ended."""
@@ -151,7 +151,7 @@ class BlockParser:
             self._marks.add("lost")
         first = block.first + len(block.samples) - len(samples)
         if not len(samples):
-            return joined([])
+            return Readings.joined([])
         self._next = first + len(samples)
         if self._clock.lateness_s(self._next - 1 + self._extra, now_s) < -EARLY_S:
             self._marks.add("inconsistent")

@@ -14,6 +14,7 @@ import numpy as np
 from fsgreen.meters.core.readings import NAN, Floats
 from fsgreen.meters.files.checks import GAP_INTERVALS, few
 from fsgreen.meters.files.text import Report
+from fsgreen.meters.files.ways import choose
 
 ORDERS = ("MDY", "DMY", "YMD")
 STAMP = re.compile(
@@ -61,7 +62,8 @@ class Stamps:
     def times_s(self, order: str) -> Floats:
         """Return seconds since 1970 on the file's own clock; NaN where there is no such date."""
         days = {text: _day(text, order) for text in set(self.dates)}
-        return np.array([days[text] for text in self.dates]) * DAY_S + self.second_s
+        days_s = {text: NAN if day is None else day * DAY_S for text, day in days.items()}
+        return np.array([days_s[text] for text in self.dates]) + self.second_s
 
 
 def _form(match: re.Match[str]) -> tuple[tuple[bool, bool], tuple[int, ...]]:
@@ -81,18 +83,19 @@ def _second_of_day(match: re.Match[str]) -> float:
     return hour * 3600.0 + minute * 60 + second + float(f"0.{match['part'] or 0}")
 
 
-def _day(text: str, order: str) -> float:
+def _day(text: str, order: str) -> int | None:
+    """Return the day since 1970 of a date, None where there is no such date in this order."""
     parts = re.split(r"[/.-]", text)
     if len(parts) != 3:
-        return NAN
+        return None
     of = dict(zip(order, parts, strict=True))
     if len(of["Y"]) not in (2, 4) or len(of["M"]) > 2 or len(of["D"]) > 2:
-        return NAN
+        return None
     year = int(of["Y"]) + (CENTURY if len(of["Y"]) == 2 else 0)
     try:
-        return float(date(year, int(of["M"]), int(of["D"])).toordinal() - EPOCH)
+        return date(year, int(of["M"]), int(of["D"])).toordinal() - EPOCH
     except ValueError:
-        return NAN
+        return None
 
 
 def decide_times(
@@ -100,48 +103,25 @@ def decide_times(
 ) -> Floats:
     """Return the times of rows in seconds since 1970 on the file's clock, NaN where unreadable.
 
-    Out is an order under which more than a few dates do not exist. Of those left, one under which
-    every change of date is one step of the usual length rules out those under which none is so;
-    so does one that agrees within a day with `about_s`, which the file may say elsewhere. Refused
-    are two orders that are left and differ, and a setting `dates` that contradicts the file.
+    As `ways.choose`, which prefers an order under which every change of date is one step of the
+    usual length, and one that agrees within a day with `about_s`, which the file may say elsewhere.
     """
-    times = {order: stamps.times_s(order) for order in ORDERS}
-    known = np.isfinite(stamps.second_s)
-    missed = {order: int((np.isnan(t) & known).sum()) for order, t in times.items()}
-    best = min(missed.values())
-    allowed = best + few(int(known.sum()))
-    left = [o for o in ORDERS if missed[o] <= allowed and missed[o] < max(1, known.sum())]
-    if not left or not known.any():
-        cells = [text for text in stamps.dates if text]
+    counts = Counter(filter(None, stamps.dates))
+    ways = {order: {text: _day(text, order) for text in counts} for order in ORDERS}
+    if not any(day is not None for read in ways.values() for day in read.values()):
+        first = "".join(f": {text}" for text in list(counts)[:1])
         report.refuse(
-            f"no row has a date and a time that can be read{': ' + cells[0] if cells else ''}",
+            f"no row has a date and a time that can be read{first}",
             "export the file again with the default date format",
         )
-    left = _preferred(left, [o for o in left if _unbroken(times[o], stamps.dates)])
-    if about_s is not None:
-        left = _preferred(left, [o for o in left if _near(times[o], about_s)])
-    if wanted:
-        if wanted not in left:
-            report.refuse(
-                f'dates = "{wanted}" contradicts the file, which reads as {" or ".join(left)}',
-                "leave the setting out",
-            )
-        left = [wanted]
-    first = left[0]
-    for other in left[1:]:
-        differ = np.flatnonzero(~_same(times[first], times[other]))
-        if len(differ):
-            text = stamps.dates[differ[0]]
-            one, two = (_name(text, order) for order in (first, other))
-            report.refuse(
-                f"{text} may be {one} or {two}", f'set dates = "{first}" or dates = "{other}"'
-            )
-    report.tell(f"Dates are written as {' or '.join(left)}.")
-    return times[first]
 
+    def unbroken(order: str) -> bool:
+        return _unbroken(stamps.times_s(order), stamps.dates)
 
-def _preferred(all_of: list[str], some_of: list[str]) -> list[str]:
-    return some_of or all_of
+    def near(order: str) -> bool:
+        return about_s is not None and _near(stamps.times_s(order), about_s)
+
+    return stamps.times_s(choose("dates", ways, counts, wanted, [unbroken, near], _shown, report))
 
 
 def _unbroken(time_s: Floats, dates: Sequence[str]) -> bool:
@@ -161,15 +141,11 @@ def _near(time_s: Floats, about_s: Floats) -> bool:
     return bool(len(apart_s) and np.median(apart_s) <= DAY_S)
 
 
-def _same(one: Floats, other: Floats) -> np.ndarray:
-    return (one == other) | (np.isnan(one) & np.isnan(other))
-
-
-def _name(text: str, order: str) -> str:
+def _shown(text: str, order: str) -> str:
     day = _day(text, order)
-    if day != day:
+    if day is None:
         return f"no date ({order})"
-    when = date.fromordinal(int(day) + EPOCH)
+    when = date.fromordinal(day + EPOCH)
     return f"{when.day} {when:%B %Y}"
 
 

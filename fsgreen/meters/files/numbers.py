@@ -1,8 +1,7 @@
 """How a file writes its numbers, decided from all its cells.
 
 What a cell may mean follows from its shape: the cell with every digit but zero written as 9. A
-style sees so many decimals in a shape, or cannot read it; two styles read a cell alike where they
-see equally many decimals in it.
+style sees so many decimals in a shape, or cannot read it.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fsgreen.meters.core.readings import NAN, Floats
 from fsgreen.meters.files.checks import few
 from fsgreen.meters.files.text import Report
+from fsgreen.meters.files.ways import choose
 
 STYLES: Mapping[str, tuple[str, str]] = {
     "1,234.56": (",", "."),
@@ -87,41 +88,24 @@ def decide_style(
 ) -> str:
     """Return the one style of a file's numbers, from all cells of all its columns.
 
-    Out is a style that leaves more than a few cells unread beyond those that the best one does;
-    then one that another surpasses, reading the same alike and more; then one that `plausible`
-    denies. Refused are cells without any decimal mark unless the setting `numbers` names the
-    style, two styles that are left and read a cell differently, several ways to write a negative
-    number, and a setting that contradicts the file.
+    As `ways.choose`, which prefers a style under which the values are `plausible`. Refused are also
+    cells that no style reads, cells without any decimal mark unless the setting `numbers` names the
+    style, and several ways to write a negative number.
     """
-    example: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for cells in columns.values():
-        for cell in filter(None, cells):
-            shape = cell.translate(SHAPE)
-            counts[shape] += 1
-            example.setdefault(shape, cell)
-    _refuse_mixed_signs(example, report)
-    reads = {style: {shape: _decimals(shape, style) for shape in counts} for style in STYLES}
-    unread = {
-        style: sum(counts[shape] for shape, seen in read.items() if seen == UNREAD)
-        for style, read in reads.items()
-    }
-    margin = few(counts.total())
-    best = min(unread.values())
-    if best > max(margin, counts.total() // 10) or best == counts.total():
-        odd = [
-            example[shape] for shape in counts if all(r[shape] == UNREAD for r in reads.values())
-        ]
+    counts = Counter(filter(None, chain.from_iterable(columns.values())))
+    ways = {style: {cell: _read_decimals(cell, style) for cell in counts} for style in STYLES}
+    strange = {cell: None for cell in counts if all(r[cell] is None for r in ways.values())}
+    _refuse_mixed_signs([cell for cell in counts if cell not in strange], report)
+    total = counts.total()
+    missed = min(sum(counts[c] for c, seen in r.items() if seen is None) for r in ways.values())
+    if missed > max(few(total), total // 10) or missed == total:
         report.refuse(
-            f"{best} of {counts.total()} cells are no numbers: {', '.join(odd[:5])}",
+            f"{missed} of {total} cells are no numbers: {', '.join(list(strange)[:5])}",
             "export the file again with the default number format",
         )
-    left = [style for style in STYLES if unread[style] <= best + margin]
-    left = [s for s in left if not any(_surpasses(reads[o], reads[s]) for o in left if o != s)]
-    if len(_distinct(left, reads)) > 1:
-        left = [style for style in left if plausible(style)] or left
-    if max((max(reads[style].values()) for style in left), default=0) <= 0 and not wanted:
-        cell = max(example.values(), key=len)
+    style = choose("numbers", ways, counts, wanted, [plausible], _shown, report)
+    if not wanted and not any(ways[style].values()):
+        cell = max(counts, key=len)
         digits = NO_DIGIT.sub("", cell).zfill(2)
         report.refuse(
             f"no number has a decimal mark: {cell} may be {digits}, or {digits[:-1]}.{digits[-1]} "
@@ -129,53 +113,30 @@ def decide_style(
             'export it with the number format 1,234.56, or set numbers = "1,234.56" if these are '
             "whole numbers",
         )
-    if wanted and wanted not in left:
-        report.refuse(
-            f'numbers = "{wanted}" contradicts the file, which reads as {" or ".join(left)}',
-            "leave the setting out",
-        )
-    if wanted:
-        return wanted
-    distinct = _distinct(left, reads)
-    if len(distinct) > 1:
-        one, other = distinct[:2]
-        shape = next(s for s in counts if reads[one][s] != reads[other][s])
-        texts = [_meaning(example[shape], style) for style in (one, other)]
-        report.refuse(
-            f"{example[shape]} may be {texts[0]} or {texts[1]}",
-            f'set numbers = "{one}" or numbers = "{other}"',
-        )
-    alike = "" if len(left) == 1 else "; no cell tells them apart"
-    report.tell(f"Numbers are written as {' or '.join(left)}{alike}.")
-    return left[0]
+    return style
 
 
-def _surpasses(one: Mapping[str, int], other: Mapping[str, int]) -> bool:
-    """Whether `one` reads all that `other` reads, alike, and more."""
-    return one != other and all(other[s] in (UNREAD, seen) for s, seen in one.items())
+def _read_decimals(cell: str, style: str) -> int | None:
+    seen = _decimals(cell.translate(SHAPE), style)
+    return None if seen == UNREAD else seen
 
 
-def _distinct(styles: Sequence[str], reads: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """One of each group of styles that read every cell alike."""
-    return [s for n, s in enumerate(styles) if all(reads[s] != reads[o] for o in styles[:n])]
-
-
-def _meaning(cell: str, style: str) -> str:
+def _shown(cell: str, style: str) -> str:
     (value,), (decimals,) = numbers([cell], style)
     return f"{value:.{decimals}f}" if decimals != UNREAD else f"no number (in {style})"
 
 
-def _refuse_mixed_signs(example: Mapping[str, str], report: Report) -> None:
-    ways: dict[str, str] = {}
-    for shape, cell in example.items():
-        if any(_decimals(shape, style) != UNREAD for style in STYLES):
-            way = cell[0] if cell[0] in "-(" else cell[-1]
-            ways.setdefault(way if way in "-(" else "", cell)
-            if way == "-":
-                ways.setdefault("-1" if cell[0] == "-" else "1-", cell)
-    ways = {way: cell for way, cell in ways.items() if way not in ("", "-")}
-    if len(ways) > 1:
+def _refuse_mixed_signs(cells: Sequence[str], report: Report) -> None:
+    """Refuse numbers of which some are -1 and others 1- or (1)."""
+    forms: dict[str, str] = {}
+    for cell in cells:
+        form = (
+            "(" if cell[0] == "(" else "-1" if cell[0] == "-" else "1-" if cell[-1] == "-" else ""
+        )
+        forms.setdefault(form, cell)
+    negative = [cell for form, cell in forms.items() if form]
+    if len(negative) > 1:
         report.refuse(
-            f"negative numbers are written in several ways: {', '.join(ways.values())}",
+            f"negative numbers are written in several ways: {', '.join(negative)}",
             "export the file again",
         )
