@@ -13,7 +13,7 @@ PACKAGE = paths.root() / "fsgreen"
 
 # From the bottom. Within a layer a room may import those before it, except where `apart`.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "units", "paths", "durable", "progress", "simdisk"),
+    ("errors", "units", "paths", "schema", "durable", "progress", "simdisk"),
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "testbeds", "workloads", "host"),
     ("preflight", "campaign", "calibration", "virtual"),

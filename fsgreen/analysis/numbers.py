@@ -164,7 +164,7 @@ def _scaled(plan: Plan) -> str:
 
 def _all_read(plan: Plan) -> bool:
     """Return whether all cells are of readers, who end by themselves."""
-    return {cell.workload for cell in plan.cells} == {virtual.WORKLOAD}
+    return {cell["workload"] for cell in plan.cells} == {virtual.WORKLOAD}
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:

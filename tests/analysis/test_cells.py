@@ -11,7 +11,7 @@ from fsgreen import design, units
 from fsgreen.analysis.cells import cells_table, ended_from, interval_to_read, rate_text, steady
 from fsgreen.stats import Estimate, coverage
 
-WEB = [design.Cell("webserver", "ext2")]
+WEB = [design.Cell(workload="webserver", file_system="ext2")]
 
 
 def row(trials):

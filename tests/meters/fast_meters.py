@@ -8,8 +8,8 @@ from hypothesis import settings
 
 from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Block
-from fsgreen.meters.common.columns import joined
 from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.powersensor3.emulator import (
     OFF,
     RAIL_12V,
@@ -67,7 +67,7 @@ def chunks_of(data, *, size=2000 * SAMPLE_B, first_s=1000.0, delay_s=None):
 
 
 def parsed(parser, chunks):
-    return joined([parser.feed(chunk) for chunk in chunks])
+    return Readings.joined([parser.feed(chunk) for chunk in chunks])
 
 
 def energy_j(readings):

@@ -118,7 +118,13 @@ def test_a_testbed_that_the_claim_excludes_decides_nothing():
 
 def test_a_campaign_of_two_cells_says_what_is_missing():
     """The quick profile has few cells and two blocks: no verdict, no crash, a list of needs."""
-    few = bench([design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")], blocks=2)
+    few = bench(
+        [
+            design.Cell(workload="webserver", file_system="ext4"),
+            design.Cell(workload="webserver", file_system="xfs"),
+        ],
+        blocks=2,
+    )
     table = claims_table(PAPER, judge_all(few, "loop", Printed.load()), "loop", "modelled")
     measured = table[table["basis"] == "measured"]
     assert set(measured["slug"]) <= {"stat_protocol"}
@@ -226,7 +232,7 @@ def test_group_sizes_are_read_from_what_mkfs_made(isz1k, verdict):
 
 
 LOADS = [
-    design.Cell("webserver", fs, load_ops_s=load)
+    design.Cell(workload="webserver", file_system=fs, load_ops_s=load)
     for fs in ("ext2", "ext3", "xfs")
     for load in (2000.0, 4000.0, 9500.0)
 ]

@@ -12,10 +12,9 @@ import synthetic
 import typst
 
 from fsgreen import paths, pipeline, reduce, rules
-from fsgreen.analysis import numbers
+from fsgreen.analysis import numbers, standard
 from fsgreen.cli import rules as rules_command
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.fast10 import analyse
 from fsgreen.rules.trust import COLUMNS
 
 
@@ -25,7 +24,7 @@ def campaign(tmp_path, monkeypatch):
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     synthetic.write_raw("small", sound_campaign.make_plan(blocks=2))
     reduce.write("small")
-    analyse.write("small")
+    standard.write("small")
     return "small"
 
 
@@ -40,7 +39,7 @@ def shipped(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(folder))
         reduce.write(name)
-        analyse.write(name)
+        standard.write(name)
         yield name
 
 

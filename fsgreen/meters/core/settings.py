@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, get_args
 
@@ -23,6 +24,7 @@ class Settings:
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self._left = dict(table)
+        self._asked = {"emulate"}
         self.name = str(table.get("name", "?"))
         self.name = self.text("name")
         self.driver = self.text("driver")
@@ -75,9 +77,15 @@ class Settings:
         return Settings({**self._left, **values, "name": self.name, "driver": self.driver})
 
     def finish(self) -> None:
-        """Refuse what is left."""
-        if self._left:
-            self.refuse(f"unknown settings {', '.join(sorted(self._left))}")
+        """Refuse what is left, and suggest what the driver knows."""
+        if not self._left:
+            return
+        unknown_keys = []
+        for key in sorted(self._left):
+            near = difflib.get_close_matches(key, self._asked, n=1)
+            unknown_keys.append(f"{key} (did you mean {near[0]}?)" if near else key)
+        known = ", ".join(sorted(self._asked))
+        self.refuse(f"unknown settings {', '.join(unknown_keys)}. Known: {known}")
 
     def refuse(self, what: str) -> NoReturn:
         """Raise that a setting is wrong."""
@@ -88,6 +96,7 @@ class Settings:
         )
 
     def _take(self, key: str, default: Any, types: Any, what: str) -> Any:
+        self._asked.add(key)
         value = self._left.pop(key, default)
         if value is REQUIRED:
             self.refuse(f"a meter lacks its {key}")
