@@ -117,15 +117,15 @@ class PowerFile:
 
     def meters(self) -> list[str]:
         """Return the names of the meters, in the order of their first readings."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for group in range(self._file.metadata.num_row_groups):
             only = self._only(group, "meter")
             if only is not None:
-                found[only] = None
+                names[only] = None
             else:
                 several = self._read(group, ["meter"])["meter"].cast(pa.string())
-                found |= dict.fromkeys(several.unique().to_pylist())
-        return list(found)
+                names |= dict.fromkeys(several.unique().to_pylist())
+        return list(names)
 
     def tables(self, meter: str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:
         """Yield these columns of one meter's readings, in their order."""

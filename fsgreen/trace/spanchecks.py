@@ -87,21 +87,21 @@ class SpanChecks:
             span = self._start_s, self._end_s
             rate_hz, load = self._info.rate_hz, self._under_load
             return check_trace(self._only.frame(), *span, rate_hz, under_load=load, info=self._info)
-        found = [
+        flaws = [
             Flaw(rule, name, details[0] + (f", and {len(details) - 1} more" * (len(details) > 1)))
             for (rule, name), details in self._found.items()
         ]
         if self._count < 2:
-            found.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
-        elif not DISORDER & {flaw.name for flaw in found}:
-            found += self._timing_of_the_whole()
+            flaws.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
+        elif not DISORDER & {flaw.name for flaw in flaws}:
+            flaws += self._timing_of_the_whole()
         mean_w = self._sum_w / max(self._count, 1)
         if self._under_load and 0 < mean_w < self._info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
             step = f"steps of {self._info.resolution_w:g} W"
-            found.append(
+            flaws.append(
                 Flaw(14, "underflow", f"a mean of {mean_w:.3g} W is too little for {step}")
             )
-        return sorted(found, key=lambda flaw: flaw.rule)
+        return sorted(flaws, key=lambda flaw: flaw.rule)
 
     def _near(self, time_s: Array, rising: bool) -> slice | Array:
         first_s, last_s = self._start_s - self._reach_s, self._end_s + self._reach_s

@@ -45,7 +45,10 @@ def test_configured_port_is_opened_with_its_boundary():
         ({"name": "system", "port": "/dev/null"}, "lacks its driver"),
         ({"name": "system", "driver": "wattsup"}, "lacks its port"),
         ({"name": "system", "driver": "watsup", "port": "x"}, "unknown meter driver"),
-        ({"name": "system", "driver": "wattsup", "port": "x", "bauds": 1}, "unknown settings"),
+        (
+            {"name": "system", "driver": "wattsup", "port": "x", "bauds": 1},
+            "bauds .did you mean baud",
+        ),
         (EMULATED | {"profile": "fast10"}, "unknown power profile"),
         (EMULATED | {"port": "x"}, "port may not be given to an emulated meter"),
         (EMULATED | {"boundary": "wall"}, "that of an emulated meter is modelled"),

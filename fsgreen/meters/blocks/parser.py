@@ -132,11 +132,11 @@ class BlockParser:
         """Give up the blocks that others wait for, and take those others."""
         parts = []
         while self._waiting:
-            found = min(self._waiting, key=lambda sequence: (sequence - self._due) % SEQUENCES)
-            gap = (found - self._due) % SEQUENCES
+            earliest = min(self._waiting, key=lambda sequence: (sequence - self._due) % SEQUENCES)
+            gap = (earliest - self._due) % SEQUENCES
             self._missed = {(self._due + nth) % SEQUENCES for nth in range(min(gap, HELD_BLOCKS))}
             self._marks.add("lost")
-            self._due = found
+            self._due = earliest
             parts += self._following(time_s)
         return parts
 

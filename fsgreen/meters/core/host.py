@@ -109,15 +109,15 @@ ProcessorTime = Callable[[], tuple[float, float]]
 class HostSampler:
     """Reads the kernel's counters for the machine and for the device that `device_of` names now.
 
-    The processor time of `apart`, a process that stands for a device, counts as idle time.
+    The processor time of `server`, a process that stands for a device, counts as idle time.
     """
 
     def __init__(
-        self, device_of: Callable[[], str | None], apart: ProcessorTime | None = None
+        self, device_of: Callable[[], str | None], server: ProcessorTime | None = None
     ) -> None:
         self._device_of = device_of
         self._cores = cores.Cores()
-        self._apart = None if apart is None else Apart(apart)
+        self._server = None if server is None else ServerShare(server)
 
     def sample(self) -> dict[str, float]:
         """Return one row of `host.parquet`: `COLUMNS`."""
@@ -126,17 +126,17 @@ class HostSampler:
         disks = "" if device is None else DISKSTATS.read_text()
         return {
             "time_s": now_s,
-            **self._without_apart(parse_stat(stat)),
+            **self._without_server(parse_stat(stat)),
             **parse_diskstats(disks, device),
             "disk_standby_s": NAN if device is None else standby_s(device),
             **self._cores.sample(parse_cores(stat)),
         }
 
-    def _without_apart(self, row: dict[str, float]) -> dict[str, float]:
-        return row if self._apart is None else self._apart.leave_out(row)
+    def _without_server(self, row: dict[str, float]) -> dict[str, float]:
+        return row if self._server is None else self._server.leave_out(row)
 
 
-class Apart:
+class ServerShare:
     """Takes the time of one process out of the machine's, and makes it idle time.
 
     The kernel counts the time of processes to the nanosecond and that of the machine in ticks: what

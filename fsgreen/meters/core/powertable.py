@@ -75,18 +75,18 @@ def read_power(file: PowerFile, meter: str) -> Iterator[Readings]:
 
 def blocks(several: Iterable[Readings], size: int = BLOCK_COUNT) -> Iterator[Readings]:
     """Regroup readings into blocks of one size, and the rest."""
-    held: list[Readings] = []
+    pending: list[Readings] = []
     count = 0
     for readings in several:
-        held.append(readings)
+        pending.append(readings)
         count += len(readings)
         if count >= size:
-            whole = Readings.joined(held)
+            whole = Readings.joined(pending)
             rest = count % size
             yield from (whole.part(at, at + size) for at in range(0, count - rest, size))
-            held, count = [whole.part(count - rest)], rest
+            pending, count = [whole.part(count - rest)], rest
     if count:
-        yield Readings.joined(held)
+        yield Readings.joined(pending)
 
 
 def arrow_table(meter: str, readings: Readings) -> pa.Table:

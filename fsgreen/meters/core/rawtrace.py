@@ -179,7 +179,7 @@ def _torn_b(path: Path) -> int:
         while place_b > 0:
             step_b = min(place_b, 2**16)
             place_b = stream.seek(place_b - step_b)
-            found = stream.read(step_b).rfind(b"\n")
-            if found >= 0:
-                return size_b - (place_b + found + 1)
+            newline = stream.read(step_b).rfind(b"\n")
+            if newline >= 0:
+                return size_b - (place_b + newline + 1)
     return size_b

@@ -125,16 +125,16 @@ def open_meters(
 
 @cache
 def _entries() -> Mapping[str, list[EntryPoint]]:
-    found: dict[str, list[EntryPoint]] = {}
+    by_name: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUP):
-        found.setdefault(entry.name, []).append(entry)
-    if not any(_package(entry) == "fsgreen" for several in found.values() for entry in several):
+        by_name.setdefault(entry.name, []).append(entry)
+    if not any(_package(entry) == "fsgreen" for entries in by_name.values() for entry in entries):
         raise FsgreenError(
             "this environment knows no driver of a meter: it was made before drivers were declared",
             where="entry points of the installed package fsgreen",
             next_step="./run doctor makes the environment anew (or: pip install -e .)",
         )
-    return found
+    return by_name
 
 
 def _sound(name: str) -> Driver | Importer | None:

@@ -112,10 +112,10 @@ def interval_s(time_s: Floats, report: Report) -> float:
         report.refuse(f"the file holds {len(time_s)} readings", "export a longer recording")
     steps_s = np.diff(time_s)
     usual_s = float(np.median(steps_s))
-    odd = int((np.abs(steps_s - usual_s) > 0.5 * usual_s).sum())
-    if odd > max(few(len(steps_s)), (1 - REGULAR_SHARE) * len(steps_s)):
+    irregular_count = int((np.abs(steps_s - usual_s) > 0.5 * usual_s).sum())
+    if irregular_count > max(few(len(steps_s)), (1 - REGULAR_SHARE) * len(steps_s)):
         report.refuse(
-            f"{odd} of {len(steps_s)} steps differ from the usual one of {usual_s:g} s",
+            f"{irregular_count} of {len(steps_s)} steps differ from the usual one of {usual_s:g} s",
             "export a recording at one interval",
         )
     return usual_s

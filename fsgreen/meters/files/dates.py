@@ -44,19 +44,19 @@ class Stamps:
         one of a few with fewer digits somewhere than most have, or with more after the second.
         More digits before it are no damage: 9:59 is followed by 10:00.
         """
-        found = [STAMP.fullmatch(cell.strip()) for cell in cells]
-        forms = Counter(_form(match) for match in found if match)
-        kinds = Counter(_form(match)[0] for match in found if match)
+        matches = [STAMP.fullmatch(cell.strip()) for cell in cells]
+        forms = Counter(_form(match) for match in matches if match)
+        kinds = Counter(_form(match)[0] for match in matches if match)
         usual = kinds.most_common(1)[0][0] if kinds else None
         of_kind = [(form, count) for form, count in forms.most_common() if form[0] == usual]
         *digits, part = of_kind[0][0][1] if of_kind else (0,)
         read = {
             form
             for form, count in of_kind
-            if count > few(len(found)) or (form[1][-1] == part and all(map(ge, form[1], digits)))
+            if count > few(len(matches)) or (form[1][-1] == part and all(map(ge, form[1], digits)))
         }
-        seconds = [_second_of_day(m) if m and _form(m) in read else NAN for m in found]
-        dates = [m["day"] if m and s == s else "" for m, s in zip(found, seconds, strict=True)]
+        seconds = [_second_of_day(m) if m and _form(m) in read else NAN for m in matches]
+        dates = [m["day"] if m and s == s else "" for m, s in zip(matches, seconds, strict=True)]
         return cls(tuple(dates), np.array(seconds, dtype=float))
 
     def times_s(self, order: str) -> Floats:
@@ -156,10 +156,11 @@ def offset_s(texts: set[str], wanted: str, report: Report) -> float | None:
     """
     offsets = set()
     for text in texts | ({wanted} if wanted else set()):
-        found = OFFSET.fullmatch(text)
-        if not found or int(found[2]) > 14 or int(found[3]) > 59:
+        match = OFFSET.fullmatch(text)
+        if not match or int(match[2]) > 14 or int(match[3]) > 59:
             report.refuse(f"{text} is no offset from GMT such as -07:00", "correct gmt_offset")
-        offsets.add((-1 if found[1] == "-" else 1) * (int(found[2]) * 3600 + int(found[3]) * 60))
+        size_s = int(match[2]) * 3600 + int(match[3]) * 60
+        offsets.add(-size_s if match[1] == "-" else size_s)
     if len(offsets) > 1:
         report.refuse(
             f"offsets from GMT contradict each other: {', '.join(sorted(texts | {wanted} - {''}))}",

@@ -43,10 +43,10 @@ def _decimals(shape: str, style: str) -> int:
     """Return how many decimals a style sees in a shape, or UNREAD."""
     group, mark = map(re.escape, STYLES[style])
     size = rf"(?:[09]+|9[09]{{0,2}}(?:{group}[09]{{3}})+)(?:{mark}([09]+))?"
-    found = re.fullmatch(rf"-{size}|{size}-|\({size}\)|{size}", shape)
-    if found is None or len(NO_DIGIT.sub("", shape)) > MAX_DIGITS:
+    match = re.fullmatch(rf"-{size}|{size}-|\({size}\)|{size}", shape)
+    if match is None or len(NO_DIGIT.sub("", shape)) > MAX_DIGITS:
         return UNREAD
-    return len(next(filter(None, found.groups()), ""))
+    return len(next(filter(None, match.groups()), ""))
 
 
 def numbers(cells: Sequence[str], style: str) -> tuple[Floats, NDArray[np.int64]]:
@@ -70,14 +70,14 @@ def unusual(decimals: NDArray[np.int64], what: str, report: Report) -> NDArray[n
     if not len(seen):
         return np.zeros(len(decimals), dtype=bool)
     usual = np.bincount(seen).argmax()
-    odd = (decimals != usual) & (decimals != UNREAD)
-    if odd.sum() > few(len(seen)):
+    unusual_places = (decimals != usual) & (decimals != UNREAD)
+    if unusual_places.sum() > few(len(seen)):
         report.tell(
             f"The decimals of {what} vary, as after a spreadsheet saved the file: "
             "a number that lost a digit cannot be told."
         )
         return np.zeros(len(decimals), dtype=bool)
-    return odd
+    return unusual_places
 
 
 def decide_style(

@@ -184,10 +184,10 @@ class _Table:
 
     def _components(self) -> Components:
         terms, sources = {}, {}
-        found = self.values.get("terms", {})
-        if not isinstance(found, dict):
+        declared = self.values.get("terms", {})
+        if not isinstance(declared, dict):
             self._refuse("terms is a table")
-        for name, value in found.items():
+        for name, value in declared.items():
             if name not in BY_NAME:
                 raise unknown("term", name, BY_NAME, where=self.where)
             if isinstance(value, dict):

@@ -55,15 +55,15 @@ def states_max_w(controller: dict[str, Any]) -> list[float]:
     nvme-cli before 2.6 gives the scale as the lowest bit of `flags`.
     """
     states = controller.get("psds")
-    found = []
+    powers_w = []
     for state in states if isinstance(states, list) else []:
         fields = state if isinstance(state, dict) else {}
         power, scale = (
             whole(str(fields.get(name, fields.get(older, 0)))) or 0
             for name, older in (("max_power", ""), ("max_power_scale", "flags"))
         )
-        found.append(power * (0.0001 if scale & 1 else 0.01))
-    return found
+        powers_w.append(power * (0.0001 if scale & 1 else 0.01))
+    return powers_w
 
 
 class MeasuredParser:

@@ -108,8 +108,8 @@ def samples_of(data: bytes) -> tuple[Samples, bytes]:
         rest = data[under_way[0] :]
     if not len(starts):
         return np.empty((0, SAMPLE_B), dtype=np.uint8), rest
-    found = np.lib.stride_tricks.sliding_window_view(row, SAMPLE_B)[starts]
-    return found[((found & _FIXED) == _WANTED).all(axis=1)], rest
+    windows = np.lib.stride_tricks.sliding_window_view(row, SAMPLE_B)[starts]
+    return windows[((windows & _FIXED) == _WANTED).all(axis=1)], rest
 
 
 def values_of(samples: Samples, place: int) -> Numbers:

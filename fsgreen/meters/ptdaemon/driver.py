@@ -175,11 +175,9 @@ def _about_s(marks: list[str]) -> Floats | None:
     """The days that marks such as 2021-01-22_15-05-02_ranging name; None if none does."""
     days = {}
     for mark in set(marks):
-        found = MARK_DATE.search(mark)
+        day = MARK_DATE.search(mark)
         try:
-            days[mark] = (
-                DAY_S * (date(*map(int, found.groups())).toordinal() - EPOCH) if found else NAN
-            )
+            days[mark] = DAY_S * (date(*map(int, day.groups())).toordinal() - EPOCH) if day else NAN
         except ValueError:
             days[mark] = NAN
     about_s = np.array([days[mark] for mark in marks]) + DAY_S / 2

@@ -143,14 +143,14 @@ def _header(line: str, report: Report) -> Header:
     for place, cell in enumerate(cells[1:], 1):
         if total := TOTAL.fullmatch(cell):
             totals.append((place, PREFIX[total[1]]))
-        elif found := CELL.fullmatch(cell):
-            groups = rails.setdefault(found["rail"], {})
-            if found["unit"] != UNIT[found["group"]] or found["group"] in groups:
+        elif match := CELL.fullmatch(cell):
+            groups = rails.setdefault(match["rail"], {})
+            if match["unit"] != UNIT[match["group"]] or match["group"] in groups:
                 report.refuse(
-                    f"the column {cell} is not in {UNIT[found['group']]}, or stands there twice",
+                    f"the column {cell} is not in {UNIT[match['group']]}, or stands there twice",
                     "export the file again",
                 )
-            groups[found["group"]] = (place, PREFIX[found["prefix"]])
+            groups[match["group"]] = (place, PREFIX[match["prefix"]])
         elif not OTHER.fullmatch(cell):
             report.refuse(
                 f"the column '{cell}' is not known: a rail, a group and a unit are expected",

@@ -139,11 +139,11 @@ def open_rapl(settings: Settings, _: DeviceOf) -> Meter:
 
 def missing(root: Path = Path(ROOT)) -> str | None:
     """Return why there is nothing to read, or None."""
-    found = zones(root)
-    if not found:
+    zones_here = zones(root)
+    if not zones_here:
         return f"the kernel shows no energy counters, as in most virtual machines: {LOAD}"
     try:
-        for zone in found:
+        for zone in zones_here:
             (root / zone / "energy_uj").read_text()
     except OSError as error:
         return f"the energy counters are not readable ({error.strerror}): {REMEDY}"

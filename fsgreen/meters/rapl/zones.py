@@ -32,14 +32,14 @@ def zones(root: Path) -> dict[str, str]:
 
     The same package may be shown once more through memory-mapped registers: that is left out.
     """
-    found = {}
+    names = {}
     for folder in sorted(root.glob("*:*")):
         domain = re.match("package|core|uncore|dram|psys", attribute(folder / "name"))
         if domain and (folder / "energy_uj").exists():
-            found[folder.name] = domain[0]
+            names[folder.name] = domain[0]
     return {
-        zone: domain for zone, domain in found.items() if not zone.startswith("intel-rapl-mmio")
-    } or found
+        zone: domain for zone, domain in names.items() if not zone.startswith("intel-rapl-mmio")
+    } or names
 
 
 def check_domains(settings: Settings, domains: Sequence[str], shown: dict[str, str]) -> None:

@@ -54,8 +54,8 @@ class RedfishParser:
         flags += ["bad-number"] if bad else []
         energy_wh = 1e3 * sum(numbers[n] for n in self._energy_kwh) if self._energy_kwh else NAN
         power_w = sum(numbers[name] for name in self._power)
-        found = Answer(power_w, energy_wh=energy_wh, flags=flags)
-        return [self._checks.reading(chunk.time_s, found)]
+        said = Answer(power_w, energy_wh=energy_wh, flags=flags)
+        return [self._checks.reading(chunk.time_s, said)]
 
 
 @dataclass

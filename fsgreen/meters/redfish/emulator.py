@@ -7,6 +7,7 @@ import socket
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -97,20 +98,20 @@ class Redfish:
         chassis: dict[str, Any] = {"Id": "1", "Manufacturer": "Emulated", "Model": "Server"}
         chassis["SerialNumber"] = self.serial
         paths = [CHASSIS, *(f"/redfish/v1/Chassis/{other}" for other in self._others)]
-        found: dict[str, Any] = {
+        documents: dict[str, Any] = {
             "/redfish/v1/Chassis": {"Members": [_link(path) for path in paths]},
             CHASSIS: chassis,
         }
         if "environment" in self._trees:
             chassis["EnvironmentMetrics"] = _link(f"{CHASSIS}/EnvironmentMetrics")
-            found[f"{CHASSIS}/EnvironmentMetrics"] = {
+            documents[f"{CHASSIS}/EnvironmentMetrics"] = {
                 "PowerWatts": {"Reading": self._watts("environment")},
                 "EnergykWh": {"Reading": self.energy_kwh},
             }
         if "power" in self._trees:
             chassis["Power"] = _link(f"{CHASSIS}/Power")
             powers = [self._watts("power"), *[1.0] * (len(self._controls) - 1)]
-            found[f"{CHASSIS}/Power"] = {
+            documents[f"{CHASSIS}/Power"] = {
                 "PowerControl": [
                     {"MemberId": str(nth), "Name": name, "PowerConsumedWatts": power_w}
                     for nth, (name, power_w) in enumerate(zip(self._controls, powers, strict=True))
@@ -119,14 +120,14 @@ class Redfish:
         if "supplies" in self._trees:
             chassis["PowerSubsystem"] = _link(f"{CHASSIS}/PowerSubsystem")
             supplies = f"{CHASSIS}/PowerSubsystem/PowerSupplies"
-            found[f"{CHASSIS}/PowerSubsystem"] = {"PowerSupplies": _link(supplies)}
-            found[supplies] = {"Members": [_link(f"{supplies}/{n}") for n in "01"]}
+            documents[f"{CHASSIS}/PowerSubsystem"] = {"PowerSupplies": _link(supplies)}
+            documents[supplies] = {"Members": [_link(f"{supplies}/{n}") for n in "01"]}
             power_w = self._watts("supplies")
             for n in "01":
-                found[f"{supplies}/{n}"] = {"Metrics": _link(f"{supplies}/{n}/Metrics")}
+                documents[f"{supplies}/{n}"] = {"Metrics": _link(f"{supplies}/{n}/Metrics")}
                 half_w = None if power_w is None else power_w / 2
-                found[f"{supplies}/{n}/Metrics"] = {"InputPowerWatts": {"Reading": half_w}}
-        return found
+                documents[f"{supplies}/{n}/Metrics"] = {"InputPowerWatts": {"Reading": half_w}}
+        return documents
 
     def _watts(self, tree: str) -> float | None:
         return None if tree in self._empty or self.misbehaviour == "null" else self._power_w()
@@ -151,7 +152,8 @@ class Redfish:
         request.send_header("Content-Type", "application/json")
         request.send_header("Content-Length", str(len(body)))
         request.end_headers()
-        request.wfile.write(body)
+        with suppress(BrokenPipeError, ConnectionResetError):  # of who no longer listens
+            request.wfile.write(body)
 
 
 def of_power(power_w: Callable[[], float], serial: str) -> Redfish:

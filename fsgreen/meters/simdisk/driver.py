@@ -118,8 +118,8 @@ def parts_j(chunks: Iterable[Chunk], start_s: float, end_s: float) -> dict[str, 
     """
     import numpy as np
 
-    found = [read_account(chunk.data) for chunk in chunks]
-    accounts = [account for account in found if isinstance(account, Account)]
+    answers = [read_account(chunk.data) for chunk in chunks]
+    accounts = [account for account in answers if isinstance(account, Account)]
     times_s = np.array([account.time_s for account in accounts])
     if not len(accounts) or not times_s[0] <= start_s <= end_s <= times_s[-1]:
         return {}

@@ -72,15 +72,15 @@ class Conversation:
 
         `while_it_talks` gives that time anew after all bytes that come.
         """
-        found = next(filter(wanted, self._packets.feed(b"")), None)
+        packet = next(filter(wanted, self._packets.feed(b"")), None)
         deadline_s = time.monotonic() + REPLY_S
-        while found is None and (left_s := deadline_s - time.monotonic()) > 0:
+        while packet is None and (left_s := deadline_s - time.monotonic()) > 0:
             if chunk := self._line.read(left_s):
                 self.unread.append(chunk)
-                found = next(filter(wanted, self._packets.feed(chunk.data)), None)
+                packet = next(filter(wanted, self._packets.feed(chunk.data)), None)
                 if while_it_talks:
                     deadline_s = time.monotonic() + REPLY_S
-        return found
+        return packet
 
     def drain(self) -> None:
         """Throw away what is unread and what is under way."""
