@@ -10,7 +10,7 @@ import numpy as np
 
 from fsgreen import audit, trace
 from fsgreen.testbeds import Mount
-from fsgreen.trace.reduced import Reduced
+from fsgreen.trace import MeterTrace
 from fsgreen.trial import Phase
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def check_settled(waited_s: float, power_w: float, band_w: float) -> Check:
     return Check(11, power_w <= band_w, found)
 
 
-def check_power(power: Mapping[str, Reduced]) -> list[Check]:
+def check_power(power: Mapping[str, MeterTrace]) -> list[Check]:
     """Rules 13, 14 and 21: each meter's trace covers the measured interval without a flaw."""
     flaws = [
         (flaw.rule, f"{name}: {flaw.detail}")
@@ -151,7 +151,7 @@ def check_power(power: Mapping[str, Reduced]) -> list[Check]:
     ]
 
 
-def check_budget(power: Mapping[str, Reduced], limit_percent: float) -> Check:
+def check_budget(power: Mapping[str, MeterTrace], limit_percent: float) -> Check:
     """Rule 16: constant and edge terms stay below their share of the trial's whole energy."""
     energy_j = sum(reduced.energy_j() for reduced in power.values())
     budget = sum(

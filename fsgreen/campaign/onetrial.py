@@ -21,10 +21,9 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
-from fsgreen.meters.rawtrace import write_parsed
+from fsgreen.meters.core.rawtrace import write_parsed
 from fsgreen.testbeds import Mount, Testbed, commands
-from fsgreen.trace import MeterInfo
-from fsgreen.trace.reduced import reduce_power
+from fsgreen.trace import MeterInfo, reduce_power
 from fsgreen.trial import Phase, TrialWriter
 from fsgreen.workloads import Outcome, Workload
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from fsgreen import design, trace
 from fsgreen.design import Cell, Measured, Plan
-from fsgreen.trace.reduced import reduce_power
 from fsgreen.trial import Trial
 
 
@@ -19,11 +18,13 @@ def measured(trial: Trial) -> Measured:
         name: trace.MeterInfo.from_dict(info)
         for name, info in sorted(trial.record["meters"].items())
     }
-    power = reduce_power(trial.folder / "power.parquet", infos, [(phase.start_s, phase.end_s)])
+    energies = trace.meter_energies(
+        trial.folder / "power.parquet", infos, (phase.start_s, phase.end_s)
+    )
     return Measured(
         work_ops=trial.record["workload"]["work_ops"],
         duration_s=phase.duration_s,
-        energy_j=sum(reduced.energy_j() for reduced in power.values()),
+        energy_j=trace.sum_energies(list(energies.values())).energy_j,
     )
 
 

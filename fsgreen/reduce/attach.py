@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -31,7 +30,7 @@ def attach(campaign: str, imported: Imported) -> tuple[trace.ClockFit, Path]:
 
     The table `power-DRIVER-SERIAL.csv` has the energy of each trial's phase `measure`, by trapezoid
     and by the meter's counter, its error budget with the clock's part, and what makes the trace
-    unfit. Where that leaves no energy to tell, all of these are NaN. Returns the fit and the file.
+    unfit. A number that the trace does not tell is NaN. Returns the fit and the file.
     The trials themselves stay as they are.
 
     Raises
@@ -77,20 +76,13 @@ def _row(
     span = (measure.start_s + ahead_s, measure.end_s + ahead_s)
     if not (readings["time_s"].iloc[0] <= span[0] and span[1] <= readings["time_s"].iloc[-1]):
         return None
-    flaws = [flaw.detail for flaw in trace.check_trace(readings, *span, info.rate_hz, info=info)]
-    found = dict.fromkeys([*ENERGIES, *ERRORS], math.nan)
-    try:
-        energies = trace.phase_energies(readings, [("measure", *span)]).iloc[0]
-        budget = trace.error_budget(readings, *span, info, fit)
-    except FsgreenError as error:
-        flaws = flaws or [error.what]
-    else:
-        found = {name: energies[name] for name in ENERGIES}
-        found |= {name: getattr(budget, part) for name, part in ERRORS.items()}
+    reduced = trace.MeterTrace.of(readings, info, [span], clock=fit)
+    energy = trace.meter_energy(info.driver, info, reduced, span)
     return {
         "trial": trial.name,
         **plan.levels(Cell(**trial.record["cell"])),
-        "boundary": info.boundary,
-        **found,
-        "flaws": "; ".join(flaws),
+        "boundary": energy.boundary,
+        **{name: getattr(energy, name) for name in ENERGIES},
+        **{name: getattr(energy.budget, part) for name, part in ERRORS.items()},
+        "flaws": "; ".join(flaw.detail for flaw in energy.flaws),
     }

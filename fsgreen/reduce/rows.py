@@ -15,7 +15,7 @@ from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.stats import SAME_POWER, classify_series
-from fsgreen.trace.reduced import Reduced, reduce_power
+from fsgreen.trace import MeterTrace, reduce_power
 from fsgreen.trial import Phase, Trial
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
@@ -32,7 +32,7 @@ class Traces:
 
     trial: Trial
     cell: Mapping[str, Any]
-    power: Mapping[str, Reduced]
+    power: Mapping[str, MeterTrace]
     ops: pd.DataFrame
     host: pd.DataFrame
     latency: pd.DataFrame
@@ -157,7 +157,7 @@ def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
     }
 
 
-def _idle_power_w(power: Reduced, idles: Iterable[int]) -> float:
+def _idle_power_w(power: MeterTrace, idles: Iterable[int]) -> float:
     """Return mean power of one meter over the idle phases, as far as its trace reaches.
 
     A trace ends with the last whole reading, up to one interval before the trial does.

@@ -14,8 +14,7 @@ from fsgreen.confounds import read_probes
 from fsgreen.design import Plan, Study, load_study, make_plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import cell_label, read_identity, read_plan, read_table
-from fsgreen.trace import MeterInfo
-from fsgreen.trace.reduced import reduce_power
+from fsgreen.trace import MeterInfo, meter_energies
 from fsgreen.trial import Trial, list_invalid, list_trials
 
 Record = Mapping[str, Any]
@@ -155,9 +154,9 @@ def _flaws(trial: Trial) -> Iterator[tuple[str, int, str]]:
     """Yield trial, rule and detail of each flaw of its traces over the measured phase."""
     infos = {name: MeterInfo.from_dict(info) for name, info in trial.record["meters"].items()}
     measure = trial.phase("measure")
-    power = reduce_power(trial.folder / "power.parquet", infos, [(measure.start_s, measure.end_s)])
-    for name, reduced in power.items():
-        for flaw in reduced.flaws():
+    span = measure.start_s, measure.end_s
+    for name, energy in meter_energies(trial.folder / "power.parquet", infos, span).items():
+        for flaw in energy.flaws:
             yield trial.name, flaw.rule, f"{name}: {flaw.detail}"
 
 

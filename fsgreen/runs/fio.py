@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NoReturn
 
-from fsgreen.meters.importers.text import Report, decode
+from fsgreen.meters.files.text import Report, decode
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
 

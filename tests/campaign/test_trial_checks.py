@@ -9,13 +9,13 @@ from traces import INFO
 from fsgreen import audit
 from fsgreen.campaign import checks
 from fsgreen.testbeds import DeviceState, Mount
-from fsgreen.trace.reduced import Held, Reduced
+from fsgreen.trace import MeterTrace
 from fsgreen.trial import Phase
 
 MEASURE = Phase("measure", 10.0, 20.0)
 
 
-def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, Reduced]:
+def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, MeterTrace]:
     times = [float(second) for second in range(5, 26) if second not in missing]
     readings = pd.DataFrame(
         {
@@ -28,7 +28,7 @@ def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, Re
             "quality": "ok",
         }
     )
-    return {"system": Held(readings, INFO, [(MEASURE.start_s, MEASURE.end_s)])}
+    return {"system": MeterTrace.of(readings, INFO, [(MEASURE.start_s, MEASURE.end_s)])}
 
 
 def host(user_s_per_s: float, steal_s_per_s: float = 0.0) -> pd.DataFrame:
