@@ -37,7 +37,7 @@ TARGET_S = 60.0
 STEPS = {
     "reduce": "fsgreen.reduce",
     "confounds": "fsgreen.confounds",
-    "analyse": f"fsgreen.papers.{STUDY}.analyse",
+    "analyse": "fsgreen.analysis.standard",
     "claims": f"fsgreen.papers.{STUDY}.claims",
     "figures": f"fsgreen.papers.{STUDY}.figures",
 }
@@ -144,7 +144,7 @@ def write_trial(plan_hash: str, profile: design.Profile, planned: design.Planned
     writer.write_table("host", host(edges_s[-1]))
     ops = work(rng, planned.cell, start_s, end_s)
     writer.write_table("ops", ops)
-    writer.write_table("latency", latency(rng, planned.cell.workload))
+    writer.write_table("latency", latency(rng, planned.cell["workload"]))
     writer.write_json("audit.json", {"start": MACHINE, "end": MACHINE})
     writer.keep(
         {
@@ -153,7 +153,7 @@ def write_trial(plan_hash: str, profile: design.Profile, planned: design.Planned
             "campaign": CAMPAIGN,
             "profile": profile.name,
             "plan_hash": plan_hash,
-            "cell": design.values_of(planned.cell),
+            "cell": planned.cell.to_json(),
             "block": planned.block,
             "order": planned.order,
             "seed": planned.seed,
@@ -193,7 +193,7 @@ def host(end_s: float) -> pd.DataFrame:
 def work(rng: np.random.Generator, cell: design.Cell, start_s: float, end_s: float) -> pd.DataFrame:
     """Return operations per second: a rate of the cell's own, with noise."""
     own = np.random.default_rng(list(cell.label.encode())).uniform(800, 20_000)
-    rate_ops_s = min(own, cell.load_ops_s or math.inf) * rng.normal(1, 0.02)
+    rate_ops_s = min(own, cell.get("load_ops_s") or math.inf) * rng.normal(1, 0.02)
     time_s = np.arange(start_s + 1, end_s + 1)
     work_ops = np.round(rate_ops_s * rng.normal(1, 0.03, len(time_s))).astype(int)
     moved = {"read_b": 4096 * work_ops, "write_b": 1024 * work_ops}

@@ -102,7 +102,7 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     (folder / "disks").mkdir(parents=True)
     reports = [_run(engine, plan, planned) for planned in able]
     files = engine.profiles()
-    disks = {disk: files[disk] for disk in sorted({str(planned.cell.disk) for planned in able})}
+    disks = {disk: files[disk] for disk in sorted({str(planned.cell["disk"]) for planned in able})}
     rows = zip(able, reports, strict=True)
     tables = {
         "trials": pd.DataFrame([_trial_row(plan, planned, report) for planned, report in rows]),
@@ -177,17 +177,17 @@ def _experiment(plan: Plan, planned: PlannedTrial) -> dict[str, Any] | None:
     """Return a trial as the simulator takes it, None for one that it has no model of."""
     cell, levels = planned.cell, plan.levels(planned.cell)
     scheduler = MODELS.get(levels["scheduler"])
-    if cell.workload != WORKLOAD or None in (cell.readers, cell.disk, scheduler):
+    if cell["workload"] != WORKLOAD or None in (cell.get("readers"), cell.get("disk"), scheduler):
         return None
     return {
-        "disk": cell.disk,
-        "overrides": {} if cell.queue_depth is None else {"depth": cell.queue_depth},
+        "disk": cell["disk"],
+        "overrides": {"depth": cell["queue_depth"]} if "queue_depth" in cell else {},
         "scheduler": scheduler,
         "work": {
             "readers": {
-                "readers": cell.readers,
+                "readers": cell["readers"],
                 "total_mib": round(TOTAL_MIB * plan.profile.scale[WORKLOAD]),
-                "partition": cell.partition,
+                "partition": cell.get("partition"),
                 "start_within_ms": START_WITHIN_MS,
                 "seed": planned.seed,
             }

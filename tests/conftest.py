@@ -19,6 +19,7 @@ os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 
 ALONE = (
     "bench",
+    "calibration",
     "campaign",
     "cli",
     "host",

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import design, paths, trial
+from fsgreen.design.factors import BUILT_IN
 
 SPEED = {"ext2": 0.9, "ext3": 1.0, "ext4": 1.2, "xfs": 1.3, "btrfs": 0.7}
 RATE = {"webserver": 9000.0, "fileserver": 1500.0, "varmail": 1200.0, "oltp": 2500.0}
@@ -25,12 +26,15 @@ METERS = {
     "system": {**METER, "serial": "S", "covers": ["system"]},
     "disk": {**METER, "serial": "D", "covers": ["disk"]},
 }
+CONSTANTS = {"cache": "cold", "device": "initial", "scheduler": "none"}
 BOUNDS = {"equivalence_percent": 5, "ci_half_width_percent": 5, "minimum_trials": 5}
 
 
 def cells(workloads=("webserver",), file_systems=("ext3", "xfs"), options=("default",)):
     """Every combination, as fast as it goes."""
-    return [design.Cell(*levels) for levels in product(workloads, file_systems, options)]
+    names = ("workload", "file_system", "option")
+    combinations = product(workloads, file_systems, options)
+    return [design.Cell(**dict(zip(names, levels, strict=True))) for levels in combinations]
 
 
 def make_plan(of=None, blocks=2, most_blocks=None):
@@ -43,7 +47,7 @@ def make_plan(of=None, blocks=2, most_blocks=None):
         study="fast10",
         profile=profile,
         baseline=of[0],
-        constants=dict(design.CONSTANTS),
+        constants=dict(CONSTANTS),
         bounds={**BOUNDS, "budget_percent": 2, "idle_band_percent": 5},
         exclusions=({"what": "reiserfs", "why": "it left Linux in 6.13"},),
         seed=1,
@@ -136,7 +140,7 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
         "campaign": name,
         "profile": plan.profile.name,
         "plan_hash": plan.hash,
-        "cell": design.values_of(planned.cell),
+        "cell": planned.cell.to_json(),
         "block": planned.block,
         "order": planned.order,
         "seed": planned.seed,
@@ -166,16 +170,16 @@ def trials_frame(of, blocks=5, seed=0, scatter=0.01, speed=None, boundary="model
     for block in range(1, blocks + 1):
         drift = np.exp(rng.normal(0, scatter))
         for order, cell in enumerate(of, start=1):
-            rate = RATE[cell.workload] * SPEED[cell.file_system] * drift
+            rate = RATE[cell["workload"]] * SPEED[cell["file_system"]] * drift
             rate *= (speed or {}).get(cell.label, 1.0) * np.exp(rng.normal(0, scatter))
-            if cell.load_ops_s is not None:
-                rate = min(rate, cell.load_ops_s)
+            if "load_ops_s" in cell:
+                rate = min(rate, cell["load_ops_s"])
             name = f"b{block:02d}-{order:03d}-{cell.label}"
             planned = design.PlannedTrial(name, block, order, block, cell)
             levels = {
-                **dict.fromkeys(design.FACTORS),
-                **design.CONSTANTS,
-                **design.values_of(cell),
+                **{known.name: None for known in BUILT_IN},
+                **CONSTANTS,
+                **cell,
             }
             power_w = 220 + 50 * min(1, rate / 15000)
             rows.append(row(planned, levels, rate, power_w, boundary))

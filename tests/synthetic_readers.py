@@ -7,7 +7,7 @@ import pandas as pd
 import synthetic
 
 from fsgreen import design
-from fsgreen.papers.readers import MIB, Runs
+from fsgreen.papers.nfstricks03.readers import MIB, Runs
 
 STUDY = design.load_study("nfstricks03")
 RATE = {("wd200bb", 1): 43.0, ("ddys-t36950n", 1): 30.0, ("ddys-t36950n", 64): 30.0}
@@ -26,26 +26,26 @@ def make_plan(profile="full", blocks=5, scale=1.0):
 
 def rate_mib_s(cell):
     """As nfstricks03 has it, more or less."""
-    rate = RATE[cell.disk, cell.queue_depth] * (1.0 if cell.partition == 1 else INNER)
-    if cell.queue_depth == 64 and cell.readers > 1:
+    rate = RATE[cell["disk"], cell["queue_depth"]] * (1.0 if cell["partition"] == 1 else INNER)
+    if cell["queue_depth"] == 64 and cell["readers"] > 1:
         rate *= 0.52
-    return rate * 0.45 if cell.scheduler == "n-cscan" else rate
+    return rate * 0.45 if cell.get("scheduler") == "n-cscan" else rate
 
 
 def spread_x(cell):
     """The last reader's time over the first's."""
-    if cell.readers == 1:
+    if cell["readers"] == 1:
         return 1.0
-    if cell.queue_depth == 64:
+    if cell["queue_depth"] == 64:
         return 1.03
-    return UNFAIR.get(cell.scheduler, 5.8 if cell.disk == "wd200bb" else 7.2)
+    return UNFAIR.get(cell.get("scheduler"), 5.8 if cell["disk"] == "wd200bb" else 7.2)
 
 
 def ended_s(cell, duration_s):
     """When each reader was done, along a straight line."""
-    if cell.readers == 1:
+    if cell["readers"] == 1:
         return np.array([duration_s])
-    return np.linspace(duration_s / spread_x(cell), duration_s, cell.readers)
+    return np.linspace(duration_s / spread_x(cell), duration_s, cell["readers"])
 
 
 def tables(plan, scatter=0.003, seed=0):
@@ -57,12 +57,12 @@ def tables(plan, scatter=0.003, seed=0):
         cell = planned.cell
         duration_s = read_mib / rate_mib_s(cell) * np.exp(rng.normal(0, scatter))
         levels = plan.levels(cell)
-        row = synthetic.row(planned, levels, 3 * cell.readers / duration_s, 250.0, "modelled")
+        row = synthetic.row(planned, levels, 3 * cell["readers"] / duration_s, 250.0, "modelled")
         trials.append(
             row
             | {
                 "duration_s": duration_s,
-                "work_ops": 3 * cell.readers,
+                "work_ops": 3 * cell["readers"],
                 "bandwidth_b_s": read_mib * MIB / duration_s,
             }
         )
@@ -89,6 +89,6 @@ def _workload(planned, ops):
     readers = {"process": "reader", "thread": "reader", "work_ops": [3] * len(at_s)}
     return {
         **synthetic.workload(planned, ops),
-        "variables": {"readers": planned.cell.readers},
+        "variables": {"readers": planned.cell["readers"]},
         "threads": [readers | {"ended_s": at_s}],
     }

@@ -13,11 +13,21 @@ PACKAGE = paths.root() / "fsgreen"
 
 # From the bottom. Within a layer a room may import those before it, except where `apart`.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "units", "paths", "durable", "progress", "simdisk"),
+    ("errors", "units", "paths", "schema", "durable", "progress", "simdisk"),
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "testbeds", "workloads", "host"),
-    ("preflight", "campaign", "virtual"),
-    ("reduce", "runs", "confounds", "claims", "rules", "figures", "papers", "recommend"),
+    ("preflight", "campaign", "calibration", "virtual"),
+    (
+        "reduce",
+        "runs",
+        "confounds",
+        "claims",
+        "rules",
+        "figures",
+        "analysis",
+        "recommend",
+        "papers",
+    ),
     ("report", "pipeline", "view"),
     ("cli", "__main__"),
 )

@@ -7,9 +7,9 @@ import pytest
 import synthetic
 
 from fsgreen import confounds, design, paths, recommend, reduce, report
+from fsgreen.analysis import interactions, standard
 from fsgreen.errors import FsgreenError
-from fsgreen.papers import interactions
-from fsgreen.papers.fast10 import analyse, claims, figures
+from fsgreen.papers.fast10 import claims, figures
 from fsgreen.rules.reporting import typed_numbers
 
 TEXTS = sorted((paths.root() / "paper").glob("*.typ"))
@@ -23,7 +23,7 @@ def run_all(campaign):
     """The stages of the pipeline after collection, in their order."""
     reduce.write(campaign)
     confounds.write(campaign)
-    analyse.write(campaign)
+    standard.write(campaign)
     interactions.write(campaign)
     interactions.draw(campaign)
     figures.write(campaign)
@@ -37,7 +37,10 @@ def made(tmp_path_factory):
     """A campaign of the quick kind: two file systems, one workload, two blocks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
-        cells = [design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")]
+        cells = [
+            design.Cell(workload="webserver", file_system="ext4"),
+            design.Cell(workload="webserver", file_system="xfs"),
+        ]
         synthetic.write_raw("quick", synthetic.make_plan(cells), probes=PROBES)
         yield run_all("quick")
 
@@ -91,7 +94,10 @@ def test_labels_of_modelled_power_reach_the_text(made):
 def test_a_campaign_on_a_simulated_disk_measured_nothing(tmp_path, monkeypatch):
     """Its speeds are those of a model: no verdict may call them measured, no setup hide it."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    cells = [design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")]
+    cells = [
+        design.Cell(workload="webserver", file_system="ext4"),
+        design.Cell(workload="webserver", file_system="xfs"),
+    ]
     synthetic.write_raw("disk", synthetic.make_plan(cells), probes=PROBES, kind="simdisk")
     made = run_all("disk")
     numbers = json.loads((made.parent / "numbers.json").read_text())

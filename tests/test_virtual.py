@@ -62,10 +62,13 @@ def test_every_trial_of_the_plan_is_asked_for_as_its_cell_says(engine):
     plan = design.make_plan(design.load_study("nfstricks03"), "quick")
     for planned, asked in zip(plan.trials, engine.asked, strict=False):
         cell, readers = planned.cell, asked["work"]["readers"]
-        assert asked["disk"] == cell.disk
-        assert asked["overrides"] == {"depth": cell.queue_depth}
+        assert asked["disk"] == cell["disk"]
+        assert asked["overrides"] == {"depth": cell["queue_depth"]}
         assert asked["scheduler"] == plan.levels(cell)["scheduler"]
-        assert (readers["readers"], readers["partition"]) == (cell.readers, cell.partition)
+        assert (readers["readers"], readers["partition"]) == (
+            cell.get("readers"),
+            cell["partition"],
+        )
         assert (readers["total_mib"], readers["seed"]) == (64, planned.seed)
 
 

@@ -235,7 +235,7 @@ def _idle_powers_w(
 ) -> dict[str | None, float]:
     """Return the idle power with each disk of the plan, by its name; None is the testbed's own."""
     found_w = {}
-    for disk in dict.fromkeys(cell.disk for cell in plan.cells):
+    for disk in dict.fromkeys(cell.get("disk") for cell in plan.cells):
         testbed.load(Conditions(disk=disk))
         found_w[disk] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
     return found_w

@@ -13,6 +13,11 @@ Workloads = dict[tuple[str, int | None], Workload]
 """By name and number of readers."""
 
 
+def variables_of(cell: Cell) -> dict[str, int]:
+    """Return the variables that the text of a workload gets beside its scale and load."""
+    return {"readers": cell["readers"]} if "readers" in cell else {}
+
+
 def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     """Return what runs in the trials of a plan, once all of it can.
 
@@ -26,13 +31,13 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     workloads: Workloads = {}
     in_memory = testbed.describe()["cold_cache"] is False
     for cell in plan.cells:
-        testbed.check(cell.file_system, cell.option, conditions_of(plan, cell))
+        testbed.check(cell["file_system"], cell["option"], conditions_of(plan, cell))
         if in_memory and plan.levels(cell)["cache"] == "cold":
             raise _never_cold(plan, cell, testbed)
-        key = (cell.workload, cell.readers)
+        key = (cell["workload"], cell.get("readers"))
         if key not in workloads:
-            scale = plan.profile.scale[cell.workload]
-            workloads[key] = load_workload(cell.workload, scale, cell.variables)
+            scale = plan.profile.scale[cell["workload"]]
+            workloads[key] = load_workload(cell["workload"], scale, variables_of(cell))
             workloads[key].check()
             _check_image(workloads[key], plan)
         if plan.levels(cell)["cache"] == "warm":
@@ -53,7 +58,7 @@ def _check_image(workload: Workload, plan: Plan) -> None:
 
 def _never_cold(plan: Plan, cell: Cell, testbed: Testbed) -> FsgreenError:
     return FsgreenError(
-        f"the cache cannot be cold on {cell.file_system}: files in memory are their own cache "
+        f"the cache cannot be cold on {cell['file_system']}: files in memory are their own cache "
         "(rule 7)",
         where=f"testbed {testbed.kind}, cell {cell.label}",
         next_step="name a folder on a disk, such as --folder /var/tmp, or declare `cache: warm` "

@@ -94,5 +94,5 @@ def _images(place: TestbedFile, kind: str) -> Path | None:
 
 def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:
     """Return the kind of testbed: `auto` is a simulated disk where a cell of the plan names one."""
-    names_disk = any(cell.disk is not None for cell in plan.cells)
+    names_disk = any("disk" in cell for cell in plan.cells)
     return "simdisk" if place.kind == "auto" and names_disk else place.kind

@@ -18,7 +18,7 @@ from fsgreen.campaign.fitting import Workloads
 from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.settling import settle
 from fsgreen.campaign.state import Campaign
-from fsgreen.design import Plan, PlannedTrial, values_of
+from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
 from fsgreen.meters.rawtrace import write_parsed
@@ -45,7 +45,7 @@ class Bench:
 
     def workload(self, planned: PlannedTrial) -> Workload:
         """Return what runs in a trial."""
-        return self.workloads[planned.cell.workload, planned.cell.readers]
+        return self.workloads[planned.cell["workload"], planned.cell.get("readers")]
 
 
 @dataclass
@@ -122,7 +122,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         log.checks += [
             checks.check_audits(bench.identity["audit"], [before, after]),
             checks.check_text(
-                bench.identity.get("workloads", {}).get(planned.cell.workload),
+                bench.identity.get("workloads", {}).get(planned.cell["workload"]),
                 [text_sha256, bench.workload(planned).text_sha256()],
             ),
             *_check_speed(bench, before, after),
@@ -154,7 +154,7 @@ def _run_and_keep(bench: Bench, planned: PlannedTrial, writer: TrialWriter) -> s
         "campaign": bench.campaign.name,
         "profile": bench.plan.profile.name,
         "plan_hash": bench.plan.hash,
-        "cell": values_of(planned.cell),
+        "cell": planned.cell.to_json(),
         "block": planned.block,
         "order": planned.order,
         "seed": planned.seed,
@@ -194,7 +194,7 @@ def _prepare(bench: Bench, planned: PlannedTrial, log: _Log) -> Prepared:
 def _settle(bench: Bench, planned: PlannedTrial, capture: Capture, log: _Log) -> None:
     """Wait until total power is back in the idle band, that of the cell's disk (rule 11)."""
     bands_w = bench.identity.get("idle_bands_w", {})
-    band_w = bands_w.get(planned.cell.disk, bench.identity["idle_band_w"])
+    band_w = bands_w.get(planned.cell.get("disk"), bench.identity["idle_band_w"])
     profile = bench.plan.profile
     phases, check = settle(capture, band_w, profile.idle_s, profile.settle_limit_s)
     log.phases += phases
@@ -218,7 +218,7 @@ def _work(
             planned.seed,
             profile.warmup_s,
             profile.measure_s,
-            planned.cell.load_ops_s,
+            planned.cell.get("load_ops_s"),
             stop,
         )
     except FsgreenError:

@@ -50,4 +50,4 @@ class Pace:
 
     @staticmethod
     def _groups(cell: Cell) -> tuple[Cell | str, ...]:
-        return cell, cell.workload, "any"
+        return cell, cell["workload"], "any"

@@ -43,8 +43,8 @@ def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTr
     """
     cell, levels = planned.cell, plan.levels(planned.cell)
     made = testbed.prepare(
-        cell.file_system,
-        cell.option,
+        cell["file_system"],
+        cell["option"],
         conditions_of(plan, cell),
         seed=derive_seed(plan.seed, "age", planned.block),
     )

@@ -102,5 +102,5 @@ def _more(blocks: int) -> str:
 
 
 def _name(cell: Cell) -> str:
-    levels = (level for level in design.values_of(cell).values() if level not in (None, "default"))
+    levels = (level for level in cell.values() if level != design.DEFAULT)
     return "/".join(f"{level}" for level in levels)

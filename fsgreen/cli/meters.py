@@ -191,7 +191,8 @@ def _wattsup_memory(options: argparse.Namespace) -> None:
 
 
 def _calibrate(options: argparse.Namespace) -> None:
-    from fsgreen.campaign import calibration, testbedfile
+    from fsgreen import calibration
+    from fsgreen.campaign import testbedfile
 
     place = testbedfile.read(options.testbed)
     calibration.calibrate(
@@ -204,6 +205,6 @@ def _calibrate(options: argparse.Namespace) -> None:
 
 
 def _model_error(options: argparse.Namespace) -> None:
-    from fsgreen.campaign.model_error import model_error
+    from fsgreen.calibration.model_error import model_error
 
     print(model_error(options.campaign).to_string(index=False, float_format="{:.3g}".format))

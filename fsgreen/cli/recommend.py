@@ -58,16 +58,18 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
 
 def _recommend(options: argparse.Namespace) -> None:
     from fsgreen import recommend
-    from fsgreen.papers.effects import Config
+    from fsgreen.analysis import configuration
 
     source = recommend.read(options.campaign)
     workload = recommend.workload_named(options.workload, set(source.cells["workload"]))
     wanted = recommend.parse(options.constraint, sorted(set(source.cells["file_system"])))
-    now = source.baseline if wanted.file_system is None else Config(wanted.file_system)
+    now = source.baseline
+    if wanted.file_system is not None:
+        now = configuration.parse(wanted.file_system)
     if options.now is not None:
-        now = Config.parse(options.now)
+        now = configuration.parse(options.now)
     admitted, refused = recommend.candidates(source.cells, workload, now, wanted)
-    print(f"{workload}, campaign {source.campaign}: changes from {now}")
+    print(f"{workload}, campaign {source.campaign}: changes from {configuration.label(now)}")
     command.show(source.holds_for(workload))
     sys.stdout.flush()
     table = recommend.recommend(
@@ -78,8 +80,8 @@ def _recommend(options: argparse.Namespace) -> None:
     if refused:
         print("\nleft out by the constraints")
         for reason in dict.fromkeys(refused.values()):
-            names = ", ".join(str(config) for config in refused if refused[config] == reason)
-            command.show(f"  {reason}: {names}", hang=4)
+            names = [configuration.label(cell) for cell in refused if refused[cell] == reason]
+            command.show(f"  {reason}: {', '.join(names)}", hang=4)
     if not admitted:
         print("\nNothing else was measured that the constraints admit.")
         study = source.plan.study
@@ -93,7 +95,7 @@ def _recommend(options: argparse.Namespace) -> None:
 def _print_ranking(ranked: pd.DataFrame) -> None:
     """Print one metric: the best of all first, then each kind of change from the cheapest on."""
     from fsgreen import confounds
-    from fsgreen.papers.cells import UNIT
+    from fsgreen.analysis.cells import UNIT
 
     metric, boundary = ranked["metric"].iloc[0], ranked["boundary"].iloc[0]
     unit = UNIT[metric]

@@ -138,7 +138,7 @@ def _plan(options: argparse.Namespace) -> None:
 
     plan = design.make_plan(design.load_study(options.study), options.profile)
     for cell in plan.cells:
-        recipe(cell.file_system, cell.option)
+        recipe(cell["file_system"], cell["option"])
     for line in describe(plan):
         command.show(line, hang=4)
 

@@ -19,7 +19,7 @@ from fsgreen.confounds.held import held
 from fsgreen.confounds.known import KNOWN, PLACE, Confound
 from fsgreen.confounds.probes import probed_place, read_probes
 from fsgreen.confounds.size import UNMEASURED, Size, measured_sizes
-from fsgreen.reduce import CELL
+from fsgreen.design import factors
 from fsgreen.stats import Estimate
 
 State = Literal["passed", "flagged", "unknown"]
@@ -109,7 +109,7 @@ class Gate:
         Parameters
         ----------
         candidate, baseline : mapping
-            The columns `CELL` of the two sides.
+            The levels of the two sides by factor.
         studied : collection of str
             The factors that the comparison is about: a confound that is one of them is none.
         ratio : Estimate
@@ -152,8 +152,8 @@ class Gate:
         )
 
     def _of_row(self, row: Mapping[str, Any]) -> Ruling:
-        candidate = {factor: row.get(factor) for factor in CELL}
-        baseline = {factor: row.get(f"baseline_{factor}", row.get(factor)) for factor in CELL}
+        candidate = {name: row.get(name) for name in factors.names()}
+        baseline = {name: row.get(f"baseline_{name}", row.get(name)) for name in factors.names()}
         ratio = Estimate(row["ratio_x"], row["ratio_low_x"], row["ratio_high_x"], row["n"])
         return self.rule(candidate, baseline, {row["kind"].replace(" ", "_")}, ratio)
 
@@ -244,7 +244,7 @@ def _sized(size: Size) -> str:
 
 
 def _key(levels: Side) -> tuple[Any, ...]:
-    return tuple(_level(levels.get(factor)) for factor in CELL)
+    return tuple(_level(levels.get(name)) for name in factors.names())
 
 
 def _level(level: Any) -> Any:

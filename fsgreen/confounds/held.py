@@ -18,7 +18,7 @@ from fsgreen.confounds.known import (
     SHARING,
 )
 from fsgreen.design import Cell, Plan
-from fsgreen.reduce import CELL, read_identity, read_plan
+from fsgreen.reduce import read_identity, read_plan
 from fsgreen.trial import list_trials
 
 PAGE_B = 4096
@@ -30,7 +30,7 @@ Record = Mapping[str, Any]
 
 
 def held(campaign: str) -> pd.DataFrame:
-    """Return a row per valid trial: the columns `CELL`, and a level for each confound.
+    """Return a row per valid trial: the level of each factor, and a level for each confound.
 
     A level is a text. None means that it was not held, or that nothing recorded it.
     """
@@ -39,7 +39,7 @@ def held(campaign: str) -> pd.DataFrame:
     testbed = identity["testbed"]
     records = [trial.record for trial in list_trials(paths.raw(campaign))]
     rows = [levels(record, plan, testbed) for record in records]
-    return pd.DataFrame(rows, columns=[*CELL, *LEVELS])
+    return pd.DataFrame(rows, columns=[*plan.levels(plan.baseline), *LEVELS])
 
 
 def levels(record: Record, plan: Plan, testbed: Mapping[str, Any]) -> dict[str, Any]:

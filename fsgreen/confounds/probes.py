@@ -72,7 +72,7 @@ def probed_place(campaign: str) -> dict[str, Any]:
     The probe follows the idle power of each disk of the plan, on the last of them, whose begin is
     that of quarter 1.
     """
-    disks = list(dict.fromkeys(cell.disk for cell in read_plan(campaign).cells))
+    disks = list(dict.fromkeys(cell.get("disk") for cell in read_plan(campaign).cells))
     return {} if disks[-1] is None else {"disk": disks[-1], "partition": OUTERMOST}
 
 

@@ -13,7 +13,7 @@ from fsgreen.confounds.held import held
 from fsgreen.confounds.known import CACHE
 from fsgreen.confounds.probes import read_probes
 from fsgreen.confounds.size import Size, measured_sizes, spread
-from fsgreen.reduce import CELL, read_table, write_table
+from fsgreen.reduce import factors_of, read_table, write_table
 
 
 def write(campaign: str) -> Path:
@@ -66,7 +66,7 @@ def confounds_table(
 def default_effects_percent(trials: pd.DataFrame) -> list[float]:
     """Return the differences in throughput between default file systems, all else being equal."""
     chosen = trials[(trials["option"] == "default") & trials["load_ops_s"].isna()]
-    equal = [factor for factor in CELL if factor != "file_system"]
+    equal = [factor for factor in factors_of(trials) if factor != "file_system"]
     cells = chosen.groupby([*equal, "file_system"], dropna=False)[["work_ops", "duration_s"]].sum()
     rates = cells["work_ops"] / cells["duration_s"]
     return [
@@ -84,9 +84,8 @@ def _confounds(
         yield name, size, _control(name, facts)
     unlimited = trials[trials["load_ops_s"].isna()]
     rate = unlimited["throughput_ops_s"]
-    level = rate / rate.groupby([unlimited[factor] for factor in CELL], dropna=False).transform(
-        "mean"
-    )
+    of_cell = [unlimited[name] for name in factors_of(trials)]
+    level = rate / rate.groupby(of_cell, dropna=False).transform("mean")
     by_block = pd.DataFrame(
         {"block": unlimited["block"], "level_x": level, "pass": unlimited.index}
     )

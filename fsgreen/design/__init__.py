@@ -7,8 +7,9 @@ beyond the minimum hold only what is not yet known well enough.
 """
 
 from fsgreen.design.blocks import PlannedTrial, derive_seed
-from fsgreen.design.cell import FACTORS, Cell
-from fsgreen.design.plan import CONSTANTS, LEVELS, Plan, make_plan, values_of
+from fsgreen.design.cell import DEFAULT, Cell
+from fsgreen.design.factors import Factor
+from fsgreen.design.plan import Plan, make_plan
 from fsgreen.design.sequential import (
     METRICS,
     Decision,
@@ -22,15 +23,16 @@ from fsgreen.design.sequential import (
     samples,
     standings,
 )
-from fsgreen.design.study import Profile, Study, load_study, read_study
+from fsgreen.design.study import Comparison, Exclusion, Profile, Study, load_study, read_study
 
 __all__ = [
-    "CONSTANTS",
-    "FACTORS",
-    "LEVELS",
+    "DEFAULT",
     "METRICS",
     "Cell",
+    "Comparison",
     "Decision",
+    "Exclusion",
+    "Factor",
     "Measured",
     "Plan",
     "PlannedTrial",
@@ -48,5 +50,4 @@ __all__ = [
     "read_study",
     "samples",
     "standings",
-    "values_of",
 ]

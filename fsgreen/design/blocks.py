@@ -31,7 +31,7 @@ def complete_blocks(cells: Sequence[Cell], blocks: int, seed: int) -> Iterator[P
                 trial=f"b{block:02d}-{number:03d}-{cell.label}",
                 block=block,
                 order=number,
-                seed=derive_seed(seed, cell.workload, block),
+                seed=derive_seed(seed, cell["workload"], block),
                 cell=cell,
             )
 

@@ -4,74 +4,88 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fsgreen.design import factors
 from fsgreen.design.factorial import declared_options
-from fsgreen.errors import FsgreenError, unknown
+from fsgreen.design.factors import Level
+from fsgreen.errors import FsgreenError
 
-FACTORS = (
-    "workload",
-    "file_system",
-    "option",
-    "load_ops_s",
-    "cache",
-    "device",
-    "scheduler",
-    "readers",
-    "disk",
-    "partition",
-    "queue_depth",
-)
+DEFAULT = "default"
+"""The option of a file system of which nothing is asked."""
+
+ALWAYS_WRITTEN = ("load_ops_s",)
+"""Factors that records name where a cell has no level of them: it was so before there were more."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One combination of levels.
+class Cell(Mapping[str, Any]):
+    """The levels of the factors that are set; others are as the study or the testbed has them.
 
-    `load_ops_s` None means as fast as it goes; `cache`, `device` and `scheduler` None mean that
-    the study holds them constant (rules 7, 8, 40). `readers` is how many processes read at once,
-    None as many as the workload has. `disk` names the disk that a simulated testbed is,
-    `partition` the quarter of it that holds the file system (1 outermost, 4 innermost) and
-    `queue_depth` the commands that it takes at once: None is the testbed's own disk, the whole of
-    it, and all that it takes.
+    A cell with a file system and no option has the option `default`.
+
+    Parameters
+    ----------
+    **levels : str, int, float or bool
+        By name of the factor; None is a factor that is not set.
+
+    Raises
+    ------
+    FsgreenError
+        If a factor is unknown.
     """
 
-    workload: str
-    file_system: str
-    option: str = "default"
-    load_ops_s: float | None = None
-    cache: str | None = None
-    device: str | None = None
-    scheduler: str | None = None
-    readers: int | None = None
-    disk: str | None = None
-    partition: int | None = None
-    queue_depth: int | None = None
+    __slots__ = ("_hash", "_levels")
 
-    @property
-    def variables(self) -> dict[str, int]:
-        """Return the variables that the text of the workload gets beside its scale and load."""
-        return {} if self.readers is None else {"readers": self.readers}
+    def __init__(self, **levels: Level | None) -> None:
+        if levels.get("file_system") is not None and levels.get("option") is None:
+            levels["option"] = DEFAULT
+        self._levels = dict(factors.in_order(levels))
+        self._hash = hash(tuple(self._levels.items()))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._levels[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._levels)
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cell) and self._levels == other._levels
+
+    def __repr__(self) -> str:
+        return f"Cell({', '.join(f'{name}={level!r}' for name, level in self.items())})"
+
+    def but(self, **levels: Level | None) -> Cell:
+        """Return the same cell with other levels; None leaves a factor unset."""
+        return Cell(**{**self._levels, **levels})
+
+    def only(self, names: Sequence[str]) -> Cell:
+        """Return the levels of some factors alone."""
+        return Cell(**{name: self._levels.get(name) for name in names})
 
     @property
     def label(self) -> str:
         """Return the cell as it stands in names of trials."""
-        parts = [self.workload, self.file_system, self.option]
-        if self.load_ops_s is not None:
-            parts.append(f"{self.load_ops_s:g}ops")
-        parts += [level for level in (self.cache, self.device, self.scheduler) if level is not None]
-        parts += [
-            f"{before}{level}{after}"
-            for before, level, after in (
-                ("", self.readers, "readers"),
-                ("", self.disk, ""),
-                ("p", self.partition, ""),
-                ("q", self.queue_depth, ""),
-            )
-            if level is not None
-        ]
-        return "-".join(parts)
+        return "-".join(factors.get(name).label.format(level) for name, level in self.items())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the cell as it stands in plans and records."""
+        written = factors.names({*ALWAYS_WRITTEN, *self._levels})
+        return {name: self._levels.get(name) for name in written}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Hashes differ between processes, and another one may not know a study's own factors.
+        return _restored, (self._levels, [factors.get(name) for name in self._levels])
+
+
+def _restored(levels: Mapping[str, Level], own: Sequence[factors.Factor]) -> Cell:
+    factors.declare(own)
+    return Cell(**levels)
 
 
 def cells_of(levels: Mapping[str, Any]) -> Iterator[Cell]:
@@ -80,17 +94,15 @@ def cells_of(levels: Mapping[str, Any]) -> Iterator[Cell]:
     Raises FsgreenError for an unknown factor, and for a factorial that is none.
     """
     columns: dict[str, Sequence[Any]] = {}
-    for factor, of_factor in levels.items():
-        if factor == "factorial":
-            if "option" in levels:
-                raise FsgreenError(
-                    "a matrix has `option` and `factorial`, which says what the options are",
-                    next_step="give each a matrix of its own",
-                )
-            columns["option"] = declared_options(of_factor)
-        elif factor in FACTORS:
-            columns[factor] = of_factor
+    for name, of_factor in levels.items():
+        if name != "factorial":
+            columns[factors.get(name).name] = of_factor
+        elif "option" in levels:
+            raise FsgreenError(
+                "a matrix has `option` and `factorial`, which says what the options are",
+                next_step="give each a matrix of its own",
+            )
         else:
-            raise unknown("factor", factor, [*FACTORS, "factorial"])
+            columns["option"] = declared_options(of_factor)
     for combination in itertools.product(*columns.values()):
         yield Cell(**dict(zip(columns, combination, strict=True)))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from fsgreen.design.cell import Cell
+from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on, with_words
 from fsgreen.design.subspace import Space, largest_subspace, orthogonal
 
@@ -18,7 +17,9 @@ def factorials_of(cells: Iterable[Cell]) -> list[tuple[Cell, Factorial]]:
     """Return each design among cells that differ in their option alone, with its `default` cell."""
     options: dict[Cell, list[str]] = {}
     for cell in cells:
-        options.setdefault(replace(cell, option="default"), []).append(cell.option)
+        if "option" not in cell:
+            continue
+        options.setdefault(cell.but(option=DEFAULT), []).append(cell["option"])
     return [
         (default, design)
         for default, of_default in sorted(options.items(), key=lambda item: item[0].label)

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fsgreen.design import combinations
-from fsgreen.design.cell import FACTORS
+from fsgreen.design import combinations, factors
 from fsgreen.design.plan import Plan
-
-UNSET = {
-    "load_ops_s": "as fast as it goes",
-    "readers": "the workload's own",
-    "disk": "the testbed's own",
-    "partition": "the whole disk",
-    "queue_depth": "all that the disk takes",
-}
-"""What it means that a cell has no level of a factor; of the others every cell has one."""
 
 
 def describe(plan: Plan) -> Iterator[str]:
@@ -30,7 +20,7 @@ def describe(plan: Plan) -> Iterator[str]:
     )
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
     # Readers end by themselves, once each has read its file.
-    bound = "at most" if all(cell.readers for cell in plan.cells) else "at least"
+    bound = "at most" if all("readers" in cell for cell in plan.cells) else "at least"
     yield f"{bound} {_span(*ends)}, without making files and waiting for idle power"
     if profile.sequential:
         target = f"{plan.bounds['ci_half_width_percent']:g} %"
@@ -82,20 +72,20 @@ def _span(least: object, most: object) -> str:
 def _factors(plan: Plan) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the levels of what varies, and what every cell has alike with the other constants."""
     cells = [plan.levels(cell) for cell in plan.cells]
-    levels = {factor: list(dict.fromkeys(cell[factor] for cell in cells)) for factor in FACTORS}
+    levels = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in cells[0]}
     varied = {
-        factor: ", ".join(_text(factor, level) for level in _ranked(found))
-        for factor, found in levels.items()
+        name: ", ".join(_text(name, level) for level in _ranked(found))
+        for name, found in levels.items()
         if len(found) > 1
     }
     held = {
-        factor: _text(factor, found[0])
-        for factor, found in levels.items()
-        if len(found) == 1 and (found[0] is not None or factor == "load_ops_s")
+        name: _text(name, found[0])
+        for name, found in levels.items()
+        if len(found) == 1 and (found[0] is not None or name == "load_ops_s")
     }
-    others = {name: value for name, value in plan.constants.items() if name not in FACTORS}
+    others = {name: value for name, value in plan.constants.items() if name not in levels}
     return varied, {**held, **others}
 
 
-def _text(factor: str, level: Any) -> str:
-    return UNSET[factor] if level is None else f"{level}"
+def _text(name: str, level: Any) -> str:
+    return factors.get(name).unset if level is None else f"{level}"

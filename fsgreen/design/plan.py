@@ -4,54 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial, complete_blocks
-from fsgreen.design.cell import FACTORS, Cell
+from fsgreen.design.cell import DEFAULT, Cell
+from fsgreen.design.factors import Factor, Level
 from fsgreen.design.study import Profile, Study
 from fsgreen.errors import FsgreenError, unknown
-
-CONSTANTS: Mapping[str, str] = {"cache": "cold", "device": "initial", "scheduler": "none"}
-"""Factors that a study may hold constant, and the level where it names none (rules 7, 8, 40)."""
-
-LEVELS: Mapping[str, tuple[Any, ...]] = {
-    "cache": ("cold", "warm"),
-    "device": ("initial", "steady", "aged"),
-    "partition": (1, 2, 3, 4),
-}
-"""Levels that the harness can make and verify; which schedulers and disks there are, the kernel
-and the simulator say."""
-
-COUNTS = ("readers", "queue_depth")
-"""Factors whose levels are whole numbers from 1 on."""
-
-OF_A_DEVICE = ("device", "scheduler", "disk", "partition", "queue_depth")
-"""Factors that a folder of a mounted file system does not have."""
-
-LEFT_OUT = (*CONSTANTS, *COUNTS, "disk", "partition", "most_blocks", "bounds")
-"""What stands in a plan and in records only where it has a value."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a study under a profile, in the order in which they are to be measured."""
+    """All trials of a study under a profile, in the order in which they are to be measured.
+
+    `factors` are those of its cells that the study declares itself.
+    """
 
     study: str
     profile: Profile
     baseline: Cell
     constants: Mapping[str, Any]
     bounds: Mapping[str, float]
-    exclusions: tuple[Mapping[str, str], ...]
+    exclusions: tuple[Mapping[str, Any], ...]
     seed: int
     trials: tuple[PlannedTrial, ...]
+    factors: tuple[Factor, ...] = ()
 
     @property
     def hash(self) -> str:
         """Return the SHA-256 of the plan's canonical text."""
-        text = json.dumps(values_of(self), sort_keys=True, separators=(",", ":"))
+        text = json.dumps(self._values(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -59,27 +44,29 @@ class Plan:
         """Return the cells, each once, in a fixed order."""
         return tuple(sorted({trial.cell for trial in self.trials}, key=lambda cell: cell.label))
 
-    def levels(self, cell: Cell) -> dict[str, Any]:
-        """Return the level of every factor in a cell, constants included."""
-        constants = {**CONSTANTS, **self.constants}
-        levels = {factor: getattr(cell, factor) for factor in FACTORS}
+    def levels(self, cell: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the level of every factor in a cell: its own, else what the study holds constant.
+
+        None is a factor of which there is no level.
+        """
         return {
-            factor: constants[factor] if level is None and factor in CONSTANTS else level
-            for factor, level in levels.items()
+            known.name: cell.get(known.name, held(known, self.constants))
+            for known in (*factors.BUILT_IN, *self.factors)
         }
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values, with its hash."""
-        return {"schema": 1, "hash": self.hash, **json.loads(json.dumps(values_of(self)))}
+        return {"schema": 1, "hash": self.hash, **json.loads(json.dumps(self._values()))}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], where: object) -> Plan:
         """Return the plan that `to_json` wrote; `where` is named if it is damaged."""
         try:
-            trials = (
-                PlannedTrial(**{**trial, "cell": Cell(**trial["cell"])})
-                for trial in value["trials"]
+            own = tuple(
+                Factor(**{**entry, "levels": tuple(entry["levels"])})
+                for entry in value.get("factors", ())
             )
+            factors.declare(own)
             profile = value["profile"]
             plan = cls(
                 study=value["study"],
@@ -89,9 +76,13 @@ class Plan:
                 bounds=value["bounds"],
                 exclusions=tuple(value["exclusions"]),
                 seed=value["seed"],
-                trials=tuple(trials),
+                trials=tuple(
+                    PlannedTrial(**{**trial, "cell": Cell(**trial["cell"])})
+                    for trial in value["trials"]
+                ),
+                factors=own,
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, FsgreenError) as error:
             raise FsgreenError(f"not a plan: {error!r}", where=where) from error
         if plan.hash != value.get("hash"):
             raise FsgreenError("the plan was edited: its hash does not fit", where=where)
@@ -114,6 +105,32 @@ class Plan:
             lines.append("trials: other ones, or in another order")
         return lines
 
+    def _values(self) -> dict[str, Any]:
+        """Return the plan as plain values; what a study need not declare stands there if it does.
+
+        So a plan keeps its hash when there is more to declare.
+        """
+        profile = asdict(self.profile)
+        for name in ("most_blocks", "bounds"):
+            if profile[name] is None:
+                del profile[name]
+        return {
+            "study": self.study,
+            "profile": profile,
+            "baseline": self.baseline.to_json(),
+            "constants": self.constants,
+            "bounds": self.bounds,
+            "exclusions": self.exclusions,
+            "seed": self.seed,
+            "trials": [{**vars(trial), "cell": trial.cell.to_json()} for trial in self.trials],
+            **({"factors": [asdict(own) for own in self.factors]} if self.factors else {}),
+        }
+
+
+def held(known: Factor, constants: Mapping[str, Any]) -> Level | None:
+    """Return the level that a factor has where a cell has none."""
+    return constants.get(known.name, known.default)
+
 
 def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     """Return the plan of a study under a profile: seeded complete blocks.
@@ -131,8 +148,8 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     Raises
     ------
     FsgreenError
-        If the study has no such profile; if the profile leaves out the baseline, or ends a cell
-        after fewer trials than conclude something; or if a level is unknown.
+        If the study has no such profile; or if the profile leaves out the baseline, or ends a cell
+        after fewer trials than conclude something.
     """
     if profile not in study.profiles:
         raise unknown(
@@ -147,18 +164,18 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     _check_minimum(study.name, chosen, bounds["minimum_trials"])
     constants = study.constants
     declared = [
-        _named_once(cell, constants, study.name)
-        for name in chosen.matrices
-        for cell in study.matrices[name]
+        _named_once(cell, constants) for name in chosen.matrices for cell in study.matrices[name]
     ]
-    baseline, exclusions = _named_once(study.baseline, constants, study.name), study.exclusions
+    baseline = _named_once(study.baseline, constants)
+    exclusions = tuple({"what": entry.what, "why": entry.why} for entry in study.exclusions)
     if only is not None:
+        of_device = factors.of_owner("device")
         declared = [
-            replace(cell, file_system=only)
+            cell.but(file_system=only)
             for cell in declared
-            if cell.option == "default" and not any(getattr(cell, name) for name in OF_A_DEVICE)
+            if cell.get("option", DEFAULT) == DEFAULT and not cell.keys() & set(of_device)
         ]
-        baseline = replace(baseline, file_system=only)
+        baseline = baseline.but(file_system=only)
         constants = {**constants, "scheduler": "as found", "zone": "as found"}
         missing = {"what": "other file systems, options", "why": f"the testbed only has {only}"}
         exclusions = (*exclusions, missing)
@@ -169,6 +186,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
             where=study.name,
             next_step="add a matrix with the baseline to the profile",
         )
+    varied = {name for cell in cells for name in cell}
     return Plan(
         study=study.name,
         profile=chosen,
@@ -178,48 +196,14 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         exclusions=exclusions,
         seed=study.seed,
         trials=tuple(complete_blocks(cells, chosen.last_block, study.seed)),
+        factors=tuple(own for own in study.factors if own.name in varied),
     )
 
 
-def values_of(declared: Cell | Plan) -> dict[str, Any]:
-    """Return a declaration as plain values, without those of `LEFT_OUT` that are not set.
-
-    A study that does not set them has the hash that it had before they could be set.
-    """
-    values: dict[str, Any] = asdict(
-        declared,
-        dict_factory=lambda pairs: {
-            name: value for name, value in pairs if value is not None or name not in LEFT_OUT
-        },
-    )
-    return values
-
-
-def _named_once(cell: Cell, constants: Mapping[str, Any], study: str) -> Cell:
+def _named_once(cell: Cell, constants: Mapping[str, Any]) -> Cell:
     """Return the cell without levels that are constants anyhow, so that no cell has two names."""
-    held = {**CONSTANTS, **constants}
-    for factor, known in LEVELS.items():
-        for level in (held.get(factor), getattr(cell, factor)):
-            if level is not None and level not in known:
-                raise unknown(f"level of {factor}", level, map(str, known), where=study)
-    if cell.disk is not None and not re.fullmatch(r"[\w-]+", cell.disk):
-        raise FsgreenError(
-            f"a study names its disks, and {cell.disk!r} is no name",
-            where=study,
-            next_step="fsgreen-simdisk disks lists names; for a file: fsgreen measure --disk FILE",
-        )
-    for factor in COUNTS:
-        level = getattr(cell, factor)
-        if level is not None and (type(level) is not int or level < 1):
-            raise FsgreenError(
-                f"a level of {factor} is a whole number from 1 on, not {level!r}",
-                where=f"{study}, cell {cell.label}",
-                next_step=f"{factor}: [1, 2, 4, 8]",
-            )
-    unset: dict[str, Any] = {
-        factor: None for factor in CONSTANTS if getattr(cell, factor) == held[factor]
-    }
-    return replace(cell, **unset)
+    alike = (name for name, level in cell.items() if level == held(factors.get(name), constants))
+    return cell.but(**dict.fromkeys(alike))
 
 
 def _check_minimum(study: str, profile: Profile, least: float) -> None:
@@ -235,7 +219,7 @@ def _check_minimum(study: str, profile: Profile, least: float) -> None:
 
 def _declared(plan: Plan) -> Iterator[tuple[str, Any]]:
     """Yield everything of a plan but its trials as pairs of a name and a value."""
-    values = values_of(plan)
+    values = plan._values()
     del values["trials"]
     yield from _leaves(values)
 

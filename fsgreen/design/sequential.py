@@ -12,12 +12,13 @@ which was killed and goes on decides the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
+from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial
-from fsgreen.design.cell import Cell
-from fsgreen.design.plan import CONSTANTS, Plan
+from fsgreen.design.cell import DEFAULT, Cell
+from fsgreen.design.plan import Plan, held
 
 
 class Measured(NamedTuple):
@@ -33,9 +34,6 @@ METRICS: Mapping[str, Callable[[Measured], float]] = {
     "energy": lambda trial: trial.energy_j,
 }
 """What must be known well enough of each cell, as a value of one trial."""
-
-REFERENCE: Mapping[str, Any] = {"option": "default", **dict.fromkeys(CONSTANTS)}
-"""The level of each factor that the others are compared with, as a cell has it."""
 
 Trials = Mapping[str, Measured]
 """What was measured, by the name of the trial."""
@@ -141,11 +139,13 @@ def standings(plan: Plan, measured: Trials) -> list[Standing]:
 def companions(plan: Plan, cells: Iterable[Cell]) -> set[Cell]:
     """Return what cells are compared with inside a block, and the baseline.
 
-    That is the same cell but for one factor: the default option, or the study's constant of the
-    cache, the device or the scheduler.
+    That is the same cell but for one factor: the default option, or what the study holds constant.
     """
     compared = {
-        replace(cell, **{factor: level}) for cell in cells for factor, level in REFERENCE.items()
+        cell.but(**{name: DEFAULT if name == "option" else None})
+        for cell in cells
+        for name in cell
+        if name == "option" or held(factors.get(name), plan.constants) is not None
     }
     return {plan.baseline, *compared}.intersection(plan.cells)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fsgreen import paths
-from fsgreen.design.cell import Cell, cells_of
-from fsgreen.errors import FsgreenError, unknown
+from fsgreen.design import factors, studyfile
+from fsgreen.design.cell import Cell
+from fsgreen.design.factors import Factor, Level
 
 
 @dataclass(frozen=True)
@@ -63,13 +62,71 @@ class Profile:
         return 2 * self.idle_s + self.warmup_s + self.measure_s
 
 
-LEAST_TRIALS = 5
-"""Trials of a cell below which nothing may be concluded (rule 26; fast10, section 3.2)."""
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: cells that differ in one factor alone.
+
+    Attributes
+    ----------
+    factor : str
+        The factor that they differ in.
+    against : Level, optional
+        The level that the others are compared with; without it each is compared with each.
+    within : Cell
+        Levels of other factors that both cells have.
+    """
+
+    factor: str
+    against: Level | None = None
+    within: Cell = field(default_factory=Cell)
+
+    @property
+    def family(self) -> str:
+        """Return the name of its family in tables (rule 38)."""
+        return self.factor.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """What a study leaves out, and why (rules 1 and 6).
+
+    Attributes
+    ----------
+    what, why : str
+        In words.
+    factor : str, optional
+        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles.
+    levels : tuple
+        The levels; all but those of the plan where there are none.
+    profiles : tuple of str
+        Those that it is about; all where there are none.
+    """
+
+    what: str
+    why: str
+    factor: str | None = None
+    levels: tuple[Level, ...] = ()
+    profiles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Study:
-    """A declared experiment, as its file in `studies/` states it."""
+    """A declared experiment, as its file states it.
+
+    Attributes
+    ----------
+    factors : tuple of Factor
+        Those that the study declares itself.
+    workloads : mapping
+        Workloads that the study declares itself, as its file has them.
+    metrics : tuple of str
+        What cells are compared in, by name of the metric.
+    comparisons : tuple of Comparison
+        What is compared; where there is none, what the plan varies (`analysis.comparisons`).
+    treatments : tuple of str
+        Factors in which cells that are compared may differ, and over which they share the model of
+        their scatter; where there is none, file system, option and the factors of comparisons.
+    """
 
     name: str
     title: str
@@ -78,9 +135,14 @@ class Study:
     baseline: Cell
     constants: Mapping[str, Any]
     bounds: Mapping[str, float]
-    exclusions: tuple[Mapping[str, str], ...]
+    exclusions: tuple[Exclusion, ...]
     matrices: Mapping[str, tuple[Cell, ...]]
     profiles: Mapping[str, Profile]
+    factors: tuple[Factor, ...] = ()
+    workloads: Mapping[str, Any] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ("throughput", "efficiency")
+    comparisons: tuple[Comparison, ...] = ()
+    treatments: tuple[str, ...] = ()
 
 
 def load_study(name: str) -> Study:
@@ -95,63 +157,61 @@ def load_study(name: str) -> Study:
 
 
 def read_study(file: Path) -> Study:
-    """Read the declaration of a study from any file."""
-    try:
-        text = yaml.safe_load(file.read_text())
-        matrices = {name: tuple(cells_of(levels)) for name, levels in text["matrices"].items()}
-        study = Study(
-            name=text["study"],
-            title=text["title"],
-            question=text["question"],
-            seed=text["seed"],
-            baseline=Cell(**text["baseline"]),
-            constants=text["constants"],
-            bounds=text["bounds"],
-            exclusions=tuple(text["exclusions"]),
-            matrices=matrices,
-            profiles={
-                name: _profile(name, matrices, **values)
-                for name, values in text["profiles"].items()
-            },
-        )
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise FsgreenError(
-            f"not a study: {error!r}", where=file, next_step="compare with studies/fast10.yaml"
-        ) from error
-    _check_minimum(study, file)
-    return study
+    """Read the declaration of a study from any file.
 
-
-def _check_minimum(study: Study, file: Path) -> None:
-    """Refuse bounds by which few trials conclude something."""
-    for bounds in (study.bounds, *(profile.bounds or {} for profile in study.profiles.values())):
-        least = bounds.get("minimum_trials", LEAST_TRIALS)
-        if least < LEAST_TRIALS:
-            raise FsgreenError(
-                f"minimum_trials is {least}, and fewer than {LEAST_TRIALS} trials conclude nothing "
-                "(rule 26)",
-                where=file,
-                next_step=f"minimum_trials: {LEAST_TRIALS}; a profile may have fewer blocks",
-            )
+    Raises
+    ------
+    FsgreenError
+        With everything that is wrong in it, by line.
+    """
+    document, declared = studyfile.read(file)
+    own = tuple(
+        Factor(name, **entry.model_dump(exclude_none=True))
+        for name, entry in declared.factors.items()
+    )
+    factors.declare(own)
+    matrices, faults = studyfile.matrices_of(declared)
+    faults += studyfile.semantic_faults(declared, matrices)
+    if faults:
+        raise document.refusal(faults)
+    return Study(
+        name=declared.study,
+        title=declared.title,
+        question=declared.question,
+        seed=declared.seed,
+        baseline=Cell(**declared.baseline),
+        constants=declared.constants,
+        bounds={**studyfile.BOUNDS, **declared.bounds.set()},
+        exclusions=tuple(Exclusion(**entry.model_dump()) for entry in declared.exclusions),
+        matrices=matrices,
+        profiles={
+            name: _profile(name, entry, matrices) for name, entry in declared.profiles.items()
+        },
+        factors=own,
+        workloads=declared.workloads,
+        metrics=declared.metrics,
+        comparisons=tuple(
+            Comparison(entry.factor, entry.against, Cell(**entry.within))
+            for entry in declared.comparisons
+        ),
+        treatments=declared.treatments,
+    )
 
 
 def _profile(
-    name: str,
-    matrices: Mapping[str, tuple[Cell, ...]],
-    /,
-    *,
-    phases: Mapping[str, Any],
-    **values: Any,
+    name: str, entry: studyfile.ProfileEntry, matrices: Mapping[str, tuple[Cell, ...]]
 ) -> Profile:
-    for matrix in values["matrices"]:
-        if matrix not in matrices:
-            raise unknown("matrix", matrix, matrices)
-    image_b = values.pop("image_mib") * 2**20
-    chosen = tuple(values.pop("matrices"))
-    profile = Profile(name=name, matrices=chosen, image_b=image_b, **phases, **values)
-    if not 1 <= profile.blocks <= profile.last_block:
-        raise FsgreenError(
-            f"profile {name} has {profile.blocks} blocks at least and {profile.last_block} at most",
-            next_step="1 <= blocks <= most_blocks",
-        )
-    return profile
+    scale = entry.scale
+    if not isinstance(scale, Mapping):
+        cells = [cell for matrix in entry.matrices for cell in matrices[matrix]]
+        scale = dict.fromkeys(sorted({cell["workload"] for cell in cells}), scale)
+    return Profile(
+        name=name,
+        matrices=entry.matrices,
+        blocks=entry.blocks,
+        most_blocks=entry.most_blocks,
+        **entry.phases.model_dump(),
+        scale=scale,
+        image_b=entry.image_mib * 2**20,
+        bounds=None if entry.bounds is None else entry.bounds.set(),
+    )

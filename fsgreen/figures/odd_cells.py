@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from fsgreen import stats
 from fsgreen.figures.style import GREY, empty, look_of, new, note, styled
-from fsgreen.reduce import CELL, at, cell_label
+from fsgreen.reduce import at, cell_label, factors_of
 
 ROW_IN = 0.17
 
@@ -40,7 +40,7 @@ def odd_cells(cells: pd.DataFrame, trials: pd.DataFrame, constants: Mapping[str,
     figure.set_layout_engine("constrained", w_pad=0.2)
     axes = figure.subplots()
     for place, cell in enumerate(shown):
-        levels = {name: None if pd.isna(cell[name]) else cell[name] for name in CELL}
+        levels = {name: None if pd.isna(cell[name]) else cell[name] for name in factors_of(cells)}
         rates = trials[at(trials, levels)]["throughput_ops_s"]
         look = look_of(cell["file_system"])
         axes.plot(

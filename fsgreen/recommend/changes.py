@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fsgreen.design import DEFAULT, Cell
 from fsgreen.errors import unknown
-from fsgreen.papers.effects import Config
 from fsgreen.recommend import inplace
 from fsgreen.testbeds import options
 from fsgreen.testbeds.options import Setting
@@ -60,7 +60,7 @@ class Change:
         return self.kind in ("format", "file system")
 
 
-def change(now: Config, then: Config) -> Change:
+def change(now: Cell, then: Cell) -> Change:
     """Return what it takes to get from `now` to `then`.
 
     A mount option can be changed on a file system that is in use or at its next mount. What mkfs
@@ -78,7 +78,7 @@ def change(now: Config, then: Config) -> Change:
         return Change("none", "", ())
     commands = inplace.commands(now, then, _made(before, but=after), _made(after, but=before))
     if commands is None:
-        kind: Kind = "format" if then.file_system == now.file_system else "file system"
+        kind: Kind = "format" if then["file_system"] == now["file_system"] else "file system"
         return Change(kind, _mkfs(then, after), hazards)
     by_slot = [{setting.slot: setting for setting in each.values()} for each in (before, after)]
     return Change(
@@ -86,15 +86,15 @@ def change(now: Config, then: Config) -> Change:
     )
 
 
-def _settings(config: Config) -> dict[str, Setting]:
+def _settings(config: Cell) -> dict[str, Setting]:
     """Return what differs from the defaults of the file system, by the names of options."""
-    if config.option == "default":
+    if config["option"] == DEFAULT:
         return {}
-    spec = options.file_system(config.file_system)
-    names = config.option.split("+")
+    spec = options.file_system(config["file_system"])
+    names = config["option"].split("+")
     for name in names:
         if name not in spec.options:
-            raise unknown("option", name, ["default", *spec.options], where=config.file_system)
+            raise unknown("option", name, ["default", *spec.options], where=config["file_system"])
     return {name: spec.options[name] for name in names}
 
 
@@ -103,16 +103,16 @@ def _made(settings: Mapping[str, Setting], *, but: Mapping[str, Setting]) -> lis
     return [name for name, setting in settings.items() if setting.mkfs and but.get(name) != setting]
 
 
-def _mkfs(config: Config, settings: Mapping[str, Setting]) -> str:
+def _mkfs(config: Cell, settings: Mapping[str, Setting]) -> str:
     words = [word for setting in settings.values() for word in setting.mkfs]
     mounted = [word for setting in settings.values() for word in setting.mount]
-    command = " ".join([f"mkfs.{config.file_system}", *words])
+    command = " ".join([f"mkfs.{config['file_system']}", *words])
     return command + (f"; mount -o {','.join(mounted)}" if mounted else "")
 
 
 def _mount(
-    now: Config,
-    then: Config,
+    now: Cell,
+    then: Cell,
     commands: Sequence[str],
     before: Mapping[str, Setting],
     after: Mapping[str, Setting],
@@ -124,19 +124,21 @@ def _mount(
         return f"mount -o remount,{_words(then, after, changed)}"
     # A remount keeps what it does not name, a mount does not.
     words = _words(then, after, slots)
-    mount = "mount" if then.file_system == now.file_system else f"mount -t {then.file_system}"
+    kept = then["file_system"] == now["file_system"]
+    mount = "mount" if kept else f"mount -t {then['file_system']}"
     return "; ".join(["umount", *commands, f"{mount} -o {words}" if words else mount])
 
 
-def _words(config: Config, settings: Mapping[str, Setting], slots: Iterable[str]) -> str:
+def _words(config: Cell, settings: Mapping[str, Setting], slots: Iterable[str]) -> str:
     """Return the mount options of some slots, the defaults of the file system included."""
-    usual = {setting.slot: setting for setting in options.file_system(config.file_system).defaults}
+    system = options.file_system(config["file_system"])
+    usual = {setting.slot: setting for setting in system.defaults}
     wanted = [settings.get(slot) or usual.get(slot) for slot in slots]
     return ",".join(word for setting in wanted if setting for word in setting.mount)
 
 
-def _hazards(config: Config) -> frozenset[str]:
-    hazards = _OF_FILE_SYSTEM.get(config.file_system, _ORDINARY)
-    for name in config.option.split("+"):
+def _hazards(config: Cell) -> frozenset[str]:
+    hazards = _OF_FILE_SYSTEM.get(config["file_system"], _ORDINARY)
+    for name in config["option"].split("+"):
         hazards = _OF_OPTION.get(name, hazards)
     return hazards

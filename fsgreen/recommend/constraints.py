@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from fsgreen.design import Cell
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.papers.effects import Config
 from fsgreen.recommend.changes import change
 
 KNOWN = {
@@ -27,10 +27,10 @@ class Constraints:
     no_relaxed_durability: bool = False
     file_system: str | None = None
 
-    def why_not(self, now: Config, then: Config) -> str | None:
+    def why_not(self, now: Cell, then: Cell) -> str | None:
         """Return why a configuration is out of the question, or None if it is not."""
         step = change(now, then)
-        if self.file_system not in (None, then.file_system):
+        if self.file_system not in (None, then["file_system"]):
             return f"the file system is to be {self.file_system}"
         if self.no_reformat and step.reformats:
             return "it takes a reformat"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fsgreen.papers.effects import Config
+from fsgreen.design import Cell
 
 SET: Mapping[tuple[str, str], str] = {
     # mkfs makes no orphan file without a journal; tune2fs would leave one for e2fsck to object to.
@@ -27,23 +27,21 @@ BECOMES: Mapping[tuple[str, str], str] = {
 """By file systems: the command that makes the second of the first."""
 
 
-def commands(
-    now: Config, then: Config, gone: Iterable[str], new: Iterable[str]
-) -> list[str] | None:
+def commands(now: Cell, then: Cell, gone: Iterable[str], new: Iterable[str]) -> list[str] | None:
     """Return the commands that do what mkfs would, none for a mount; None if only mkfs does it.
 
     Parameters
     ----------
-    now, then : Config
+    now, then : Cell
         What there is, and what is wanted.
     gone, new : iterable of str
         The options of mkfs that only what there is has, and that only what is wanted has.
     """
-    systems = now.file_system, then.file_system
+    systems = now["file_system"], then["file_system"]
     found = [
-        *([] if now.file_system == then.file_system else [BECOMES.get(systems)]),
-        *(UNSET.get((now.file_system, name)) for name in gone),
-        *(SET.get((then.file_system, name)) for name in new),
+        *([] if now["file_system"] == then["file_system"] else [BECOMES.get(systems)]),
+        *(UNSET.get((now["file_system"], name)) for name in gone),
+        *(SET.get((then["file_system"], name)) for name in new),
     ]
     known = [command for command in found if command is not None]
     return known if len(known) == len(found) else None

@@ -10,13 +10,14 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import confounds, paths
-from fsgreen.design import Plan
-from fsgreen.papers.cells import at_baseline
-from fsgreen.papers.effects import Config
+from fsgreen.analysis import configuration
+from fsgreen.analysis.cells import at_baseline
+from fsgreen.analysis.effects import TREATMENTS
+from fsgreen.design import Cell, Plan
 from fsgreen.progress import progress
 from fsgreen.recommend.changes import KINDS
 from fsgreen.recommend.table import COLUMNS, recommend
-from fsgreen.reduce import read_identity, read_plan, read_table, simulated_disk, write_table
+from fsgreen.reduce import at, read_identity, read_plan, read_table, simulated_disk, write_table
 
 ADVICE = [
     "workload",
@@ -45,9 +46,9 @@ class Source:
     identity: Mapping[str, Any]
 
     @property
-    def baseline(self) -> Config:
+    def baseline(self) -> Cell:
         """Return the baseline of the study without its workload."""
-        return Config(self.plan.baseline.file_system, self.plan.baseline.option)
+        return self.plan.baseline.only(TREATMENTS)
 
     def holds_for(self, workload: str) -> str:
         """Return where a recommendation holds, in a sentence."""
@@ -91,7 +92,7 @@ def write(campaign: str) -> Path:
     source = read(campaign)
     now = source.baseline
     rows = source.cells
-    has_now = rows[(rows["file_system"] == now.file_system) & (rows["option"] == now.option)]
+    has_now = rows[at(rows, now)]
     tables = []
     results, disk = paths.results(campaign), simulated_disk(campaign)
     for workload in progress(sorted(has_now["workload"].unique()), "recommending", "workload"):
@@ -131,7 +132,7 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
                 {
                     "workload": workload,
                     "change": kind,
-                    "best": str(Config(best["file_system"], best["option"])),
+                    "best": configuration.label(best),
                     "ops/s, best and now": _rates(best["throughput_ops_s"], now_ops_s),
                     "throughput": percent(best),
                     "what it says": best["says"],

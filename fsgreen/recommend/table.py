@@ -9,9 +9,11 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import confounds, stats
+from fsgreen.analysis import configuration
+from fsgreen.analysis.cells import TOTALS, UNIT
+from fsgreen.analysis.effects import TREATMENTS, Group, compared, groups_of, sample
+from fsgreen.design import Cell
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.papers.cells import TOTALS, UNIT
-from fsgreen.papers.effects import Config, Group, compared, groups_of, sample
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import ANYTHING, Constraints
 from fsgreen.recommend.planning import more_blocks
@@ -82,8 +84,8 @@ def workload_named(name: str, known: Collection[str]) -> str:
 
 
 def candidates(
-    cells: pd.DataFrame, workload: str, now: Config, constraints: Constraints
-) -> tuple[list[Config], dict[Config, str]]:
+    cells: pd.DataFrame, workload: str, now: Cell, constraints: Constraints
+) -> tuple[list[Cell], dict[Cell, str]]:
     """Return what may be changed to, and why the rest may not.
 
     Raises
@@ -92,19 +94,19 @@ def candidates(
         If what there is now was not measured, or is not what the constraints ask for.
     """
     rows = cells[cells["workload"] == workload][["file_system", "option"]].drop_duplicates()
-    measured = sorted((Config(*row) for row in rows.itertuples(index=False)), key=str)
+    measured = sorted((Cell(**row) for row in rows.to_dict("records")), key=configuration.label)
     if now not in measured:
         raise unknown(
             "configuration",
-            now,
-            map(str, measured),
+            configuration.label(now),
+            map(configuration.label, measured),
             where=workload,
             next_step="compare with one that this campaign measured: --now FILE_SYSTEM/OPTION",
         )
-    wanted = [config for config in measured if config.file_system == constraints.file_system]
+    wanted = [config for config in measured if config["file_system"] == constraints.file_system]
     if constraints.no_reformat and wanted and all(change(now, to).reformats for to in wanted):
         raise FsgreenError(
-            f"it is {now.file_system} now, and cannot be {constraints.file_system} "
+            f"it is {now['file_system']} now, and cannot be {constraints.file_system} "
             "without a reformat",
             next_step='leave out "no reformat", or the file system',
         )
@@ -120,7 +122,7 @@ def recommend(
     workload: str,
     bounds: Mapping[str, float],
     gate: confounds.Gate,
-    now: Config,
+    now: Cell,
     constraints: Constraints = ANYTHING,
 ) -> pd.DataFrame:
     """Return a row per metric and configuration, best first, what there is now included.
@@ -140,7 +142,7 @@ def recommend(
         The plan's `equivalence_percent` and `minimum_trials`.
     gate : Gate
         The campaign's.
-    now : Config
+    now : Cell
         What there is, and the effects are relative to.
     constraints : Constraints
         What a recommendation must keep to.
@@ -171,7 +173,7 @@ def recommend(
             config = _config(effect)
             step = change(now, config)
             row = {
-                **of_cell.loc[(config.file_system, config.option)][[*ABSOLUTE, "boundary", "n"]],
+                **of_cell.loc[tuple(config.values())][[*ABSOLUTE, "boundary", "n"]],
                 **effect,
                 "workload": workload,
                 "order": order if effect["state"] != UNSTEADY else None,
@@ -198,12 +200,12 @@ def recommend(
 
 
 def _ranked(
-    effects: pd.DataFrame, of_cell: pd.DataFrame, metric: str, now: Config
+    effects: pd.DataFrame, of_cell: pd.DataFrame, metric: str, now: Cell
 ) -> list[dict[str, Any]]:
     """Return the effects on a metric and, at 1, what there is now: the largest ratio first."""
     same = dict.fromkeys(("ratio_x", "ratio_low_x", "ratio_high_x"), 1.0)
     basis = dict.fromkeys(("model", "model_note", "gate", "confound", "gate_reason"), "")
-    here = {"metric": metric, "file_system": now.file_system, "option": now.option, **same, **basis}
+    here = {"metric": metric, **now, **same, **basis}
     rows = [here, *effects[effects["metric"] == metric].to_dict("records")]
     rows = [{**row, "state": _state(of_cell, _config(row), metric)} for row in rows]
     return sorted(
@@ -212,18 +214,18 @@ def _ranked(
     )
 
 
-def _config(row: Mapping[str, Any]) -> Config:
-    return Config(row["file_system"], row["option"])
+def _config(row: Mapping[str, Any]) -> Cell:
+    return Cell(**{name: row[name] for name in TREATMENTS})
 
 
-def _state(of_cell: pd.DataFrame, config: Config, metric: str) -> str:
+def _state(of_cell: pd.DataFrame, config: Cell, metric: str) -> str:
     """Return the class of a cell's trials (rule 23), for work per energy of their power, too."""
-    cell = of_cell.loc[(config.file_system, config.option)]
+    cell = of_cell.loc[tuple(config.values())]
     states = [cell["state"], cell.get("power_state") if metric == "efficiency" else None]
     return UNSTEADY if UNSTEADY in states else str(cell["state"])
 
 
-def _best(ranked: Sequence[Mapping[str, Any]]) -> Config | None:
+def _best(ranked: Sequence[Mapping[str, Any]]) -> Cell | None:
     """Return the first of a ranking, None if nothing in it has a steady state."""
     return _config(ranked[0]) if ranked[0]["state"] != UNSTEADY else None
 
@@ -232,13 +234,12 @@ def _beside(
     groups: Sequence[Group],
     gate: confounds.Gate,
     workload: str,
-    configs: Iterable[Config],
-    best: Config | None,
+    configs: Iterable[Cell],
+    best: Cell | None,
     bounds: Mapping[str, float],
-) -> dict[tuple[str, Config], str]:
+) -> dict[tuple[str, Cell], str]:
     """Return the outcomes against the best; none if there is no best."""
-    others = [config for config in configs if config != best] if best is not None else []
-    pairs = [(COMPARED, workload, config, best) for config in others]
+    pairs = [(COMPARED, workload, config, best) for config in configs if best not in (None, config)]
     effects = gate.flags(compared(groups, pairs, bounds))
     return {
         (row["metric"], _config(row)): "endangered"

@@ -43,7 +43,7 @@ def verdict(row: Mapping[str, Any], steady: bool, bounds: Mapping[str, float]) -
     Parameters
     ----------
     row : mapping
-        An effect as `papers.effects` gives it, with `change`, `boundary` and `gate`.
+        An effect as `analysis.effects` gives it, with `change`, `boundary` and `gate`.
     steady : bool
         Whether both cells have a steady state.
     bounds : mapping

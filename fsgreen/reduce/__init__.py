@@ -27,17 +27,17 @@ from fsgreen.reduce.pool import (
     simulated_disk,
 )
 from fsgreen.reduce.rows import Traces, series_of, trial_row
-from fsgreen.reduce.tables import CELL, at, cell_label, level_label, read_table, write_table
+from fsgreen.reduce.tables import at, cell_label, factors_of, level_label, read_table, write_table
 from fsgreen.trial import Trial
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "CELL",
     "at",
     "cell_label",
     "due_trials",
+    "factors_of",
     "level_label",
     "log2_profile",
     "measured",

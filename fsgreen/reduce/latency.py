@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fsgreen.reduce.tables import CELL, NUMBERS
+from fsgreen.design import factors
 
 QUANTILES = {
     "latency_p50_s": 0.5,
@@ -50,24 +50,27 @@ def latency_table(cells: Iterable[tuple[Mapping[str, Any], pd.DataFrame]]) -> pd
     """
     of_cell: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
     for cell, histogram in cells:
-        of_cell.setdefault(tuple(cell[factor] for factor in CELL), []).append(histogram)
+        of_cell.setdefault(tuple(cell.items()), []).append(histogram)
     # Summed by cell first: the buckets of all trials at once would take gigabytes.
     merged = pd.concat(
         [
             pd.concat(several)
             .groupby(["flowop", "operation", "upper_ns"], as_index=False)["work_ops"]
             .sum()
-            .assign(**dict(zip(CELL, levels, strict=True)))
+            .assign(**dict(levels))
             for levels, several in of_cell.items()
         ]
     )
-    merged[NUMBERS] = merged[NUMBERS].astype(float)
+    named = factors.names(merged.columns)
+    numbers = [name for name in named if factors.get(name).numeric]
+    merged[numbers] = merged[numbers].astype(float)
+    keys = [*named, "flowop", "operation"]
     rows = [
         {
-            **dict(zip([*CELL, "flowop", "operation"], key, strict=True)),
+            **dict(zip(keys, key, strict=True)),
             "work_ops": int(group["work_ops"].sum()),
             **dict(zip(QUANTILES, quantiles_s(group, list(QUANTILES.values())), strict=True)),
         }
-        for key, group in merged.groupby([*CELL, "flowop", "operation"], dropna=False)
+        for key, group in merged.groupby(keys, dropna=False)
     ]
     return pd.DataFrame(rows)

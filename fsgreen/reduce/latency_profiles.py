@@ -7,7 +7,6 @@ import pandas as pd
 
 from fsgreen.design import Cell
 from fsgreen.reduce.pool import poolable_trials, read_plan
-from fsgreen.reduce.tables import CELL
 
 
 def log2_profile(histogram: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +41,7 @@ def log2_profile(histogram: pd.DataFrame) -> pd.DataFrame:
 def trial_profiles(campaign: str) -> pd.DataFrame:
     """Return the profiles of all trials of a campaign that ran as fast as they could.
 
-    The columns are those of `CELL` but the load, `block` and those of `log2_profile`; the trials
+    The columns are the factors but the load, `block` and those of `log2_profile`; the trials
     are checked as `reduce.write` does.
 
     Raises
@@ -57,6 +56,6 @@ def trial_profiles(campaign: str) -> pd.DataFrame:
         if cell.pop("load_ops_s") is None:
             profile = log2_profile(trial.table("latency"))
             profiles.append(profile.assign(**cell, block=trial.record["block"]))
-    factors = [factor for factor in CELL if factor != "load_ops_s"]
-    names = [*factors, "block", "operation", "bucket", "work_ops"]
+    levels = [name for name in plan.levels(plan.baseline) if name != "load_ops_s"]
+    names = [*levels, "block", "operation", "bucket", "work_ops"]
     return pd.concat(profiles)[names] if profiles else pd.DataFrame(columns=names)

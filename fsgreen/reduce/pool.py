@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import audit, design, paths
-from fsgreen.design import Cell, Measured, Plan, PlannedTrial, values_of
+from fsgreen.design import Cell, Measured, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Trial, list_trials
 
@@ -108,7 +108,7 @@ def _check_planned(trial: Trial, plan_hash: str, cell: Cell | None) -> None:
         reason = f"it broke a rule: {trial.record.get('reason')}"
     elif cell is None:
         reason = "the plan has no such trial"
-    elif values_of(cell) != dict(trial.record["cell"]):
+    elif cell.to_json() != trial.record["cell"]:
         reason = f"its cell is not that of the plan, {cell.label}"
     else:
         return

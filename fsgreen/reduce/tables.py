@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import paths, units
-from fsgreen.design import CONSTANTS, FACTORS
+from fsgreen.design import factors
+from fsgreen.design.plan import held
 from fsgreen.errors import FsgreenError
-
-CELL = list(FACTORS)
-"""Columns that name a cell; an empty one is a factor that the cell has no level of: no limit of the
-load, the workload's own readers, the testbed's own disk."""
-
-NUMBERS = ["load_ops_s", "readers", "partition", "queue_depth"]
-"""Those of them that hold numbers."""
-
-SPELT = {
-    "readers": "{:g} readers",
-    "disk": "{}",
-    "partition": "partition {:g}",
-    "queue_depth": "queue {:g}",
-}
 
 
 def write_table(table: pd.DataFrame, campaign: str, name: str) -> Path:
@@ -63,28 +51,35 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
         return pd.DataFrame()
 
 
-def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = CONSTANTS) -> str:
+def factors_of(table: pd.DataFrame) -> list[str]:
+    """Return the columns that name a cell, in their order.
+
+    An empty one is a factor that the cell has no level of.
+    """
+    return factors.names(table.columns)
+
+
+def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Return a cell as people write it: workload, file system, option, and what else it varies.
 
     Parameters
     ----------
     cell : mapping
-        The columns `CELL` of a table; those that a study does not vary may be left out.
+        Levels by factor; those that a study does not vary may be left out.
     constants : mapping
-        Those of the plan; levels of cache, device and scheduler that are constant are left out.
+        Those of the plan; levels that are constant are left out.
     """
-    parts = [cell["workload"], cell["file_system"], cell["option"]]
-    if pd.notna(cell["load_ops_s"]):
-        parts.append(f"{cell['load_ops_s']:g} ops/s")
-    held = {**CONSTANTS, **constants}
-    parts += [cell[factor] for factor in CONSTANTS if cell[factor] != held[factor]]
-    parts += [level_label(factor, cell[factor]) for factor in SPELT if pd.notna(cell.get(factor))]
-    return " ".join(parts)
+    named = factors.names(name for name in cell.keys() if pd.notna(cell[name]))  # noqa: SIM118
+    return " ".join(
+        level_label(name, cell[name])
+        for name in named
+        if cell[name] != held(factors.get(name), constants)
+    )
 
 
-def level_label(factor: str, level: Any) -> str:
+def level_label(name: str, level: Any) -> str:
     """Return a level as people write it, a number with what it is of."""
-    return SPELT.get(factor, "{}").format(level)
+    return factors.get(name).spelling.format(level)
 
 
 def at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.Series:

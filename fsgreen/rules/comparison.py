@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.reduce import CELL, level_label
+from fsgreen.reduce import factors_of, level_label
 from fsgreen.rules.answer import (
     SAME,
     Answer,
@@ -128,13 +128,13 @@ def families(effects: pd.DataFrame) -> list[str]:
 
     These are kind and metric, and each factor that both sides of a comparison have in common.
     """
-    shared = [name for name in CELL if name in effects and f"baseline_{name}" not in effects]
+    shared = [name for name in factors_of(effects) if f"baseline_{name}" not in effects]
     return ["kind", "metric", *shared]
 
 
 def _labels(evidence: Evidence, effects: pd.DataFrame) -> list[str]:
     """Return each comparison in words: metric, cell, and what is other in its baseline."""
-    varied = [name for name in CELL if f"baseline_{name}" in effects]
+    varied = [name for name in factors_of(effects) if f"baseline_{name}" in effects]
     return [
         f"{row['metric']} of {label} over "
         + " ".join(
@@ -143,7 +143,7 @@ def _labels(evidence: Evidence, effects: pd.DataFrame) -> list[str]:
             if row[f"baseline_{name}"] != row[name] and pd.notna(row[f"baseline_{name}"])
         )
         for label, row in zip(
-            evidence.labels(effects.reindex(columns=[*CELL])),
+            evidence.labels(effects[factors_of(effects)]),
             effects.to_dict("records"),
             strict=True,
         )

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.design import Plan, PlannedTrial, derive_seed, values_of
-from fsgreen.reduce import CELL, due_trials
+from fsgreen.design import Plan, PlannedTrial, derive_seed
+from fsgreen.reduce import due_trials, factors_of
 from fsgreen.rules import subsets
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence, Record
@@ -54,7 +54,9 @@ def trial_is_the_unit(evidence: Evidence) -> Answer:
         if needed - {phase["name"] for phase in record["phases"]}
     ]
     old = [record["trial"] for record in evidence.records if not _made_anew(record)]
-    counted = evidence.trials.groupby([*CELL, "boundary"], dropna=False)["trial"].nunique()
+    counted = evidence.trials.groupby([*factors_of(evidence.trials), "boundary"], dropna=False)[
+        "trial"
+    ].nunique()
     if sorted(counted) != sorted(evidence.cells["n"]):
         return fired("n in cells.csv is not the number of trials of each cell")
     if len(evidence.effects) and evidence.effects["n"].max() > evidence.trials["block"].nunique():
@@ -96,7 +98,7 @@ def complete_random_blocks(evidence: Evidence) -> Answer:
 
 def baseline_in_every_block(evidence: Evidence) -> Answer:
     """Rule 4: each block that was begun has its trial of the baseline."""
-    base = values_of(evidence.plan.baseline)
+    base = evidence.plan.baseline.to_json()
     blocks = {record["block"] for record in evidence.records}
     without = blocks - {
         record["block"] for record in evidence.records if dict(record["cell"]) == base
@@ -114,7 +116,7 @@ def variance_components(evidence: Evidence) -> Answer:
     """
     trials, plan = evidence.trials, evidence.plan
     complete = trials[trials["block"] <= plan.profile.blocks]
-    keyed = complete.assign(cell_count=complete.groupby(CELL, dropna=False).ngroup())
+    keyed = complete.assign(cell_count=complete.groupby(factors_of(trials), dropna=False).ngroup())
     bound_percent = plan.bounds["equivalence_percent"]
     texts, apart = [], False
     for name, metric in {"throughput": "throughput_ops_s", "power": "power_w"}.items():
@@ -166,7 +168,7 @@ def _devices(trials: pd.DataFrame) -> str:
 def _as_planned(record: Record, planned: Mapping[str, PlannedTrial]) -> bool:
     entry = planned.get(record["trial"])
     return entry is not None and (
-        values_of(entry.cell) == dict(record["cell"])
+        entry.cell.to_json() == record["cell"]
         and (entry.block, entry.order, entry.seed)
         == (record["block"], record["order"], record["seed"])
     )

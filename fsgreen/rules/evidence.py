@@ -91,7 +91,7 @@ class Evidence:
         return None if level is None else str(level)
 
     def labels(self, cells: pd.DataFrame) -> list[str]:
-        """Return rows of a table with the columns `CELL` as people write them."""
+        """Return rows of a table that name cells as people write them."""
         constants = self.plan.constants
         return [cell_label(cell, constants) for cell in cells.to_dict("records")]
 

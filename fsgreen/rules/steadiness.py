@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from fsgreen import design, stats
-from fsgreen.reduce import CELL, measured
+from fsgreen.reduce import factors_of, measured
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 
@@ -42,7 +42,7 @@ def changes_inside_trials(evidence: Evidence) -> Answer:
 
 def inconsistent_cells(evidence: Evidence) -> Answer:
     """Rule 24: cells most of whose trials have no steady state, classified again."""
-    states = evidence.trials.groupby(CELL, dropna=False)["steady"].agg(
+    states = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["steady"].agg(
         lambda trials: stats.classify_cell(list(trials))
     )
     found = states[states == "inconsistent"].reset_index()
@@ -82,7 +82,7 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
 def enough_trials(evidence: Evidence) -> Answer:
     """Rule 26: trials of each cell, counted again."""
     least = evidence.plan.bounds["minimum_trials"]
-    counts = evidence.trials.groupby(CELL, dropna=False).size()
+    counts = evidence.trials.groupby(factors_of(evidence.trials), dropna=False).size()
     few = counts[counts < least].reset_index()
     if len(few):
         labels = listed(evidence.labels(few))
@@ -152,7 +152,7 @@ def _drift_together(trials: pd.DataFrame) -> tuple[bool, str]:
     free = trials[trials["load_ops_s"].isna()]
     if free.empty:
         return False, ""
-    cells = free.groupby(CELL, dropna=False).ngroup()
+    cells = free.groupby(factors_of(free), dropna=False).ngroup()
     drift = stats.order_drift(cells, free["block"], free["order"], free["throughput_ops_s"])
     within, p_values = drift.within_percent, stats.holm([drift.between_p, drift.within_p])
     found = ""

@@ -48,7 +48,7 @@ def without_reason(plan: Plan, study: Study | None) -> list[str]:
         return found
     longest_s = max(profile.measure_s for profile in study.profiles.values())
     # Readers end by themselves: for them the phase is a limit.
-    timed = any(cell.readers is None for cell in plan.cells)
+    timed = any("readers" not in cell for cell in plan.cells)
     if timed and plan.profile.measure_s < longest_s and not _speaks(told, LENGTH):
         found.append(f"{plan.profile.measure_s:g} s measured instead of {longest_s:g} s")
     counts = _left_out(plan, study, told)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.reduce import CELL
+from fsgreen.reduce import factors_of
 from fsgreen.rules.answer import (
     SAME,
     Answer,
@@ -30,7 +30,8 @@ VARIATION = ("cv_percent", "range_percent", "throughput_p5_ops_s", "throughput_p
 
 def totals_over_totals(evidence: Evidence) -> Answer:
     """Rule 29: rates of each cell computed again as totals over totals, energy as a mean."""
-    groups = evidence.trials.groupby(CELL, dropna=False)
+    of_cell = factors_of(evidence.trials)
+    groups = evidence.trials.groupby(of_cell, dropna=False)
     totals = groups[["work_ops", "duration_s", "energy_j"]].sum()
     again = pd.DataFrame(
         {
@@ -39,7 +40,7 @@ def totals_over_totals(evidence: Evidence) -> Answer:
             "energy_j": totals["energy_j"] / groups.size(),
         }
     )
-    both = evidence.cells.merge(again.reset_index(), on=CELL, suffixes=("", "_again"))
+    both = evidence.cells.merge(again.reset_index(), on=of_cell, suffixes=("", "_again"))
     if len(both) < len(evidence.cells):
         return fired("cells.csv has cells that no trial is of")
     wrong = both[
@@ -58,7 +59,7 @@ def absolute_values(evidence: Evidence) -> Answer:
     if effects.empty:
         return not_asked("no ratio is formed: nothing is compared")
     metric = {"throughput": "throughput_ops_s", "efficiency": "efficiency_ops_j"}
-    named = [factor for factor in CELL if factor in effects]
+    named = factors_of(effects)
     known = {
         _side(name, [cell[factor] for factor in named])
         for cell in evidence.cells.to_dict("records")
@@ -109,7 +110,7 @@ def nothing_deleted(evidence: Evidence) -> Answer:
     if silent:
         return fired(f"set aside without a reason: {listed(silent)}")
     aside = f"; {len(evidence.invalid)} set aside, each with its reason" if evidence.invalid else ""
-    speed = evidence.trials.groupby(CELL, dropna=False)["throughput_ops_s"]
+    speed = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["throughput_ops_s"]
     far = evidence.trials["trial"][speed.transform(_far).astype(bool)]
     named = f" ({listed(far)})" if len(far) else ""
     return quiet(

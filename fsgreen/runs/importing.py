@@ -14,9 +14,10 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths, trial
+from fsgreen.design import factors
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.importers.text import Report, some
-from fsgreen.reduce import CELL, write_table
+from fsgreen.reduce import write_table
 from fsgreen.runs import energibridge, experiment_runner, filebench, fio, phoronix
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import LEVELS, UNITS, Meanings, number
@@ -39,7 +40,7 @@ AGREEMENT = 0.05
 """How far energy may be from power times duration, and work from throughput times duration."""
 
 COLUMNS = (
-    *("campaign", "trial", "block", *CELL, "boundary", "duration_s", "work_ops"),
+    *("campaign", "trial", "block", *factors.names(), "boundary", "duration_s", "work_ops"),
     *("throughput_ops_s", "bandwidth_b_s", "energy_j", "power_w", "efficiency_ops_j"),
     *("latency_p50_s", "latency_p95_s", "latency_p99_s"),
 )

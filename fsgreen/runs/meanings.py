@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from fsgreen.design import FACTORS
+from fsgreen.design import factors
 from fsgreen.errors import FsgreenError, unknown
 
 ASIDE = "aside"
@@ -34,7 +34,7 @@ UNITS: Mapping[str, tuple[str, float]] = {
 }
 """What `--map` takes for a quantity, and the column and factor that it stands for."""
 
-LEVELS = (*FACTORS, "block")
+LEVELS = (*factors.names(), "block")
 MEANINGS = (*LEVELS, *UNITS, ASIDE)
 
 READINGS: Mapping[str, tuple[str, ...]] = {

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import stats as distributions
 
 from fsgreen import stats
-from fsgreen.reduce import CELL
+from fsgreen.design import factors
+from fsgreen.reduce import factors_of
 
 Floats = NDArray[np.float64]
 
@@ -122,7 +123,7 @@ def describe(trials: pd.DataFrame) -> list[str]:
 
 
 def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
-    levels = [str(cell[name]) for name in CELL if pd.notna(cell.get(name))]
+    levels = [str(cell[name]) for name in factors.names(cell) if pd.notna(cell[name])]
     yield f"{' '.join(levels) or 'all runs'}, n = {cell['n']}"
     for name, (column, _, _) in METRICS.items():
         unit = column.removeprefix(f"{name}_")
@@ -138,7 +139,7 @@ def _with_interval(value: float, low: float, high: float) -> str:
 
 def _cells(trials: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield the levels and the runs of each cell; `default` comes before other options."""
-    known = [column for column in CELL if column in trials]
+    known = factors_of(trials)
     if not known:
         yield {}, trials
         return

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from fsgreen.design import LEVELS
+from fsgreen.design import factors
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.simdisk import Control
 
@@ -56,8 +56,9 @@ def require_root(kind: str) -> None:
 
 def check_device_state(name: str) -> None:
     """Raise `FsgreenError` if this is no state of a device."""
-    if name not in LEVELS["device"]:
-        raise unknown("device state", name, LEVELS["device"], next_step="docs/state.md lists them")
+    known = [str(level) for level in factors.get("device").levels]
+    if name not in known:
+        raise unknown("device state", name, known, next_step="docs/state.md lists them")
 
 
 def refuse_simulated(kind: str, conditions: Conditions) -> None:
@@ -79,7 +80,7 @@ class DeviceState:
     Attributes
     ----------
     name : str
-        One of `design.LEVELS["device"]`.
+        One of the levels of the factor `device`.
     written_b : int
         Bytes written to the device meanwhile, as the kernel counted them, mkfs not included.
     discarded_b : int

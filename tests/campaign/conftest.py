@@ -128,7 +128,9 @@ def plan(bed: testbeds.Testbed) -> design.Plan:
     """Return a plan of one block with two cells on the file system of the directory."""
     study = design.load_study("fast10")
     quick = replace(study.profiles["quick"], blocks=1, **PHASES)
-    cells = tuple(design.Cell(name, "ext4") for name in ("webserver", "varmail"))
+    cells = tuple(
+        design.Cell(workload=name, file_system="ext4") for name in ("webserver", "varmail")
+    )
     calm = {
         **study.bounds,
         "others_percent": 101,

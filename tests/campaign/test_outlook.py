@@ -13,8 +13,11 @@ from fsgreen.campaign import outlook
 from fsgreen.campaign.pace import Pace
 from fsgreen.design import Cell, Measured, Plan
 
-BASE = Cell("webserver", "ext3")
-CALM, WIDE = Cell("varmail", "xfs"), Cell("varmail", "xfs", "blk1k")
+BASE = Cell(workload="webserver", file_system="ext3")
+CALM, WIDE = (
+    Cell(workload="varmail", file_system="xfs"),
+    Cell(workload="varmail", file_system="xfs", option="blk1k"),
+)
 CELLS = [BASE, CALM, WIDE]
 RATES = [80.0, 120.0, 100.0, 90.0, 110.0]
 

@@ -9,7 +9,11 @@ from fsgreen import trial
 from fsgreen.campaign.pace import Pace
 from fsgreen.design import Cell
 
-MAIL, WEB, NEW = Cell("varmail", "xfs"), Cell("webserver", "xfs"), Cell("oltp", "xfs")
+MAIL, WEB, NEW = (
+    Cell(workload="varmail", file_system="xfs"),
+    Cell(workload="webserver", file_system="xfs"),
+    Cell(workload="oltp", file_system="xfs"),
+)
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def test_a_cell_takes_what_it_took_and_an_unseen_one_what_its_workload_took(pace
     pace.add(MAIL, 20, counts=True)
     pace.add(WEB, 60, counts=True)
     assert pace.total_s([MAIL]) == 20
-    assert pace.total_s([Cell("varmail", "ext2")]) == 20
+    assert pace.total_s([Cell(workload="varmail", file_system="ext2")]) == 20
     assert pace.total_s([NEW]) == 40, "what any trial took"
     assert pace.total_s([MAIL, WEB, NEW]) == 120
 

@@ -54,10 +54,17 @@ def plan() -> design.Plan:
     """Two cells that differ in the disk, its part, its queue and the readers."""
     study = design.load_study("nfstricks03")
     cells = (
-        Cell("sequential-readers", "ext2", readers=1, disk="wd200bb", partition=1, queue_depth=1),
         Cell(
-            "sequential-readers",
-            "ext2",
+            workload="sequential-readers",
+            file_system="ext2",
+            readers=1,
+            disk="wd200bb",
+            partition=1,
+            queue_depth=1,
+        ),
+        Cell(
+            workload="sequential-readers",
+            file_system="ext2",
             readers=2,
             disk="ddys-t36950n",
             partition=4,

@@ -57,7 +57,7 @@ def test_a_campaign_older_than_the_texts_goes_on_and_records_them(
     del identity["workloads"]
     trial.write_json(begun.folder / "campaign.json", identity)
     (found,) = trial.list_trials(campaign.run(single, "demo", testbed=bed).folder)
-    workload = fitting.load_workload(plan.trials[0].cell.workload)
+    workload = fitting.load_workload(plan.trials[0].cell["workload"])
     assert found.record["workload_sha256"] == workload.text_sha256()
 
 

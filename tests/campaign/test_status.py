@@ -8,7 +8,10 @@ import synthetic
 from fsgreen import campaign, trial
 from fsgreen.design import Cell, Plan
 
-CELLS = [Cell("webserver", "ext3"), Cell("varmail", "xfs")]
+CELLS = [
+    Cell(workload="webserver", file_system="ext3"),
+    Cell(workload="varmail", file_system="xfs"),
+]
 
 
 def begin(name: str, plan: Plan, blocks: int, scatter: float = 0.0) -> str:
@@ -17,7 +20,7 @@ def begin(name: str, plan: Plan, blocks: int, scatter: float = 0.0) -> str:
     folder = campaign.Campaign(name).folder
     for planned in plan.trials:
         if planned.block <= blocks:
-            wide = scatter * (-1) ** planned.block if planned.cell.workload == "varmail" else 0
+            wide = scatter * (-1) ** planned.block if planned.cell["workload"] == "varmail" else 0
             synthetic.write_trial(folder, name, plan, planned, ops=round(1000 * (1 + wide)))
     return shown(name)
 
@@ -102,6 +105,6 @@ def test_a_machine_that_was_never_calm_does_not_fill_the_screen() -> None:
 
 
 def test_a_cell_that_varies_the_device_is_named_with_it() -> None:
-    aged = Cell("varmail", "xfs", device="aged")
+    aged = Cell(workload="varmail", file_system="xfs", device="aged")
     text = begin("aged", synthetic.make_plan([CELLS[0], aged], 5, 50), 5, scatter=0.05)
     assert "would bring varmail/xfs/aged under" in text

@@ -17,7 +17,11 @@ from fsgreen.campaign import drive
 from fsgreen.design import Cell, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 
-CELLS = [Cell("webserver", "ext3"), Cell("webserver", "xfs"), Cell("webserver", "xfs", "blk1k")]
+CELLS = [
+    Cell(workload="webserver", file_system="ext3"),
+    Cell(workload="webserver", file_system="xfs"),
+    Cell(workload="webserver", file_system="xfs", option="blk1k"),
+]
 LEAST, MOST = 3, 6
 
 Act = Callable[[PlannedTrial], str | None]
@@ -25,7 +29,7 @@ Act = Callable[[PlannedTrial], str | None]
 
 def ops_of(planned: PlannedTrial) -> int:
     """The option scatters for good, the others stay within a per cent."""
-    scatter = 0.4 if planned.cell.option == "blk1k" else 0.01
+    scatter = 0.4 if planned.cell["option"] == "blk1k" else 0.01
     return round(1000 * (1 + random.Random(planned.trial).uniform(-scatter, scatter)))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fsgreen import audit, campaign, design, testbeds, trial
+from fsgreen import audit, campaign, testbeds, trial
 from fsgreen.campaign import drive
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
@@ -66,7 +66,7 @@ def test_a_cache_in_another_state_does_not_count_and_is_not_worked_on(
 ) -> None:
     runs: list[int] = []
     behave(lambda summary: runs.append(1))
-    cell = replace(plan.baseline, cache="warm" if cache == "warm" else None)
+    cell = plan.baseline.but(cache="warm" if cache == "warm" else None)
     with pytest.raises(FsgreenError, match="broke a rule"):
         campaign.run(of_cells(plan, cell), "demo", testbed=Cached(bed, share))  # type: ignore[arg-type]
     reasons = {
@@ -111,8 +111,14 @@ def test_warm_and_aged_are_made_verified_and_in_the_record_and_the_tables(
 ) -> None:
     from fsgreen import reduce
 
-    cells = Cell("webserver", "ext4"), Cell("webserver", "ext4", cache="warm", device="aged")
-    asked = replace(of_cells(plan, *cells), constants=dict(design.CONSTANTS))
+    cells = (
+        Cell(workload="webserver", file_system="ext4"),
+        Cell(workload="webserver", file_system="ext4", cache="warm", device="aged"),
+    )
+    asked = replace(
+        of_cells(plan, *cells),
+        constants={"cache": "cold", "device": "initial", "scheduler": "none"},
+    )
     campaign.run(asked, "demo", testbed=loop)
     plain, changed = trial.list_trials(campaign.Campaign("demo").folder)
     assert checks_of(plain)[7].startswith("cold: 0.0 %")

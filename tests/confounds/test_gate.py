@@ -9,10 +9,11 @@ import synthetic
 import synthetic_readers
 
 from fsgreen import confounds, paths, reduce
+from fsgreen.analysis import standard
+from fsgreen.analysis.comparisons import USUAL, pairs_of
+from fsgreen.analysis.effects import TREATMENTS, effects_table
 from fsgreen.confounds import KNOWN, Gate, Size, sentence
-from fsgreen.papers.effects import effects_table
-from fsgreen.papers.fast10 import analyse
-from fsgreen.reduce import CELL
+from fsgreen.design import factors
 from fsgreen.stats import Estimate
 
 LARGE = Size(43.0, 40.0, 46.0, 2.0, 1e-6, "3 and 1")
@@ -28,7 +29,7 @@ XFS = {**OUTER, "file_system": "xfs"}
 def gate(trials, size=LARGE, **sizes):
     """The gate of trials given as (cell, levels of confounds that are not alike)."""
     rows = [
-        {**dict.fromkeys(CELL), **dict.fromkeys(KNOWN, "alike"), **cell, **levels}
+        {**dict.fromkeys(factors.names()), **dict.fromkeys(KNOWN, "alike"), **cell, **levels}
         for cell, levels in trials
     ]
     every = {name: sizes.get(name, size) for name in KNOWN}
@@ -151,8 +152,9 @@ def test_sharing_among_readers_does_not_change_a_total():
 def test_a_table_gets_its_columns_and_the_report_its_sentence():
     """Numbers of a table that was read again are floats and NaN: they name the same cells."""
     trials = synthetic.trials_frame(synthetic.cells(["webserver"], ["ext3", "xfs"]))
-    effects = effects_table(trials, analyse.comparisons(trials), synthetic.BOUNDS)
-    cells = [dict(row) for row in trials[[*CELL]].drop_duplicates().to_dict("records")]
+    effects = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
+    of_cells = trials[factors.names(trials)].drop_duplicates()
+    cells = of_cells.to_dict("records")
     held = gate([(cell, {}) for cell in cells]).flags(effects)
     assert held["gate"].tolist() == ["passed", "passed"]
     assert "None of the 2 comparisons is flagged" in sentence(held)
@@ -199,7 +201,8 @@ def test_levels_are_what_the_records_say(campaign):
         record["checks"] = [{"rule": 7, "ok": True, "detail": "cold"}]
 
     rewrite(campaign, as_measured)
-    (row,) = confounds.held(campaign).drop(columns=CELL).drop_duplicates().to_dict("records")
+    held = confounds.held(campaign).drop(columns=factors.names()).drop_duplicates()
+    (row,) = held.to_dict("records")
     assert row == {
         PLACE: "the whole device",
         "requests in flight": "128 in the host",
@@ -232,7 +235,7 @@ def test_in_a_directory_the_place_is_nobodys(campaign):
 
 def test_the_analysis_writes_what_the_gate_says(campaign):
     reduce.write(campaign)
-    analyse.write(campaign)
+    standard.write(campaign)
     effects = reduce.read_table(campaign, "effects")
     assert set(confounds.COLUMNS) <= set(effects.columns)
     assert effects["gate"].tolist() == ["unknown", "unknown"]
@@ -254,7 +257,7 @@ def test_sizes_of_another_disk_or_of_one_quarter_let_nothing_pass():
 
     def ruling(one, other, levels):
         facts = [
-            {**dict.fromkeys(CELL), **dict.fromkeys(KNOWN, "alike"), **cell, **of}
+            {**dict.fromkeys(factors.names()), **dict.fromkeys(KNOWN, "alike"), **cell, **of}
             for cell, of in zip((one, other), levels, strict=True)
         ]
         probed = {"disk": "wd200bb", "partition": 1}

@@ -220,7 +220,7 @@ def test_a_study_with_a_factorial_is_planned_in_complete_blocks(tmp_path) -> Non
     plan = design.make_plan(design.read_study(tmp_path / "fast10.yaml"), "quick")
     assert len(plan.cells) == 8 + 7, "the default is there already"
     ((default, found),) = factorials_of(plan.cells)
-    assert default == design.Cell("varmail", "xfs")
+    assert default == design.Cell(workload="varmail", file_system="xfs")
     assert (found.options, found.resolution) == (("noatime", "blk2k", "agcnt8", "isz1k"), 4)
     assert "  noatime:blk2k cannot be told from agcnt8:isz1k" in describe(plan.cells)
 
@@ -251,7 +251,7 @@ def test_a_combination_beside_its_options_is_a_design_without_being_declared() -
     """fast10's own blk2k+agcnt64."""
     plan = design.make_plan(design.load_study("fast10"), "full")
     found = factorials_of(plan.cells)
-    assert {default.file_system for default, _ in found} == {"xfs"}
+    assert {default["file_system"] for default, _ in found} == {"xfs"}
     assert {made.options for _, made in found} == {("blk2k", "agcnt64")}
     assert describe(plan.cells) == [
         "factorial of fileserver-xfs, oltp-xfs, varmail-xfs, webserver-xfs:",
@@ -301,8 +301,12 @@ def test_options_in_two_orders_are_one_design() -> None:
 
 def test_designs_of_two_loads_are_two() -> None:
     runs = declared_options({"options": ["a", "b"]})
-    cells = [design.Cell("varmail", "xfs", run, load) for run in runs for load in (None, 100.0)]
-    assert [default.load_ops_s for default, _ in factorials_of(cells)] == [None, 100.0]
+    cells = [
+        design.Cell(workload="varmail", file_system="xfs", option=run, load_ops_s=load)
+        for run in runs
+        for load in (None, 100.0)
+    ]
+    assert [default.get("load_ops_s") for default, _ in factorials_of(cells)] == [None, 100.0]
 
 
 def test_the_plan_command_refuses_options_that_exclude_each_other(monkeypatch, capsys) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import synthetic
 
@@ -29,7 +27,12 @@ def test_a_fixed_number_of_blocks_is_no_span() -> None:
 
 
 def test_what_varies_and_what_does_not_and_what_is_left_out() -> None:
-    text = shown([Cell("webserver", "xfs"), Cell("webserver", "xfs", device="aged")])
+    text = shown(
+        [
+            Cell(workload="webserver", file_system="xfs"),
+            Cell(workload="webserver", file_system="xfs", device="aged"),
+        ]
+    )
     varies, _, rest = text.partition("what does not:")
     assert "  device: initial, aged" in varies
     assert "file_system" not in varies
@@ -42,17 +45,19 @@ def test_what_varies_and_what_does_not_and_what_is_left_out() -> None:
 
 def test_what_no_cell_has_is_not_told_and_what_some_lack_is() -> None:
     """A study of a real disk says nothing of simulated ones."""
-    cell = Cell("sequential-readers", "ext2")
+    cell = Cell(workload="sequential-readers", file_system="ext2")
     assert "disk" not in shown([cell])
-    disk = replace(cell, disk="wd200bb", queue_depth=1)
-    text = shown([replace(disk, readers=32), cell, replace(disk, readers=8)])
+    disk = cell.but(disk="wd200bb", queue_depth=1)
+    text = shown([disk.but(readers=32), cell, disk.but(readers=8)])
     assert "  readers: the workload's own, 8, 32" in text
     assert "  disk: the testbed's own, wd200bb" in text
 
 
 def test_readers_that_end_by_themselves_take_at_most_as_long_as_they_may() -> None:
     """The length of their phase is a limit, and the campaign is over long before it."""
-    assert "at most 52 s" in shown([Cell("sequential-readers", "ext2", readers=n) for n in (1, 8)])
+    assert "at most 52 s" in shown(
+        [Cell(workload="sequential-readers", file_system="ext2", readers=n) for n in (1, 8)]
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from fsgreen import design
 from fsgreen.design import Cell, Measured, Plan
 
 CELLS = [
-    Cell("webserver", "ext3"),
-    Cell("webserver", "ext3", "dtlg"),
-    Cell("webserver", "xfs"),
-    Cell("webserver", "xfs", "blk1k"),
-    Cell("varmail", "xfs", "blk1k"),
+    Cell(workload="webserver", file_system="ext3"),
+    Cell(workload="webserver", file_system="ext3", option="dtlg"),
+    Cell(workload="webserver", file_system="xfs"),
+    Cell(workload="webserver", file_system="xfs", option="blk1k"),
+    Cell(workload="varmail", file_system="xfs", option="blk1k"),
 ]
 
 
@@ -138,9 +138,12 @@ def test_a_narrow_cell_goes_on_only_beside_one_that_is_wide() -> None:
 
 
 def test_a_cell_is_compared_with_those_that_differ_from_it_in_one_factor() -> None:
-    plain, aged = Cell("varmail", "xfs"), Cell("varmail", "xfs", device="aged")
-    option = Cell("varmail", "xfs", "noatime")
-    both = Cell("varmail", "xfs", "noatime", device="aged")
+    plain, aged = (
+        Cell(workload="varmail", file_system="xfs"),
+        Cell(workload="varmail", file_system="xfs", device="aged"),
+    )
+    option = Cell(workload="varmail", file_system="xfs", option="noatime")
+    both = Cell(workload="varmail", file_system="xfs", option="noatime", device="aged")
     plan = synthetic.make_plan([CELLS[0], plain, aged, option, both])
     assert design.companions(plan, [both]) - {both} == {CELLS[0], aged, option}
     assert design.companions(plan, [aged]) - {aged} == {CELLS[0], plain}
@@ -148,8 +151,11 @@ def test_a_cell_is_compared_with_those_that_differ_from_it_in_one_factor() -> No
 
 def test_a_cell_that_widens_late_has_ended_when_the_campaign_has() -> None:
     """It missed a block, so that it never gets as many trials as there are blocks."""
-    plain, aged = Cell("varmail", "xfs"), Cell("varmail", "xfs", device="aged")
-    wide = Cell("varmail", "xfs", "noatime", device="aged")
+    plain, aged = (
+        Cell(workload="varmail", file_system="xfs"),
+        Cell(workload="varmail", file_system="xfs", device="aged"),
+    )
+    wide = Cell(workload="varmail", file_system="xfs", option="noatime", device="aged")
     plan = synthetic.make_plan([CELLS[0], plain, aged, wide], 2, 5)
     late = {(aged, 3): 3.0, (plain, 4): 3.0}
     values = {

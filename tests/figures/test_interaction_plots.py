@@ -6,9 +6,9 @@ import pytest
 import synthetic
 
 from fsgreen import figures
+from fsgreen.analysis.interactions import drawable, interactions_table
 from fsgreen.design.cell import cells_of
 from fsgreen.figures.interactions import interaction_panels
-from fsgreen.papers.interactions import drawable, interactions_table
 
 
 def pairs(options=("noatime", "isz1k"), fraction="full", speed=None, metric="throughput"):

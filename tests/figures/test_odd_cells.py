@@ -3,8 +3,8 @@
 import numpy as np
 import synthetic
 
+from fsgreen.analysis.cells import cells_table
 from fsgreen.figures import odd, odd_cells
-from fsgreen.papers.cells import cells_table
 
 CELLS = synthetic.cells(["webserver"], ["ext3", "xfs"])
 

@@ -5,8 +5,8 @@ import synthetic
 from latencies import cell, peak_at
 
 from fsgreen import figures
+from fsgreen.analysis.latency_profiles import profile_effects
 from fsgreen.figures.style import COLOUR
-from fsgreen.papers.latency_profiles import profile_effects
 
 
 def drawn(one, other):

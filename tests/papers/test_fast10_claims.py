@@ -8,14 +8,14 @@ import pytest
 import synthetic
 
 from fsgreen import design, paths
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.ledger import claims_table, declared, parts_table
 from fsgreen.claims import VERDICTS, combine, load_claims
-from fsgreen.papers.cells import cells_table
 from fsgreen.papers.fast10.claims import PAPER, judge_all
 from fsgreen.papers.fast10.measured import Bench
 from fsgreen.papers.fast10.measured import test as put_to_test
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
-from fsgreen.papers.ledger import claims_table, declared, parts_table
 
 CELLS = [
     *synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED)),
@@ -118,7 +118,13 @@ def test_a_testbed_that_the_claim_excludes_decides_nothing():
 
 def test_a_campaign_of_two_cells_says_what_is_missing():
     """The quick profile has few cells and two blocks: no verdict, no crash, a list of needs."""
-    few = bench([design.Cell("webserver", "ext4"), design.Cell("webserver", "xfs")], blocks=2)
+    few = bench(
+        [
+            design.Cell(workload="webserver", file_system="ext4"),
+            design.Cell(workload="webserver", file_system="xfs"),
+        ],
+        blocks=2,
+    )
     table = claims_table(PAPER, judge_all(few, "loop", Printed.load()), "loop", "modelled")
     measured = table[table["basis"] == "measured"]
     assert set(measured["slug"]) <= {"stat_protocol"}
@@ -226,7 +232,7 @@ def test_group_sizes_are_read_from_what_mkfs_made(isz1k, verdict):
 
 
 LOADS = [
-    design.Cell("webserver", fs, load_ops_s=load)
+    design.Cell(workload="webserver", file_system=fs, load_ops_s=load)
     for fs in ("ext2", "ext3", "xfs")
     for load in (2000.0, 4000.0, 9500.0)
 ]

@@ -6,11 +6,12 @@ import pytest
 import synthetic
 
 from fsgreen import design
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.comparisons import USUAL, pairs_of
+from fsgreen.analysis.effects import TREATMENTS, effects_table
+from fsgreen.analysis.tables import as_tex
 from fsgreen.confounds import KNOWN, Gate, Size
 from fsgreen.figures.confounds import FLAG
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import effects_table
-from fsgreen.papers.fast10.analyse import comparisons
 from fsgreen.papers.fast10.figures import (
     configurations,
     cpu_split,
@@ -27,10 +28,13 @@ from fsgreen.papers.fast10.tables import (
     then_and_now,
     workload_parameters,
 )
-from fsgreen.papers.tables import as_tex
 
 PRINTED = Printed.load()
-LOADS = [design.Cell("webserver", fs, load_ops_s=x) for fs in ("ext2", "xfs") for x in (2e3, 5e3)]
+LOADS = [
+    design.Cell(workload="webserver", file_system=fs, load_ops_s=x)
+    for fs in ("ext2", "xfs")
+    for x in (2e3, 5e3)
+]
 CELLS = [
     *synthetic.cells(WORKLOADS, ["ext2", "ext3", "xfs"]),
     *synthetic.cells(["webserver"], ["ext3"], ["dtlg", "wrbck"]),
@@ -41,7 +45,7 @@ CELLS = [
 def tables(of=CELLS, **frame):
     trials = synthetic.trials_frame(of, **frame)
     cells = cells_table(trials, synthetic.BOUNDS)
-    return cells, effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    return cells, effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
 
 
 def bars(name, workload, metric, of=CELLS, **frame):
@@ -111,7 +115,7 @@ def test_figure_1_shows_limited_file_systems_only():
 
 def test_a_campaign_without_the_cells_says_so():
     """The quick profile may lack a workload: an honest sentence instead of a figure."""
-    only = [design.Cell("oltp", "ext4")]
+    only = [design.Cell(workload="oltp", file_system="ext4")]
     cells, _ = tables(only)
     for figure in (
         power_by_load(cells, PRINTED.points("1")),
@@ -189,7 +193,7 @@ def test_table_1_scales_files_but_the_size_for_oltp():
 def test_rows_of_table_2_do_not_depend_on_the_run():
     """Options of two file systems that fast10 lacks stood in the order of a set: other bytes."""
     of = [
-        design.Cell("webserver", file_system, option)
+        design.Cell(workload="webserver", file_system=file_system, option=option)
         for file_system in ("ext4", "btrfs")
         for option in ("default", "relatime", "noatime", "dtlg")
     ]
@@ -275,7 +279,9 @@ def test_micro_benchmarks_have_a_row_each_also_if_not_run(monkeypatch):
 def test_a_file_system_without_a_colour_is_shown_under_its_name(monkeypatch):
     """A directory is measured on whatever it lies on: overlay in a container, tmpfs elsewhere."""
     monkeypatch.setitem(synthetic.SPEED, "overlay", 1.0)
-    loads = [design.Cell("webserver", "overlay", load_ops_s=x) for x in (2e3, 5e3)]
+    loads = [
+        design.Cell(workload="webserver", file_system="overlay", load_ops_s=x) for x in (2e3, 5e3)
+    ]
     here = [*synthetic.cells(WORKLOADS, ["overlay"]), *loads]
     cells, _ = tables(here)
     assert "overlay" in [

@@ -2,9 +2,9 @@
 
 import synthetic
 
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import effects_table
-from fsgreen.papers.fast10.analyse import comparisons
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.comparisons import USUAL, pairs_of
+from fsgreen.analysis.effects import TREATMENTS, effects_table
 from fsgreen.papers.fast10.numbers import _leaders
 
 CELLS = synthetic.cells(["webserver"], ["ext2", "ext3", "xfs"])
@@ -14,7 +14,7 @@ def leader(unsteady, **frame):
     trials = synthetic.trials_frame(CELLS, **frame)
     trials.loc[trials["file_system"].isin(unsteady), "steady"] = "no steady state"
     cells = cells_table(trials, synthetic.BOUNDS)
-    effects = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    effects = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
     (row,) = _leaders(cells, effects)
     return row
 

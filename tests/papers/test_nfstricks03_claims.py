@@ -8,16 +8,15 @@ import pytest
 import synthetic_readers
 
 from fsgreen import paths
+from fsgreen.analysis.ledger import VIRTUAL, claims_table, declared, parts_table
 from fsgreen.claims import VERDICTS, combine, load_claims
 from fsgreen.confounds import KNOWN, Gate, Size
-from fsgreen.papers.ledger import VIRTUAL, claims_table, declared, parts_table
 from fsgreen.papers.nfstricks03.claims import PAPER, judge_all
 from fsgreen.papers.nfstricks03.measured import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
+from fsgreen.papers.nfstricks03.reader_claims import Bench
 from fsgreen.papers.nfstricks03.reference import Printed
-from fsgreen.papers.reader_claims import Bench
-from fsgreen.papers.zones import Zones
-from fsgreen.reduce import CELL
+from fsgreen.papers.nfstricks03.zones import Zones
 
 DISK = """
 [geometry]
@@ -207,7 +206,7 @@ def test_waits_that_do_not_grow_with_the_queue_are_not_proportional(runs):
 def gate_of(runs, **levels):
     """A gate that was told the levels of confounds by a function of a trial's cell."""
     rows = [
-        {**{factor: cell[factor] for factor in CELL}, **dict.fromkeys(KNOWN, "alike")}
+        {**cell, **dict.fromkeys(KNOWN, "alike")}
         | {name: level(cell) for name, level in levels.items()}
         for cell in runs.trials.to_dict("records")
     ]

@@ -7,8 +7,8 @@ import pytest
 import synthetic_readers
 
 from fsgreen import confounds, paths, recommend, reduce, report, virtual
-from fsgreen.papers import interactions
-from fsgreen.papers.nfstricks03 import analyse, claims, figures
+from fsgreen.analysis import interactions, standard
+from fsgreen.papers.nfstricks03 import claims, figures
 from fsgreen.papers.nfstricks03.figures import by_rank, by_readers, schedulers
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed, setup
 from fsgreen.papers.nfstricks03.tables import NOT_RUN, finishes, throughput
@@ -120,7 +120,7 @@ def campaign(tmp_path_factory):
         synthetic_readers.write_raw("quick", plan)
         reduce.write("quick")
         confounds.write("quick")
-        analyse.write("quick")
+        standard.write("quick")
         interactions.write("quick")
         interactions.draw("quick")
         figures.write("quick")

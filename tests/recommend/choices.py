@@ -3,10 +3,10 @@
 import synthetic
 
 from fsgreen import confounds, recommend
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import Config
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.configuration import configuration
 
-NOW = Config("ext3")
+NOW = configuration("ext3")
 CELLS = [
     *synthetic.cells(["varmail"], ["ext2", "ext3", "xfs"]),
     *synthetic.cells(["varmail"], ["ext3"], ["noatime", "dtlg", "wrbck", "blk1k", "blk2k"]),

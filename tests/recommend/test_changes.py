@@ -3,8 +3,8 @@
 import pytest
 
 from fsgreen import recommend
+from fsgreen.analysis.configuration import configuration, parse
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.effects import Config
 from tests.recommend.choices import NOW
 
 
@@ -72,13 +72,13 @@ from tests.recommend.choices import NOW
 )
 def test_what_a_change_takes_is_said_as_a_command(now, then, kind, how):
     """mkfs needs a backup, and nothing else does: to mix them up loses data or a gain."""
-    change = recommend.change(Config.parse(now), Config.parse(then))
+    change = recommend.change(parse(now), parse(then))
     assert (change.kind, change.how) == (kind, how)
 
 
 def test_an_option_that_a_file_system_lacks_is_refused():
     with pytest.raises(FsgreenError, match="unknown option 'dtlg'"):
-        recommend.change(NOW, Config("xfs", "dtlg"))
+        recommend.change(NOW, configuration("xfs", "dtlg"))
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,6 @@ def test_an_option_that_a_file_system_lacks_is_refused():
 )
 def test_a_risk_is_one_that_data_do_not_run_now(now, then, said):
     """Who has no journal loses none; who gives one up must be told."""
-    risk = recommend.change(Config.parse(now), Config.parse(then)).risk
+    risk = recommend.change(parse(now), parse(then)).risk
     assert bool(risk) == bool(said)
     assert said in risk

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsgreen import recommend
+from fsgreen.analysis.configuration import configuration
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.effects import Config
 from tests.recommend.choices import NOW, made, of_throughput, tables
 
 FUZZ = settings(max_examples=round(200 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
@@ -68,9 +68,9 @@ def test_constraints_leave_out_and_say_why():
     _, cells = tables()
     wanted = recommend.Constraints(no_reformat=True, no_relaxed_durability=True)
     admitted, refused = recommend.candidates(cells, "varmail", NOW, wanted)
-    assert admitted == [Config("ext3", "dtlg"), Config("ext3", "noatime")]
-    assert refused[Config("ext3", "blk1k")] == "it takes a reformat"
-    assert "old content" in refused[Config("ext3", "wrbck")]
+    assert admitted == [configuration("ext3", "dtlg"), configuration("ext3", "noatime")]
+    assert refused[configuration("ext3", "blk1k")] == "it takes a reformat"
+    assert "old content" in refused[configuration("ext3", "wrbck")]
 
 
 def test_constraints_that_contradict_what_there_is_are_refused():
@@ -86,4 +86,4 @@ def test_a_file_system_that_a_command_makes_of_this_one_takes_no_reformat():
 
 def test_what_there_is_must_have_been_measured():
     with pytest.raises(FsgreenError, match="did you mean ext3/noatime"):
-        made(now=Config("ext3", "noatme"))
+        made(now=configuration("ext3", "noatme"))

@@ -2,8 +2,8 @@
 
 import synthetic
 
+from fsgreen.analysis.cells import cells_table
 from fsgreen.figures.confounds import FLAG
-from fsgreen.papers.cells import cells_table
 from fsgreen.recommend.forest import forest
 from tests.recommend.choices import gate_of, made, ranked, tables
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from fsgreen import recommend
-from fsgreen.papers.effects import Config
+from fsgreen.analysis.configuration import parse
 from fsgreen.recommend import inplace
 from fsgreen.testbeds import geometry, mounts, open_testbed, options, present
 
@@ -49,14 +49,14 @@ def features(device):
 )
 def test_a_command_does_what_mkfs_would_and_keeps_the_data(testbed, now, then, unmade):
     """Where it does not, the gain that is promised was measured on something else."""
-    old, new = Config.parse(now), Config.parse(then)
+    old, new = parse(now), parse(then)
     for config in (old, new):
-        usable, why = present.usable_here(options.file_system(config.file_system))
+        usable, why = present.usable_here(options.file_system(config["file_system"]))
         if not usable:
-            pytest.skip(f"{config.file_system}: {why}")
-    made = testbed.prepare(new.file_system, new.option)
-    wanted = features(made.device) - unmade, geometry.read(new.file_system, made.device)
-    mount = testbed.prepare(old.file_system, old.option)
+            pytest.skip(f"{config['file_system']}: {why}")
+    made = testbed.prepare(new["file_system"], new["option"])
+    wanted = features(made.device) - unmade, geometry.read(new["file_system"], made.device)
+    mount = testbed.prepare(old["file_system"], old["option"])
     device, folder = mount.device, mount.directory
     (folder / "file").write_bytes(b"kept" * 100_000)
 
@@ -67,10 +67,10 @@ def test_a_command_does_what_mkfs_would_and_keeps_the_data(testbed, now, then, u
         run(tool, *words, *places[tool])
 
     assert step.kind == "offline"
-    assert mounts.holding(folder).file_system == new.file_system
+    assert mounts.holding(folder).file_system == new["file_system"]
     assert (folder / "file").read_bytes() == b"kept" * 100_000
     run("umount", folder)
-    assert (features(device), geometry.read(new.file_system, device)) == wanted
+    assert (features(device), geometry.read(new["file_system"], device)) == wanted
     run("e2fsck", "-f", "-n", device)
 
 

@@ -10,10 +10,10 @@ import pytest
 import synthetic
 
 from fsgreen import design, paths, recommend, reduce
+from fsgreen.analysis import standard
+from fsgreen.analysis.cells import cells_table
 from fsgreen.cli import recommend as command
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.fast10 import analyse
 from tests.recommend.choices import gate_of
 
 MOUNT = {
@@ -38,13 +38,13 @@ def campaign(tmp_path_factory):
         patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
         of = [
             *synthetic.cells(["webserver"], ["ext4", "xfs"]),
-            design.Cell("webserver", "ext4", "noatime"),
-            design.Cell("webserver", "ext4", load_ops_s=50.0),
+            design.Cell(workload="webserver", file_system="ext4", option="noatime"),
+            design.Cell(workload="webserver", file_system="ext4", load_ops_s=50.0),
         ]
         synthetic.write_raw("small", synthetic.make_plan(of, blocks=5))
         record_what_was_held("small")
         reduce.write("small")
-        analyse.write("small")
+        standard.write("small")
         yield "small"
 
 

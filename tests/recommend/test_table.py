@@ -4,7 +4,7 @@ import pytest
 import synthetic
 
 from fsgreen import confounds
-from fsgreen.papers.cells import cells_table
+from fsgreen.analysis.cells import cells_table
 from fsgreen.recommend.verdicts import verdict
 from tests.recommend.choices import gate_of, made, of_throughput, ranked, tables
 

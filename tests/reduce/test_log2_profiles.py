@@ -58,7 +58,7 @@ def test_a_campaign_gives_its_unlimited_trials(tmp_path, monkeypatch):
     """A cell that was held to a load waits on purpose: its latencies are another question."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     cells = synthetic.cells()
-    limited = design.Cell("webserver", "xfs", load_ops_s=100.0)
+    limited = design.Cell(workload="webserver", file_system="xfs", load_ops_s=100.0)
     folder = synthetic.write_raw("small", synthetic.make_plan([*cells, limited]))
     for entry in list((folder / "trials").iterdir()):
         replace_latency(entry, histogram([1500] * 9 + [10**6]))

@@ -7,11 +7,12 @@ import pandas as pd
 import synthetic
 
 from fsgreen import reduce
+from fsgreen.analysis import standard
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.comparisons import USUAL, pairs_of
+from fsgreen.analysis.effects import TREATMENTS, effects_table
 from fsgreen.design import load_study
 from fsgreen.design.blocks import complete_blocks
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import effects_table
-from fsgreen.papers.fast10 import analyse
 from fsgreen.rules import gather
 from fsgreen.rules.reporting import Report
 from fsgreen.rules.trust import JUDGES
@@ -65,7 +66,7 @@ def make_evidence():
     plan = make_plan()
     synthetic.write_raw("sound", plan, probes={"offset": FIGURES, "queue": []})
     reduce.write("sound")
-    analyse.write("sound")
+    standard.write("sound")
     found = gather("sound")
     trials = make_trials(plan)
     rows = trials.set_index("trial")
@@ -75,7 +76,7 @@ def make_evidence():
     ]
     cells = cells_table(trials, plan.bounds)
     cells = cells.assign(shape="unremarkable", normality_p=0.5)
-    effects = effects_table(trials, analyse.comparisons(trials), plan.bounds)
+    effects = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), plan.bounds)
     identity = {**found.identity, "audit": AUDIT, "boundary": "wall", "meters": at_the_wall()}
     return replace(
         found,
@@ -103,7 +104,8 @@ def make_trials(plan):
     """A table like trials.csv for the trials of the plan, in its order."""
     frame = synthetic.trials_frame(CELLS, BLOCKS, boundary="wall")
     names = {
-        (t.cell.workload, t.cell.file_system, t.block): (t.trial, t.order) for t in plan.trials
+        (t.cell["workload"], t.cell["file_system"], t.block): (t.trial, t.order)
+        for t in plan.trials
     }
     keys = zip(frame["workload"], frame["file_system"], frame["block"], strict=True)
     frame[["trial", "order"]] = [names[key] for key in keys]
@@ -203,7 +205,7 @@ def answer(number, evidence):
 def retabled(evidence, trials):
     """The evidence with these trials, and the tables that follow from them."""
     bounds = evidence.plan.bounds
-    effects = effects_table(trials, analyse.comparisons(trials), bounds)
+    effects = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), bounds)
     return replace(
         evidence,
         trials=trials,

@@ -138,7 +138,7 @@ def test_a_steady_device_is_verified_by_what_was_written_wherever_it_is(sound):
 )
 def test_file_systems_that_resisted_aging_are_named(level, cells, state, sound):
     """Rule 8: an aged ext4 beside an xfs that hardly aged are two states under one name."""
-    names = [cell.file_system for cell in sound_campaign.CELLS]
+    names = [cell["file_system"] for cell in sound_campaign.CELLS]
     aged = {
         name: {
             "layout_score_x": level if nth < cells else 0.89,

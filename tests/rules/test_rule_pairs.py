@@ -9,7 +9,8 @@ import sound_campaign
 from sound_campaign import retabled, with_check, with_plan, with_record
 
 from fsgreen import rules
-from fsgreen.papers import effects
+from fsgreen.analysis import effects
+from fsgreen.reduce import factors_of
 from fsgreen.rules import comparison, reporting
 from fsgreen.rules.trust import JUDGES
 
@@ -296,7 +297,7 @@ def flawed(sound, rule, detail):
 def of_first_cell(sound):
     cell = sound_campaign.CELLS[0]
     trials = sound.trials
-    return trials["file_system"] == cell.file_system
+    return trials["file_system"] == cell["file_system"]
 
 
 def states(sound, state, count):
@@ -348,5 +349,5 @@ def test_a_rule_on_the_report_has_both(number):
 
 def test_families_are_those_of_the_table_of_effects(sound):
     """Rule 38 would adjust again by another family than the one that was corrected."""
-    shared = effects.conditions(effects.Config)
+    shared = effects.conditions(factors_of(sound.trials))
     assert comparison.families(sound.effects) == ["kind", "metric", *shared]

@@ -65,12 +65,15 @@ def test_runs_shorter_than_those_of_another_profile_need_a_reason(what, state, s
 @pytest.mark.parametrize(
     ("cell", "what"),
     [
-        (Cell("webserver", "btrfs"), "other file systems"),
-        (Cell("webserver", "btrfs"), "btrfs, which takes a disk of its own"),
-        (Cell("webserver", "ext4", "noatime"), "the options outside the matrix of the profile"),
-        (Cell("webserver", "xfs", load_ops_s=100.0), "loads"),
-        (Cell("open-close", "xfs"), "the micro-benchmarks"),
-        (Cell("webserver", "xfs", readers=4), "all counts of readers in test"),
+        (Cell(workload="webserver", file_system="btrfs"), "other file systems"),
+        (Cell(workload="webserver", file_system="btrfs"), "btrfs, which takes a disk of its own"),
+        (
+            Cell(workload="webserver", file_system="ext4", option="noatime"),
+            "the options outside the matrix of the profile",
+        ),
+        (Cell(workload="webserver", file_system="xfs", load_ops_s=100.0), "loads"),
+        (Cell(workload="open-close", file_system="xfs"), "the micro-benchmarks"),
+        (Cell(workload="webserver", file_system="xfs", readers=4), "all counts of readers in test"),
     ],
 )
 def test_a_matrix_that_was_left_out_needs_a_reason_that_speaks_of_it(cell, what, sound):
@@ -87,10 +90,10 @@ def test_a_matrix_that_was_left_out_needs_a_reason_that_speaks_of_it(cell, what,
 def test_a_combination_of_known_levels_is_set_apart_from_the_nearest_cells(sound):
     """ext4 with an option that only ext3 was given is a matter of options, or of ext4."""
     first, *others = sound_campaign.CELLS
-    known = replace(first, option="noatime")
+    known = first.but(option="noatime")
     trials = tuple(replace(t, cell=known) if t.cell == others[-1] else t for t in sound.plan.trials)
     plan = replace(sound.plan, trials=trials)
-    study = sound_campaign.make_study(plan, more=(replace(others[0], option="noatime"),))
+    study = sound_campaign.make_study(plan, more=(others[0].but(option="noatime"),))
     study = replace(study, matrices={"more": study.matrices["more"]})
     assert subsets.without_reason(plan, study) == ["cells that the study has now (1 of more)"]
     for what in ("options", "file systems"):

@@ -12,10 +12,9 @@ import synthetic
 import typst
 
 from fsgreen import paths, pipeline, reduce, rules
+from fsgreen.analysis import numbers, standard
 from fsgreen.cli import rules as rules_command
 from fsgreen.errors import FsgreenError
-from fsgreen.papers import numbers
-from fsgreen.papers.fast10 import analyse
 from fsgreen.rules.trust import COLUMNS
 
 
@@ -25,7 +24,7 @@ def campaign(tmp_path, monkeypatch):
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     synthetic.write_raw("small", sound_campaign.make_plan(blocks=2))
     reduce.write("small")
-    analyse.write("small")
+    standard.write("small")
     return "small"
 
 
@@ -40,7 +39,7 @@ def shipped(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(folder))
         reduce.write(name)
-        analyse.write(name)
+        standard.write(name)
         yield name
 
 
@@ -122,7 +121,7 @@ def test_the_list_has_source_mode_place_and_where_it_fired(campaign, capsys):
     run_command()
     shown = capsys.readouterr().out
     assert "26 E fired     Has every cell enough trials for an interval?" in shown
-    assert "source Seh, E&S, Gre, Mas; in papers/cells.py, papers/effects.py" in shown
+    assert "source Seh, E&S, Gre, Mas; in analysis/cells.py, analysis/effects.py" in shown
     assert "-> fewer than 5 trials in 3 of 3 cells" in shown
     assert "in small: " in shown
 

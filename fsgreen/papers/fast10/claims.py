@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths
+from fsgreen.analysis.cells import at_baseline
+from fsgreen.analysis.ledger import declared, judge_claims, needed, on_testbed, write_ledger
 from fsgreen.claims import Part
 from fsgreen.confounds import Gate
-from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.fast10.measured import Bench, test
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
-from fsgreen.papers.ledger import declared, judge_claims, needed, on_testbed, write_ledger
 from fsgreen.reduce import read_identity, read_plan, read_table
 from fsgreen.trial import Trial, list_trials
 

@@ -12,12 +12,14 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.cells import TOTALS
+from fsgreen.analysis.configuration import configuration, label, parse
+from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
 from fsgreen.claims import Band, Part, Verdict, band, judge, judge_order, unit_of, written
 from fsgreen.confounds import Gate
-from fsgreen.papers.cells import TOTALS
-from fsgreen.papers.effects import Config, Scatters, sample
+from fsgreen.design import Cell
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, WORKLOADS
-from fsgreen.reduce import CELL
+from fsgreen.reduce import at, factors_of
 
 Numbers = Sequence[Mapping[str, Any]]
 
@@ -51,57 +53,56 @@ class Bench:
     gate: Gate | None = None
 
     @cached_property
-    def unlimited(self) -> frozenset[tuple[str, Config]]:
+    def unlimited(self) -> frozenset[tuple[str, Cell]]:
         """The cells that were measured as fast as they go."""
         rows = self.cells[self.cells["load_ops_s"].isna()]
         names = rows[["workload", "file_system", "option"]].itertuples(index=False)
-        return frozenset((workload, Config(*config)) for workload, *config in names)
+        return frozenset((workload, configuration(*config)) for workload, *config in names)
 
     @cached_property
     def scatters(self) -> Scatters:
         """How far the trials scatter."""
         return Scatters(self.trials)
 
-    def missing(self, *cells: tuple[str, Config]) -> dict[str, Any]:
+    def missing(self, *cells: tuple[str, Cell]) -> dict[str, Any]:
         """Return what a comparison of cells lacks, as fields of a `Part`, or nothing."""
         for _, config in cells:
-            if config.file_system in GONE:
-                return {"needs": self.needs[config.file_system]}
+            if config["file_system"] in GONE:
+                return {"needs": self.needs[config["file_system"]]}
         lacks = tuple(
-            f"{workload} {config}"
+            f"{workload} {label(config)}"
             for workload, config in cells
             if (workload, config) not in self.unlimited
         )
         return {"lacks": lacks} if lacks else {}
 
-    def effect(self, workload: str, configs: Sequence[Config], metric: str) -> stats.Estimate:
+    def effect(self, workload: str, configs: Sequence[Cell], metric: str) -> stats.Estimate:
         """Return a metric, or the mean of a column, of the first configuration over the second."""
         if metric not in TOTALS:
             return stats.effect(*(_column(self.trials, workload, one, metric) for one in configs))
         candidate, baseline = (sample(self.trials, workload, one, metric) for one in configs)
         return stats.effect(candidate, baseline, self.scatters.of(workload, metric, *configs))
 
-    def settled(self, verdict: Verdict, *cells: tuple[str, Config]) -> Verdict:
+    def settled(self, verdict: Verdict, *cells: tuple[str, Cell]) -> Verdict:
         """Return a verdict on cells, inconclusive if one has no steady state (rule 24)."""
         states = [self._row(workload, config)["state"] for workload, config in cells]
         return "inconclusive" if "inconsistent" in states else verdict
 
-    def gated(self, workload: str, configs: Sequence[Config], ratio: stats.Estimate) -> str:
+    def gated(self, workload: str, configs: Sequence[Cell], ratio: stats.Estimate) -> str:
         """Return what the gate says of the first configuration over the second."""
         if self.gate is None:
             return ""
         candidate, baseline = (self._cell(workload, config) for config in configs)
-        return self.gate.rule(candidate, baseline, ("file_system", "option"), ratio).state
+        return self.gate.rule(candidate, baseline, TREATMENTS, ratio).state
 
-    def _cell(self, workload: str, config: Config) -> dict[str, Any]:
+    def _cell(self, workload: str, config: Cell) -> dict[str, Any]:
         """Return the levels of a cell that was measured as fast as it goes."""
         row = self._row(workload, config)
-        return {factor: row[factor] for factor in CELL}
+        return {name: row[name] for name in factors_of(self.cells)}
 
-    def _row(self, workload: str, config: Config) -> pd.Series:
-        rows = self.cells[self.cells["load_ops_s"].isna() & (self.cells["workload"] == workload)]
-        rows = rows[(rows["file_system"] == config.file_system) & (rows["option"] == config.option)]
-        return rows.iloc[0]
+    def _row(self, workload: str, config: Cell) -> pd.Series:
+        of_cell = (self.cells["workload"] == workload) & at(self.cells, config)
+        return self.cells[of_cell & self.cells["load_ops_s"].isna()].iloc[0]
 
     def about_power(self, part: Part) -> Part:
         """Return a part about power as it is, or undecided where power is modelled (rule 19)."""
@@ -129,10 +130,10 @@ def test(entry: Mapping[str, Any], numbers: Numbers, bench: Bench) -> list[Part]
 def _ratio(
     workload: str, declared: Mapping[str, Any], number: Mapping[str, Any], bench: Bench
 ) -> Part:
-    subject = Config.parse(declared["subject"])
-    baseline = Config.parse(declared.get("baseline", f"{subject.file_system}/default"))
+    subject = parse(declared["subject"])
+    baseline = parse(declared.get("baseline", subject["file_system"]))
     metric = METRIC[number["metric"]]
-    what = f"{workload} {metric}: {subject} over {baseline}"
+    what = f"{workload} {metric}: {label(subject)} over {label(baseline)}"
     published, unit = written(number), unit_of(number)
     cells = ((workload, subject), (workload, baseline))
     missing = bench.missing(*cells)
@@ -150,7 +151,7 @@ def _ratio(
 
 
 def _above(workload: str, above: str, below: str, metric: str, bench: Bench) -> Part:
-    configs = [Config.parse(above), Config.parse(below)]
+    configs = [parse(above), parse(below)]
     cells = [(workload, config) for config in configs]
     what, published = f"{workload} {metric}: {above} over {below}", f"{above} above {below}"
     missing = bench.missing(*cells)
@@ -162,7 +163,7 @@ def _above(workload: str, above: str, below: str, metric: str, bench: Bench) -> 
     return Part(what, verdict, "measured", published, target, ours, gate=gate)
 
 
-def _column(trials: pd.DataFrame, workload: str, config: Config, column: str) -> pd.DataFrame:
+def _column(trials: pd.DataFrame, workload: str, config: Cell, column: str) -> pd.DataFrame:
     """Return a column of a cell's trials as a sample whose value is its mean."""
     chosen = sample(trials, workload, config, "throughput")
     return chosen.assign(above=trials.loc[chosen.index, column], below=1.0)
@@ -203,8 +204,8 @@ def _web_over_others(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     target = band(numbers[0], "measured", 0.0)
     for other in WORKLOADS[1:]:
         for file_system in ("ext2", "ext3", "xfs"):
-            config = Config(file_system)
-            what = f"throughput of {config}: webserver over {other}"
+            config = configuration(file_system)
+            what = f"throughput of {label(config)}: webserver over {other}"
             cells = (("webserver", config), (other, config))
             missing = bench.missing(*cells)
             if missing:
@@ -264,11 +265,11 @@ def _equal_power(bench: Bench, numbers: Numbers) -> Iterator[Part]:
 
 
 def _block_groups(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    small, large = Config("ext2", "bg16k"), Config("ext2", "isz1k")
+    small, large = configuration("ext2", "bg16k"), configuration("ext2", "isz1k")
     sizes = {config: _per_group(bench.geometry, config) for config in (small, large)}
-    what = f"blocks in a group of {large}"
+    what = f"blocks in a group of {label(large)}"
     published = f"{numbers[0]['value']:g} Ki blocks"
-    lacks = tuple(str(config) for config, estimate in sizes.items() if estimate is None)
+    lacks = tuple(label(config) for config, estimate in sizes.items() if estimate is None)
     per_group, other = sizes[large], sizes[small]
     if per_group is None or other is None:
         yield Part(what, "not testable here", published=published, lacks=lacks)
@@ -283,16 +284,16 @@ def _block_groups(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         min(per_group.n, other.n),
     )
     target = band(numbers[1], "measured", 0.0)
-    what = f"groups of {large} over those of {small}"
+    what = f"groups of {label(large)} over those of {label(small)}"
     yield Part(what, judge(groups, target), "measured", written(numbers[1]), target, groups)
 
 
-def _per_group(geometry: pd.DataFrame, config: Config) -> stats.Estimate | None:
+def _per_group(geometry: pd.DataFrame, config: Cell) -> stats.Estimate | None:
     """Return the blocks per group of all trials of a configuration: mean, least and most."""
     if "blocks_per_group" not in geometry:
         return None
     names = zip(geometry["file_system"], geometry["option"], strict=True)
-    of_config = [Config(*name) == config for name in names]
+    of_config = [configuration(*name) == config for name in names]
     found = geometry[of_config]["blocks_per_group"].dropna()
     if found.empty:
         return None

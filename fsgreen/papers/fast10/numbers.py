@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen.papers.cells import at_baseline, rate_text, steady
+from fsgreen.analysis.cells import at_baseline, rate_text, steady
+from fsgreen.analysis.numbers import campaign_numbers
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.papers.numbers import campaign_numbers
 from fsgreen.reduce import read_plan, read_table
 
 

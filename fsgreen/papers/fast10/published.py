@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fsgreen.analysis.recompute import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, as_ratio
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.papers.recompute import beyond, holds, implied, inside
 
 Numbers = Sequence[Mapping[str, Any]]
 Recompute = Callable[[Printed, Numbers], Iterator[Part]]

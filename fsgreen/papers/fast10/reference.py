@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from fsgreen.papers.printed import PrintedPaper
+from fsgreen.analysis.printed import PrintedPaper
 
 WORKLOADS = ("webserver", "fileserver", "varmail", "oltp")
 FILE_SYSTEMS = ("ext2", "ext3", "reiserfs", "xfs")

@@ -9,9 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths, virtual
-from fsgreen.claims import Part
-from fsgreen.confounds import Gate
-from fsgreen.papers.ledger import (
+from fsgreen.analysis.ledger import (
     VIRTUAL,
     declared,
     judge_claims,
@@ -19,12 +17,14 @@ from fsgreen.papers.ledger import (
     on_testbed,
     write_ledger,
 )
+from fsgreen.claims import Part
+from fsgreen.confounds import Gate
 from fsgreen.papers.nfstricks03.measured import test
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
+from fsgreen.papers.nfstricks03.reader_claims import Bench
+from fsgreen.papers.nfstricks03.readers import runs_of
 from fsgreen.papers.nfstricks03.reference import Printed
-from fsgreen.papers.reader_claims import Bench
-from fsgreen.papers.readers import runs_of
-from fsgreen.papers.zones import Zones
+from fsgreen.papers.nfstricks03.zones import Zones
 from fsgreen.reduce import read_identity, read_plan, read_table
 
 PAPER = "nfstricks03"

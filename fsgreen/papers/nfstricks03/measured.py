@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,17 +11,18 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.claims import Band, Part, band, by_construction, written
+from fsgreen.design import Cell
+from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers, Pair, about
+from fsgreen.papers.nfstricks03.reader_method import METHOD, Check
+from fsgreen.papers.nfstricks03.reader_waits import WAITS
+from fsgreen.papers.nfstricks03.reader_zones import ZONES, of_file
+from fsgreen.papers.nfstricks03.readers import label
 from fsgreen.papers.nfstricks03.reference import (
     EIGHT,
     FIGURE_3,
     READERS,
     setup,
 )
-from fsgreen.papers.reader_claims import Bench, Numbers, Pair, about
-from fsgreen.papers.reader_method import METHOD, Check
-from fsgreen.papers.reader_waits import WAITS
-from fsgreen.papers.reader_zones import ZONES, of_file
-from fsgreen.papers.readers import Setup
 
 ABOVE = Band(1, math.inf, 1)
 DEFAULTS = (("ide1", "ide4"), ("scsi1 tags", "scsi4 tags"))
@@ -48,7 +48,7 @@ def _runs(bench: Bench, numbers: Numbers) -> Iterator[Part]:
         for scheduler in ("elevator", "n-cscan"):
             one = setup(name, scheduler=scheduler)
             target, count = Band(value, math.inf, 0), partial(_count, bench, one)
-            part = bench.part(f"trials of {one}", target, "34 runs", count, one, unit="")
+            part = bench.part(f"trials of {label(one)}", target, "34 runs", count, one, unit="")
             yield bench.enough(part, value, "thirty-four-runs")
 
 
@@ -198,7 +198,7 @@ def _slowest_against_fastest(bench: Bench, numbers: Numbers) -> Iterator[Part]:
 
 def _tags_fairer(bench: Bench, numbers: Numbers) -> Iterator[Part]:
     elevator, tags = setup("scsi1 no tags"), setup("scsi1 tags")
-    n_cscan = replace(elevator, scheduler="n-cscan")
+    n_cscan = elevator.but(scheduler="n-cscan")
     for what, take, above, below in (
         ("spread, elevator over N-CSCAN", bench.runs.spread, elevator, n_cscan),
         ("spread, N-CSCAN over tags", bench.runs.spread, n_cscan, tags),
@@ -236,7 +236,7 @@ def _spread(bench: Bench, name: str, scheduler: str, target: Band, published: st
     )
 
 
-def _last_over_first_of(bench: Bench, slow: Setup, fast: Setup) -> stats.Estimate:
+def _last_over_first_of(bench: Bench, slow: Cell, fast: Cell) -> stats.Estimate:
     return stats.effect(bench.runs.finish(slow, EIGHT), bench.runs.finish(fast, 1))
 
 
@@ -244,12 +244,12 @@ def _effect_over_effect(bench: Bench, pair: Pair, other: Pair) -> stats.Estimate
     return stats.effect(_one_over_other(bench, *pair), _one_over_other(bench, *other))
 
 
-def _count(bench: Bench, one: Setup) -> stats.Estimate:
+def _count(bench: Bench, one: Cell) -> stats.Estimate:
     n = len(bench.runs.cell(one))
     return stats.Estimate(n, n, n, n)
 
 
-def _one_over_other(bench: Bench, one: Setup, other: Setup) -> pd.DataFrame:
+def _one_over_other(bench: Bench, one: Cell, other: Cell) -> pd.DataFrame:
     """Return the throughput of one setup over that of another, block by block."""
     rates = [bench.runs.rate(s).groupby("block")[["above", "below"]].sum() for s in (one, other)]
     above, below = (rate["above"] / rate["below"] for rate in rates)

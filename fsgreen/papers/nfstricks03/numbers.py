@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fsgreen import confounds, virtual
+from fsgreen.analysis.numbers import campaign_numbers
 from fsgreen.papers.nfstricks03.reference import Printed
-from fsgreen.papers.numbers import campaign_numbers
 
 PUBLISHED = (
     "Left what the paper states, open where it is derived from that; the disks are simulated."

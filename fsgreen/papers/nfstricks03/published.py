@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fsgreen.analysis.recompute import holds, implied
 from fsgreen.claims import Part
 from fsgreen.papers.nfstricks03.reference import EIGHT, READERS, Printed
-from fsgreen.papers.recompute import holds, implied
 
 Numbers = Sequence[Mapping[str, Any]]
 Recompute = Callable[[Printed, Numbers], Iterator[Part]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fsgreen.papers.printed import PrintedPaper
-from fsgreen.papers.readers import Setup
+from fsgreen.analysis.printed import PrintedPaper
+from fsgreen.design import Cell
 
 READERS = (1, 2, 4, 8, 16, 32)
 EIGHT = 8
@@ -31,8 +31,14 @@ class Printed(PrintedPaper):
     paper = "nfstricks03"
 
 
-def setup(name: str, readers: int = EIGHT, scheduler: str = "elevator") -> Setup:
+def setup(name: str, readers: int = EIGHT, scheduler: str = "elevator") -> Cell:
     """Return the setup of a series: `ide1`, `scsi4 tags`, `scsi1 no tags`."""
     place, _, queue = name.partition(" ")
     depth = TAGS if queue == "tags" else 1
-    return Setup(DISKS[place[:-1]], int(place[-1]), depth, scheduler, readers)
+    return Cell(
+        disk=DISKS[place[:-1]],
+        partition=int(place[-1]),
+        queue_depth=depth,
+        scheduler=scheduler,
+        readers=readers,
+    )

@@ -7,9 +7,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from fsgreen import paths
+from fsgreen.analysis.cells import at_baseline
 from fsgreen.confounds import Gate, probe_basis, read_probes
 from fsgreen.figures import odd_cells, offset_curve, on_disk, queue_curve, save
-from fsgreen.papers.cells import at_baseline
 from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.cpu_split import cpu_split
 from fsgreen.papers.fast10.figures.options_then_and_now import options_then_and_now

@@ -11,11 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen import stats
+from fsgreen.analysis.cells import steady
+from fsgreen.analysis.configuration import configuration
+from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
 from fsgreen.confounds import Gate
+from fsgreen.design import Cell
 from fsgreen.figures import empty, flag, in_order, look_of, modelled, new, note, styled
-from fsgreen.papers.cells import steady
-from fsgreen.papers.effects import Config, Scatters, sample
-from fsgreen.reduce import CELL
+from fsgreen.reduce import factors_of
 
 REFERENCES = ("xfs", "ext3", "ext2")
 """File systems that both fast10 and today's kernels have; the first in the campaign is 1."""
@@ -139,9 +141,9 @@ def _ratios(bars: pd.DataFrame, trials: pd.DataFrame, workload: str, metric: str
     reference = next((name for name in REFERENCES if name in have), None)
     if reference is None:
         return bars.iloc[:0]
-    baseline, scatters = Config(reference), Scatters(trials)
+    baseline, scatters = configuration(reference), Scatters(trials)
     base = sample(trials, workload, baseline, metric)
-    configs = (Config(*pair) for pair in zip(bars["file_system"], bars["option"], strict=True))
+    configs = (Cell(**row) for row in bars[[*TREATMENTS]].to_dict("records"))
     ours = [
         stats.effect(
             sample(trials, workload, config, metric),
@@ -167,7 +169,7 @@ def _flagged(bars: pd.DataFrame, ours: pd.DataFrame, gate: Gate | None) -> list[
     if gate is None or bars.empty:
         return []
     cells = {
-        (row["file_system"], row["option"]): {factor: row[factor] for factor in CELL}
+        (row["file_system"], row["option"]): {name: row[name] for name in factors_of(ours)}
         for row in ours.to_dict("records")
     }
     base = cells[bars["reference"].iloc[0], "default"]
@@ -178,7 +180,7 @@ def _flagged(bars: pd.DataFrame, ours: pd.DataFrame, gate: Gate | None) -> list[
         if gate.rule(
             cells[row["file_system"], row["option"]],
             base,
-            ("file_system", "option"),
+            TREATMENTS,
             stats.Estimate(row["ours"], row["ours_low"], row["ours_high"], 0),
         ).state
         == "flagged"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from fsgreen.analysis.tables import write_all
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.fast10.tables.agreement import agreement
 from fsgreen.papers.fast10.tables.effects import option_effects
@@ -13,7 +14,6 @@ from fsgreen.papers.fast10.tables.micro import micro_benchmarks
 from fsgreen.papers.fast10.tables.parameters import workload_parameters
 from fsgreen.papers.fast10.tables.recommended import recommended
 from fsgreen.papers.fast10.tables.then_and_now import paired, then_and_now
-from fsgreen.papers.tables import write_all
 from fsgreen.reduce import read_plan
 
 __all__ = [

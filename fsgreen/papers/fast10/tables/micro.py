@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from fsgreen.analysis.cells import rate_text
 from fsgreen.figures import in_order, look_of
-from fsgreen.papers.cells import rate_text
 
 MICRO = {
     "shared-append": "100 threads append to 3 common files",

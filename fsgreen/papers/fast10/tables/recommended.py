@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.papers.cells import UNIT, rate_text, steady
-from fsgreen.papers.effects import Config, Scatters, sample
+from fsgreen.analysis.cells import UNIT, rate_text, steady
+from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
+from fsgreen.design import Cell
 from fsgreen.papers.fast10.reference import WORKLOADS
 
 PRINTED = {"throughput": "perf", "efficiency": "power_eff"}
@@ -80,7 +81,7 @@ def _gain(best: pd.Series, cells: pd.DataFrame, scatters: Scatters, metric: str)
 
 def _over(cell: pd.Series, baseline: pd.Series, scatters: Scatters, metric: str) -> str:
     workload = cell["workload"]
-    best, default = (Config(one["file_system"], one["option"]) for one in (cell, baseline))
+    best, default = (Cell(**one[[*TREATMENTS]]) for one in (cell, baseline))
     if best == default:
         return "1"
     ours = stats.effect(

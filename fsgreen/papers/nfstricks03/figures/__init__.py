@@ -9,13 +9,14 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.confounds import probe_basis, read_probes
+from fsgreen.design import Cell
 from fsgreen.figures import odd_cells, offset_curve, on_disk, queue_curve, save
 from fsgreen.papers.nfstricks03.figures.by_rank import by_rank
 from fsgreen.papers.nfstricks03.figures.by_readers import by_readers
 from fsgreen.papers.nfstricks03.figures.schedulers import schedulers
+from fsgreen.papers.nfstricks03.readers import TREATMENTS, runs_of
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed
 from fsgreen.papers.nfstricks03.tables import write_tables
-from fsgreen.papers.readers import Setup, runs_of
 from fsgreen.reduce import read_plan, read_table, simulated_disk
 
 __all__ = ["by_rank", "by_readers", "flagged", "schedulers", "write"]
@@ -44,8 +45,7 @@ def write(campaign: str) -> Path:
     return folder
 
 
-def flagged(effects: pd.DataFrame) -> frozenset[Setup]:
+def flagged(effects: pd.DataFrame) -> frozenset[Cell]:
     """Return the setups whose throughput over another's the gate flagged."""
-    names = list(Setup.__annotations__)
     rows = effects[(effects["gate"] == "flagged") & (effects["metric"] == "throughput")]
-    return frozenset(Setup(*levels) for levels in rows[names].itertuples(index=False, name=None))
+    return frozenset(Cell(**levels) for levels in rows[[*TREATMENTS]].to_dict("records"))

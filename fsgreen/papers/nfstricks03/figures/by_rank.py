@@ -19,8 +19,8 @@ from fsgreen.papers.nfstricks03.figures.panels import (
     side_by_side,
     sizes,
 )
+from fsgreen.papers.nfstricks03.readers import Runs, total
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_3, setup
-from fsgreen.papers.readers import Runs, total
 
 LINE = {"elevator": "-", "n-cscan": "--"}
 NAME = {"elevator": "elevator", "n-cscan": "N-CSCAN"}

@@ -8,8 +8,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from fsgreen.design import Cell
 from fsgreen.figures import flag, simulated
-from fsgreen.papers.readers import REAL, Runs, Setup
+from fsgreen.papers.nfstricks03.readers import REAL, Runs
 
 TITLE = {REAL: "real time: ext2 on Linux"}
 COLOUR = {
@@ -61,7 +62,7 @@ def mark_simulated(panels: Sequence[Axes]) -> None:
         simulated(axes)
 
 
-def mark_flagged(axes: Axes, runs: Runs, points: Mapping[Setup, tuple[float, float]]) -> None:
+def mark_flagged(axes: Axes, runs: Runs, points: Mapping[Cell, tuple[float, float]]) -> None:
     """Mark the points of setups that the gate flagged in a comparison."""
     flag(axes, [point for setup, point in points.items() if setup in runs.flagged])
 

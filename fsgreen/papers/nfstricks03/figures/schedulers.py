@@ -16,8 +16,8 @@ from fsgreen.papers.nfstricks03.figures.panels import (
     mark_flagged,
     mark_simulated,
 )
+from fsgreen.papers.nfstricks03.readers import Runs, total
 from fsgreen.papers.nfstricks03.reference import FIGURE_3, setup
-from fsgreen.papers.readers import Runs, total
 
 SCHEDULERS = {
     "elevator": "^",

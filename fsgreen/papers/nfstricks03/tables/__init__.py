@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from fsgreen.analysis.tables import write_all
+from fsgreen.papers.nfstricks03.readers import Runs, total
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_1, FIGURE_2, FIGURE_3, READERS, setup
-from fsgreen.papers.readers import Runs, total
-from fsgreen.papers.tables import write_all
 from fsgreen.stats import Estimate
 
 NOT_RUN = "not run"

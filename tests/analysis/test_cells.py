@@ -8,10 +8,10 @@ import pytest
 import synthetic
 
 from fsgreen import design, units
-from fsgreen.papers.cells import cells_table, ended_from, interval_to_read, rate_text, steady
+from fsgreen.analysis.cells import cells_table, ended_from, interval_to_read, rate_text, steady
 from fsgreen.stats import Estimate, coverage
 
-WEB = [design.Cell("webserver", "ext2")]
+WEB = [design.Cell(workload="webserver", file_system="ext2")]
 
 
 def row(trials):

@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 import traces
 
-from fsgreen.campaign import calibration, exercise, schedule, testbedfile
-from fsgreen.campaign.exercise import IDLE, Step
+from fsgreen import calibration
+from fsgreen.calibration import exercise, schedule
+from fsgreen.calibration.exercise import IDLE, Step
+from fsgreen.campaign import testbedfile
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import capture, emulated, open_meters, reparse
 from fsgreen.meters.emulators.wattsup import EmulatedMeter

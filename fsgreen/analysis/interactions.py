@@ -11,26 +11,19 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import figures, paths, stats
+from fsgreen.analysis.cells import TOTALS
+from fsgreen.analysis.effects import TESTED, outcome
 from fsgreen.design import Plan
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.errors import unknown
 from fsgreen.figures.interactions import interaction_panels
-from fsgreen.papers.cells import TOTALS
-from fsgreen.papers.effects import TESTED, outcome
-from fsgreen.reduce import CELL, at, read_plan, read_table, simulated_disk, write_table
+from fsgreen.reduce import at, factors_of, read_plan, read_table, simulated_disk, write_table
 from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
-
-PLACE = [column for column in CELL if column != "option"]
-"""Columns that name where a design was run."""
-
-FAMILY = ["design", "metric", *PLACE]
-"""The contrasts of a design, by metric and place, are one family (rule 38)."""
 
 PAIR = ("first", "second", "expected", "together", "over_best")
 
 COLUMNS = [
-    *FAMILY,
     "term",
     "aliases",
     "clear",
@@ -71,7 +64,9 @@ def interactions_table(trials: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         for metric in TOTALS
         for row in _rows(trials, plan.levels(default), design, metric, plan.bounds)
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    # The contrasts of a design, by metric and place, are one family (rule 38).
+    family = ["design", "metric", *_place(plan.levels(plan.baseline))]
+    return pd.DataFrame(rows, columns=[*family, *COLUMNS])
 
 
 def sentences(table: pd.DataFrame) -> list[str]:
@@ -98,9 +93,10 @@ def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.Da
         if workload not in set(pairs["workload"]):
             raise unknown("workload with a factorial design", workload, pairs["workload"].unique())
         pairs = pairs[pairs["workload"] == workload]
-    designs = pairs.groupby(["design", *PLACE], dropna=False, sort=False)
+    place = factors_of(pairs)
+    designs = pairs.groupby(["design", *place], dropna=False, sort=False)
     return {
-        "-".join([f"{nth:02}", *rows[[*PLACE[:2]]].iloc[0], metric]): rows
+        "-".join([f"{nth:02}", *rows[place[:2]].iloc[0], metric]): rows
         for nth, (_, rows) in enumerate(designs, start=1)
     } or {f"none-{metric}": pairs}
 
@@ -126,12 +122,17 @@ def advice(plan: Plan) -> str:
         "This campaign has no factorial design, so it cannot say how options combine.\n"
         f"Add to the matrices of studies/{plan.study}.yaml, and name it in a profile:\n\n"
         "  xfs_factorial:\n"
-        f"    workload: [{plan.baseline.workload}]\n"
+        f"    workload: [{plan.baseline['workload']}]\n"
         "    file_system: [xfs]\n"
         "    factorial: {options: [noatime, blk2k, agcnt32, isz1k], fraction: IV}\n\n"
         f"These are 8 cells, at least {block_s / 60:.0f} min a block. With `fraction: full` it is "
         "16, and no pair is aliased."
     )
+
+
+def _place(levels: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a design is run: all levels but its options."""
+    return {name: level for name, level in levels.items() if name != "option"}
 
 
 def _pairs(table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -146,7 +147,7 @@ def _rows(
     metric: str,
     bounds: Mapping[str, float],
 ) -> Iterator[dict[str, Any]]:
-    place = {column: where[column] for column in PLACE}
+    place = _place(where)
     logs = _logs(trials[at(trials, place)], design, metric)
     levels = [[option in run for option in design.options] for run in design.runs]
     bound = bounds["equivalence_percent"] / 100
@@ -225,7 +226,7 @@ def _percent(name: str, ratio: stats.Estimate) -> dict[str, float]:
 
 
 def _sentence(row: Mapping[str, Any]) -> str:
-    where = " ".join(str(row[column]) for column in PLACE[:2])
+    where = f"{row['workload']} {row['file_system']}"
     first, second = row["term"].split(":")
     if math.isnan(row["together_percent"]):
         return f"{where}: {first} with {second} has not been measured in a whole block."

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import trial
-from fsgreen.campaign import model_error
+from fsgreen.calibration import model_error
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled import Components
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.claims import Band, Part
-from fsgreen.papers.reader_claims import Bench, Numbers
-from fsgreen.papers.readers import MIB, Setup
+from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers
+from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS
 
 Check = Callable[[Bench, Numbers], Iterator[Part]]
 
@@ -26,7 +26,7 @@ def _volume(bench: Bench, numbers: Numbers) -> Iterator[Part]:
 
 
 def _protocol(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    cells = bench.runs.trials.groupby(list(Setup.__annotations__), dropna=False)
+    cells = bench.runs.trials.groupby([*TREATMENTS], dropna=False)
     least = float(cells.size().min())
     runs, value = stats.Estimate(least, least, least, int(least)), numbers[0]["value"]
     as_many = Band(value, math.inf, 0)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen.campaign import exercise
-from fsgreen.campaign.exercise import IDLE, WORKER, Exercise, Step, Target, disk_target, steps
+from fsgreen.calibration import exercise
+from fsgreen.calibration.exercise import IDLE, WORKER, Exercise, Step, Target, disk_target, steps
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import HostSampler
 from fsgreen.meters.modelled.activity import activity

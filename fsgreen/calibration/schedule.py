@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tqdm.auto import tqdm
 
 from fsgreen import trace
-from fsgreen.campaign.exercise import IDLE, Exercise, Step
+from fsgreen.calibration.exercise import IDLE, Exercise, Step
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
 from fsgreen.meters.modelled.activity import activity

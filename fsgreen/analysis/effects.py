@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis import configuration
+from fsgreen.analysis.cells import TOTALS, UNIT
+from fsgreen.design import Cell, factors
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.cells import TOTALS, UNIT
-from fsgreen.reduce import CELL
+from fsgreen.reduce import at, factors_of
 
-C = TypeVar("C")
+Pair = tuple[str, str, Cell, Cell]
+"""Kind of comparison, workload, candidate and baseline."""
 
 TESTED = (
     "change_percent",
@@ -43,30 +46,17 @@ COLUMNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Config:
-    """A file system with its option, as fast as it goes."""
-
-    file_system: str
-    option: str = "default"
-
-    def __str__(self) -> str:
-        return f"{self.file_system}/{self.option}"
-
-    @classmethod
-    def parse(cls, text: str) -> Config:
-        """Return the configuration written as `ext3/dtlg`, or as `ext3` with its defaults."""
-        file_system, _, option = text.partition("/")
-        return cls(file_system, option or cls.option)
+TREATMENTS = ("file_system", "option")
+"""What is compared, unless a study names other factors."""
 
 
-def conditions(config: type) -> list[str]:
-    """Return what is the same for both cells of a pair of configurations: the workload first."""
-    varied = {*_names(config), "load_ops_s"}
-    return [factor for factor in CELL if factor not in varied]
+def conditions(names: Iterable[str], treatments: Iterable[str] = TREATMENTS) -> list[str]:
+    """Return what is the same for both cells of a comparison: the workload first."""
+    apart = {*treatments, "load_ops_s"}
+    return [name for name in names if name not in apart]
 
 
-def sample(trials: pd.DataFrame, workload: str, config: Config, metric: str) -> pd.DataFrame:
+def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.DataFrame:
     """Return block, above and below of each unlimited trial of a cell, as `stats.compare` reads.
 
     Raises
@@ -75,17 +65,14 @@ def sample(trials: pd.DataFrame, workload: str, config: Config, metric: str) -> 
         If the trials are of several cells: of a warm and a cold cache, say.
     """
     chosen = trials[
-        (trials["workload"] == workload)
-        & (trials["file_system"] == config.file_system)
-        & (trials["option"] == config.option)
-        & trials["load_ops_s"].isna()
+        (trials["workload"] == workload) & at(trials, cell) & trials["load_ops_s"].isna()
     ]
-    for factor in conditions(Config):
-        if chosen[factor].nunique(dropna=False) > 1:
-            levels = ", ".join(sorted(map(str, chosen[factor].unique())))
+    for name in conditions(factors_of(trials), cell):
+        if chosen[name].nunique(dropna=False) > 1:
+            levels = ", ".join(sorted(map(str, chosen[name].unique())))
             raise FsgreenError(
-                f"trials of {workload} {config} differ in {factor}: {levels}",
-                next_step=f"choose the trials of one {factor}",
+                f"trials of {workload} {configuration.label(cell)} differ in {name}: {levels}",
+                next_step=f"choose the trials of one {name}",
             )
     return _totals(chosen, metric)
 
@@ -100,8 +87,8 @@ class Scatters:
     trials: pd.DataFrame
     _groups: dict[str, list[Group]] = field(default_factory=dict)
 
-    def of(self, workload: str, metric: str, *configs: Config) -> stats.Scatter | None:
-        """Return the scatter for comparing these configurations.
+    def of(self, workload: str, metric: str, *cells: Cell) -> stats.Scatter | None:
+        """Return the scatter for comparing these file systems with their options.
 
         None where the model or one of them forbids it (`MixedModel.refuses`), and where trials of
         the workload are in several states.
@@ -110,14 +97,14 @@ class Scatters:
             of_workload = self.trials[self.trials["workload"] == workload]
             self._groups[workload] = groups_of(of_workload)
         groups = self._groups[workload]
-        return groups[0].models[metric].scatter(*configs) if len(groups) == 1 else None
+        return groups[0].models[metric].scatter(*cells) if len(groups) == 1 else None
 
 
 def effects_table(
     trials: pd.DataFrame,
-    pairs: Iterable[tuple[str, str, C, C]],
+    pairs: Iterable[Pair],
     bounds: Mapping[str, float],
-    config: type[C] = Config,  # type: ignore[assignment]
+    treatments: Sequence[str] = TREATMENTS,
 ) -> pd.DataFrame:
     """Return a row per pair, metric and state of what the pair has in common.
 
@@ -134,33 +121,35 @@ def effects_table(
     trials : DataFrame
         The table `trials.csv`.
     pairs : iterable of (kind, workload, candidate, baseline)
-        What is compared; `kind` names the family.
+        What is compared, as the levels of the treatments; `kind` names the family.
     bounds : mapping
         The plan's `equivalence_percent` and `minimum_trials`.
-    config : type
-        A frozen dataclass whose fields name the factors in which the cells of a pair may differ.
+    treatments : sequence of str
+        The factors in which the cells of a pair may differ.
     """
-    return compared(groups_of(trials, config), pairs, bounds, config)
+    return compared(groups_of(trials, treatments), pairs, bounds, treatments)
 
 
-def groups_of(trials: pd.DataFrame, config: type = Config) -> list[Group]:
+def groups_of(trials: pd.DataFrame, treatments: Sequence[str] = TREATMENTS) -> list[Group]:
     """Return the cells that may be compared, with their models: for several calls of `compared`."""
-    unlimited, shared = trials[trials["load_ops_s"].isna()], conditions(config)
+    unlimited = trials[trials["load_ops_s"].isna()]
+    shared = conditions(factors_of(trials), treatments)
     return [
-        Group.of(dict(zip(shared, key, strict=True)), these, config)
+        Group.of(dict(zip(shared, key, strict=True)), these, treatments)
         for key, these in unlimited.groupby(shared, dropna=False)
     ]
 
 
 def compared(
     groups: Sequence[Group],
-    pairs: Iterable[tuple[str, str, C, C]],
+    pairs: Iterable[Pair],
     bounds: Mapping[str, float],
-    config: type[C] = Config,  # type: ignore[assignment]
+    treatments: Sequence[str] = TREATMENTS,
 ) -> pd.DataFrame:
     """Return what `effects_table` does of the trials that the groups were made from."""
-    family, varied = ["kind", "metric", *conditions(config)], _names(config)
-    columns = [*family, *varied, *(f"baseline_{name}" for name in varied), *COLUMNS]
+    shared = groups[0].conditions if groups else conditions(factors.names(), treatments)
+    family = ["kind", "metric", *shared]
+    columns = [*family, *treatments, *(f"baseline_{name}" for name in treatments), *COLUMNS]
     rows = [
         row
         for kind, workload, candidate, baseline in pairs
@@ -204,22 +193,26 @@ class Group:
     """The cells that may be compared: of one workload, in one state."""
 
     conditions: Mapping[str, Any]
-    cells: Mapping[Any, pd.DataFrame]
+    cells: Mapping[Cell, pd.DataFrame]
     models: Mapping[str, stats.MixedModel]
     """By metric."""
+    treatments: Sequence[str]
 
     @classmethod
-    def of(cls, conditions: Mapping[str, Any], trials: pd.DataFrame, config: type) -> Group:
+    def of(
+        cls, conditions: Mapping[str, Any], trials: pd.DataFrame, treatments: Sequence[str]
+    ) -> Group:
         """Return the cells of these trials, which share the conditions."""
-        names = _names(config)
-        configs = [config(*levels) for levels in trials[names].itertuples(index=False, name=None)]
-        cells = {config: trials[[c == config for c in configs]] for config in set(configs)}
+        of_trials = [Cell(**row) for row in trials[[*treatments]].to_dict("records")]
         return cls(
-            conditions, cells, {metric: _model(trials, configs, metric) for metric in TOTALS}
+            conditions,
+            {cell: trials[[c == cell for c in of_trials]] for cell in set(of_trials)},
+            {metric: _model(trials, of_trials, metric) for metric in TOTALS},
+            treatments,
         )
 
     def rows(
-        self, kind: str, candidate: object, baseline: object, bounds: Mapping[str, float]
+        self, kind: str, candidate: Cell, baseline: Cell, bounds: Mapping[str, float]
     ) -> Iterator[dict[str, Any]]:
         """Yield a row per metric, if both cells were measured.
 
@@ -244,8 +237,8 @@ class Group:
                 "steady": _steady(subject, metric) and _steady(reference, metric),
                 "boundary": subject["boundary"].iloc[0],
                 **self.conditions,
-                **vars(candidate),
-                **{f"baseline_{name}": level for name, level in vars(baseline).items()},
+                **{name: candidate.get(name) for name in self.treatments},
+                **{f"baseline_{name}": baseline.get(name) for name in self.treatments},
                 **{f"candidate_{UNIT[name]}": one.candidate for name, one in results.items()},
                 **{f"baseline_{UNIT[name]}": one.baseline for name, one in results.items()},
                 **_effect(result),
@@ -253,14 +246,10 @@ class Group:
             }
 
 
-def _names(config: type) -> list[str]:
-    return [field.name for field in fields(config)]
-
-
-def _model(trials: pd.DataFrame, configs: list[Any], metric: str) -> stats.MixedModel:
+def _model(trials: pd.DataFrame, cells: list[Cell], metric: str) -> stats.MixedModel:
     above, below = TOTALS[metric]
-    rates = {"block": trials["block"], "config": configs, "rate": trials[above] / trials[below]}
-    return stats.mixed_model(pd.DataFrame(rates), "config", "rate")
+    rates = {"block": trials["block"], "cell": cells, "rate": trials[above] / trials[below]}
+    return stats.mixed_model(pd.DataFrame(rates), "cell", "rate")
 
 
 def _totals(cell: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -290,7 +279,7 @@ def _effect(result: stats.Comparison) -> dict[str, Any]:
 
 
 def _basis(
-    result: stats.Comparison, model: stats.MixedModel, candidate: object, baseline: object
+    result: stats.Comparison, model: stats.MixedModel, candidate: Cell, baseline: Cell
 ) -> dict[str, Any]:
     """Return what interval and p-values rest on, and the interval of the bootstrap."""
     note = model.refuses(candidate, baseline)

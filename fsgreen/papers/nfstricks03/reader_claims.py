@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -11,14 +11,15 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.claims import MEASURED_TOLERANCE, Band, Part, judge
 from fsgreen.confounds import Gate
-from fsgreen.papers.readers import Runs, Setup, total
-from fsgreen.papers.zones import Zones
-from fsgreen.reduce import CELL
+from fsgreen.design import Cell
+from fsgreen.papers.nfstricks03.readers import Runs, label, total
+from fsgreen.papers.nfstricks03.zones import Zones
+from fsgreen.reduce import factors_of
 
-Take = Callable[[Setup], pd.DataFrame]
+Take = Callable[[Cell], pd.DataFrame]
 """How a sample is taken of a setup: `Runs.rate`, say."""
 
-Pair = tuple[Setup, Setup]
+Pair = tuple[Cell, Cell]
 
 Numbers = Sequence[Mapping[str, Any]]
 """The published numbers of a claim."""
@@ -54,12 +55,12 @@ class Bench:
         target: Band,
         published: str,
         ours: Callable[[], stats.Estimate],
-        *of: Setup,
+        *of: Cell,
         **fields: Any,
     ) -> Part:
         """Return the part in which an estimate meets a band; or what it lacks."""
         text = f"{what} ({self.runs.clock})"
-        lacks = tuple(str(one) for one in of if self.runs.cell(one).empty)
+        lacks = tuple(label(one) for one in of if self.runs.cell(one).empty)
         source = self.runs.clock
         if lacks:
             return Part(text, "not testable here", published=published, lacks=lacks, source=source)
@@ -67,14 +68,14 @@ class Bench:
         verdict = "inconclusive" if self._moves(*of) else judge(found, target)
         return Part(text, verdict, "measured", published, target, found, source=source, **fields)
 
-    def _moves(self, *of: Setup) -> bool:
+    def _moves(self, *of: Cell) -> bool:
         """Return whether one of these has no steady state (rule 24); virtual time has no series."""
         cells = (self.runs.cell(one) for one in of)
         classes = [stats.classify_cell(list(cell["steady"])) for cell in cells if "steady" in cell]
         return "inconsistent" in classes
 
     def ratio(
-        self, what: str, take: Take, subject: Setup, baseline: Setup, target: Band, published: str
+        self, what: str, take: Take, subject: Cell, baseline: Cell, target: Band, published: str
     ) -> Part:
         """Return the part in which one setup over another meets a band."""
         part = self.part(
@@ -87,21 +88,21 @@ class Bench:
         )
         return self.gated(part, take, subject, baseline)
 
-    def gated(self, part: Part, take: Take, subject: Setup, baseline: Setup) -> Part:
+    def gated(self, part: Part, take: Take, subject: Cell, baseline: Cell) -> Part:
         """Return a part with what the gate says of the two setups; what differs is compared."""
         if self.gate is None or part.ours is None:
             return part
-        levels = [asdict(one) for one in (subject, baseline)]
-        studied = {name for name, level in levels[0].items() if level != levels[1][name]}
+        studied = {name for name, level in subject.items() if level != baseline[name]}
         candidate, against = (
-            self.runs.cell(one)[[*CELL]].iloc[0].to_dict() for one in (subject, baseline)
+            self.runs.cell(one)[factors_of(self.runs.trials)].iloc[0].to_dict()
+            for one in (subject, baseline)
         )
         each = take in (self.runs.spread, self.runs.bend)
         ruling = self.gate.rule(candidate, against, studied, part.ours, of_each_reader=each)
         return replace(part, gate=ruling.state)
 
     def value(
-        self, what: str, take: Take, of: Setup, target: Band, published: str, unit: str = ""
+        self, what: str, take: Take, of: Cell, target: Band, published: str, unit: str = ""
     ) -> Part:
         """Return the part in which a number of one setup meets a band."""
         return self.part(what, target, published, lambda: total(take(of)), of, unit=unit)
@@ -118,12 +119,12 @@ class Bench:
         ran = [pair for pair in pairs if not any(self.runs.cell(one).empty for one in pair)]
         parts = []
         for one, other in ran:
-            readers = max(one.readers, other.readers)
+            readers = max(one["readers"], other["readers"])
             text = f"{what}, the worst of {len(ran)}: {readers} readers"
             parts.append(self.ratio(text, take, one, other, target, published))
         if parts:
             yield min(parts, key=_badness)
-        lacks = {str(one) for pair in pairs for one in pair if self.runs.cell(one).empty}
+        lacks = {label(one) for pair in pairs for one in pair if self.runs.cell(one).empty}
         if lacks:
             text, missing = f"{what}, others ({self.runs.clock})", tuple(sorted(lacks))
             yield Part(text, "not testable here", published=published, lacks=missing)

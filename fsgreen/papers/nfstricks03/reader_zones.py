@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fsgreen import stats
 from fsgreen.claims import Band, Part, band, judge, written
-from fsgreen.papers.reader_claims import Bench, Numbers, about
+from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers, about
 
 Check = Callable[[Bench, Numbers], Iterator[Part]]
 

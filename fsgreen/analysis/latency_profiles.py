@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.effects import outcome
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.papers.effects import outcome
 
 
 def of_cell(profiles: pd.DataFrame, workload: str, config: str) -> pd.DataFrame:

@@ -6,8 +6,8 @@ import pytest
 import synthetic
 from latencies import cell, peak_at
 
+from fsgreen.analysis.latency_profiles import conclusion, of_cell, peaks_table, profile_effects
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.latency_profiles import conclusion, of_cell, peaks_table, profile_effects
 
 
 def pair(blocks=5, seed=0, by=3.0):

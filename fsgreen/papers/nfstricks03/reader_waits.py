@@ -11,7 +11,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.claims import Band, Part
-from fsgreen.papers.reader_claims import Bench, Numbers, about
+from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers, about
 
 Check = Callable[[Bench, Numbers], Iterator[Part]]
 

@@ -5,13 +5,14 @@ import pytest
 import synthetic
 
 from fsgreen import design
-from fsgreen.papers.cells import cells_table
-from fsgreen.papers.effects import Config, effects_table
-from fsgreen.papers.intervals import intervals
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.configuration import configuration
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.intervals import intervals
 from fsgreen.stats import coverage
 
 CELLS = synthetic.cells(["webserver"], ["ext2", "ext3", "xfs"])
-PAIRS = [("file system", "webserver", Config("ext2"), Config("ext3"))]
+PAIRS = [("file system", "webserver", configuration("ext2"), configuration("ext3"))]
 NONE = pd.DataFrame()
 
 
@@ -59,7 +60,7 @@ def test_comparisons_are_counted_by_what_they_rest_on():
 
 
 def test_a_campaign_that_compares_nothing_has_no_intervals_of_differences():
-    trials = synthetic.trials_frame([design.Cell("webserver", "ext4")])
+    trials = synthetic.trials_frame([design.Cell(workload="webserver", file_system="ext4")])
     none = effects_table(synthetic.trials_frame(CELLS), [], synthetic.BOUNDS)
     rows = intervals(cells_table(trials, synthetic.BOUNDS), none, NONE)["rows"]
     assert [row[0] for row in rows] == ["work per second, work per joule", "power, energy"]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.design import Plan
-from fsgreen.reduce import CELL, at
+from fsgreen.reduce import at, factors_of
 from fsgreen.stats import coverage
 
 TOTALS = {"throughput": ("work_ops", "duration_s"), "efficiency": ("work_ops", "energy_j")}
@@ -38,11 +38,12 @@ def cells_table(
         As `ended_from` has it: cells that end by the width of their interval cover less (rule 27).
     """
     in_order = trials.sort_values(["block", "order"], kind="stable", ignore_index=True)
-    groups = in_order.groupby([*CELL, "boundary"], dropna=False, sort=True)
+    keys = [*factors_of(trials), "boundary"]
+    groups = in_order.groupby(keys, dropna=False, sort=True)
     return pd.DataFrame(
         [
             {
-                **dict(zip([*CELL, "boundary"], key, strict=True)),
+                **dict(zip(keys, key, strict=True)),
                 **_summary(cell, bounds, least_n),
             }
             for key, cell in groups

@@ -38,7 +38,7 @@ Ledger = Mapping[str, Sequence[Part]]
 
 def declared(paper: str, name: str) -> dict[str, Any]:
     """Return one of the declarations in the room of a paper: `claims` or `needs`."""
-    file = Path(__file__).parent / paper / f"{name}.yaml"
+    file = Path(__file__).parents[1] / "papers" / paper / f"{name}.yaml"
     return dict(yaml.safe_load(file.read_text()))
 
 

@@ -6,16 +6,17 @@ import pytest
 import synthetic
 
 from fsgreen import stats
+from fsgreen.analysis.comparisons import USUAL, pairs_of
+from fsgreen.analysis.configuration import configuration, label, parse
+from fsgreen.analysis.effects import TREATMENTS, Scatters, effects_table, outcome, sample
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.effects import Config, Scatters, effects_table, outcome, sample
-from fsgreen.papers.fast10.analyse import comparisons
 
 CELLS = synthetic.cells(["webserver", "oltp"], ["ext3", "xfs"], ["default", "dtlg", "blk1k"])
 
 
 def effects(**frame):
     trials = synthetic.trials_frame(CELLS, **frame)
-    return effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    return effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
 
 
 def test_options_meet_their_default_and_defaults_each_other():
@@ -49,7 +50,7 @@ def test_a_cell_without_a_steady_state_has_no_mean_to_compare():
     trials = synthetic.trials_frame(CELLS, speed={"webserver-ext3-dtlg": 0.5}, scatter=0.005)
     of_cell = (trials["workload"] == "webserver") & (trials["option"] == "dtlg")
     trials.loc[of_cell & (trials["file_system"] == "ext3"), "steady"] = "no steady state"
-    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    table = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
     names = ["workload", "file_system", "option"]
     found = table.set_index(names)["outcome"]
     assert set(found.loc[("webserver", "ext3", "dtlg")]) == {"inconsistent"}
@@ -60,7 +61,7 @@ def test_unsteady_power_leaves_the_work_comparable():
     """Rule 24 by metric: work at one level and power that climbs are two things."""
     trials = synthetic.trials_frame(CELLS).assign(steady_power="flat")
     trials.loc[trials["file_system"] == "ext3", "steady_power"] = "no steady state"
-    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    table = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
     found = table.groupby("metric")["outcome"].agg(set)
     assert "inconsistent" in found["efficiency"]
     assert "inconsistent" not in found["throughput"]
@@ -81,13 +82,13 @@ def test_families_are_adjusted_together():
 def test_no_pairs_no_rows():
     """A campaign of one cell has an empty table, not a crash."""
     trials = synthetic.trials_frame(synthetic.cells(file_systems=["xfs"]))
-    assert effects_table(trials, comparisons(trials), synthetic.BOUNDS).empty
+    assert effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS).empty
 
 
 def test_configurations_are_written_and_read():
     """`ext3/dtlg` in the declaration of claims is that cell."""
-    assert Config.parse("ext3/dtlg") == Config("ext3", "dtlg")
-    assert str(Config.parse("xfs")) == "xfs/default"
+    assert parse("ext3/dtlg") == configuration("ext3", "dtlg")
+    assert label(parse("xfs")) == "xfs/default"
 
 
 def test_absolute_values_stand_beside_every_ratio():
@@ -118,7 +119,7 @@ def test_the_bootstrap_takes_over_and_says_why():
     trials = synthetic.trials_frame(CELLS, blocks=12)
     odd = (trials["option"] == "dtlg") & (trials["block"] % 2 == 0)
     trials.loc[odd, "work_ops"] //= 3
-    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    table = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
     assert set(table["model"]) == {"bootstrap"}
     assert table["model_note"].str.contains("not normal|variances of cells differ").all()
     assert (table["ratio_low_x"] == table["bootstrap_low_x"]).all()
@@ -127,13 +128,13 @@ def test_the_bootstrap_takes_over_and_says_why():
 def test_all_who_compare_a_pair_say_the_same():
     """Table, claims and figures must not contradict each other about one pair."""
     trials = synthetic.trials_frame(CELLS, scatter=0.03)
-    table = effects_table(trials, comparisons(trials), synthetic.BOUNDS)
+    table = effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
     scatters = Scatters(trials)
     assert set(table["model"]) == {"mixed model", "bootstrap"}
     for row in table.to_dict("records"):
         pair = (
-            Config(row["file_system"], row["option"]),
-            Config(row["baseline_file_system"], row["baseline_option"]),
+            configuration(row["file_system"], row["option"]),
+            configuration(row["baseline_file_system"], row["baseline_option"]),
         )
         samples = (sample(trials, row["workload"], one, row["metric"]) for one in pair)
         found = stats.effect(*samples, scatters.of(row["workload"], row["metric"], *pair))
@@ -150,7 +151,7 @@ def test_a_pair_without_common_blocks_says_why():
     """The reason in the row is the true one."""
     trials = synthetic.trials_frame(CELLS, scatter=0.02)
     odd = (trials["option"] == "dtlg") & (trials["block"] > 1)
-    table = effects_table(trials[~odd], comparisons(trials), synthetic.BOUNDS)
+    table = effects_table(trials[~odd], pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
     short = table[(table["option"] == "dtlg") & (table["model_note"] != stats.WILD)]
     assert set(short["n"]) == {1}
     assert set(short["model_note"]) == {"too few common blocks"}
@@ -165,7 +166,7 @@ def two_caches():
 
 def test_cold_and_warm_are_never_pooled(two_caches):
     """Rule 7: a pair is compared once in each state, and its family is that of the state."""
-    table = effects_table(two_caches, comparisons(two_caches), synthetic.BOUNDS)
+    table = effects_table(two_caches, pairs_of(two_caches, USUAL, TREATMENTS), synthetic.BOUNDS)
     of = ["kind", "metric", "workload", "file_system", "option", "baseline_file_system"]
     assert set(table.groupby(of)["cache"].agg(lambda cache: " ".join(sorted(cache)))) == {
         "cold warm"
@@ -180,6 +181,6 @@ def test_cold_and_warm_are_never_pooled(two_caches):
 def test_a_sample_of_two_states_is_refused(two_caches):
     """A claim about a cell must not be judged by warm and cold trials together."""
     with pytest.raises(FsgreenError, match="differ in cache: cold, warm"):
-        sample(two_caches, "oltp", Config("xfs"), "throughput")
+        sample(two_caches, "oltp", configuration("xfs"), "throughput")
     cold = two_caches[two_caches["cache"] == "cold"]
-    assert len(sample(cold, "oltp", Config("xfs"), "throughput")) == 5
+    assert len(sample(cold, "oltp", configuration("xfs"), "throughput")) == 5

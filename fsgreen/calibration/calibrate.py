@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsgreen import trace
-from fsgreen.campaign import exercise, profile_file, schedule
-from fsgreen.campaign.model_error import profile_error
-from fsgreen.campaign.profile_file import Calibration
+from fsgreen.calibration import exercise, profile_file, schedule
+from fsgreen.calibration.model_error import profile_error
+from fsgreen.calibration.profile_file import Calibration
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import HostSampler, Meter, open_meters

@@ -9,13 +9,13 @@ from typing import Any, get_args
 import pandas as pd
 
 from fsgreen import confounds, rules, virtual
+from fsgreen.analysis.cells import ended_from
+from fsgreen.analysis.interactions import drawable
+from fsgreen.analysis.intervals import intervals
+from fsgreen.analysis.printed import PrintedPaper
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
-from fsgreen.papers.cells import ended_from
-from fsgreen.papers.interactions import drawable
-from fsgreen.papers.intervals import intervals
-from fsgreen.papers.printed import PrintedPaper
 from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
 
 MEANING = {
@@ -164,7 +164,7 @@ def _scaled(plan: Plan) -> str:
 
 def _all_read(plan: Plan) -> bool:
     """Return whether all cells are of readers, who end by themselves."""
-    return {cell.workload for cell in plan.cells} == {virtual.WORKLOAD}
+    return {cell["workload"] for cell in plan.cells} == {virtual.WORKLOAD}
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:

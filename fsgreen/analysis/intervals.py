@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from fsgreen.analysis.cells import estimator
 from fsgreen.figures import odd
-from fsgreen.papers.cells import estimator
 from fsgreen.stats import coverage
 
 TRIALS = {

@@ -1,0 +1,1 @@
+"""Analysis that no study owns: cells, comparisons, interactions, intervals, and the ledger."""

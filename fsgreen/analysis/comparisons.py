@@ -1,0 +1,90 @@
+"""Which cells are compared: as the study declares it, or as any study would."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+import pandas as pd
+
+from fsgreen.analysis.effects import TREATMENTS, Pair
+from fsgreen.design import DEFAULT, Cell, Comparison, Plan, Study, factors
+from fsgreen.reduce import at, level_label
+
+USUAL = (
+    Comparison("option", against=DEFAULT),
+    Comparison("file_system", within=Cell(option=DEFAULT)),
+)
+"""Each option against the default of its file system, and each default file system with each."""
+
+
+def comparisons_of(study: Study, plan: Plan) -> tuple[Comparison, ...]:
+    """Return what a study compares: what it declares, else all factors that its plan varies.
+
+    A further factor is compared with its level in the baseline, or each level with each where the
+    baseline has none.
+    """
+    if study.comparisons:
+        return study.comparisons
+    cells = [plan.levels(cell) for cell in plan.cells]
+    varied = [name for name in cells[0] if len({cell[name] for cell in cells}) > 1]
+    of_usual = {comparison.factor for comparison in USUAL}
+    aside = {*of_usual, "workload", "load_ops_s"}
+    further = [
+        Comparison(name, against=plan.levels(plan.baseline)[name])
+        for name in varied
+        if name not in aside and name not in factors.of_owner("state")
+    ]
+    return (*USUAL, *further)
+
+
+def treatments_of(study: Study, comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Return the factors in which cells that are compared may differ."""
+    compared = {comparison.factor for comparison in comparisons}
+    return study.treatments or tuple(factors.names({*TREATMENTS, *compared}))
+
+
+def pairs_of(
+    trials: pd.DataFrame, comparisons: Sequence[Comparison], treatments: Sequence[str]
+) -> Iterator[Pair]:
+    """Yield the pairs of cells that differ in the factor of a comparison alone.
+
+    First those with a level that the others are compared with, cell by cell; then each with each.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        The table `trials.csv`.
+    comparisons : sequence of Comparison
+        As `comparisons_of` gives them.
+    treatments : sequence of str
+        As `treatments_of` gives them.
+    """
+    unlimited = trials[trials["load_ops_s"].isna()]
+    for workload, of_workload in unlimited.groupby("workload"):
+        cells = {
+            comparison: _cells(of_workload[at(of_workload, comparison.within)], treatments)
+            for comparison in comparisons
+        }
+        against = [comparison for comparison in comparisons if comparison.against is not None]
+        for cell in _cells(of_workload, treatments):
+            for comparison in against:
+                baseline = cell.but(**{comparison.factor: comparison.against})
+                if cell != baseline and {cell, baseline} <= {*cells[comparison]}:
+                    yield comparison.family, str(workload), cell, baseline
+        for comparison in comparisons:
+            if comparison.against is None:
+                for cell, other in itertools.combinations(cells[comparison], 2):
+                    if cell.but(**{comparison.factor: other.get(comparison.factor)}) == other:
+                        yield comparison.family, str(workload), cell, other
+
+
+def _cells(trials: pd.DataFrame, treatments: Sequence[str]) -> list[Cell]:
+    """Return the levels of the treatments that trials have, in the order of their names."""
+    cells = {Cell(**row) for row in trials[[*treatments]].to_dict("records")}
+    return sorted(
+        cells,
+        key=lambda cell: " ".join(
+            level_label(name, cell[name]) for name in treatments if name in cell
+        ),
+    )

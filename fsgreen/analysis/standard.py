@@ -1,0 +1,29 @@
+"""The analysis of a campaign: its cells, its comparisons, and how far to trust them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fsgreen import confounds, paths, rules
+from fsgreen.analysis.cells import cells_table, ended_from
+from fsgreen.analysis.comparisons import comparisons_of, pairs_of, treatments_of
+from fsgreen.analysis.effects import effects_table
+from fsgreen.design import load_study
+from fsgreen.reduce import read_plan, read_table, write_table
+
+
+def write(campaign: str) -> Path:
+    """Write `cells.csv`, `effects.csv` and `trust.csv`; return their folder."""
+    plan = read_plan(campaign)
+    study, trials = load_study(plan.study), read_table(campaign, "trials")
+    comparisons = comparisons_of(study, plan)
+    treatments = treatments_of(study, comparisons)
+    pairs = pairs_of(trials, comparisons, treatments)
+    effects = confounds.Gate.of(campaign).flags(
+        effects_table(trials, pairs, plan.bounds, treatments)
+    )
+    cells = cells_table(trials, plan.bounds, least_n=ended_from(plan, trials))
+    write_table(cells, campaign, "cells")
+    write_table(effects, campaign, "effects")
+    rules.write(campaign)
+    return paths.results(campaign)

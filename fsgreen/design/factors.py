@@ -1,0 +1,210 @@
+"""Factors: what a study may vary, each declared once, by whatever it is a property of.
+
+Labels, types, defaults, validation, prose and columns of tables come from these declarations. A
+study may declare more of its own under `factors`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from fsgreen.errors import FsgreenError, unknown
+
+Level = str | int | float | bool
+"""One value of a factor."""
+
+Owner = Literal["workload", "stack", "device", "state"]
+Kind = Literal["name", "count", "number", "switch"]
+OWNERS: tuple[Owner, ...] = get_args(Owner)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_NAME = re.compile(r"[\w.+-]+")
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Something that a cell has a level of.
+
+    Attributes
+    ----------
+    name : str
+        As in studies, records and tables, with its unit (`block_size_b`).
+    owner : {"workload", "stack", "device", "state"}
+        What it is a property of: the workload gets it as a variable; the stack makes the file
+        system by it; the device is brought into it; the state is made and verified by the trial.
+    kind : {"name", "count", "number", "switch"}
+        Its levels: words of letters, digits and `_.+-`; whole numbers from 1 on; numbers; booleans.
+    meaning : str
+        What it is, for the documentation.
+    levels : tuple
+        All levels that there are; empty where the owner or the kernel says.
+    label : str
+        How a level is spelled in the name of a trial.
+    spelling : str
+        How a level is spelled for people.
+    default : Level, optional
+        The level where neither the cell nor the constants of the study name one.
+    unset : str
+        What it means for people that there is no level.
+    """
+
+    name: str
+    owner: Owner
+    kind: Kind = "name"
+    meaning: str = ""
+    levels: tuple[Level, ...] = ()
+    label: str = "{}"
+    spelling: str = "{}"
+    default: Level | None = None
+    unset: str = "not set"
+
+    def check(self, level: Any) -> str | None:
+        """Return what is wrong with a level, None if nothing is."""
+        if self.levels and level not in self.levels:
+            return str(unknown(f"level of {self.name}", level, map(str, self.levels)))
+        sound = {
+            "name": isinstance(level, str) and _NAME.fullmatch(level) is not None,
+            "count": type(level) is int and level >= 1,
+            "number": isinstance(level, int | float) and not isinstance(level, bool),
+            "switch": isinstance(level, bool),
+        }
+        if sound[self.kind]:
+            return None
+        takes = {
+            "name": "a name of letters, digits and _.+-",
+            "count": "a whole number from 1 on",
+            "number": "a number",
+            "switch": "true or false",
+        }
+        return f"a level of {self.name} is {takes[self.kind]}, not {level!r}"
+
+    @property
+    def numeric(self) -> bool:
+        """Return whether levels are numbers."""
+        return self.kind in ("count", "number")
+
+
+BUILT_IN = (
+    Factor("workload", "workload", meaning="what runs"),
+    Factor("file_system", "stack", meaning="what holds the files", unset="none"),
+    Factor("option", "stack", meaning="how it is made and mounted", unset="none"),
+    Factor(
+        "load_ops_s",
+        "workload",
+        "number",
+        "limit of the operations per second",
+        label="{:g}ops",
+        spelling="{:g} ops/s",
+        unset="as fast as it goes",
+    ),
+    Factor(
+        "cache",
+        "state",
+        meaning="what the page cache holds when work begins (rule 7)",
+        levels=("cold", "warm"),
+        default="cold",
+    ),
+    Factor(
+        "device",
+        "device",
+        meaning="state of the device when the file system is made (rule 8)",
+        levels=("initial", "steady", "aged"),
+        default="initial",
+    ),
+    Factor("scheduler", "device", meaning="I/O scheduler (rule 40)", default="none"),
+    Factor(
+        "readers",
+        "workload",
+        "count",
+        "processes that read at once",
+        label="{}readers",
+        spelling="{:g} readers",
+        unset="the workload's own",
+    ),
+    Factor("disk", "device", meaning="which simulated disk", unset="the testbed's own"),
+    Factor(
+        "partition",
+        "device",
+        "count",
+        "quarter of the disk that holds the file system, 1 the outermost",
+        levels=(1, 2, 3, 4),
+        label="p{}",
+        spelling="partition {:g}",
+        unset="the whole disk",
+    ),
+    Factor(
+        "queue_depth",
+        "device",
+        "count",
+        "commands that the device takes at once (rule 40)",
+        label="q{}",
+        spelling="queue {:g}",
+        unset="all that the disk takes",
+    ),
+)
+"""Factors that come with fsgreen, in the order of labels and columns."""
+
+_declared: dict[str, Factor] = {factor.name: factor for factor in BUILT_IN}
+
+
+def declare(own: Iterable[Factor]) -> None:
+    """Add factors to those that are known, behind them.
+
+    Raises
+    ------
+    FsgreenError
+        If one of the name is known as something else.
+    """
+    for factor in own:
+        before = _declared.setdefault(factor.name, factor)
+        if before != factor:
+            raise FsgreenError(
+                f"the factor {factor.name} is declared twice, and not alike",
+                where=f"{before} and {factor}",
+                next_step="give one of them another name",
+            )
+
+
+def get(name: str) -> Factor:
+    """Return a factor by its name.
+
+    Raises
+    ------
+    FsgreenError
+        If there is none.
+    """
+    try:
+        return _declared[name]
+    except KeyError:
+        raise unknown("factor", name, _declared) from None
+
+
+def every() -> tuple[Factor, ...]:
+    """Return all known factors in the order of labels and columns."""
+    return tuple(_declared.values())
+
+
+def names(among: Iterable[str] | None = None) -> list[str]:
+    """Return the names of all factors, or of those that are among some columns, in their order."""
+    if among is None:
+        return list(_declared)
+    columns = set(among)
+    return [name for name in _declared if name in columns]
+
+
+def of_owner(owner: Owner) -> tuple[str, ...]:
+    """Return the names of the factors of an owner."""
+    return tuple(known.name for known in _declared.values() if known.owner == owner)
+
+
+def in_order(levels: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the levels that are set, in the order of their factors."""
+    for name in levels:
+        get(name)
+    for name in _declared:
+        level = levels.get(name)
+        if level is not None and level == level:  # NaN is the empty cell of a table
+            yield name, level

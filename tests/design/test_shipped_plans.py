@@ -1,0 +1,50 @@
+"""The plans of the shipped campaigns: a change of one would orphan their trials (rule 1)."""
+
+import hashlib
+
+import pytest
+
+from fsgreen import design
+
+# campaign: study, profile, hash of the plan, SHA-256 of the names of its trials, one a line
+SHIPPED = {
+    "fast10": (
+        "fast10",
+        "lab",
+        "c6f99b137dad11cd6eae6c5527e09949db23d2f1dd4ae6c8f8fb5e9f5f8e0ab3",
+        "06da71f432c1c7de6367fa9f323408d1393c25274379b9e26283d2bda1cb321e",
+    ),
+    "fast10-options": (
+        "fast10",
+        "complete",
+        "ba18f3dedc275a0258ec3c363790a6dcaf36ff16c311aa6270346d2522ce1d41",
+        "d49611d5aa19890c4dd0fe04c01bae2d6105c13c19748553f14c89c852eb3e86",
+    ),
+    "fast10-options-disk": (
+        "fast10",
+        "campaign",
+        "6eb5361e43cfdbbef5151c09bc8829d25550bbbad869948b697b73462a2f4485",
+        "3f7c64272b136fcd3f1bcd84c19dc2c3f16f953c348d644104cf3ae577bd3245",
+    ),
+    "nfstricks03": (
+        "nfstricks03",
+        "quick",
+        "b591b79d7ec02079fbf6d9ec07903e36de4e8d6f03bf0f81992b932798977ac1",
+        "8ed524c6fced330acc841ccf024bd97d8949b0c517f7048f0f150dff6d7bb950",
+    ),
+    "fast10-disk": (
+        "fast10",
+        "quick",
+        "cd29a44a4888018ae0b4103af884053bfdb360242e0c18507444b5af8423970f",
+        "39bfb94e6761dedec35332eeac5a24b97f4cd805f3d5ef8696e383ccd89a1ed1",
+    ),
+}
+
+
+@pytest.mark.parametrize("campaign", SHIPPED)
+def test_a_shipped_plan_is_made_again_to_the_letter(campaign: str) -> None:
+    study, profile, plan_hash, names_sha256 = SHIPPED[campaign]
+    plan = design.make_plan(design.load_study(study), profile)
+    assert plan.hash == plan_hash
+    names = "\n".join(planned.trial for planned in plan.trials)
+    assert hashlib.sha256(names.encode()).hexdigest() == names_sha256
