@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::clock::SECOND_NS;
 use crate::model::Class;
+use crate::record::{RequestTotal, Total, Totals};
 use crate::shared::Control;
 
 fn measuring() -> Control {

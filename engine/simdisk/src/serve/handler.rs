@@ -1,4 +1,4 @@
-//! The desk of a server, where orders are carried out while it serves.
+//! Carries out orders while the disk is served.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::device::Device;
+use crate::host::scheduler_by_name;
 use crate::serve::drive::Drive;
 use crate::serve::floor::Floor;
 use crate::serve::log::Log;
@@ -14,7 +15,7 @@ use crate::serve::order::{Order, Power, Refusal, Spin};
 use crate::serve::privileges::Privileges;
 use crate::serve::served::Noting;
 use crate::serve::state::Clock;
-use crate::serve::{scheduler, sys};
+use crate::serve::sys;
 
 /// The deepest queue: what a SCSI or NVMe device may be given at once.
 const DEPTH_MOST: usize = 1024;
@@ -31,15 +32,15 @@ pub struct Identity {
 
 type Reply = Result<Map<String, Value>, Refusal>;
 
-/// Where orders are carried out.
-pub struct Desk {
+/// Who carries out orders.
+pub struct Handler {
     pub drive: Arc<Drive>,
     pub identity: Identity,
     /// The scheduler's name, beside what the drive knows.
     pub scheduler: std::sync::Mutex<String>,
 }
 
-impl Desk {
+impl Handler {
     /// # Errors
     /// If it cannot be carried out; nothing has changed then.
     pub fn carry_out(&self, order: Order) -> Reply {
@@ -65,7 +66,7 @@ impl Desk {
     /// All that is known about what is served.
     pub fn describe(&self) -> Map<String, Value> {
         let state = self.drive.state();
-        let device = state.station.device();
+        let device = state.queue.device();
         object(json!({
             "profile": self.identity.profile,
             "model": self.identity.model,
@@ -116,9 +117,10 @@ impl Desk {
     }
 
     fn set_scheduler(&self, name: &str) -> Result<(), Refusal> {
-        let scheduler = scheduler(name).map_err(|fault| Refusal::new(fault.what, fault.next))?;
+        let scheduler =
+            scheduler_by_name(name).map_err(|fault| Refusal::new(fault.what, fault.next))?;
         let changed = self.drive.in_quiet(false, |state, _| {
-            state.station.restart(scheduler);
+            state.queue.restart(scheduler);
             Ok(())
         });
         changed.map_err(not_now)?;
@@ -166,8 +168,8 @@ impl Desk {
                     .lock()
                     .expect("a panic ends this process")
                     .clone();
-                let anew =
-                    scheduler(&name).map_err(|fault| Refusal::new(fault.what, fault.next))?;
+                let anew = scheduler_by_name(&name)
+                    .map_err(|fault| Refusal::new(fault.what, fault.next))?;
                 self.drive.cut_power(anew);
                 Ok(())
             }
@@ -203,7 +205,7 @@ impl Desk {
     ) -> Result<(), Refusal> {
         let changed = self
             .drive
-            .in_quiet(false, |state, _| change(state.station.device_mut()));
+            .in_quiet(false, |state, _| change(state.queue.device_mut()));
         changed.map_err(not_now)
     }
 
@@ -213,7 +215,7 @@ impl Desk {
             let mut state = self.drive.state();
             state.has_power().map_err(not_now)?;
             let at = state.advance(sys::now_ns());
-            state.station.device_mut().served.stand_by(at)
+            state.queue.device_mut().served.stand_by(at)
         };
         self.drive.wake();
         done.map_err(not_now)

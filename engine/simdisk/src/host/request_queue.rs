@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{Action, Device, Event, Ns, Outcome, sooner};
+use crate::device::{Action, Device, Event, Outcome};
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::{Ns, sooner};
 
 /// A device and its scheduler. Reads and writes are scheduled; a flush or a discard goes to the
 /// device before all that waits, as in the kernel.
-pub struct Station<D: Device + ?Sized = dyn Device> {
+pub struct RequestQueue<D: Device + ?Sized = dyn Device> {
     device: Box<D>,
     scheduler: Box<dyn Scheduler>,
     urgent: VecDeque<Request>,
@@ -36,7 +37,7 @@ pub struct Served {
     pub outcome: Outcome,
 }
 
-impl<D: Device + ?Sized> Station<D> {
+impl<D: Device + ?Sized> RequestQueue<D> {
     pub fn new(device: Box<D>, scheduler: Box<dyn Scheduler>) -> Self {
         Self {
             device,
@@ -64,7 +65,7 @@ impl<D: Device + ?Sized> Station<D> {
         self.urgent.len() + self.scheduler.waiting() + self.sent.len()
     }
 
-    /// Keep what is served from now on, for [`Station::served`].
+    /// Keep what is served from now on, for [`RequestQueue::served`].
     pub fn keep_served(&mut self) {
         self.served.get_or_insert_default();
     }
