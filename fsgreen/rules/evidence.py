@@ -86,7 +86,7 @@ class Evidence:
 
     def level(self, record: Record, factor: str) -> str | None:
         """Return the level of a factor in a trial: its cell's, else the plan's constant."""
-        level = record["cell"].get(factor, self.plan.constants.get(factor))
+        level = self.plan.levels(record["cell"]).get(factor)
         return None if level is None else str(level)
 
     def labels(self, cells: pd.DataFrame) -> list[str]:
