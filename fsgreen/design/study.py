@@ -93,9 +93,10 @@ class Exclusion:
     Attributes
     ----------
     what, why : str
-        In words.
+        In words. Exclusions that say the same are one in the plan: "full sizes and lengths".
     factor : str, optional
-        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles.
+        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles,
+        made smaller. Without it, no rule can tell what is covered.
     levels : tuple
         The levels; all but those of the plan where there are none.
     profiles : tuple of str
@@ -182,7 +183,10 @@ def read_study(file: Path) -> Study:
         baseline=Cell(**declared.baseline),
         constants=declared.constants,
         bounds={**studyfile.BOUNDS, **declared.bounds.set()},
-        exclusions=tuple(Exclusion(**entry.model_dump()) for entry in declared.exclusions),
+        exclusions=tuple(
+            Exclusion(**{**entry.model_dump(), "what": entry.in_words})
+            for entry in declared.exclusions
+        ),
         matrices=matrices,
         profiles={
             name: _profile(name, entry, matrices) for name, entry in declared.profiles.items()

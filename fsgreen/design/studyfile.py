@@ -28,6 +28,9 @@ BOUNDS: Mapping[str, float] = {
 }
 """Bounds of a study that names none: those of fast10, section 3.2, and of the rules."""
 
+OF_PROFILES: Mapping[str, str] = {"scale": "full sizes", "measure_s": "full lengths of trials"}
+"""What a profile may make smaller, as exclusions name it, and in words."""
+
 Levels = dict[str, list[Level] | dict[str, Any]]
 
 
@@ -90,13 +93,23 @@ class ComparisonEntry(Declared):
 
 
 class ExclusionEntry(Declared):
-    """What is left out."""
+    """What is left out; in words, too, where it is not a factor's levels or all of a factor."""
 
-    what: str
+    what: str | None = None
     why: str
     factor: str | None = None
     levels: tuple[Level, ...] = ()
     profiles: tuple[str, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """Return what is left out as people say it."""
+        if self.what is not None or self.factor is None:
+            return self.what or ""
+        thing = OF_PROFILES.get(self.factor, f"levels of {self.factor}")
+        if self.levels:
+            thing = f"{self.factor} {', '.join(map(str, self.levels))}"
+        return f"{thing} in {', '.join(self.profiles)}" if self.profiles else thing
 
 
 class StudyFile(Declared):
@@ -150,6 +163,8 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
         of = {name: [level] for name, level in comparison.within.items()}
         of[comparison.factor] = [] if comparison.against is None else [comparison.against]
         faults += _wrong_levels(("comparisons", nth), of)
+    for nth, exclusion in enumerate(declared.exclusions):
+        faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles)
     faults += _wrong_minimum(("bounds",), declared.bounds)
     for name, profile in declared.profiles.items():
         faults += _wrong_profile(("profiles", name), profile, matrices)
@@ -173,6 +188,24 @@ def _wrong_levels(
         for level in of_factor:
             if wrong := known.check(level):
                 yield Fault((*place, name), wrong)
+
+
+def _wrong_exclusion(
+    place: schema.Place, entry: ExclusionEntry, profiles: Mapping[str, Any]
+) -> Iterator[Fault]:
+    for nth, name in enumerate(entry.profiles):
+        if name not in profiles:
+            yield Fault((*place, "profiles", nth), unknown("profile", name, profiles).what)
+    if entry.factor is None:
+        if not entry.what:
+            yield Fault(place, "an exclusion takes `what`, a factor, or both")
+        if entry.levels:
+            yield Fault((*place, "levels"), "levels are those of a factor, and none is named")
+    elif entry.factor in OF_PROFILES:
+        if entry.levels:
+            yield Fault((*place, "levels"), f"{entry.factor} has no levels that are left out")
+    else:
+        yield from _wrong_levels(place, {entry.factor: entry.levels})
 
 
 def _wrong_minimum(place: schema.Place, bounds: BoundsEntry | None) -> Iterator[Fault]:
