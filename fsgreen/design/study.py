@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import paths
-from fsgreen.design import factors, studyfile
+from fsgreen.design import factors, metrics, studyfile
 from fsgreen.design.cell import Cell
 from fsgreen.design.factors import Factor, Level
+from fsgreen.design.metrics import Metric
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,7 @@ def read_study(file: Path) -> Study:
         for name, entry in declared.factors.items()
     )
     factors.declare(own)
+    metrics.declare(Metric(**entry.model_dump()) for entry in declared.metrics if entry.above)
     matrices, faults = studyfile.matrices_of(declared)
     faults += studyfile.semantic_faults(declared, matrices)
     if faults:
@@ -193,7 +195,7 @@ def read_study(file: Path) -> Study:
         },
         factors=own,
         workloads=declared.workloads,
-        metrics=declared.metrics,
+        metrics=tuple(entry.name for entry in declared.metrics),
         comparisons=tuple(
             Comparison(entry.factor, entry.against, Cell(**entry.within))
             for entry in declared.comparisons

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from fsgreen import schema
-from fsgreen.design import factors
+from fsgreen import schema, units
+from fsgreen.design import factors, metrics
 from fsgreen.design.cell import Cell, cells_of
 from fsgreen.design.factors import Kind, Level, Owner
 from fsgreen.errors import FsgreenError, unknown
@@ -112,6 +112,22 @@ class ExclusionEntry(Declared):
         return f"{thing} in {', '.join(self.profiles)}" if self.profiles else thing
 
 
+class MetricEntry(Declared):
+    """A metric by its name, or one of the study's own; `design.metrics.Metric` explains the keys."""
+
+    name: str
+    above: str = ""
+    below: str = ""
+    unit: str = ""
+    higher_is_better: bool = True
+    modelled_from: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_name(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+
 class StudyFile(Declared):
     """A study."""
 
@@ -125,7 +141,10 @@ class StudyFile(Declared):
     exclusions: tuple[ExclusionEntry, ...] = ()
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
     workloads: dict[str, Any] = Field(default_factory=dict)
-    metrics: tuple[str, ...] = ("throughput", "efficiency")
+    metrics: tuple[MetricEntry, ...] = (
+        MetricEntry(name="throughput"),
+        MetricEntry(name="efficiency"),
+    )
     comparisons: tuple[ComparisonEntry, ...] = ()
     treatments: tuple[str, ...] = ()
     matrices: dict[str, Levels] = Field(min_length=1)
@@ -165,6 +184,7 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
         faults += _wrong_levels(("comparisons", nth), of)
     for nth, exclusion in enumerate(declared.exclusions):
         faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles)
+    faults += _wrong_metrics(declared)
     faults += _wrong_minimum(("bounds",), declared.bounds)
     for name, profile in declared.profiles.items():
         faults += _wrong_profile(("profiles", name), profile, matrices)
@@ -188,6 +208,17 @@ def _wrong_levels(
         for level in of_factor:
             if wrong := known.check(level):
                 yield Fault((*place, name), wrong)
+
+
+def _wrong_metrics(declared: StudyFile) -> Iterator[Fault]:
+    for nth, metric in enumerate(declared.metrics):
+        place: schema.Place = ("metrics", nth)
+        if not metric.above:
+            if metric.name not in metrics.names():
+                yield Fault(place, unknown("metric", metric.name, metrics.names()).what)
+        elif units.unit_of(f"_{metric.unit}") is None:
+            known = [suffix.removeprefix("_") for suffix in units.SUFFIXES]
+            yield Fault((*place, "unit"), unknown("unit", metric.unit, known).what)
 
 
 def _wrong_exclusion(

@@ -12,12 +12,11 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.cells import TOTALS
 from fsgreen.analysis.configuration import configuration, label, parse
 from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
 from fsgreen.claims import Band, Part, Verdict, band, judge, judge_order, unit_of, written
 from fsgreen.confounds import Gate
-from fsgreen.design import Cell
+from fsgreen.design import Cell, metrics
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, WORKLOADS
 from fsgreen.reduce import at, factors_of
 
@@ -78,7 +77,7 @@ class Bench:
 
     def effect(self, workload: str, configs: Sequence[Cell], metric: str) -> stats.Estimate:
         """Return a metric, or the mean of a column, of the first configuration over the second."""
-        if metric not in TOTALS:
+        if metric not in metrics.names():
             return stats.effect(*(_column(self.trials, workload, one, metric) for one in configs))
         candidate, baseline = (sample(self.trials, workload, one, metric) for one in configs)
         return stats.effect(candidate, baseline, self.scatters.of(workload, metric, *configs))
