@@ -99,7 +99,8 @@ def written(number: Mapping[str, Any]) -> str:
         return "no difference"
     unit, sign = (" %", "+") if unit_of(number) == "change" else ("x", "")
     values = [f"{number[key]:{sign}g}" for key in ("value", "value_high") if key in number]
-    return " to ".join(values) + unit
+    about = "about " if number.get("op") == "order_of_magnitude" else ""
+    return about + " to ".join(values) + unit
 
 
 def band(number: Mapping[str, Any], basis: Basis, bound: float) -> Band:

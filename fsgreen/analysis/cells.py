@@ -54,14 +54,17 @@ def cells_table(
     )
 
 
-def at_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+def at_baseline(
+    table: pd.DataFrame, plan: Plan, treatments: Sequence[str] = COMPARED
+) -> pd.DataFrame:
     """Return the rows of trials, cells or comparisons in the state of the study's baseline.
 
     A study may also measure warm caches, say: what is printed beside one published number must not
     mix these with cold ones.
     """
     levels = plan.levels(plan.baseline)
-    held = {factor: level for factor, level in levels.items() if factor not in COMPARED}
+    free = {"workload", "load_ops_s", *treatments}
+    held = {factor: level for factor, level in levels.items() if factor not in free}
     return table[at(table, held)]
 
 

@@ -83,17 +83,18 @@ class Scatters:
     """
 
     trials: pd.DataFrame
+    treatments: Sequence[str] = TREATMENTS
     _groups: dict[str, list[Group]] = field(default_factory=dict)
 
     def of(self, workload: str, metric: str, *cells: Cell) -> stats.Scatter | None:
-        """Return the scatter for comparing these file systems with their options.
+        """Return the scatter for comparing these levels of the treatments.
 
         None where the model or one of them forbids it (`MixedModel.refuses`), and where trials of
         the workload are in several states.
         """
         if workload not in self._groups:
             of_workload = self.trials[self.trials["workload"] == workload]
-            self._groups[workload] = groups_of(of_workload)
+            self._groups[workload] = groups_of(of_workload, self.treatments)
         groups = self._groups[workload]
         return groups[0].models[metric].scatter(*cells) if len(groups) == 1 else None
 

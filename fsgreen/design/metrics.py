@@ -131,7 +131,8 @@ def names() -> Sequence[str]:
 
 def published(name: str) -> Metric | None:
     """Return the metric that a published number is of, None if it is of none."""
-    return next((metric for metric in _declared.values() if name in metric.published_as), None)
+    known = _declared.values()
+    return next((one for one in known if name in (one.name, *one.published_as)), None)
 
 
 THROUGHPUT, EFFICIENCY = get("throughput"), get("efficiency")

@@ -113,7 +113,7 @@ class ExclusionEntry(Declared):
 
 
 class MetricEntry(Declared):
-    """A metric by its name, or one of the study's own; `design.metrics.Metric` explains the keys."""
+    """A metric by its name, or one of the study's own, with the keys of `design.metrics.Metric`."""
 
     name: str
     above: str = ""
