@@ -197,7 +197,7 @@ def _read(study: str, name: str) -> Document | None:
     if not files:
         return None
     (file, *_) = files
-    return schema.read(file, f"file of {name}", "docs/statistics.md explains the kinds of claims")
+    return schema.read(file, f"file of {name}", "docs/statistics.md has the kinds of claims and their keys")
 
 
 def _wrong(

@@ -11,16 +11,9 @@ from typing import Any
 from fsgreen import stats
 from fsgreen.analysis.claims.declared import Amount, Entry, Equivalence, Order, Ratio, Selector
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
-from fsgreen.claims import MEASURED_TOLERANCE, Band, Part, band, unit_of, written
+from fsgreen.claims import ABOVE, Band, Part, about, band, unit_of, written
 from fsgreen.design import DEFAULT, Cell, metrics
 from fsgreen.design.factors import Level
-
-ABOVE = Band(1, math.inf, 1)
-
-
-def about(value: float) -> Band:
-    """Return the band of an absolute number: within the tolerance of measured ones."""
-    return Band(value * (1 - MEASURED_TOLERANCE), value * (1 + MEASURED_TOLERANCE), 0)
 
 
 def selected(entry: Entry, numbers: Numbers, source: Source) -> list[Part]:

@@ -10,9 +10,8 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.claims.selectors import ABOVE, about
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.claims import Band, Part, band, by_construction, written
+from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, written
 from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03.reader_claims import Pair, Readers
 from fsgreen.papers.nfstricks03.reader_method import METHOD, Check

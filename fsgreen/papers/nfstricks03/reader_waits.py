@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.claims.selectors import about
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.claims import Band, Part
+from fsgreen.claims import Band, Part, about
 from fsgreen.papers.nfstricks03.reader_claims import Readers
 
 Check = Callable[[Readers, Numbers], Iterator[Part]]

@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from fsgreen import stats
-from fsgreen.analysis.claims.selectors import about
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.claims import Band, Part, band, judge, written
+from fsgreen.claims import Band, Part, about, band, judge, written
 from fsgreen.papers.nfstricks03.reader_claims import Readers
 
 Check = Callable[[Readers, Numbers], Iterator[Part]]
