@@ -33,6 +33,16 @@ SIMULATED = ("simdisk", VIRTUAL)
 GATES = ("", "passed", "unknown", "flagged")
 """What the gate of the confounds can say of a comparison, the worst last."""
 
+CLAIM_COLUMNS = (
+    *("id", "slug", "section", "statement", "kind", "decisive", "verdict", "scope", "basis"),
+    *("tested_count", "parts_count", "published", "ours", "n", "gate", "testbed", "boundary"),
+    *("needs", "notes", "caution"),
+)
+PART_COLUMNS = (
+    *("slug", "part", "verdict", "basis", "published", "ours", "band_low_x", "band_high_x"),
+    *("ours_x", "ours_low_x", "ours_high_x", "n", "gate", "boundary", "needs"),
+)
+
 Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
 
@@ -153,7 +163,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
                 "caution": claims.entries[slug].caution,
             }
         )
-    return pd.DataFrame(rows).astype({"n": "Int64"})
+    return pd.DataFrame(rows, columns=CLAIM_COLUMNS).astype({"n": "Int64"})
 
 
 def parts_table(ledger: Ledger) -> pd.DataFrame:
@@ -182,7 +192,7 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                     "needs": missing([part]),
                 }
             )
-    return pd.DataFrame(rows).astype({"n": "Int64"})
+    return pd.DataFrame(rows, columns=PART_COLUMNS).astype({"n": "Int64"})
 
 
 def _once(texts: Iterable[str]) -> list[str]:
