@@ -1,5 +1,7 @@
 """A study of one's own states claims in a file, and the same machinery judges them."""
 
+from pathlib import Path
+
 import pytest
 import synthetic
 import yaml
@@ -138,3 +140,12 @@ def test_cells_are_spelled_by_what_they_have():
     assert spelled(Cell(workload="varmail", file_system="xfs", cache="warm")) == (
         "varmail xfs/default warm"
     )
+
+
+def test_the_example_of_the_documentation_is_judged(declared):
+    """It is what a new user copies."""
+    text = Path(__file__).parents[2].joinpath("docs/statistics.md").read_text()
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    table = judged(declared(example))
+    assert table.loc["xfs_leads", "verdict"] == "reproduced"
+    assert "webserver ext4/noatime" in table.loc["noatime_helps", "needs"]

@@ -197,7 +197,9 @@ def _read(study: str, name: str) -> Document | None:
     if not files:
         return None
     (file, *_) = files
-    return schema.read(file, f"file of {name}", "docs/statistics.md has the kinds of claims and their keys")
+    return schema.read(
+        file, f"file of {name}", "docs/statistics.md has the kinds of claims and their keys"
+    )
 
 
 def _wrong(
