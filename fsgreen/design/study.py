@@ -12,6 +12,7 @@ from fsgreen.design import factors, metrics, studyfile
 from fsgreen.design.cell import Cell
 from fsgreen.design.factors import Factor, Level
 from fsgreen.design.metrics import Metric
+from fsgreen.schema import Document
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,11 @@ def read_study(file: Path) -> Study:
     FsgreenError
         With everything that is wrong in it, by line.
     """
+    return examine(file)[1]
+
+
+def examine(file: Path) -> tuple[Document, Study]:
+    """Return a study's file with its lines, and the study, as `read_study` does."""
     document, declared = studyfile.read(file)
     own = tuple(
         Factor(name, **entry.model_dump(exclude_none=True))
@@ -177,7 +183,7 @@ def read_study(file: Path) -> Study:
     faults += studyfile.semantic_faults(declared, matrices)
     if faults:
         raise document.refusal(faults)
-    return Study(
+    return document, Study(
         name=declared.study,
         title=declared.title,
         question=declared.question,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from fsgreen.errors import unknown
 from fsgreen.workloads.base import Outcome, Workload
 from fsgreen.workloads.wml import WmlWorkload
 
-__all__ = ["Outcome", "Workload", "load_workload", "names"]
+__all__ = ["Outcome", "Workload", "load_workload", "names", "summary"]
 
 _PERSONALITIES = Path(__file__).parent / "personalities"
 
@@ -17,6 +18,13 @@ _PERSONALITIES = Path(__file__).parent / "personalities"
 def names() -> list[str]:
     """Return the names of the workloads that ship with fsgreen."""
     return sorted(file.stem for file in _PERSONALITIES.glob("*.f"))
+
+
+def summary(name: str) -> str:
+    """Return the first sentence of a shipped workload's text."""
+    lines = (_PERSONALITIES / f"{name}.f").read_text(encoding="utf-8").splitlines()
+    told = itertools.takewhile(lambda line: line.strip() not in ("", "#"), lines)
+    return " ".join(line.removeprefix("#").strip() for line in told)
 
 
 def load_workload(

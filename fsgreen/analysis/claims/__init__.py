@@ -22,12 +22,10 @@ __all__ = ["Claims", "Source", "judge", "source_of", "write"]
 def write(campaign: str) -> Path:
     """Write `claims.csv` and `claim_parts.csv` of a study of one's own; return their folder.
 
-    Without claims there is nothing to write.
+    Without claims they have no rows.
     """
     claims = Claims.of(read_plan(campaign).study)
-    if claims.entries:
-        judge(campaign, claims, {_testbed(campaign): source_of(campaign, claims.needs)})
-    return paths.results(campaign)
+    return judge(campaign, claims, {_testbed(campaign): source_of(campaign, claims.needs)})
 
 
 def judge(

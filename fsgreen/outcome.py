@@ -1,4 +1,4 @@
-"""What came of a campaign, on a terminal: verdicts, rules, table 2, and what to change."""
+"""What came of a campaign, in short: verdicts, rules, table 2, and what to change."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ BASES = ("measured", "simulated", "published", "")
 """What a verdict can rest on; a claim that cannot be tested here rests on nothing."""
 
 
-def outcome(campaign: str) -> str:
-    """Return what the report of a campaign says, in short, and where to read it whole.
+def write(campaign: str) -> Path:
+    """Write `outcome.txt` into the results of a campaign: what its report says, in short.
+
+    The files that it names are in the same folder.
 
     Raises
     ------
@@ -24,20 +26,38 @@ def outcome(campaign: str) -> str:
     folder = paths.results(campaign)
     parts = [
         _verdicts(campaign, _rows(folder / "claims.csv")),
+        _comparisons(campaign),
         _rules(campaign),
         _agreement(folder / "tables"),
         _advice(campaign),
-        [f"report: {folder / 'report.pdf'}"],
     ]
-    return "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines)
+    file = folder / "outcome.txt"
+    text = "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines)
+    file.write_text(text + "\n", encoding="utf-8")
+    return file
 
 
 def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
+    if not rows:
+        return
     counts = Counter((row["verdict"], row["basis"]) for row in rows)
     yield f"{campaign}: verdicts on {len(rows)} claims, by what they rest on\n"
     yield f"{'':20}" + "".join(f"{basis or 'nothing':>11}" for basis in BASES)
     for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
         yield f"{verdict:20}" + "".join(f"{counts[verdict, basis] or '':>11}" for basis in BASES)
+
+
+def _comparisons(campaign: str) -> Iterator[str]:
+    """Yield how comparisons came out, for a study without published claims."""
+    from fsgreen.reduce import read_table
+
+    effects = read_table(campaign, "effects")
+    if len(read_table(campaign, "claims")) or effects.empty:
+        return
+    yield f"{campaign}: {len(effects)} comparisons by factor and metric\n"
+    for (kind, metric), outcomes in effects.groupby(["kind", "metric"])["outcome"]:
+        counts = ", ".join(f"{count} {name}" for name, count in outcomes.value_counts().items())
+        yield f"  {kind}, {metric}: {counts}"
 
 
 def _rules(campaign: str) -> Iterator[str]:
@@ -57,7 +77,7 @@ def _agreement(tables: Path) -> Iterator[str]:
         return
     rows = _rows(tables / "agreement.csv")
     found = [name for name in rows[0] if name != "published"]
-    yield f"options, published against here (throughput; all of them: {tables / 'table2.csv'})"
+    yield "options, published against here (throughput; all of them: tables/table2.csv)"
     yield f"  {'published':16}" + "".join(f"{name:>19}" for name in found)
     for row in rows:
         yield f"  {row['published']:16}" + "".join(f"{row[name]:>19}" for name in found)
@@ -72,8 +92,7 @@ def _advice(campaign: str) -> Iterator[str]:
     table = table[table["metric"] == "throughput"]
     if table.empty:
         return
-    file = paths.results(campaign) / "recommended.csv"
-    yield f"what to change (throughput; everything, with risks: {file})"
+    yield "what to change (throughput; everything, with risks: recommended.csv)"
     gains = table[table["verdict"] == "gain"].sort_values(["workload", "order"])
     for row in gains.drop_duplicates(["workload", "change"]).to_dict("records"):
         best = f"{row['file_system']}/{row['option']}"
