@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial, complete_blocks
 from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factors import Factor, Level
-from fsgreen.design.study import Profile, Study
+from fsgreen.design.study import Exclusion, Profile, Study
 from fsgreen.errors import FsgreenError, unknown
 
 
@@ -127,6 +127,21 @@ class Plan:
         }
 
 
+def all_but(file_system: str) -> tuple[Exclusion, ...]:
+    """Return what a plan leaves out on a testbed that has one file system."""
+    why = f"the testbed only has {file_system}"
+    return tuple(
+        Exclusion("other file systems, options", why, factor)
+        for factor in ("file_system", "option")
+    )
+
+
+def _in_words(exclusions: Iterable[Exclusion]) -> tuple[dict[str, str], ...]:
+    """Return exclusions as they stand in plans: those that say the same of several factors once."""
+    said = dict.fromkeys((entry.what, entry.why) for entry in exclusions)
+    return tuple({"what": what, "why": why} for what, why in said)
+
+
 def held(known: Factor, constants: Mapping[str, Any]) -> Level | None:
     """Return the level that a factor has where a cell has none."""
     return constants.get(known.name, known.default)
@@ -167,7 +182,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         _named_once(cell, constants) for name in chosen.matrices for cell in study.matrices[name]
     ]
     baseline = _named_once(study.baseline, constants)
-    exclusions = tuple({"what": entry.what, "why": entry.why} for entry in study.exclusions)
+    exclusions = _in_words(study.exclusions)
     if only is not None:
         of_device = factors.of_owner("device")
         declared = [
@@ -177,8 +192,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         ]
         baseline = baseline.but(file_system=only)
         constants = {**constants, "scheduler": "as found", "zone": "as found"}
-        missing = {"what": "other file systems, options", "why": f"the testbed only has {only}"}
-        exclusions = (*exclusions, missing)
+        exclusions = (*exclusions, *_in_words(all_but(only)))
     cells = list(dict.fromkeys(declared))
     if baseline not in cells:
         raise FsgreenError(

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import paths
-from fsgreen.design import factors, studyfile
+from fsgreen.design import factors, metrics, studyfile
 from fsgreen.design.cell import Cell
 from fsgreen.design.factors import Factor, Level
+from fsgreen.design.metrics import Metric
 from fsgreen.schema import Document
 
 
@@ -94,9 +95,10 @@ class Exclusion:
     Attributes
     ----------
     what, why : str
-        In words.
+        In words. Exclusions that say the same are one in the plan: "full sizes and lengths".
     factor : str, optional
-        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles.
+        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles,
+        made smaller. Without it, no rule can tell what is covered.
     levels : tuple
         The levels; all but those of the plan where there are none.
     profiles : tuple of str
@@ -176,6 +178,7 @@ def examine(file: Path) -> tuple[Document, Study]:
         for name, entry in declared.factors.items()
     )
     factors.declare(own)
+    metrics.declare(Metric(**entry.model_dump()) for entry in declared.metrics if entry.above)
     matrices, faults = studyfile.matrices_of(declared)
     faults += studyfile.semantic_faults(declared, matrices)
     if faults:
@@ -188,14 +191,17 @@ def examine(file: Path) -> tuple[Document, Study]:
         baseline=Cell(**declared.baseline),
         constants=declared.constants,
         bounds={**studyfile.BOUNDS, **declared.bounds.set()},
-        exclusions=tuple(Exclusion(**entry.model_dump()) for entry in declared.exclusions),
+        exclusions=tuple(
+            Exclusion(**{**entry.model_dump(), "what": entry.in_words})
+            for entry in declared.exclusions
+        ),
         matrices=matrices,
         profiles={
             name: _profile(name, entry, matrices) for name, entry in declared.profiles.items()
         },
         factors=own,
         workloads=declared.workloads,
-        metrics=declared.metrics,
+        metrics=tuple(entry.name for entry in declared.metrics),
         comparisons=tuple(
             Comparison(entry.factor, entry.against, Cell(**entry.within))
             for entry in declared.comparisons

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from fsgreen.claims import Part, combine, load_claims, missing, shown
+from fsgreen.analysis.claims.declared import Claims, Entry
+from fsgreen.analysis.claims.selectors import selected
+from fsgreen.analysis.claims.source import Numbers, Source
+from fsgreen.claims import Part, by_construction, combine, missing, shown
 from fsgreen.reduce import write_table
 from fsgreen.stats import Estimate
 
@@ -46,17 +47,19 @@ Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
 
 
-def declared(paper: str, name: str) -> dict[str, Any]:
-    """Return one of the declarations in the room of a paper: `claims` or `needs`."""
-    file = Path(__file__).parents[1] / "papers" / paper / f"{name}.yaml"
-    return dict(yaml.safe_load(file.read_text()))
+Check = Callable[[Any, Numbers], Iterable[Part]]
+"""Gives the parts that no selector can say, from a source and the published numbers."""
+
+Recompute = Callable[[Any, Numbers], Iterable[Part]]
+"""Gives parts from a paper's own printed numbers, and the claim's."""
 
 
 def judge_claims(
-    paper: str,
-    needs: Mapping[str, str],
-    test: Callable[[Mapping[str, Any], Mapping[str, Any]], list[Part]],
-    recompute: Callable[[str, Sequence[Mapping[str, Any]]], Iterable[Part]],
+    claims: Claims,
+    sources: Mapping[str, Source],
+    checks: Mapping[str, Check],
+    recomputed: Mapping[str, Recompute],
+    printed: Any = None,
 ) -> dict[str, list[Part]]:
     """Return the parts of every claim, by slug.
 
@@ -65,33 +68,44 @@ def judge_claims(
 
     Parameters
     ----------
-    paper : str
-        Its short name; how each claim is tested is declared in `claims.yaml` of its room.
-    needs : mapping
-        Texts for what is missing, by name.
-    test : callable
-        Gives the parts of a claim from its declared test and the claim itself.
-    recompute : callable
-        Gives the parts of a claim from its slug and its published numbers.
+    claims : Claims
+        What is claimed, and how it is tested.
+    sources : mapping
+        What it is tested on, by the kind of testbed that each is.
+    checks : mapping
+        What no selector can say, by name.
+    recomputed : mapping
+        What is recomputed from printed numbers, by slug of the claim.
+    printed : object
+        The printed numbers.
     """
-    tests = declared(paper, "claims")
     ledger = {}
-    for slug, claim in load_claims(paper).items():
-        entry = tests[slug]
-        parts = test(entry, claim)
-        if entry.get("published") and not any(part.tested for part in parts):
+    for slug, claim in claims.stated.items():
+        entry = claims.entries[slug]
+        texts = "; ".join(claims.needs[name] for name in entry.needs)
+        places = {**claim, "testable_on": [*claim["testable_on"], *entry.on]}
+        parts = [
+            on_testbed(part, places, testbed, texts)
+            for testbed, source in sources.items()
+            for part in parts_of(entry, claim["numbers"], source, checks)
+        ]
+        if entry.published and not any(part.tested for part in parts):
             parts = [
-                replace(part, needs=needs.get(part.needs, part.needs))
-                for part in recompute(slug, claim["numbers"])
+                replace(part, needs=claims.needs.get(part.needs, part.needs))
+                for part in recomputed[slug](printed, claim["numbers"])
             ]
-        texts = needed(entry, needs)
         ledger[slug] = parts or [Part(claim["statement"], "not testable here", needs=texts)]
     return ledger
 
 
-def needed(entry: Mapping[str, Any], needs: Mapping[str, str]) -> str:
-    """Return the texts for what a declared test would take."""
-    return "; ".join(needs[name] for name in entry.get("needs", ()))
+def parts_of(
+    entry: Entry, numbers: Numbers, source: Source, checks: Mapping[str, Check]
+) -> list[Part]:
+    """Return the parts of a claim that its entry declares, on one source."""
+    parts = selected(entry, numbers, source)
+    if entry.check is not None:
+        parts += checks[entry.check](source, numbers)
+    return [by_construction(part) if entry.built else part for part in parts]
 
 
 def on_testbed(part: Part, claim: Mapping[str, Any], testbed: str, texts: str) -> Part:
@@ -107,16 +121,18 @@ def on_testbed(part: Part, claim: Mapping[str, Any], testbed: str, texts: str) -
     return part
 
 
-def write_ledger(campaign: str, paper: str, ledger: Ledger, testbed: str, boundary: str) -> None:
+def write_ledger(
+    campaign: str, claims: Claims, ledger: Ledger, testbed: str, boundary: str
+) -> None:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`."""
-    write_table(claims_table(paper, ledger, testbed, boundary), campaign, "claims")
+    write_table(claims_table(claims, ledger, testbed, boundary), campaign, "claims")
     write_table(parts_table(ledger), campaign, "claim_parts")
 
 
-def claims_table(paper: str, ledger: Ledger, testbed: str, boundary: str) -> pd.DataFrame:
+def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) -> pd.DataFrame:
     """Return a row per claim: verdict, basis, published and ours, or what a test needs."""
-    rows, tests = [], declared(paper, "claims")
-    for slug, claim in load_claims(paper).items():
+    rows = []
+    for slug, claim in claims.stated.items():
         parts = ledger[slug]
         verdict, whole = combine(parts)
         tested = [part for part in parts if part.tested]
@@ -144,7 +160,7 @@ def claims_table(paper: str, ledger: Ledger, testbed: str, boundary: str) -> pd.
                 "boundary": boundary if any(part.boundary for part in tested) else "",
                 "needs": missing(parts),
                 "notes": claim.get("notes", ""),
-                "caution": tests[slug].get("caution", ""),
+                "caution": claims.entries[slug].caution,
             }
         )
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS).astype({"n": "Int64"})
