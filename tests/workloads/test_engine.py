@@ -13,6 +13,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.workloads import engine
 from tests.patience import wait_for
 
+pytestmark = pytest.mark.alone
+
 LONG_RUN = """
 from pathlib import Path
 from fsgreen import workloads
