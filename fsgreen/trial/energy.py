@@ -99,7 +99,7 @@ def efficiency_meters(
     FsgreenError
         If no meter is meant, or meters of several boundaries are (rule 19).
     """
-    names = sorted(boundaries)
+    names = list(boundaries)
     wanted = declared or {}
     if "meters" in wanted:
         named = wanted["meters"]

@@ -10,12 +10,16 @@ import subprocess
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 POLL_S = 0.05
+MARK = "FSGREEN_COMMAND"
+"""Variable in the environment of a program and of all that comes of it."""
+
 GRACE_S = 10.0
 """How long a program may take to write partial results before it is killed. Seconds."""
 
@@ -92,13 +96,19 @@ def run(
 def _process(
     command: Sequence[str], output: IO[bytes], errors: IO[bytes], directory: Path | None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process group; whatever happens, nothing of it is left."""
+    """Start a process group; whatever happens, nothing that came of it is left.
+
+    Jobs of fio leave the group (setsid), and those of a fio that was killed have no parent: they
+    are known by a mark in their environment.
+    """
+    mark = f"{MARK}={uuid.uuid4().hex}"
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
         cwd=directory,
+        env={**os.environ, MARK: mark.removeprefix(f"{MARK}=")},
         start_new_session=True,
     )
     try:
@@ -106,8 +116,19 @@ def _process(
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        for pid in _marked(mark.encode()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         if process.returncode is None:
             process.wait()
+
+
+def _marked(mark: bytes) -> Iterator[int]:
+    """Yield the processes that have a mark in their environment."""
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in environment.read_bytes().split(b"\0"):
+                yield int(environment.parent.name)
 
 
 def _wait(
