@@ -28,8 +28,8 @@ from bench import command
 from bench.rounds import Spread, met, print_row
 from fsgreen import design, paths, trial
 from fsgreen.campaign import trialphases
-from fsgreen.meters.powertable import write_power
-from fsgreen.meters.readings import Readings
+from fsgreen.meters.core.powertable import write_power
+from fsgreen.meters.core.readings import Readings
 from fsgreen.trace import MeterInfo
 
 CAMPAIGN = "synthetic"

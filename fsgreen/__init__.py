@@ -1,3 +1,23 @@
 """fsgreen: which file system, options and scheduler do most work per joule, and is it true?"""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fsgreen.results import Results
+
 __version__ = "0.1.0"
+
+
+def open(campaign: str) -> Results:
+    """Return a campaign as data frames: `.plan`, `.trials`, `.cells`, `.effects`, `.trace(trial)`.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign.
+    """
+    from fsgreen.results import Results
+
+    return Results(campaign)

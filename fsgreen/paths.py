@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
@@ -31,8 +32,15 @@ def raw(campaign: str) -> Path:
 
 
 def results(campaign: str) -> Path:
-    """Return the folder of everything that is computed from a campaign."""
-    return data() / "results" / _checked(campaign)
+    """Return the folder of everything that is computed from a campaign.
+
+    To a notebook that a person runs, for a campaign that the pipeline analyses, that is a copy in
+    `data/scratch`, so that looking and trying change no shipped result. The variable
+    FSGREEN_OVERWRITE, if it is set, lets it write to the results.
+    """
+    folder = data() / "results" / _checked(campaign)
+    told = "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
+    return folder if told or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
 
 
 def reference() -> Path:
@@ -53,17 +61,61 @@ def study(name: str) -> Path:
     FsgreenError
         If there is no such study.
     """
-    file = _ROOT / "studies" / f"{name}.yaml"
+    file = new_study(name)
     if not file.is_file():
         known = [path.stem for path in file.parent.glob("*.yaml")]
-        raise unknown("study", name, known, where=file.parent, next_step="fsgreen plan STUDY")
+        raise unknown(
+            "study",
+            name,
+            known,
+            where=file.parent,
+            next_step=f"fsgreen list studies, or begin one: fsgreen new {name}",
+        )
     return file
+
+
+def new_study(name: str) -> Path:
+    """Return where the file of a study of this name belongs."""
+    if not _NAME.fullmatch(name):
+        raise FsgreenError(
+            f"'{name}' cannot be the name of a study",
+            next_step="use letters, digits, '.', '_' and '-'",
+        )
+    return _ROOT / "studies" / f"{name}.yaml"
 
 
 def program(name: str) -> str | None:
     """Return the path of a program, also beside this Python and where only root looks."""
     places = [str(Path(sys.executable).parent), os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]
     return shutil.which(name, path=os.pathsep.join(places))
+
+
+def _in_a_kernel() -> bool:
+    """Return whether this is a kernel of Jupyter: the pipeline runs notebooks without one."""
+    kernels = sys.modules.get("ipykernel.kernelapp")
+    return kernels is not None and bool(kernels.IPKernelApp.initialized())
+
+
+def _ships(campaign: str) -> bool:
+    import yaml
+
+    return campaign in yaml.safe_load((root() / "params.yaml").read_text())["campaigns"]
+
+
+@cache
+def _own_copy(folder: Path) -> Path:
+    """Return a copy of a folder of results; what was made there is kept until there is newer."""
+    own = data() / "scratch" / folder.name
+    for file in folder.rglob("*"):
+        copy = own / file.relative_to(folder)
+        if file.is_file() and not (copy.exists() and copy.stat().st_mtime >= file.stat().st_mtime):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, copy)
+    print(
+        f"{folder.name} is a result that ships: what this notebook writes goes to {own}. "
+        "To write to the results: FSGREEN_OVERWRITE=1 ./run lab"
+    )
+    return own
 
 
 def _checked(campaign: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from importlib import import_module
 from pathlib import Path
 
-from fsgreen import paths
+from fsgreen import papers, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import read_plan
 
@@ -18,8 +17,9 @@ TABLES = ("cells", "effects", "trust", "confounds", "claims", "claim_parts", "in
 def write(campaign: str) -> Path:
     """Write `numbers.json` and `report.pdf` into the results of a campaign; return the PDF.
 
-    The text is `paper/STUDY.typ`; every number in it comes from `numbers.json` or a result table
-    (rule 43). The same results give the same bytes: no date, no system font.
+    The text is `paper/STUDY.typ`, or `paper/study.typ` where there is none. Every number in it
+    comes from `numbers.json` or a result table (rule 43). The same results give the same bytes: no
+    date, no system font.
 
     Raises
     ------
@@ -28,14 +28,11 @@ def write(campaign: str) -> Path:
     """
     import typst
 
-    study = read_plan(campaign).study
-    text = paths.root() / "paper" / f"{study}.typ"
-    if not text.is_file():
-        raise FsgreenError(
-            f"there is no report for the study '{study}'", where=text, next_step="git checkout"
-        )
+    texts = paths.root() / "paper"
+    own = texts / f"{read_plan(campaign).study}.typ"
+    text = own if own.is_file() else texts / "study.typ"
     results = paths.results(campaign)
-    numbers = import_module(f"fsgreen.papers.{study}.numbers").numbers(campaign)
+    numbers = papers.step(campaign, "numbers").numbers(campaign)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     pdf = results / "report.pdf"
     with tempfile.TemporaryDirectory() as desk:

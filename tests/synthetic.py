@@ -38,14 +38,14 @@ def cells(workloads=("webserver",), file_systems=("ext3", "xfs"), options=("defa
     return [design.Cell(**dict(zip(names, levels, strict=True))) for levels in combinations]
 
 
-def make_plan(of=None, blocks=2, most_blocks=None):
+def make_plan(of=None, blocks=2, most_blocks=None, study="fast10"):
     """A plan of these cells in complete blocks, in their given order."""
     of = list(of or cells())
     profile = design.Profile(
         "test", ("test",), blocks, 1, 1, 10, 10, {"webserver": 0.1}, 2**30, most_blocks
     )
     return design.Plan(
-        study="fast10",
+        study=study,
         profile=profile,
         baseline=of[0],
         constants=dict(CONSTANTS),

@@ -26,9 +26,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "figures",
         "analysis",
         "recommend",
+        "generic",
         "papers",
     ),
-    ("report", "pipeline", "view"),
+    ("results", "report", "outcome", "pipeline", "view"),
     ("cli", "__main__"),
 )
 APART = ("meters", "testbeds", "workloads")

@@ -1,7 +1,12 @@
 """Notebooks run in three different directories: paths must not depend on it."""
 
+import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import nbclient
+import nbformat
 import pytest
 
 from fsgreen import paths
@@ -30,3 +35,66 @@ def test_a_campaign_cannot_escape_the_data_folder(name: str) -> None:
 def test_an_unknown_study_names_those_there_are() -> None:
     with pytest.raises(FsgreenError, match="did you mean fast10"):
         paths.study("fast1")
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the result of one campaign that ships, seen from a kernel; its results."""
+    monkeypatch.delenv("FSGREEN_DATA", raising=False)
+    monkeypatch.setattr(paths, "_ROOT", tmp_path)
+    monkeypatch.setitem(
+        sys.modules,
+        "ipykernel.kernelapp",
+        SimpleNamespace(IPKernelApp=SimpleNamespace(initialized=lambda: True)),
+    )
+    (tmp_path / "params.yaml").write_text("campaigns: {shipped: {study: fast10}}")
+    results = tmp_path / "data" / "results"
+    (results / "shipped" / "figures").mkdir(parents=True)
+    (results / "shipped" / "cells.csv").write_text("as shipped")
+    (results / "shipped" / "figures" / "fig1.svg").write_text("as shipped")
+    paths._own_copy.cache_clear()
+    return results
+
+
+def test_a_notebook_in_the_lab_changes_no_shipped_result(lab: Path) -> None:
+    folder = paths.results("shipped")
+    assert folder == lab.parent / "scratch" / "shipped"
+    assert (folder / "figures" / "fig1.svg").read_text() == "as shipped"
+    (folder / "cells.csv").write_text("tried")
+    assert (lab / "shipped" / "cells.csv").read_text() == "as shipped"
+
+
+def test_what_was_tried_is_there_for_the_next_notebook_until_the_pipeline_ran(lab: Path) -> None:
+    tried = paths.results("shipped") / "cells.csv"
+    tried.write_text("tried")
+    paths._own_copy.cache_clear()
+    paths.results("shipped")
+    assert tried.read_text() == "tried"
+    (lab / "shipped" / "cells.csv").write_text("made anew")
+    later_s = tried.stat().st_mtime + 1
+    os.utime(lab / "shipped" / "cells.csv", (later_s, later_s))
+    paths._own_copy.cache_clear()
+    paths.results("shipped")
+    assert tried.read_text() == "made anew"
+
+
+def test_the_lab_writes_to_results_when_told_to_and_to_those_of_an_own_campaign(
+    lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert paths.results("mine") == lab / "mine"
+    monkeypatch.setenv("FSGREEN_OVERWRITE", "1")
+    assert paths.results("shipped") == lab / "shipped"
+
+
+@pytest.mark.notebook
+def test_a_real_kernel_is_seen_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FSGREEN_DATA", raising=False)
+    (tmp_path / "params.yaml").write_text("campaigns: {shipped: {study: fast10}}")
+    code = (
+        "from pathlib import Path\nfrom fsgreen import paths\n"
+        f"paths._ROOT = Path({str(tmp_path)!r})\nprint(paths.results('shipped'))"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbclient.execute(notebook, cwd=str(paths.root()))
+    shown = notebook.cells[0].outputs[0].text
+    assert shown.splitlines()[-1] == str(tmp_path / "data" / "scratch" / "shipped")

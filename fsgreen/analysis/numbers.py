@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -12,7 +12,6 @@ from fsgreen import confounds, rules, virtual
 from fsgreen.analysis.cells import ended_from
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
-from fsgreen.analysis.printed import PrintedPaper
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
@@ -32,15 +31,18 @@ MEANING = {
 BASES = get_args(Basis)
 
 
-def campaign_numbers(campaign: str, printed: PrintedPaper) -> dict[str, Any]:
-    """Return the values that the reports of all studies show, ready to be written as JSON."""
+def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values that the reports of all studies show, ready to be written as JSON.
+
+    `paper` says what the report is about: at least its `title`.
+    """
     plan = read_plan(campaign)
     identity = read_identity(campaign)
     trials, cells, effects = (read_table(campaign, name) for name in ("trials", "cells", "effects"))
     claims, combined = read_table(campaign, "claims"), read_table(campaign, "interactions")
     return {
         "campaign": campaign,
-        "paper": printed.method["paper"],
+        "paper": paper,
         "boundary": identity["boundary"],
         "simulated_disk": simulated_disk(campaign),
         "testbed": identity["testbed"]["kind"],

@@ -9,7 +9,8 @@ import numpy as np
 
 from fsgreen import audit, trace
 from fsgreen.testbeds import Mount
-from fsgreen.trial import Check, Event, Flush, MeterEnergy, Phase, WorkSummary, total_j
+from fsgreen.trace import MeterEnergy
+from fsgreen.trial import Check, Event, Flush, Phase, WorkSummary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,16 +137,11 @@ def check_power(energy: Mapping[str, MeterEnergy]) -> list[Check]:
     ]
 
 
-def check_budget(over: Sequence[MeterEnergy], limit_percent: float) -> Check:
-    """Rule 16: constant and edge terms stay below their share of the energy.
-
-    It is that of the meters which the efficiency is over.
-    """
-    energy_j = total_j(over)
-    budgets = (found.budget for found in over if found.budget is not None)
-    budget = sum(budgets, trace.ErrorBudget(0, 0, 0, 0))
-    share_percent = 100 * trace.constant_edge_share(budget, energy_j)
-    return Check(16, share_percent <= limit_percent, f"{share_percent:.2f} % of {energy_j:.0f} J")
+def check_budget(energy: MeterEnergy, limit_percent: float) -> Check:
+    """Rule 16: constant and edge terms stay below their share of the energy."""
+    share_percent = 100 * trace.constant_edge_share(energy.budget, energy.energy_j)
+    found = f"{share_percent:.2f} % of {energy.energy_j:.0f} J"
+    return Check(16, share_percent <= limit_percent, found)
 
 
 def check_others(

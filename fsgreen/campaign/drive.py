@@ -24,7 +24,8 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import Capture, Meter, open_meters, simdisk
+from fsgreen.meters import Capture, Meter, open_meters
+from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.preflight import Finding, load
 from fsgreen.progress import progress
 from fsgreen.testbeds import Conditions, Testbed

@@ -16,17 +16,10 @@ from fsgreen.campaign.context import RunningTrial, TrialContext
 from fsgreen.design import PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler
-from fsgreen.meters.rawtrace import write_parsed
+from fsgreen.meters.core.rawtrace import write_parsed
 from fsgreen.testbeds import Mount
-from fsgreen.trace.reduced import reduce_power
-from fsgreen.trial import (
-    Clock,
-    HarnessCost,
-    MeterEnergy,
-    TrialRecord,
-    TrialWriter,
-    energy_of,
-)
+from fsgreen.trace import MeterEnergy, meter_energies, sum_energies
+from fsgreen.trial import Clock, HarnessCost, TrialRecord, TrialWriter
 
 
 def run_trial(context: TrialContext, planned: PlannedTrial) -> str | None:
@@ -120,9 +113,7 @@ def _write_tables(
     if running.simulated:
         running.simulated["parts_j"] = simulated.parts_j(raw, running.measured())
     idles = [phase.span_s for phase in running.phases if phase.name == "idle"]
-    infos = running.context.infos
-    power = reduce_power(power_file, infos, [running.measured().span_s, *idles])
-    return {name: energy_of(infos[name], reduced, len(idles)) for name, reduced in power.items()}
+    return meter_energies(power_file, running.context.infos, running.measured().span_s, idles)
 
 
 def _checks(
@@ -158,7 +149,7 @@ def _checks(
     if running.simulated:
         asked.append(checks.check_timing(running.simulated["timing"]))
     if running.sound and all(check.ok for check in asked):
-        over = [energy[name] for name in context.efficiency_meters]
+        over = sum_energies([energy[name] for name in context.efficiency_meters])
         asked.append(checks.check_budget(over, bounds["budget_percent"]))
     return asked
 

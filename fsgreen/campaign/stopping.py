@@ -8,7 +8,8 @@ from typing import Any
 
 from fsgreen import design
 from fsgreen.design import Cell, Measured, Plan
-from fsgreen.trial import Trial, efficiency_meters, energies_of, total_j
+from fsgreen.trace import sum_energies
+from fsgreen.trial import Trial, efficiency_meters, energies_of
 
 
 def measured(trial: Trial, plan: Plan) -> Measured:
@@ -20,7 +21,7 @@ def measured(trial: Trial, plan: Plan) -> Measured:
     return Measured(
         work_ops=record.work.work_ops,
         duration_s=trial.phase("measure").duration_s,
-        energy_j=total_j(energy[name] for name in over),
+        energy_j=sum_energies([energy[name] for name in over]).energy_j,
     )
 
 

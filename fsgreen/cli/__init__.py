@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from fsgreen import __version__, paths
-from fsgreen.cli import host, meters, recommend, rules, runs, studies
+from fsgreen.cli import host, lists, meters, recommend, rules, runs, studies
 from fsgreen.errors import FsgreenError
 
 INTERRUPTED = 130
@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fsgreen {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     studies.add(commands)
+    lists.add(commands)
     rules.add(commands)
     recommend.add(commands)
     host.add(commands)

@@ -15,14 +15,19 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     )
     doctor.add_argument("--folder", type=Path, help="where the image, or the directory, would be")
 
+    new = command.add(
+        commands, "new", _new, "begin a study of your own: a commented file", "fsgreen new mine"
+    )
+    new.add_argument("name", help="of the study: letters, digits, '.', '_' and '-'")
+
     plan = command.add(
         commands,
         "plan",
         _plan,
-        "show the cells of a study, its blocks, what varies, what does not, and the time",
+        "check a study, and show its cells, blocks, what varies, what does not, and the time",
         "fsgreen plan fast10 --profile quick",
     )
-    plan.add_argument("study")
+    plan.add_argument("study", help="one of `fsgreen list studies`, or the path of a file (.yaml)")
     plan.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
 
     measure = command.add(
@@ -131,23 +136,31 @@ def _doctor(options: argparse.Namespace) -> None:
             command.show(f"{'':{hang}}-> {finding.remedy}", hang=hang + 3)
 
 
+def _new(options: argparse.Namespace) -> None:
+    from fsgreen.design import newstudy
+
+    print(newstudy.write(options.name))
+    print(f"next: change it to what you want to know, then fsgreen plan {options.name}")
+
+
 def _plan(options: argparse.Namespace) -> None:
     from fsgreen import design
+    from fsgreen.campaign import studycheck
     from fsgreen.design.overview import describe
-    from fsgreen.testbeds.options import recipe
 
-    plan = design.make_plan(design.load_study(options.study), options.profile)
-    for cell in plan.cells:
-        recipe(cell["file_system"], cell["option"])
+    study = studycheck.check(studycheck.file_of(options.study))
+    plan = design.make_plan(study, options.profile)
     for line in describe(plan):
         command.show(line, hang=4)
+    if short := studycheck.too_short(study, options.profile):
+        command.show(f"note: {short}", hang=6)
 
 
 def _measure(options: argparse.Namespace) -> None:
-    from fsgreen import campaign, design, pipeline, trial
-    from fsgreen.campaign import testbedfile
+    from fsgreen import campaign, paths, pipeline, trial
+    from fsgreen.campaign import studycheck, testbedfile
 
-    pipeline.check_analysed(design.load_study(options.study).name)
+    studycheck.check(paths.study(options.study))
     place = testbedfile.read(options.testbed).over(
         folder=options.folder,
         in_memory=options.in_memory,

@@ -23,7 +23,15 @@ from fsgreen.design.sequential import (
     samples,
     standings,
 )
-from fsgreen.design.study import Comparison, Exclusion, Profile, Study, load_study, read_study
+from fsgreen.design.study import (
+    Comparison,
+    Exclusion,
+    Profile,
+    Study,
+    examine,
+    load_study,
+    read_study,
+)
 
 __all__ = [
     "DEFAULT",
@@ -44,6 +52,7 @@ __all__ = [
     "decide",
     "derive_seed",
     "due",
+    "examine",
     "half_widths_percent",
     "load_study",
     "make_plan",

@@ -12,7 +12,7 @@ from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial, complete_blocks
 from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factors import Factor, Level
-from fsgreen.design.study import PlannedEvent, Profile, Study
+from fsgreen.design.study import Exclusion, PlannedEvent, Profile, Study
 from fsgreen.errors import FsgreenError, unknown
 
 
@@ -139,6 +139,21 @@ def _profile(value: Mapping[str, Any]) -> Profile:
     return Profile(**{**value, "matrices": tuple(value["matrices"]), "events": events})
 
 
+def all_but(file_system: str) -> tuple[Exclusion, ...]:
+    """Return what a plan leaves out on a testbed that has one file system."""
+    why = f"the testbed only has {file_system}"
+    return tuple(
+        Exclusion("other file systems, options", why, factor)
+        for factor in ("file_system", "option")
+    )
+
+
+def _in_words(exclusions: Iterable[Exclusion]) -> tuple[dict[str, str], ...]:
+    """Return exclusions as they stand in plans: those that say the same of several factors once."""
+    said = dict.fromkeys((entry.what, entry.why) for entry in exclusions)
+    return tuple({"what": what, "why": why} for what, why in said)
+
+
 def held(known: Factor, constants: Mapping[str, Any]) -> Level | None:
     """Return the level that a factor has where a cell has none."""
     return constants.get(known.name, known.default)
@@ -179,7 +194,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         _named_once(cell, constants) for name in chosen.matrices for cell in study.matrices[name]
     ]
     baseline = _named_once(study.baseline, constants)
-    exclusions = tuple({"what": entry.what, "why": entry.why} for entry in study.exclusions)
+    exclusions = _in_words(study.exclusions)
     if only is not None:
         of_device = factors.of_owner("device")
         declared = [
@@ -189,8 +204,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         ]
         baseline = baseline.but(file_system=only)
         constants = {**constants, "scheduler": "as found", "zone": "as found"}
-        missing = {"what": "other file systems, options", "why": f"the testbed only has {only}"}
-        exclusions = (*exclusions, missing)
+        exclusions = (*exclusions, *_in_words(all_but(only)))
     cells = list(dict.fromkeys(declared))
     if baseline not in cells:
         raise FsgreenError(

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import paths
-from fsgreen.design import factors, studyfile
+from fsgreen.design import factors, metrics, studyfile
 from fsgreen.design.cell import Cell
 from fsgreen.design.factors import Factor, Level
+from fsgreen.design.metrics import Metric
+from fsgreen.schema import Document
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,10 @@ class Exclusion:
     Attributes
     ----------
     what, why : str
-        In words.
+        In words. Exclusions that say the same are one in the plan: "full sizes and lengths".
     factor : str, optional
-        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles.
+        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles,
+        made smaller. Without it, no rule can tell what is covered.
     levels : tuple
         The levels; all but those of the plan where there are none.
     profiles : tuple of str
@@ -183,17 +186,23 @@ def read_study(file: Path) -> Study:
     FsgreenError
         With everything that is wrong in it, by line.
     """
+    return examine(file)[1]
+
+
+def examine(file: Path) -> tuple[Document, Study]:
+    """Return a study's file with its lines, and the study, as `read_study` does."""
     document, declared = studyfile.read(file)
     own = tuple(
         Factor(name, **entry.model_dump(exclude_none=True))
         for name, entry in declared.factors.items()
     )
     factors.declare(own)
+    metrics.declare(Metric(**entry.model_dump()) for entry in declared.metrics if entry.above)
     matrices, faults = studyfile.matrices_of(declared)
     faults += studyfile.semantic_faults(declared, matrices)
     if faults:
         raise document.refusal(faults)
-    return Study(
+    return document, Study(
         name=declared.study,
         title=declared.title,
         question=declared.question,
@@ -201,7 +210,10 @@ def read_study(file: Path) -> Study:
         baseline=Cell(**declared.baseline),
         constants=declared.constants,
         bounds={**studyfile.BOUNDS, **declared.bounds.set()},
-        exclusions=tuple(Exclusion(**entry.model_dump()) for entry in declared.exclusions),
+        exclusions=tuple(
+            Exclusion(**{**entry.model_dump(), "what": entry.in_words})
+            for entry in declared.exclusions
+        ),
         matrices=matrices,
         profiles={
             name: _profile(name, entry, matrices) for name, entry in declared.profiles.items()
@@ -210,7 +222,7 @@ def read_study(file: Path) -> Study:
         workloads={
             name: entry.model_dump(exclude_none=True) for name, entry in declared.workloads.items()
         },
-        metrics=declared.metrics,
+        metrics=tuple(entry.name for entry in declared.metrics),
         comparisons=tuple(
             Comparison(entry.factor, entry.against, Cell(**entry.within))
             for entry in declared.comparisons

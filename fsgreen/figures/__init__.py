@@ -1,5 +1,6 @@
 """What all figures share: style, file systems' colours, saving; and figures of every study."""
 
+from fsgreen.figures.cells import cell_rows, effect_rows
 from fsgreen.figures.confounds import (
     completion_times,
     flag,
@@ -26,7 +27,9 @@ from fsgreen.figures.style import (
 )
 
 __all__ = [
+    "cell_rows",
     "completion_times",
+    "effect_rows",
     "empty",
     "flag",
     "in_order",

@@ -1,1 +1,25 @@
-"""What is particular to each study, and the analysis that they share."""
+"""What is particular to each published study."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from fsgreen.reduce import read_plan
+
+
+def step(campaign: str, name: str) -> ModuleType:
+    """Return a step as the study of a campaign does it.
+
+    That is `fsgreen.papers.STUDY.NAME` for a study that has a room here, else
+    `fsgreen.generic.NAME`. Raises FsgreenError if there is no such campaign.
+    """
+    study = read_plan(campaign).study
+    room = f"papers.{study}" if has_room(study) else "generic"
+    return import_module(f"fsgreen.{room}.{name}")
+
+
+def has_room(study: str) -> bool:
+    """Return whether something is particular to a study."""
+    return (Path(__file__).parent / study).is_dir()

@@ -1,26 +1,18 @@
 """Notebooks run by papermill, and the pipeline that DVC makes of them."""
 
-from fsgreen.pipeline.notebook import code_digest, notebook_parameters, run_notebook, write_digests
-from fsgreen.pipeline.stages import (
-    ANALYSIS,
-    after_measure,
-    campaigns,
-    check_analysed,
-    pull,
-    reproduce,
-    step,
-)
+from fsgreen.pipeline.closure import code_digest, write_digests
+from fsgreen.pipeline.notebook import notebook_parameters, run_notebook
+from fsgreen.pipeline.parallel import pull, reproduce
+from fsgreen.pipeline.stages import ANALYSIS, after_measure, campaigns
 
 __all__ = [
     "ANALYSIS",
     "after_measure",
     "campaigns",
-    "check_analysed",
     "code_digest",
     "notebook_parameters",
     "pull",
     "reproduce",
     "run_notebook",
-    "step",
     "write_digests",
 ]

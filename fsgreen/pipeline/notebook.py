@@ -1,9 +1,8 @@
-"""One notebook: its parameters, a digest of its code, and running it with papermill."""
+"""One notebook: its parameters, and running it with papermill."""
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import sys
 import time
@@ -69,7 +68,8 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
         has the wrong type, or if a cell fails; the failed copy is kept and named.
     """
     import papermill
-    from traitlets.config import Config
+
+    from fsgreen.pipeline import cells
 
     source = _find(name)
     declared = notebook_parameters(source)
@@ -95,8 +95,7 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
             parameters=chosen,
             cwd=source.parent,
             progress_bar={"desc": name, "leave": False} if sys.stderr.isatty() else False,
-            # Without it, each kernel warns that its loopback traffic is not encrypted.
-            config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+            engine_name=cells.NAME,
         )
         failed.unlink(missing_ok=True)
         done = running.replace(folder / f"{name}.ipynb")
@@ -115,9 +114,8 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
 
 def notebook_parameters(notebook: Path) -> dict[str, Parameter]:
     """Return what the cell of a notebook that is tagged `parameters` declares."""
-    (cell,) = (
-        cell for cell in _cells(notebook) if "parameters" in cell["metadata"].get("tags", ())
-    )
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    (cell,) = (cell for cell in cells if "parameters" in cell["metadata"].get("tags", ()))
     return {
         line.target.id: Parameter(
             line.target.id, ast.unparse(line.annotation), ast.literal_eval(line.value)
@@ -127,28 +125,9 @@ def notebook_parameters(notebook: Path) -> dict[str, Parameter]:
     }
 
 
-def code_digest(notebook: Path) -> str:
-    """Return the SHA-256 of the code cells: text, outputs and metadata do not count."""
-    code = ["".join(cell["source"]) for cell in _cells(notebook) if cell["cell_type"] == "code"]
-    return hashlib.sha256(json.dumps(code).encode()).hexdigest()
-
-
-def write_digests() -> None:
-    """Write the digest of each notebook to `build/notebooks`, for stages to depend on."""
-    folder = paths.root() / "build" / "notebooks"
-    folder.mkdir(parents=True, exist_ok=True)
-    for notebook in sorted(paths.notebooks().glob("*.ipynb")):
-        (folder / f"{notebook.stem}.sha256").write_text(code_digest(notebook) + "\n")
-
-
 def _find(name: str) -> Path:
     file = paths.notebooks() / f"{name}.ipynb"
     if not file.is_file():
         known = [notebook.stem for notebook in paths.notebooks().glob("*.ipynb")]
         raise unknown("notebook", name, known, where=paths.notebooks())
     return file
-
-
-def _cells(notebook: Path) -> list[dict[str, Any]]:
-    cells: list[dict[str, Any]] = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return cells

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,8 @@ from fsgreen.reduce.pool import (
 )
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import at, cell_label, factors_of, level_label, read_table, write_table
-from fsgreen.trial import AttachedMeter, MeterEnergy, Trial, attached_meters
+from fsgreen.trace import MeterEnergy
+from fsgreen.trial import AttachedMeter, Trial, attached_meters, sha256_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +64,8 @@ HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
 def write(campaign: str) -> Path:
     """Reduce a campaign to its tables; return their folder.
 
-    These are `trials.csv`, `series.csv`, `latency.csv` and `finishes.csv`.
+    These are `trials.csv`, `series.csv`, `latency.csv` and `finishes.csv`, and `raw.sha256`: the
+    bytes that they, and all that is made later, rest on, for `sha256sum --check`.
 
     Every raw file is compared with the hash in its record first (rule 22), and trials are pooled
     only where plan, boundary and machine agree (rules 1, 9, 19).
@@ -86,6 +88,10 @@ def write(campaign: str) -> Path:
         "latency",
     )
     write_table(pd.concat([part.finishes for part in parts]), campaign, "finishes")
+    folder = paths.raw(campaign)
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    lines = [f"{sha256_of(file)}  {file.relative_to(folder)}\n" for file in files]
+    (paths.results(campaign) / "raw.sha256").write_text("".join(lines), encoding="utf-8")
     return paths.results(campaign)
 
 
@@ -98,7 +104,9 @@ def _said(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEne
 def _each(trials: Sequence[Attended], plan: Plan) -> Iterable[_Part]:
     """Return what each trial contributes, in their order; on all cores where that pays."""
     part_of = partial(_Part.of, replace(plan, trials=()))
-    workers = min(len(os.sched_getaffinity(0)), len(trials) // WORTH_A_PROCESS)
+    # A process that another has started, to run campaigns side by side, has a core of its own.
+    cores = 1 if parent_process() else len(os.sched_getaffinity(0))
+    workers = min(cores, len(trials) // WORTH_A_PROCESS)
     shown = partial(progress, what="reducing", unit="trial", total=len(trials))
     if workers < 2:
         return map(part_of, shown(trials))

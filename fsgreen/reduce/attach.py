@@ -12,7 +12,8 @@ from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Imported, power_table
 from fsgreen.reduce.pool import poolable_trials
-from fsgreen.trial import AttachedMeter, MeterEnergy, Trial
+from fsgreen.trace import MeterEnergy
+from fsgreen.trial import AttachedMeter, Trial
 
 FIRST_DATE_UNIX_S = 1e9
 """Clocks that show less count from their first reading, and no date can be told from them."""
@@ -50,7 +51,7 @@ def attach(campaign: str, imported: Imported) -> tuple[AttachedMeter, Path]:
             where=held.folder,
             next_step="attach what another meter recorded, or look at trials.csv: it has this one",
         )
-    found = {trial.name: _energy(trial, on_host, imported.info, fit) for trial in trials}
+    found = {trial.name: _energy(name, trial, on_host, imported.info, fit) for trial in trials}
     energy = {trial: said for trial, said in found.items() if said is not None}
     if not energy:
         raise FsgreenError(
@@ -69,18 +70,13 @@ def _name_of(info: trace.MeterInfo) -> str:
 
 
 def _energy(
-    trial: Trial, readings: pd.DataFrame, info: trace.MeterInfo, fit: trace.ClockFit
+    name: str, trial: Trial, readings: pd.DataFrame, info: trace.MeterInfo, fit: trace.ClockFit
 ) -> MeterEnergy | None:
     """Return what the meter says of a trial; None where its trace does not cover the trial."""
     measure, ahead_s = trial.phase("measure"), trial.record.clock.ahead_s
     span = (measure.start_s + ahead_s, measure.end_s + ahead_s)
     if not (readings["time_s"].iloc[0] <= span[0] and span[1] <= readings["time_s"].iloc[-1]):
         return None
-    flaws = tuple(trace.check_trace(readings, *span, info.rate_hz, info=info))
-    try:
-        energy_j = trace.energy_j(readings, *span)
-        budget = trace.error_budget(readings, *span, info, fit)
-    except FsgreenError as error:
-        flaws = flaws or (trace.Flaw(14, "no-energy", error.what),)
-        return MeterEnergy(info.boundary, None, None, flaws)
-    return MeterEnergy(info.boundary, energy_j, budget, flaws)
+    idles = [(start_s + ahead_s, end_s + ahead_s) for start_s, end_s in trial.record.idle_spans_s]
+    reduced = trace.MeterTrace.of(readings, info, [span, *idles], clock=fit)
+    return trace.meter_energy(name, info, reduced, span, len(idles))

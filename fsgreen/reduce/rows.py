@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,23 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fsgreen import trace
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.stats import SAME_POWER, classify_series
-from fsgreen.trace.reduced import reduce_power
-from fsgreen.trial import (
-    Covered,
-    MeterEnergy,
-    Phase,
-    Trial,
-    TrialRecord,
-    efficiency_meters,
-    energy_of,
-    spans_of,
-    total_j,
-)
+from fsgreen.trace import ErrorBudget, MeterEnergy, meter_energy, reduce_power, sum_energies
+from fsgreen.trial import Phase, Trial, TrialRecord, efficiency_meters
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
 USUAL = ("system", "disk")
@@ -74,10 +63,11 @@ class Traces:
         ends_s = ops["time_s"].to_numpy(dtype=float)
         edges_s = [ends_s[0] - ops["duration_s"].iloc[0], *ends_s] if len(ops) else ()
         infos = dict(sorted(record.meters.items()))
-        power = reduce_power(trial.folder / "power.parquet", infos, spans_of(record), edges_s)
-        idle_count = len(record.idle_phases())
+        measure, idles = record.phase("measure").span_s, record.idle_spans_s
+        power = reduce_power(trial.folder / "power.parquet", infos, [measure, *idles], edges_s)
         energy = {
-            name: record.energy.get(name) or energy_of(infos[name], reduced, idle_count)
+            name: record.energy.get(name)
+            or meter_energy(name, infos[name], reduced, measure, len(idles))
             for name, reduced in power.items()
         } | dict(attached or {})
         chosen = _chosen(plan, infos, energy, trial.folder)
@@ -86,9 +76,9 @@ class Traces:
         return cls(trial, cell, series_w, energy, chosen, ops, host, latency)
 
     @property
-    def over(self) -> list[MeterEnergy]:
-        """Return what the meters say that the efficiency is over."""
-        return [self.energy[name] for name in self.chosen]
+    def over(self) -> MeterEnergy:
+        """Return what the meters say together that the efficiency is over."""
+        return sum_energies([self.energy[name] for name in self.chosen])
 
     @property
     def total_w(self) -> np.ndarray:
@@ -133,7 +123,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
             next_step=f"move it out of the campaign: mv {trial.folder} ELSEWHERE",
         )
     duration_s = measure.duration_s
-    energy = _energy(traces, measure)
+    energy = _energy(traces)
     moved_b = float(ops["read_b"].sum() + ops["write_b"].sum())
     return {
         "campaign": record.campaign,
@@ -141,7 +131,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "block": record.block,
         "order": record.order,
         **traces.cell,
-        "boundary": traces.over[0].boundary,
+        "boundary": traces.over.boundary,
         "duration_s": duration_s,
         "work_ops": work_ops,
         "throughput_ops_s": work_ops / duration_s,
@@ -154,7 +144,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **_state(record),
         "steady": classify_series(_rate(ops)),
         "steady_power": classify_series(_power_w(traces), SAME_POWER),
-        **_errors(traces),
+        **_errors(traces.over.budget),
         "harness_cpu_percent": record.harness.cpu_percent,
         "settle_s": record.settle_s,
     }
@@ -198,43 +188,23 @@ def _whole(ops: pd.DataFrame) -> np.ndarray:
     return (ops["duration_s"] >= 0.5 * ops["duration_s"].median()).to_numpy()
 
 
-def _energy(traces: Traces, measure: Phase) -> dict[str, Any]:
-    duration_s = measure.duration_s
-    joules = total_j(traces.over)
-    idle_w, before_w, after_w = (
-        sum(_idle_power_w(energy.idle[part]) for energy in traces.over)
-        for part in (slice(None), slice(1), slice(1, None))
-    )
-    parts = {
-        name: math.nan if name not in traces.energy else _joules(traces.energy[name])
-        for name in (*USUAL, *(name for name in traces.energy if name not in USUAL))
-    }
+def _energy(traces: Traces) -> dict[str, Any]:
+    over = traces.over
+    parts = {name: math.nan for name in USUAL}
+    parts |= {name: energy.energy_j for name, energy in traces.energy.items()}
     boundaries = {name: energy.boundary for name, energy in traces.energy.items()}
     several = boundaries if len(set(boundaries.values())) > 1 else {}
     return {
-        "energy_j": joules,
+        "energy_j": over.energy_j,
         **{f"energy_{name}_j": value for name, value in parts.items()},
-        "power_w": joules / duration_s,
-        **{f"power_{name}_w": value / duration_s for name, value in parts.items()},
-        "idle_power_w": idle_w,
-        "idle_power_before_w": before_w,
-        "idle_power_after_w": after_w,
-        "energy_above_idle_j": joules - idle_w * duration_s,
+        "power_w": over.power_w,
+        **{f"power_{name}_w": value / over.duration_s for name, value in parts.items()},
+        "idle_power_w": over.idle_power_w,
+        "idle_power_before_w": over.idle_power_before_w,
+        "idle_power_after_w": over.idle_power_after_w,
+        "energy_above_idle_j": over.energy_above_idle_j,
         **{f"boundary_{name}": boundary for name, boundary in several.items()},
     }
-
-
-def _joules(energy: MeterEnergy) -> float:
-    return math.nan if energy.energy_j is None else energy.energy_j
-
-
-def _idle_power_w(idles: Sequence[Covered]) -> float:
-    """Return mean power of one meter over idle phases, as far as its trace reaches.
-
-    A trace ends with the last whole reading, up to one interval before the trial does.
-    """
-    covered_s = sum(idle.duration_s for idle in idles)
-    return sum(idle.energy_j for idle in idles) / covered_s if covered_s else math.nan
 
 
 def _state(record: TrialRecord) -> dict[str, float]:
@@ -260,12 +230,10 @@ def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:
     }
 
 
-def _errors(traces: Traces) -> dict[str, float]:
-    budgets = (energy.budget for energy in traces.over if energy.budget is not None)
-    total = sum(budgets, trace.ErrorBudget(0, 0, 0, 0))
+def _errors(budget: ErrorBudget) -> dict[str, float]:
     return {
-        "error_gain_j": total.gain_j,
-        "error_constant_j": total.constant_j,
-        "error_quantisation_j": total.quantisation_j,
-        "error_edges_j": total.edges_j,
+        "error_gain_j": budget.gain_j,
+        "error_constant_j": budget.constant_j,
+        "error_quantisation_j": budget.quantisation_j,
+        "error_edges_j": budget.edges_j,
     }

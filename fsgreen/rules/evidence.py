@@ -88,7 +88,7 @@ class Evidence:
 
     def level(self, record: TrialRecord, factor: str) -> str | None:
         """Return the level of a factor in a trial: its cell's, else the plan's constant."""
-        level = record.cell.get(factor, self.plan.constants.get(factor))
+        level = self.plan.levels(record.cell).get(factor)
         return None if level is None else str(level)
 
     def labels(self, cells: pd.DataFrame) -> list[str]:
@@ -174,7 +174,7 @@ def _attached(campaign: str) -> pd.DataFrame:
                 "trial": trial,
                 "boundary": energy.boundary,
                 "energy_j": energy.energy_j,
-                "error_clock_j": None if energy.budget is None else energy.budget.clock_j,
+                "error_clock_j": energy.budget.clock_j,
                 "flaws": "; ".join(flaw.detail for flaw in energy.flaws),
             }
             for meter in attached_meters(paths.raw(campaign))

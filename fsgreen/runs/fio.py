@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from fsgreen.meters.importers.text import Report, decode
+from fsgreen.meters.files.text import Report, decode
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
 from fsgreen.workloads.command import fio_json

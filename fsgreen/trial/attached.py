@@ -10,17 +10,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.trace import ClockFit, MeterInfo
+from fsgreen.trace import ClockFit, MeterEnergy, MeterInfo
 from fsgreen.trial.files import write_json
-from fsgreen.trial.record import MeterEnergy
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 SCHEMA = 1
 
@@ -48,7 +43,8 @@ class AttachedMeter:
 
     def write(self, campaign_folder: Path) -> Path:
         """Keep it beside the trials, in place of what the same meter said before."""
-        value = asdict(self)
+        energy = {trial: said.to_json() for trial, said in self.energy.items()}
+        value = {**asdict(self), "energy": energy}
         file = campaign_folder / f"energy-{self.name}.json"
         write_json(file, {"schema": SCHEMA, "sha256": _hash(value), **value})
         return file
@@ -66,26 +62,23 @@ def attached_meters(campaign_folder: Path) -> list[AttachedMeter]:
 
 
 def _read(file: Path) -> AttachedMeter:
-    from pydantic import ValidationError
-
     try:
         value = json.loads(file.read_bytes())
         if value.pop("schema") != SCHEMA or value.pop("sha256") != _hash(value):
             raise ValueError("it is not the file that was written")
-        return _adapter().validate_json(json.dumps(value), strict=True)
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, ValidationError) as error:
+        said = value["energy"].items()
+        return AttachedMeter(
+            name=str(value["name"]),
+            info=MeterInfo.from_dict(value["info"]),
+            clock=ClockFit(**value["clock"]),
+            energy={trial: MeterEnergy.from_json(one) for trial, one in said},
+        )
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, FsgreenError) as error:
         raise FsgreenError(
             f"not the energies of an attached meter: {error}",
             where=file,
             next_step=f"attach its file again: fsgreen attach {file.parent.name} FILE",
         ) from error
-
-
-@cache
-def _adapter() -> TypeAdapter[AttachedMeter]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(AttachedMeter)
 
 
 def _hash(value: Mapping[str, Any]) -> str:

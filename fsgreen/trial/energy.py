@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.trace import ErrorBudget, Flaw, MeterInfo
-from fsgreen.trace.reduced import Reduced, reduce_power
-from fsgreen.trial.record import Covered, MeterEnergy
+from fsgreen.trace import MeterEnergy, meter_energies
 
 if TYPE_CHECKING:
     from fsgreen.trial.folder import Trial
-    from fsgreen.trial.record import TrialRecord
 
 
 def energies_of(trial: Trial) -> Mapping[str, MeterEnergy]:
@@ -23,60 +20,9 @@ def energies_of(trial: Trial) -> Mapping[str, MeterEnergy]:
 def computed_energies(trial: Trial) -> dict[str, MeterEnergy]:
     """Return what each meter says of a trial, computed from its trace, whatever is recorded."""
     record = trial.record
-    power = reduce_power(trial.folder / "power.parquet", record.meters, spans_of(record))
-    idle_count = len(record.idle_phases())
-    return {
-        name: energy_of(record.meters[name], reduced, idle_count) for name, reduced in power.items()
-    }
-
-
-def spans_of(record: TrialRecord) -> list[tuple[float, float]]:
-    """Return the spans that `energy_of` wants of a trace: `measure`, then each phase `idle`."""
-    return [phase.span_s for phase in (record.phase("measure"), *record.idle_phases())]
-
-
-def energy_of(info: MeterInfo, reduced: Reduced, idle_count: int) -> MeterEnergy:
-    """Return what a meter says, its trace reduced over `measure` and then `idle_count` phases."""
-    flaws = tuple(reduced.flaws())
-    energy_j: float | None = None
-    budget: ErrorBudget | None = None
-    try:
-        energy_j, budget = reduced.energy_j(), reduced.error_budget()
-    except FsgreenError as error:
-        flaws = flaws or (Flaw(14, "no-energy", error.what),)
-    idle = tuple(_covered(reduced, nth) for nth in range(1, 1 + idle_count))
-    return MeterEnergy(info.boundary, energy_j, budget, flaws, idle)
-
-
-def _covered(reduced: Reduced, nth: int) -> Covered:
-    try:
-        return Covered(*reduced.covered_energy_j(nth))
-    except FsgreenError:
-        return Covered(0.0, 0.0)
-
-
-def total_j(energies: Iterable[MeterEnergy]) -> float:
-    """Return the energy of several meters together.
-
-    Raises
-    ------
-    FsgreenError
-        If their boundaries differ (rule 19), or one of them has no energy.
-    """
-    several = list(energies)
-    boundaries = sorted({energy.boundary for energy in several})
-    if len(boundaries) > 1:
-        raise FsgreenError(
-            f"energies of different boundaries are never added up: {boundaries} (rule 19)",
-            next_step="name one in the study: efficiency: {boundary: " + boundaries[0] + "}",
-        )
-    total = 0.0
-    for energy in several:
-        if energy.energy_j is None:
-            said = "; ".join(flaw.detail for flaw in energy.flaws)
-            raise FsgreenError(f"a meter has no energy to tell: {said}")
-        total += energy.energy_j
-    return total
+    measure = trial.phase("measure").span_s
+    file = trial.folder / "power.parquet"
+    return meter_energies(file, dict(sorted(record.meters.items())), measure, record.idle_spans_s)
 
 
 def efficiency_meters(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fsgreen.errors import FsgreenError
-from fsgreen.trace import Boundary, ErrorBudget, Flaw, MeterInfo
+from fsgreen.trace import Boundary, MeterEnergy, MeterInfo
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -87,39 +87,6 @@ class Clock:
     def ahead_s(self) -> float:
         """Return what is added to monotonic seconds to have those since 1970 UTC."""
         return self.unix_s - self.monotonic_s
-
-
-@dataclass(frozen=True)
-class Covered:
-    """The energy of that part of a phase which a trace covers, and the length of the part."""
-
-    energy_j: float
-    duration_s: float
-
-
-@dataclass(frozen=True)
-class MeterEnergy:
-    """What one meter says of a trial.
-
-    Attributes
-    ----------
-    boundary : {"wall", "dc-rail", "cpu", "modelled"}
-        What the power includes; energies of different ones are never added up (rule 19).
-    energy_j : float, optional
-        Energy of the phase `measure`; None where flaws leave none to tell.
-    budget : ErrorBudget, optional
-        Its limits of error (rule 15); None where there is no energy.
-    flaws : tuple of Flaw
-        What makes the trace unfit for that phase (rules 13, 14, 21).
-    idle : tuple of Covered
-        Each phase `idle`, as far as the trace reaches.
-    """
-
-    boundary: Boundary
-    energy_j: float | None
-    budget: ErrorBudget | None
-    flaws: tuple[Flaw, ...] = ()
-    idle: tuple[Covered, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -289,9 +256,10 @@ class TrialRecord:
                 return phase
         raise FsgreenError(f"there is no phase '{name}'", where=f"the trial {self.trial}")
 
-    def idle_phases(self) -> list[Phase]:
-        """Return the phases before and after the work in which nothing was done."""
-        return [phase for phase in self.phases if phase.name == "idle"]
+    @property
+    def idle_spans_s(self) -> list[tuple[float, float]]:
+        """Return begin and end of the phases before and after the work in which nothing is done."""
+        return [phase.span_s for phase in self.phases if phase.name == "idle"]
 
     def but(self, **changes: Any) -> TrialRecord:
         """Return the record with other values."""
@@ -299,7 +267,8 @@ class TrialRecord:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values."""
-        return {"schema": SCHEMA, **asdict(self)}
+        energy = {name: said.to_json() for name, said in self.energy.items()}
+        return {"schema": SCHEMA, **asdict(self), "energy": energy}
 
     @classmethod
     def from_json(cls, text: str | bytes, where: Path) -> TrialRecord:
@@ -330,7 +299,12 @@ class TrialRecord:
             known = " or ".join(map(str, READABLE))
             raise foreign(where, f"its schema is {value.get('schema')!r}, not {known}")
         try:
-            return _adapter().validate_json(text, strict=True)
+            said = value.pop("energy", {}).items()
+            energy = {name: MeterEnergy.from_json(one) for name, one in said}
+            plain = json.dumps(value) if energy else text
+            return _adapter().validate_json(plain, strict=True).but(energy=energy)
+        except (FsgreenError, AttributeError) as error:
+            raise foreign(where, f"its energies are none: {error}") from error
         except ValidationError as error:
             wrong = [
                 f"{'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors()

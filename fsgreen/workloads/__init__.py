@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -14,7 +15,7 @@ from fsgreen.workloads.command import CommandWorkload
 from fsgreen.workloads.together import Together
 from fsgreen.workloads.wml import WmlWorkload
 
-__all__ = ["Outcome", "Workload", "WorkloadFailed", "load_workload", "names"]
+__all__ = ["Outcome", "Workload", "WorkloadFailed", "load_workload", "names", "summary"]
 
 _PERSONALITIES = Path(__file__).parent / "personalities"
 
@@ -22,6 +23,13 @@ _PERSONALITIES = Path(__file__).parent / "personalities"
 def names() -> list[str]:
     """Return the names of the workloads that ship with fsgreen."""
     return sorted(file.stem for file in _PERSONALITIES.glob("*.f"))
+
+
+def summary(name: str) -> str:
+    """Return the first sentence of a shipped workload's text."""
+    lines = (_PERSONALITIES / f"{name}.f").read_text(encoding="utf-8").splitlines()
+    told = itertools.takewhile(lambda line: line.strip() not in ("", "#"), lines)
+    return " ".join(line.removeprefix("#").strip() for line in told)
 
 
 def load_workload(

@@ -11,8 +11,8 @@ import pytest
 
 from fsgreen.campaign import settling
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.readings import Readings
-from fsgreen.meters.recent import Recent
+from fsgreen.meters.core.newest import Newest
+from fsgreen.meters.core.readings import Readings
 
 BAND_W, IDLE_S, LIMIT_S = 110.0, 5.0, 60.0
 STEP_S = 0.5
@@ -27,7 +27,7 @@ class Scripted:
         self.now_s = 0.0
         self.flagged_from_s = float("inf")
         self._power_w = power_w
-        self._recent = Recent()
+        self._recent = Newest()
         self._next_s = 0.0
 
     def monotonic(self) -> float:

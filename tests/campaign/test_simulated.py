@@ -12,7 +12,7 @@ from fsgreen import campaign, design, paths, testbeds, trial
 from fsgreen.campaign import checks, drive, testbedfile
 from fsgreen.campaign.measure import kind_of_testbed
 from fsgreen.design import Cell
-from fsgreen.meters import simdisk
+from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.simdisk import PROGRAM
 
 SIZE_B = 128 << 20

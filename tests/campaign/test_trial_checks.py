@@ -10,8 +10,8 @@ from traces import INFO
 from fsgreen import audit
 from fsgreen.campaign import checks
 from fsgreen.testbeds import DeviceState, Mount
-from fsgreen.trace.reduced import Held
-from fsgreen.trial import Event, Flush, MeterEnergy, Phase, WorkSummary, energy_of
+from fsgreen.trace import MeterEnergy, MeterTrace, meter_energy
+from fsgreen.trial import Event, Flush, Phase, WorkSummary
 
 MEASURE = Phase("measure", 10.0, 20.0)
 
@@ -29,7 +29,8 @@ def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, Me
             "quality": "ok",
         }
     )
-    return {"system": energy_of(INFO, Held(readings, INFO, [MEASURE.span_s]), 0)}
+    reduced = MeterTrace.of(readings, INFO, [MEASURE.span_s])
+    return {"system": meter_energy("system", INFO, reduced, MEASURE.span_s)}
 
 
 def host(user_s_per_s: float, steal_s_per_s: float = 0.0) -> pd.DataFrame:

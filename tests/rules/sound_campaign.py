@@ -11,7 +11,7 @@ from fsgreen.analysis import standard
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.comparisons import USUAL, pairs_of
 from fsgreen.analysis.effects import TREATMENTS, effects_table
-from fsgreen.design import load_study
+from fsgreen.design import Exclusion, load_study
 from fsgreen.design.blocks import complete_blocks
 from fsgreen.rules import gather
 from fsgreen.rules.reporting import Report
@@ -97,7 +97,14 @@ def make_evidence():
 def make_study(plan, **matrices):
     """The study of which the plan has everything but these matrices."""
     whole = {"test": tuple(CELLS), **matrices}
-    return replace(load_study(plan.study), matrices=whole, profiles={"test": plan.profile})
+    study = load_study(plan.study)
+    smaller = Exclusion("full file counts", "they take too long", "scale")
+    return replace(
+        study,
+        matrices=whole,
+        profiles={"test": plan.profile},
+        exclusions=(*study.exclusions, smaller),
+    )
 
 
 def make_trials(plan):

@@ -15,7 +15,7 @@ from fsgreen.reduce import read_plan, read_table
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/fast10.typ` shows, ready to be written as JSON."""
     printed = Printed.load()
-    shared = campaign_numbers(campaign, printed)
+    shared = campaign_numbers(campaign, printed.method["paper"])
     plan, whole = read_plan(campaign), read_table(campaign, "cells")
     trials, cells, effects = (
         at_baseline(table, plan)

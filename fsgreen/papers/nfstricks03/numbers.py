@@ -28,7 +28,7 @@ CAPTIONS = {
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/nfstricks03.typ` shows, ready to be written as JSON."""
     return {
-        **campaign_numbers(campaign, Printed.load()),
+        **campaign_numbers(campaign, Printed.load().method["paper"]),
         "figures": [{"file": f"{name}.svg", "caption": text} for name, text in CAPTIONS.items()],
         "virtual": _virtual(campaign),
         "probed": _probed(campaign),

@@ -1,0 +1,104 @@
+"""The sub-command `list`: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+
+from fsgreen.cli import command
+
+Rows = Iterator[tuple[str, str]]
+
+
+def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+    """Add the sub-command of this module."""
+    listing = command.add(
+        commands,
+        "list",
+        _list,
+        "list studies, campaigns, factors, workloads, file systems, options or meters",
+        "fsgreen list workloads",
+    )
+    listing.add_argument("what", nargs="?", choices=[*WHAT], help="all of them by default")
+
+
+def _list(options: argparse.Namespace) -> None:
+    for nth, what in enumerate([options.what] if options.what else WHAT):
+        rows = list(WHAT[what]())
+        width = max((len(name) for name, _ in rows), default=0)
+        if not options.what:
+            print("\n" * bool(nth) + what)
+        indent = "" if options.what else "  "
+        for name, meaning in rows or [("none", "")]:
+            command.show(f"{indent}{name:{width}}  {meaning}", hang=width + 4)
+
+
+def _studies() -> Rows:
+    from fsgreen import design, paths
+    from fsgreen.errors import FsgreenError
+
+    for file in sorted((paths.root() / "studies").glob("*.yaml")):
+        try:
+            study = design.load_study(file.stem)
+        except FsgreenError as error:
+            yield file.stem, f"not sound: fsgreen plan {file.stem} ({error.what.splitlines()[0]})"
+        else:
+            yield file.stem, f"{study.title} (profiles: {', '.join(study.profiles)})"
+
+
+def _campaigns() -> Rows:
+    from fsgreen import paths
+
+    folder = paths.data() / "raw"
+    for plan in sorted(folder.glob("*/plan.json")):
+        trials = plan.parent / "trials"
+        count = sum(not entry.name.startswith(".") for entry in trials.glob("*"))
+        yield plan.parent.name, f"{count} trials"
+
+
+def _factors() -> Rows:
+    from fsgreen.design import factors
+
+    for factor in factors.every():
+        levels = f": {', '.join(map(str, factor.levels))}" if factor.levels else ""
+        yield factor.name, f"{factor.meaning} ({factor.owner}, {factor.kind}{levels})"
+
+
+def _workloads() -> Rows:
+    from fsgreen import workloads
+
+    for name in workloads.names():
+        yield name, workloads.summary(name)
+
+
+def _file_systems() -> Rows:
+    from fsgreen import testbeds
+
+    for name, usable, why in testbeds.file_systems():
+        yield name, "usable" if usable else f"not here: {why}"
+
+
+def _options() -> Rows:
+    from fsgreen.testbeds.options import FILE_SYSTEMS
+
+    for name, system in FILE_SYSTEMS.items():
+        for option, setting in system.options.items():
+            yield f"{name} {option}", setting.meaning
+
+
+def _meters() -> Rows:
+    from fsgreen.meters.core import registry
+
+    for name in registry.names():
+        yield name, registry.load(name).summary
+
+
+WHAT: Mapping[str, Callable[[], Rows]] = {
+    "studies": _studies,
+    "campaigns": _campaigns,
+    "factors": _factors,
+    "workloads": _workloads,
+    "file-systems": _file_systems,
+    "options": _options,
+    "meters": _meters,
+}

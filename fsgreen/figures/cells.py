@@ -1,0 +1,126 @@
+"""Cells and comparisons of any study: a row for each, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fsgreen.figures.confounds import FLAG, flag
+from fsgreen.figures.style import GREY, empty, look_of, modelled, new, note, styled
+
+ROW_IN = 0.19
+MOST_ROWS = 60
+"""A figure of more rows is longer than a page."""
+
+AXES = {
+    "throughput": ("ops_s", "operations per second"),
+    "efficiency": ("ops_j", "operations per joule"),
+}
+
+
+@styled
+def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
+    """Return throughput and work per energy of each cell with 95 % intervals, side by side.
+
+    A cell without a steady state has its name and no mark (rule 24).
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Rows of `cells.csv`, of one workload.
+    names : sequence of str
+        What each row is called.
+    """
+    shown = cells.head(MOST_ROWS).to_dict("records")
+    if not shown:
+        return empty(new(1.2), "No cell was measured.")
+    figure = new(0.9 + ROW_IN * len(shown))
+    panels = figure.subplots(1, len(AXES), sharey=True)
+    for axes, (metric, (unit, title)) in zip(panels, AXES.items(), strict=True):
+        for place, cell in enumerate(shown):
+            state = cell["state"] if metric == "throughput" else cell.get("power_state", "")
+            if "inconsistent" not in (cell["state"], state):
+                ends = [cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high")]
+                _mark(axes, place, ends, cell.get("file_system"), filled=True)
+        axes.set_title(title)
+        axes.set_xlim(left=0)
+        axes.grid(axis="y", visible=False)
+        axes.grid(axis="x")
+        if metric == "efficiency":
+            modelled(axes, shown[0]["boundary"])
+    _rows(panels[0], names[: len(shown)])
+    text = "95 % intervals; without a mark: no steady state (rule 24)"
+    more = len(cells) - len(shown)
+    note(figure, text + (f"; {more} more stand in cells.csv" if more else ""))
+    return figure
+
+
+@styled
+def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
+    """Return comparisons as ratios with 95 % intervals.
+
+    A filled mark is told apart; in the grey band a difference counts as none; a dagger marks what
+    may be the work of a confound.
+
+    Parameters
+    ----------
+    effects : DataFrame
+        Rows of `effects.csv`, of one kind and metric.
+    names : sequence of str
+        What each row is called.
+    """
+    shown = effects.head(MOST_ROWS).to_dict("records")
+    if not shown:
+        return empty(new(1.2), "Nothing was compared.")
+    figure = new(0.9 + ROW_IN * len(shown))
+    axes = figure.subplots()
+    bound = shown[0]["bound_percent"] / 100
+    axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
+    axes.axvline(1, color="black", linewidth=0.6)
+    flagged = []
+    for place, row in enumerate(shown):
+        if row["outcome"] == "inconsistent":
+            continue
+        ends = [row[f"ratio{end}_x"] for end in ("", "_low", "_high")]
+        _mark(axes, place, ends, row.get("file_system"), filled=row["outcome"] == "different")
+        if row["gate"] != "passed":
+            flagged.append((1.02 * max(end for end in ends if end == end), place + 0.5))
+    flag(axes, flagged)
+    axes.set_xlabel(f"{shown[0]['metric']}, ratio")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x")
+    if shown[0]["metric"] == "efficiency":
+        modelled(axes, shown[0]["boundary"])
+    _rows(axes, names[: len(shown)])
+    texts = ["95 % intervals", "filled: told apart (Holm)", f"band: below {100 * bound:g} %"]
+    texts += [f"{FLAG}: may be the work of a confound"] if flagged else []
+    if len(effects) > len(shown):
+        texts.append(f"{len(effects) - len(shown)} more stand in effects.csv")
+    note(figure, "; ".join(texts))
+    return figure
+
+
+def _mark(axes: Axes, place: int, ends: Sequence[float], file_system: Any, *, filled: bool) -> None:
+    value, low, high = ends
+    look = look_of(str(file_system))
+    known = low == low and high == high
+    axes.errorbar(
+        value,
+        place,
+        xerr=[[value - low], [high - value]] if known else None,
+        marker=look.marker,
+        markersize=4.5,
+        color=look.colour,
+        markerfacecolor=look.colour if filled else "white",
+        linestyle="none",
+    )
+
+
+def _rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0, labelcolor=GREY)

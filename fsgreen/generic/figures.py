@@ -1,0 +1,152 @@
+"""The figures and tables of a study of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fsgreen import paths
+from fsgreen.analysis.tables import write_all
+from fsgreen.confounds import probe_basis, read_probes
+from fsgreen.figures import (
+    cell_rows,
+    effect_rows,
+    odd_cells,
+    offset_curve,
+    on_disk,
+    queue_curve,
+    save,
+)
+from fsgreen.reduce import factors_of, level_label, read_plan, read_table, simulated_disk
+
+
+def write(campaign: str) -> Path:
+    """Write a figure for each workload, each kind of comparison and each confound; and two tables.
+
+    Figures are SVG and PNG in `figures/`, tables CSV and TeX in `tables/`. Returns the folder of
+    the figures.
+    """
+    plan = read_plan(campaign)
+    cells, trials, effects = (read_table(campaign, name) for name in ("cells", "trials", "effects"))
+    folder, disk = paths.results(campaign) / "figures", simulated_disk(campaign)
+
+    def keep(figure: Figure, name: str) -> None:
+        save(on_disk(figure, disk), folder, name)
+
+    varied = varied_factors(cells)
+    for workload, of_workload in cells.groupby("workload"):
+        names = [cell_name(cell, varied) for cell in of_workload.to_dict("records")]
+        keep(cell_rows(of_workload, names), f"fig_{workload}")
+    for (kind, metric), of_kind in effects.groupby(["kind", "metric"]):
+        names = [pair_name(row) for row in of_kind.to_dict("records")]
+        keep(effect_rows(of_kind, names), f"fig_{kind.replace(' ', '_')}_{metric}")
+    keep(odd_cells(cells, trials, plan.constants), "odd_cells")
+    probes, basis = read_probes(campaign), probe_basis(campaign)
+    keep(offset_curve(probes["offset"], basis), "confound_offset")
+    keep(queue_curve(probes["queue"], basis), "confound_queue")
+    boundary = str(cells["boundary"].iloc[0])
+    write_all(
+        campaign,
+        {
+            "cells": (
+                f"Every cell with its 95 per cent intervals; efficiency is over {boundary} power",
+                cells_text(cells, varied),
+            ),
+            "effects": (
+                f"Every comparison; efficiency is over {boundary} power",
+                effects_text(effects),
+            ),
+        },
+    )
+    return folder
+
+
+def varied_factors(cells: pd.DataFrame) -> list[str]:
+    """Return the factors, but the workload, of which cells have several levels."""
+    return [
+        name
+        for name in factors_of(cells)
+        if name != "workload" and cells[name].nunique(dropna=False) > 1
+    ]
+
+
+def cell_name(cell: Mapping[str, Any], varied: list[str]) -> str:
+    """Return what sets a cell apart from others of its workload."""
+    levels = [level_label(name, cell[name]) for name in varied if pd.notna(cell[name])]
+    return " ".join(levels) or "the only cell"
+
+
+def pair_name(row: Mapping[str, Any]) -> str:
+    """Return what is compared: the workload, the level and that of the baseline."""
+    other = [
+        name
+        for name in factors_of(pd.DataFrame(columns=list(row)))
+        if f"baseline_{name}" in row and row[name] != row[f"baseline_{name}"]
+    ]
+    same = [
+        level_label(name, row[name])
+        for name in ("file_system", "option")
+        if name in row and name not in other and pd.notna(row[name]) and row[name] != "default"
+    ]
+    sides = (
+        " ".join(level_label(name, level) for name in other if pd.notna(level := row[key + name]))
+        for key in ("", "baseline_")
+    )
+    return " ".join([str(row["workload"]), *same, " over ".join(sides)])
+
+
+def cells_text(cells: pd.DataFrame, varied: list[str]) -> pd.DataFrame:
+    """Return cells as a table of texts."""
+    return pd.DataFrame(
+        [
+            {
+                "workload": cell["workload"],
+                "cell": cell_name(cell, varied),
+                "n": cell["n"],
+                "operations per second": _interval(cell, "throughput", "ops_s"),
+                "operations per joule": _interval(cell, "efficiency", "ops_j"),
+                "power (W)": _interval(cell, "power", "w"),
+                "steady": cell["state"],
+            }
+            for cell in cells.to_dict("records")
+        ]
+    )
+
+
+def effects_text(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return comparisons as a table of texts."""
+    columns = ["kind", "comparison", "metric", "n", "change (%)", "outcome", "gate"]
+    return pd.DataFrame(
+        [
+            {
+                "kind": row["kind"],
+                "comparison": pair_name(row),
+                "metric": row["metric"],
+                "n": row["n"],
+                "change (%)": _change(row),
+                "outcome": row["outcome"],
+                "gate": row["gate"],
+            }
+            for row in effects.to_dict("records")
+        ],
+        columns=columns,
+    )
+
+
+def _interval(cell: Mapping[str, Any], metric: str, unit: str) -> str:
+    if cell["state"] == "inconsistent":
+        return "no steady state"
+    value, low, high = (cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high"))
+    interval = "" if pd.isna(low) else f" [{low:,.4g}, {high:,.4g}]"
+    return f"{value:,.4g}{interval}"
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    if row["outcome"] == "inconsistent":
+        return "no steady state"
+    value, low, high = (row[f"change{end}_percent"] for end in ("", "_low", "_high"))
+    return f"{value:+.1f}" + ("" if pd.isna(low) else f" [{low:+.1f}, {high:+.1f}]")

@@ -1,0 +1,51 @@
+"""Every number and text of a report of one's own study that comes from data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fsgreen import paths
+from fsgreen.analysis.numbers import campaign_numbers
+from fsgreen.design import load_study
+from fsgreen.reduce import read_plan, read_table
+
+
+def numbers(campaign: str) -> dict[str, Any]:
+    """Return the values that `paper/study.typ` shows, ready to be written as JSON."""
+    study = load_study(read_plan(campaign).study)
+    shared = campaign_numbers(campaign, {"title": study.title, "question": study.question})
+    return {
+        **shared,
+        "exclusions": [{"what": left.what, "why": left.why} for left in study.exclusions],
+        "figures": _figures(campaign, str(shared["boundary"])),
+        "decided": _decided(campaign),
+    }
+
+
+def _decided(campaign: str) -> list[list[str]]:
+    """Return how the comparisons of each kind and metric came out."""
+    effects = read_table(campaign, "effects")
+    if effects.empty:
+        return []
+    counts = effects.groupby(["kind", "metric"])["outcome"].value_counts().unstack(fill_value=0)
+    outcomes = ("different", "equivalent", "inconclusive", "inconsistent")
+    return [
+        [kind, metric, *(str(row.get(outcome, 0)) for outcome in outcomes)]
+        for (kind, metric), row in counts.to_dict("index").items()
+    ]
+
+
+def _figures(campaign: str, boundary: str) -> list[dict[str, str]]:
+    """Return file and caption of each figure, in the order of the report."""
+    made = sorted((paths.results(campaign) / "figures").glob("fig_*.svg"))
+    workloads = set(read_table(campaign, "cells")["workload"])
+    entries = []
+    for file in made:
+        name = file.stem.removeprefix("fig_")
+        if name in workloads:
+            text = f"{name}: throughput, and work per energy ({boundary} power), of every cell."
+        else:
+            kind, _, metric = name.rpartition("_")
+            text = f"Comparisons by {kind.replace('_', ' ')}, {metric}."
+        entries.append({"file": file.name, "caption": text})
+    return sorted(entries, key=lambda entry: "Comparisons" in entry["caption"])

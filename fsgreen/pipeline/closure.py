@@ -1,0 +1,208 @@
+"""What a stage of the pipeline rests on: the code that it can run, and the files that this reads.
+
+Nothing is run or imported to find out: the imports of the notebook's code cells are followed
+through the package, those inside functions too, so that no stage has a list to keep.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fsgreen import papers, paths
+from fsgreen.errors import FsgreenError
+
+PACKAGE = "fsgreen"
+
+BY_NAME = {
+    "step": "fsgreen/papers/{study}/{name}",
+    "declared": "fsgreen/papers/{study}/{name}.yaml",
+}
+"""Functions that import or read what their last argument names, and where that is."""
+
+IMPORTERS = ("import_module", "__import__")
+"""What imports by name otherwise, which cannot be followed."""
+
+
+def write_digests() -> None:
+    """Write what each stage rests on to `build/code/STUDY/STAGE`, for the stages to depend on.
+
+    These are lists as `sha256sum` makes them, so that a comparison of two says which file changed.
+    A file that says what it said before is left alone.
+
+    Raises
+    ------
+    FsgreenError
+        If code that a stage can run imports by name, so that no list would be whole.
+    """
+    for study in studies():
+        folder = paths.root() / "build" / "code" / study
+        folder.mkdir(parents=True, exist_ok=True)
+        for stage in stages():
+            file, text = folder / stage, digest(stage, study)
+            if not file.is_file() or file.read_text() != text:
+                file.write_text(text)
+
+
+def stages() -> dict[str, Path]:
+    """Return the notebook of each stage that runs one, as `dvc.yaml` has it, by its name."""
+    notebooks = {}
+    for name, stage in _read("dvc.yaml")["stages"].items():
+        words = shlex.split(stage.get("do", stage)["cmd"])
+        if words[:2] == [PACKAGE, "notebook"]:
+            notebooks[name] = paths.notebooks() / f"{words[2]}.ipynb"
+    return notebooks
+
+
+def modules() -> list[str]:
+    """Return the names of the package's modules that any stage can import."""
+    found = {
+        file
+        for study in studies()
+        for notebook in stages().values()
+        for file in closure("\n".join(code_cells(notebook)), study)
+        if file.suffix == ".py"
+    }
+    parts = (file.relative_to(paths.root()).with_suffix("").parts for file in sorted(found))
+    return [".".join(names).removesuffix(".__init__") for names in parts]
+
+
+def studies() -> list[str]:
+    """Return the studies whose campaigns the pipeline analyses."""
+    return sorted({entry["study"] for entry in _read("params.yaml")["campaigns"].values()})
+
+
+def digest(stage: str, study: str) -> str:
+    """Return the list of what a stage of a study rests on: a line per file, and the notebook."""
+    notebook = stages()[stage]
+    lines = [f"{code_digest(notebook)}  code cells of {notebook.relative_to(paths.root())}"]
+    for file in sorted(closure("\n".join(code_cells(notebook)), study)):
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        lines.append(f"{sha256}  {file.relative_to(paths.root())}")
+    return "\n".join(lines) + "\n"
+
+
+def code_digest(notebook: Path) -> str:
+    """Return the SHA-256 of the code cells: text, outputs and metadata do not count."""
+    return hashlib.sha256(json.dumps(code_cells(notebook)).encode()).hexdigest()
+
+
+def code_cells(notebook: Path) -> list[str]:
+    """Return the source of each code cell of a notebook."""
+    cells: list[dict[str, Any]] = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def closure(source: str, study: str) -> set[Path]:
+    """Return the files of the package that a source text can import or read, and theirs in turn.
+
+    Raises
+    ------
+    FsgreenError
+        If one of them imports by name, other than through a function of `BY_NAME`.
+    """
+    found: set[Path] = set()
+    todo = [_uses(source, paths.root())]
+    while todo:
+        for file in todo.pop().files(study):
+            if file not in found:
+                found.add(file)
+                if file.suffix == ".py":
+                    todo.append(_uses(file.read_text(encoding="utf-8"), file))
+    return found
+
+
+def _read(name: str) -> dict[str, Any]:
+    entries: dict[str, Any] = yaml.safe_load((paths.root() / name).read_text())
+    return entries
+
+
+@dataclass(frozen=True)
+class _Uses:
+    """What one source text names: modules, things by name, and files beside it."""
+
+    modules: frozenset[str]
+    by_name: frozenset[tuple[str, str]]
+    beside: frozenset[Path]
+
+    def files(self, study: str) -> Iterator[Path]:
+        """Yield the files that these are for a study."""
+        for module in self.modules:
+            yield from _module_files(module.replace(".", "/"))
+        for function, name in self.by_name:
+            place = BY_NAME[function].format(study=study, name=name)
+            if function == "step" and not papers.has_room(study):
+                place = f"fsgreen/generic/{name}"
+            if Path(place).suffix:
+                yield paths.root() / place
+            else:
+                yield from _module_files(place)
+        yield from self.beside
+
+
+@cache
+def _uses(source: str, place: Path) -> _Uses:
+    modules, by_name, texts = set[str](), set[tuple[str, str]](), set[str]()
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                modules |= {alias.name for alias in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                modules |= {f"{module}.{alias.name}" for alias in names}
+            case ast.Constant(value=str(text)):
+                texts.add(text)
+            case ast.Call(
+                func=ast.Name(id=called) | ast.Attribute(attr=called),
+                args=[*_, ast.Constant(value=str(name))],
+            ) if called in BY_NAME:
+                by_name.add((called, name))
+    if line := _imports_by_name(tree):
+        raise FsgreenError(
+            f"what line {line} imports cannot be known before it runs",
+            where=place,
+            next_step="import it by an import statement",
+        )
+    own = {name for name in modules if name.split(".")[0] == PACKAGE}
+    return _Uses(frozenset(own), frozenset(by_name), frozenset(_beside(place, texts)))
+
+
+def _imports_by_name(tree: ast.AST) -> int | None:
+    """Return a line that imports by name, outside of the functions of `BY_NAME`."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.FunctionDef(name=name) if name in BY_NAME:
+                continue
+            case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)):
+                if called in IMPORTERS:
+                    return node.lineno
+        if line := _imports_by_name(node):
+            return line
+    return None
+
+
+def _module_files(module: str) -> Iterator[Path]:
+    """Yield the file of a module, if it is one, and of the packages that it is in."""
+    parts = module.split("/")
+    for depth in range(1, len(parts) + 1):
+        base = paths.root().joinpath(*parts[:depth])
+        for file in (base.with_suffix(".py"), base / "__init__.py"):
+            if file.is_file():
+                yield file
+
+
+def _beside(place: Path, texts: set[str]) -> Iterator[Path]:
+    """Yield the files that are no modules, in the folder of a module, which it names."""
+    for entry in place.parent.iterdir() if place.suffix == ".py" else ():
+        if entry.name in texts and entry.suffix != ".py" and not (entry / "__init__.py").exists():
+            inside = entry.rglob("*") if entry.is_dir() else [entry]
+            yield from (file for file in inside if file.is_file())

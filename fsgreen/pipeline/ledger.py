@@ -1,0 +1,101 @@
+"""What DVC knows of the stages: which are out of date, and what came of those that ran."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+
+if TYPE_CHECKING:
+    from dvc.repo import Repo
+
+
+class Ledger:
+    """DVC in this process: it reads what is recorded once, and threads take turns with it."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+        self._stages = {stage.addressing: stage for stage in repo.index.stages}
+        self._turn = Lock()
+
+    @classmethod
+    @contextmanager
+    def opened(cls, *, wait: bool = False) -> Iterator[Ledger]:
+        """Give the ledger of this checkout, which no other process writes to meanwhile.
+
+        Raises
+        ------
+        FsgreenError
+            If another process works on it, unless this one is to wait.
+        """
+        from dvc.lock import LockError
+        from dvc.repo import Repo, lock_repo
+
+        logging.getLogger("dvc").setLevel(logging.ERROR)  # it warns of frozen stages, each time
+        repo = Repo(str(paths.root()), _wait_for_lock=wait)
+        try:
+            with lock_repo(repo):
+                yield cls(repo)
+        except LockError as error:
+            raise FsgreenError(
+                "another ./run reproduce, or dvc, works in this checkout",
+                where=repo.lock.lockfile,
+                next_step="wait until it has ended, then ./run reproduce",
+            ) from error
+
+    def out_of_date(self, names: Iterable[str] = ()) -> dict[str, list[Any]]:
+        """Return why stages must run, by name; of all stages unless some are named.
+
+        A stage that always runs is there only if what it makes is not what is recorded.
+        """
+        changes: dict[str, list[Any]] = {}
+        with self._turn:
+            for name in names or self._stages:
+                changes |= self._stages[name].status()
+        return {name: why for name, why in changes.items() if why != ["always changed"]}
+
+    def commands(self, campaign: str) -> dict[str, str]:
+        """Return the command of each stage of a campaign that can run anywhere, in their order."""
+        return {
+            name: stage.cmd
+            for name, stage in self._stages.items()
+            if name.endswith(f"@{campaign}") and not stage.frozen
+        }
+
+    def pull(self, name: str) -> None:
+        """Put the output of a stage in place, out of the store that ships.
+
+        Raises
+        ------
+        FsgreenError
+            If the store lacks some, or files that were changed by hand are in the way.
+        """
+        from dvc.exceptions import DvcException
+
+        with self._turn:
+            try:
+                self._repo.pull(targets=[name])
+            except DvcException as error:
+                (out,) = self._stages[name].outs
+                raise FsgreenError(
+                    f"what {name} made could not be put in place: {error}",
+                    where=out.fs_path,
+                    next_step=f"git checkout -- data/store; if you changed {out.fs_path}, move it",
+                ) from error
+
+    def clear(self, name: str) -> None:
+        """Remove what a stage made before, so that nothing old stands among what it makes."""
+        with self._turn:
+            self._stages[name].remove_outs()
+
+    def record(self, name: str) -> None:
+        """Keep in `dvc.lock` what a stage has used and made."""
+        with self._turn:
+            self._stages[name].save()
+            self._stages[name].commit()
+            self._stages[name].dump(update_pipeline=False)

@@ -1,0 +1,92 @@
+"""A campaign as data frames, for a notebook or a script: `fsgreen.open`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from fsgreen import paths
+from fsgreen.errors import unknown
+from fsgreen.reduce import read_identity, read_plan, read_table
+from fsgreen.trial import Trial, list_trials
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fsgreen.confounds import Gate
+    from fsgreen.design import Plan
+
+
+class Results:
+    """What a campaign measured and what came of it; each table is read once.
+
+    Parameters
+    ----------
+    campaign : str
+        Its name: a folder of `data/raw`.
+
+    Raises
+    ------
+    FsgreenError
+        Also from every property: if there is no such campaign, or the table has not been made.
+    """
+
+    def __init__(self, campaign: str) -> None:
+        self.campaign = campaign
+        self.plan: Plan = read_plan(campaign)
+
+    def __repr__(self) -> str:
+        return f"fsgreen.open({self.campaign!r})"
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Testbed, meters, boundary, idle power and first audit."""
+        return read_identity(self.campaign)
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """A row per trial: cell, work, energy, power, latency, state."""
+        return read_table(self.campaign, "trials")
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """A row per cell: centre, interval, variation, steadiness."""
+        return read_table(self.campaign, "cells")
+
+    @cached_property
+    def effects(self) -> pd.DataFrame:
+        """A row per comparison and metric: ratio, interval, p-values, outcome, gate."""
+        return read_table(self.campaign, "effects")
+
+    @cached_property
+    def trust(self) -> pd.DataFrame:
+        """A row per rule for honest numbers: whether it fired, and what follows."""
+        return read_table(self.campaign, "trust")
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """A row per published claim: verdict, published, ours."""
+        return read_table(self.campaign, "claims")
+
+    @cached_property
+    def gate(self) -> Gate:
+        """What the campaign held, to ask whether a confound may have made a difference."""
+        from fsgreen.confounds import Gate
+
+        return Gate.of(self.campaign)
+
+    def trial(self, name: str) -> Trial:
+        """Return the record of a trial, by its name in `trials`."""
+        found = {trial.name: trial for trial in list_trials(paths.raw(self.campaign))}
+        if name not in found:
+            raise unknown("trial", name, found, where=paths.raw(self.campaign))
+        return found[name]
+
+    def trace(self, name: str) -> pd.DataFrame:
+        """Return the power trace of a trial: a row per reading of each meter.
+
+        `since_s` counts from the begin of the measured interval.
+        """
+        trial = self.trial(name)
+        power = trial.table("power")
+        return power.assign(since_s=power["time_s"] - trial.phase("measure").start_s)

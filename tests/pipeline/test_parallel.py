@@ -1,0 +1,121 @@
+"""Campaigns side by side: what runs, what stops, and what stays."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.pipeline import parallel
+from fsgreen.pipeline.ledger import Ledger
+from tests.patience import wait_for
+
+
+class Recorded:
+    """Stages by campaign, of which some are out of date; it keeps what is recorded."""
+
+    def __init__(self, stale: Iterable[str], **campaigns: dict[str, str]) -> None:
+        self.campaigns, self.stale = campaigns, set(stale)
+        self.cleared: list[str] = []
+        self.recorded: list[str] = []
+
+    def commands(self, campaign: str) -> dict[str, str]:
+        return self.campaigns[campaign]
+
+    def out_of_date(self, stages: Iterable[str]) -> dict[str, Any]:
+        return {stage: ["changed"] for stage in stages if stage in self.stale}
+
+    def clear(self, stage: str) -> None:
+        self.cleared.append(stage)
+
+    def record(self, stage: str) -> None:
+        self.recorded.append(stage)
+
+
+@pytest.fixture(autouse=True)
+def light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No package is imported ahead, as these stages use none."""
+    monkeypatch.setattr(parallel, "modules", lambda: [])
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+
+
+def run(ledger: Recorded) -> None:
+    parallel._Run(ledger, list(ledger.campaigns)).all()  # type: ignore[arg-type]
+
+
+def python(code: str) -> str:
+    """The command of a stage that runs this code."""
+    return f'ipython --no-banner --quick -c "{code}"'
+
+
+def test_only_what_is_out_of_date_runs_in_its_order(tmp_path: Path, capfd: Any) -> None:
+    log = tmp_path / "log"
+    stages = {f"{name}@c": python(f"open('{log}', 'a').write('{name} ')") for name in "abd"}
+    ledger = Recorded(["a@c", "d@c"], c=stages)
+    run(ledger)
+    assert log.read_text() == "a d "
+    assert ledger.cleared == ledger.recorded == ["a@c", "d@c"]
+    assert "[3/3] d@c runs" in capfd.readouterr().out
+
+
+def test_a_stage_that_fails_is_named_and_not_recorded() -> None:
+    stages = {"a@c": "fsgreen notebook 99_none", "b@c": python("1")}
+    ledger = Recorded(stages, c=stages)
+    with pytest.raises(FsgreenError, match=r"stopped at a@c(.|\n)*\./run reproduce"):
+        run(ledger)
+    assert ledger.recorded == []
+
+
+def test_nothing_of_a_stopped_pipeline_goes_on(tmp_path: Path) -> None:
+    """A second start would meet half-made results that still change."""
+    wait = "import os, time; open('{}', 'w').write(str(os.getpid())); time.sleep(600)"
+    campaigns = {name: {f"a@{name}": python(wait.format(tmp_path / name))} for name in "cd"}
+    ledger = Recorded(["a@c", "a@d"], **campaigns)
+    started = min(2, len(os.sched_getaffinity(0)))
+
+    def stop() -> None:
+        wait_for(lambda: sum(bool(file.read_text()) for file in tmp_path.iterdir()) >= started)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(ledger)
+    stopper.join()
+    for file in tmp_path.iterdir():
+        wait_for(lambda file=file: not Path("/proc", file.read_text()).exists())
+    assert ledger.recorded == []
+
+
+def test_a_second_run_beside_the_first_is_refused() -> None:
+    """Both would write the same results."""
+    with (
+        Ledger.opened(wait=True),
+        pytest.raises(FsgreenError, match=r"another ./run reproduce(.|\n)*wait"),
+        Ledger.opened(),
+    ):
+        raise AssertionError("both hold it")
+
+
+def test_a_run_with_nothing_to_do_starts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    ledger = nullcontext(SimpleNamespace(out_of_date=dict))
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    for name, stub in {
+        "Ledger": SimpleNamespace(opened=lambda: ledger),
+        "write_digests": lambda: None,
+        "campaigns": lambda: ["c"],
+        "outcome_of": lambda campaign: f"outcome of {campaign}",
+        "_compare_plans": lambda campaign: None,
+    }.items():
+        monkeypatch.setattr(parallel, name, stub)
+    parallel.reproduce()
+    assert capsys.readouterr().out == "nothing is out of date\n\noutcome of c\n"
