@@ -47,9 +47,6 @@ class Scripted:
     def latest_w(self, name: str, since_s: float) -> float | None:
         return self._recent.latest_w(since_s)
 
-    def total_w(self, since_s: float) -> float | None:
-        return self._recent.latest_w(since_s)
-
     def since(self, name: str, time_s: float) -> Readings:
         return self._recent.since(time_s)
 
@@ -60,7 +57,7 @@ def settle(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scripted], Any]:
 
     def run(capture: Scripted) -> Any:
         monkeypatch.setattr(settling, "time", capture)
-        return settling.settle(capture, BAND_W, IDLE_S, LIMIT_S)  # type: ignore[arg-type]
+        return settling.settle(capture, ["system"], BAND_W, IDLE_S, LIMIT_S)  # type: ignore[arg-type]
 
     return run
 
