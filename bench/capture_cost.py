@@ -23,9 +23,11 @@ import numpy as np
 
 from bench import command
 from bench.rounds import met, print_row
-from fsgreen.meters import Capture, Meter, open_meters
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
-from fsgreen.meters.rawtrace import RawTrace
+from fsgreen.meters import Capture, Meter, Settings, open_meters
+from fsgreen.meters.core.emulation import EmulatedMeter
+from fsgreen.meters.core.rawtrace import RawTrace
+from fsgreen.meters.wattsup.driver import DRIVER
+from fsgreen.meters.wattsup.emulator import Emulator
 
 RATE_HZ = 10_000
 TEETH = 1900
@@ -83,8 +85,9 @@ def _spin(parent: int) -> None:
 
 def sensor(pipe: Connection) -> None:
     """Send blocks to who calls the port that `pipe` is told, until it is told something."""
+    from fsgreen.meters.blocks.emulator import RAIL_5V
+    from fsgreen.meters.blocks.emulator import Emulator as Sender
     from fsgreen.meters.blocks.sender import Link
-    from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
 
     amperes = RAIL_5V[0]
 
@@ -93,7 +96,7 @@ def sensor(pipe: Connection) -> None:
         return counts * amperes.gain + amperes.offset
 
     link = Link(("127.0.0.1", 0), listen=True)
-    with Emulator(link, load_a, rate_hz=RATE_HZ):
+    with Sender(link, load_a, rate_hz=RATE_HZ):
         pipe.send(link.port)
         pipe.recv()
 
@@ -143,7 +146,14 @@ def slow(folder: Path, seconds: float) -> tuple[str, ...]:
     with ExitStack() as stack:
         meters = {}
         for name in ("system", "disk"):
-            meter = EmulatedMeter(lambda: 100.0, name=name, covers=(name,), source="bench")
+            meter = EmulatedMeter(
+                DRIVER,
+                Settings({"name": name, "driver": DRIVER.name}),
+                Emulator,
+                lambda: 100.0,
+                covers=(name,),
+                source="bench",
+            )
             stack.callback(meter.close)
             meters[name] = meter
         cpu_s, duration_s = recorded(meters, folder / "slow.raw", seconds)

@@ -29,8 +29,8 @@ from tqdm import tqdm
 from bench import command
 from bench.rounds import Spread, interleaved, met, print_row
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.powertable import BLOCK_COUNT, write_power
-from fsgreen.meters.readings import Readings
+from fsgreen.meters.core.powertable import BLOCK_COUNT, write_power
+from fsgreen.meters.core.readings import Readings
 from fsgreen.trace import MeterInfo
 from fsgreen.trace.powerfile import COLUMNS
 
@@ -120,7 +120,7 @@ def reduced(file: str, names: tuple[str, ...], seconds: int) -> dict[str, Any]:
     """Reduce a file; return the time that it took and the energies."""
     import pandas as pd
 
-    from fsgreen.trace.reduced import reduce_power
+    from fsgreen.trace import reduce_power
 
     pd.DataFrame({"quality": ["ok"]})  # imports what pandas holds text with
     start_s = time.perf_counter()

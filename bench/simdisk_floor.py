@@ -114,7 +114,7 @@ class Server:
     def __init__(self, disk: str, folder: Path, clock: str) -> None:
         program = paths.program(PROGRAM)
         if program is None:
-            raise FsgreenError("the engine is not built", next_step="./run engine")
+            raise FsgreenError("the engine is not installed", next_step="./run engine")
         control = folder / "control"
         (folder / "at").mkdir(exist_ok=True)
         self._process = subprocess.Popen(

@@ -1,22 +1,49 @@
 #!/bin/sh
-# Builds the wheel `fsgreen-engine` into a folder: the Python module and the
-# programs fsgreen-wml and fsgreen-simdisk.
-# Needs cargo >= 1.85, a C linker, and maturin in PATH.
+# Builds the wheel `fsgreen-engine` into a folder: the Python module and the programs fsgreen-wml
+# and fsgreen-simdisk.
+# For this machine: needs cargo >= 1.85, a C linker, and maturin in PATH. For a TARGET, for all
+# machines of its kind: the standard library of that target, cargo-zigbuild and ziglang instead of
+# a linker, and a folder without spaces.
 set -eu
 
-[ $# -eq 1 ] || {
-  echo "usage: engine/build.sh OUTDIR" >&2
+case $# in
+1 | 2) ;;
+*)
+  echo "usage: engine/build.sh OUTDIR [TARGET]" >&2
   exit 1
-}
+  ;;
+esac
 mkdir -p "$1"
 out=$(cd "$1" && pwd -P)
+target=${2-}
 cd "$(dirname "$0")"
+
+if [ -z "$target" ]; then
+  cargo=build
+  built=target/release
+  set -- --compatibility linux
+else
+  # The oldest C library with copy_file_range: that of Debian 10 and RHEL 8.
+  glibc=2.28
+  # No path of this machine goes into what is shipped.
+  cargo fetch --locked --quiet
+  RUSTFLAGS="--remap-path-prefix=$PWD=engine"
+  for sources in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*; do
+    RUSTFLAGS="$RUSTFLAGS --remap-path-prefix=$sources=crates"
+  done
+  export RUSTFLAGS
+  export SOURCE_DATE_EPOCH=315532800 # the earliest time that a wheel can name
+  cargo="zigbuild --target $target.$glibc"
+  built=target/$target/release
+  set -- --zig --target "$target" --compatibility "manylinux_${glibc%.*}_${glibc#*.}"
+fi
 
 # maturin packs what stands in this folder; a wheel's `scripts` end up in bin/.
 scripts=target/wheel-data/scripts
-cargo build --release --locked --target-dir target -p wml -p simdisk -p fsgreen-engine \
+# shellcheck disable=SC2086 # words
+cargo $cargo --release --locked --target-dir target -p wml -p simdisk -p fsgreen-engine \
   --bin fsgreen-wml --bin fsgreen-simdisk
 mkdir -p "$scripts"
-cp target/release/fsgreen-wml target/release/fsgreen-simdisk "$scripts/"
+cp "$built/fsgreen-wml" "$built/fsgreen-simdisk" "$scripts/"
 maturin build --release --locked --manifest-path py/Cargo.toml --target-dir target \
-  --compatibility linux --out "$out"
+  --out "$out" "$@"

@@ -46,6 +46,15 @@ class Band:
     direction: Literal[-1, 0, 1]
 
 
+ABOVE = Band(math.nextafter(1, math.inf), math.inf, 1)
+"""One is above another, by the ratio of the two; an interval that begins at 1 does not show it."""
+
+
+def about(value: float) -> Band:
+    """Return the band of an absolute number: within the tolerance of measured ones."""
+    return Band(value * (1 - MEASURED_TOLERANCE), value * (1 + MEASURED_TOLERANCE), 0)
+
+
 @dataclass(frozen=True)
 class Part:
     """One number of a claim and what became of it.
@@ -99,7 +108,8 @@ def written(number: Mapping[str, Any]) -> str:
         return "no difference"
     unit, sign = (" %", "+") if unit_of(number) == "change" else ("x", "")
     values = [f"{number[key]:{sign}g}" for key in ("value", "value_high") if key in number]
-    return " to ".join(values) + unit
+    about = "about " if number.get("op") == "order_of_magnitude" else ""
+    return about + " to ".join(values) + unit
 
 
 def band(number: Mapping[str, Any], basis: Basis, bound: float) -> Band:
@@ -152,15 +162,6 @@ def judge(ours: Estimate, target: Band) -> Verdict:
     if side == -target.direction and apart:
         return "reversed"
     return "not reproduced" if apart else "inconclusive"
-
-
-def judge_order(higher_over_lower: Estimate) -> Verdict:
-    """Return the verdict on one being above another, from the ratio of the two."""
-    if not higher_over_lower.has_interval:
-        return "inconclusive"
-    if higher_over_lower.low > 1:
-        return "reproduced"
-    return "reversed" if higher_over_lower.high < 1 else "inconclusive"
 
 
 def by_construction(part: Part) -> Part:

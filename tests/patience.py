@@ -2,7 +2,7 @@
 
 import time
 
-from fsgreen.meters.readings import Readings
+from fsgreen.meters.core.readings import Readings
 
 LIMIT_S = 60.0
 TRIES = 10

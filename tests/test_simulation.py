@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-fsgreen_engine = pytest.importorskip("fsgreen_engine", reason="engine not built: run ./run engine")
+fsgreen_engine = pytest.importorskip(
+    "fsgreen_engine", reason="engine not installed: run ./run engine"
+)
 if not hasattr(fsgreen_engine, "simulate"):
     pytest.skip("engine of an older version: run ./run engine", allow_module_level=True)
 

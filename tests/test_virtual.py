@@ -181,7 +181,7 @@ def test_the_command_says_where_it_is(engine, capsys):
 
 def test_the_real_simulator_gives_the_same_bits_each_time(tmp_path, monkeypatch):
     """A reviewer with the engine gets the shipped tables again."""
-    real = pytest.importorskip("fsgreen_engine", reason="engine not built: run ./run engine")
+    real = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
     if not hasattr(real, "simulate"):
         pytest.skip("the engine is older than the simulator: run ./run engine")
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))

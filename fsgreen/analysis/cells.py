@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.design import Plan
+from fsgreen.design import Plan, metrics
+from fsgreen.design.metrics import THROUGHPUT, USUAL, Metric
 from fsgreen.reduce import at, factors_of
 from fsgreen.stats import coverage
-
-TOTALS = {"throughput": ("work_ops", "duration_s"), "efficiency": ("work_ops", "energy_j")}
-"""Rates as total over total (rule 29): operations per second and per joule."""
 
 COMPARED = ("workload", "file_system", "option", "load_ops_s")
 """Factors that tables and figures of file systems vary; all others are held at the baseline."""
 
-UNIT = {"throughput": "ops_s", "efficiency": "ops_j"}
 SHARES = ("user", "system", "iowait", "idle", "steal")
 
 
 def cells_table(
-    trials: pd.DataFrame, bounds: Mapping[str, float], *, least_n: int | None = None
+    trials: pd.DataFrame,
+    bounds: Mapping[str, float],
+    measured_by: Sequence[Metric] = USUAL,
+    *,
+    least_n: int | None = None,
 ) -> pd.DataFrame:
     """Return the summary of each cell.
 
@@ -34,6 +35,8 @@ def cells_table(
         The table `trials.csv`.
     bounds : mapping
         The plan's `ci_half_width_percent` and `minimum_trials`.
+    measured_by : sequence of Metric
+        What each cell gets a value and an interval of, beside throughput.
     least_n : int, optional
         As `ended_from` has it: cells that end by the width of their interval cover less (rule 27).
     """
@@ -44,21 +47,24 @@ def cells_table(
         [
             {
                 **dict(zip(keys, key, strict=True)),
-                **_summary(cell, bounds, least_n),
+                **_summary(cell, bounds, list(dict.fromkeys((THROUGHPUT, *measured_by))), least_n),
             }
             for key, cell in groups
         ]
     )
 
 
-def at_baseline(table: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+def at_baseline(
+    table: pd.DataFrame, plan: Plan, treatments: Sequence[str] = COMPARED
+) -> pd.DataFrame:
     """Return the rows of trials, cells or comparisons in the state of the study's baseline.
 
     A study may also measure warm caches, say: what is printed beside one published number must not
     mix these with cold ones.
     """
     levels = plan.levels(plan.baseline)
-    held = {factor: level for factor, level in levels.items() if factor not in COMPARED}
+    free = {"workload", "load_ops_s", *treatments}
+    held = {factor: level for factor, level in levels.items() if factor not in free}
     return table[at(table, held)]
 
 
@@ -75,10 +81,10 @@ def ended_from(plan: Plan, trials: pd.DataFrame) -> int | None:
 def steady(cells: pd.DataFrame, metric: str = "throughput") -> pd.Series:
     """Return which cells have a mean to be ranked by: those with a steady state (rule 24).
 
-    Work per energy takes one of power, too, where its series were read.
+    A metric of energy takes one of power, too, where its series were read.
     """
     found = cells["state"] != "inconsistent"
-    if metric == "efficiency" and "power_state" in cells:
+    if metrics.get(metric).of_power and "power_state" in cells:
         found &= cells["power_state"] != "inconsistent"
     return found
 
@@ -114,31 +120,31 @@ def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Est
 
 
 def _summary(
-    cell: pd.DataFrame, bounds: Mapping[str, float], least_n: int | None
+    cell: pd.DataFrame,
+    bounds: Mapping[str, float],
+    measured_by: Sequence[Metric],
+    least_n: int | None,
 ) -> dict[str, Any]:
     target_percent = bounds["ci_half_width_percent"]
     rates = cell["throughput_ops_s"]
-    estimates = {
-        name: stats.ratio_of_totals(cell[above], cell[below])
-        for name, (above, below) in TOTALS.items()
-    }
+    estimates = {metric: _estimate(cell, metric) for metric in measured_by}
     scatter = stats.variation(rates)
     needed = [
         stats.trials_needed(values, target_percent / 100) for values in (rates, cell["energy_j"])
     ]
     counts = [count for count in needed if count is not None]
     judged = cell.loc[cell["steady"] != "too short", "steady"]
-    half_width_percent = estimates["throughput"].half_width_percent
+    half_width_percent = estimates[THROUGHPUT].half_width_percent
     centres, tail = _centres(rates), _tail(cell, least_n)
     return {
         "n": len(cell),
         "enough": len(cell) >= bounds["minimum_trials"],
         **{
             column: value
-            for name, estimate in estimates.items()
-            for column, value in _columns(name, UNIT[name], estimate).items()
+            for metric, estimate in estimates.items()
+            for column, value in _columns(metric.name, metric.unit, estimate).items()
         },
-        **_columns("bandwidth", "b_s", stats.ratio_of_totals(_moved_b(cell), cell["duration_s"])),
+        **_columns("bandwidth", "b_s", _estimate(cell, metrics.get("bandwidth"))),
         **_columns("power", "w", stats.mean_ci(cell["power_w"])),
         **_columns("energy", "j", stats.mean_ci(cell["energy_j"])),
         "idle_power_w": cell["idle_power_w"].mean(),
@@ -188,11 +194,11 @@ def _starred(centres: Mapping[str, Any], tail: Mapping[str, Any]) -> bool:
 
 def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
     """Return what the trials look like (rule 33), and the interval of throughput for long tails."""
-    rates, (above, below) = cell["throughput_ops_s"], TOTALS["throughput"]
+    rates, (above, below) = cell["throughput_ops_s"], THROUGHPUT.totals(cell)
     shape = stats.shape(rates)
     low, high = math.nan, math.nan
-    if (cell[above] > 0).all():
-        studentised = stats.studentised_ratio(cell[above], cell[below])
+    if (above > 0).all():
+        studentised = stats.studentised_ratio(above, below)
         low, high = studentised.low, studentised.high
     return {
         "shape": shape,
@@ -210,8 +216,10 @@ def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
     }
 
 
-def _moved_b(cell: pd.DataFrame) -> pd.Series:
-    return cell["bandwidth_b_s"] * cell["duration_s"]
+def _estimate(cell: pd.DataFrame, metric: Metric) -> stats.Estimate:
+    """Return a metric of a cell: total over total, or the mean of trials (rule 29)."""
+    above, below = metric.totals(cell)
+    return stats.ratio_of_totals(above, below) if metric.below else stats.mean_ci(above)
 
 
 def _harmonic(rates: pd.Series) -> float:

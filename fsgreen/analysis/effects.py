@@ -10,8 +10,8 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis import configuration
-from fsgreen.analysis.cells import TOTALS, UNIT
-from fsgreen.design import Cell, factors
+from fsgreen.design import Cell, factors, metrics
+from fsgreen.design.metrics import USUAL, Metric
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import at, factors_of
 
@@ -32,8 +32,6 @@ TESTED = (
 """What is said of a change: its size, whether it is one, and whether it is none."""
 
 COLUMNS = [
-    "n",
-    *(f"{side}_{unit}" for unit in UNIT.values() for side in ("candidate", "baseline")),
     "boundary",
     "ratio_x",
     "ratio_low_x",
@@ -74,7 +72,7 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
                 f"trials of {workload} {configuration.label(cell)} differ in {name}: {levels}",
                 next_step=f"choose the trials of one {name}",
             )
-    return _totals(chosen, metric)
+    return _totals(chosen, metrics.get(metric))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +83,18 @@ class Scatters:
     """
 
     trials: pd.DataFrame
+    treatments: Sequence[str] = TREATMENTS
     _groups: dict[str, list[Group]] = field(default_factory=dict)
 
     def of(self, workload: str, metric: str, *cells: Cell) -> stats.Scatter | None:
-        """Return the scatter for comparing these file systems with their options.
+        """Return the scatter for comparing these levels of the treatments.
 
         None where the model or one of them forbids it (`MixedModel.refuses`), and where trials of
         the workload are in several states.
         """
         if workload not in self._groups:
             of_workload = self.trials[self.trials["workload"] == workload]
-            self._groups[workload] = groups_of(of_workload)
+            self._groups[workload] = groups_of(of_workload, self.treatments)
         groups = self._groups[workload]
         return groups[0].models[metric].scatter(*cells) if len(groups) == 1 else None
 
@@ -105,6 +104,7 @@ def effects_table(
     pairs: Iterable[Pair],
     bounds: Mapping[str, float],
     treatments: Sequence[str] = TREATMENTS,
+    compared_by: Sequence[Metric] = USUAL,
 ) -> pd.DataFrame:
     """Return a row per pair, metric and state of what the pair has in common.
 
@@ -126,16 +126,22 @@ def effects_table(
         The plan's `equivalence_percent` and `minimum_trials`.
     treatments : sequence of str
         The factors in which the cells of a pair may differ.
+    compared_by : sequence of Metric
+        What the cells are compared in.
     """
-    return compared(groups_of(trials, treatments), pairs, bounds, treatments)
+    return compared(groups_of(trials, treatments, compared_by), pairs, bounds, treatments)
 
 
-def groups_of(trials: pd.DataFrame, treatments: Sequence[str] = TREATMENTS) -> list[Group]:
+def groups_of(
+    trials: pd.DataFrame,
+    treatments: Sequence[str] = TREATMENTS,
+    compared_by: Sequence[Metric] = USUAL,
+) -> list[Group]:
     """Return the cells that may be compared, with their models: for several calls of `compared`."""
     unlimited = trials[trials["load_ops_s"].isna()]
     shared = conditions(factors_of(trials), treatments)
     return [
-        Group.of(dict(zip(shared, key, strict=True)), these, treatments)
+        Group.of(dict(zip(shared, key, strict=True)), these, treatments, compared_by)
         for key, these in unlimited.groupby(shared, dropna=False)
     ]
 
@@ -149,7 +155,15 @@ def compared(
     """Return what `effects_table` does of the trials that the groups were made from."""
     shared = groups[0].conditions if groups else conditions(factors.names(), treatments)
     family = ["kind", "metric", *shared]
-    columns = [*family, *treatments, *(f"baseline_{name}" for name in treatments), *COLUMNS]
+    compared_by = groups[0].compared_by if groups else USUAL
+    columns = [
+        *family,
+        *treatments,
+        *(f"baseline_{name}" for name in treatments),
+        "n",
+        *(column for metric in compared_by for column in _values(metric)),
+        *COLUMNS,
+    ]
     rows = [
         row
         for kind, workload, candidate, baseline in pairs
@@ -195,20 +209,26 @@ class Group:
     conditions: Mapping[str, Any]
     cells: Mapping[Cell, pd.DataFrame]
     models: Mapping[str, stats.MixedModel]
-    """By metric."""
+    """By name of the metric."""
     treatments: Sequence[str]
+    compared_by: Sequence[Metric] = USUAL
 
     @classmethod
     def of(
-        cls, conditions: Mapping[str, Any], trials: pd.DataFrame, treatments: Sequence[str]
+        cls,
+        conditions: Mapping[str, Any],
+        trials: pd.DataFrame,
+        treatments: Sequence[str],
+        compared_by: Sequence[Metric],
     ) -> Group:
         """Return the cells of these trials, which share the conditions."""
         of_trials = [Cell(**row) for row in trials[[*treatments]].to_dict("records")]
         return cls(
             conditions,
             {cell: trials[[c == cell for c in of_trials]] for cell in set(of_trials)},
-            {metric: _model(trials, of_trials, metric) for metric in TOTALS},
+            {metric.name: _model(trials, of_trials, metric) for metric in compared_by},
             treatments,
+            compared_by,
         )
 
     def rows(
@@ -226,40 +246,51 @@ class Group:
                 _totals(subject, metric),
                 _totals(reference, metric),
                 bounds["equivalence_percent"] / 100,
-                self.models[metric].scatter(candidate, baseline),
+                self.models[metric.name].scatter(candidate, baseline),
             )
-            for metric in TOTALS
+            for metric in self.compared_by
         }
         for metric, result in results.items():
             yield {
                 "kind": kind,
-                "metric": metric,
+                "metric": metric.name,
                 "steady": _steady(subject, metric) and _steady(reference, metric),
                 "boundary": subject["boundary"].iloc[0],
                 **self.conditions,
                 **{name: candidate.get(name) for name in self.treatments},
                 **{f"baseline_{name}": baseline.get(name) for name in self.treatments},
-                **{f"candidate_{UNIT[name]}": one.candidate for name, one in results.items()},
-                **{f"baseline_{UNIT[name]}": one.baseline for name, one in results.items()},
+                **{
+                    column: value
+                    for of, one in results.items()
+                    for column, value in zip(
+                        _values(of), (one.candidate, one.baseline), strict=True
+                    )
+                },
                 **_effect(result),
-                **_basis(result, self.models[metric], candidate, baseline),
+                **_basis(result, self.models[metric.name], candidate, baseline),
             }
 
 
-def _model(trials: pd.DataFrame, cells: list[Cell], metric: str) -> stats.MixedModel:
-    above, below = TOTALS[metric]
-    rates = {"block": trials["block"], "cell": cells, "rate": trials[above] / trials[below]}
+def _values(metric: Metric) -> tuple[str, str]:
+    """Return the columns of a metric's values of both cells: by the unit where that is enough."""
+    column = metric.unit if metric in USUAL else metric.column
+    return f"candidate_{column}", f"baseline_{column}"
+
+
+def _model(trials: pd.DataFrame, cells: list[Cell], metric: Metric) -> stats.MixedModel:
+    above, below = metric.totals(trials)
+    rates = {"block": trials["block"], "cell": cells, "rate": above / below}
     return stats.mixed_model(pd.DataFrame(rates), "cell", "rate")
 
 
-def _totals(cell: pd.DataFrame, metric: str) -> pd.DataFrame:
-    above, below = TOTALS[metric]
-    return pd.DataFrame({"block": cell["block"], "above": cell[above], "below": cell[below]})
+def _totals(cell: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    above, below = metric.totals(cell)
+    return pd.DataFrame({"block": cell["block"], "above": above, "below": below})
 
 
-def _steady(cell: pd.DataFrame, metric: str) -> bool:
-    """Return whether a cell has a steady state, for work per energy in its power, too."""
-    series = ["steady", "steady_power"] if metric == "efficiency" else ["steady"]
+def _steady(cell: pd.DataFrame, metric: Metric) -> bool:
+    """Return whether a cell has a steady state, for a metric of energy in its power, too."""
+    series = ["steady", "steady_power"] if metric.of_power else ["steady"]
     classes = [stats.classify_cell(list(cell[name])) for name in series if name in cell]
     return "inconsistent" not in classes
 

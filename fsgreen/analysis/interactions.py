@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import figures, paths, stats
-from fsgreen.analysis.cells import TOTALS
 from fsgreen.analysis.effects import TESTED, outcome
 from fsgreen.design import Plan
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
+from fsgreen.design.metrics import USUAL, Metric
 from fsgreen.errors import unknown
 from fsgreen.figures.interactions import interaction_panels
 from fsgreen.reduce import at, factors_of, read_plan, read_table, simulated_disk, write_table
@@ -61,7 +61,7 @@ def interactions_table(trials: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     rows = [
         row
         for default, design in factorials_of(plan.cells)
-        for metric in TOTALS
+        for metric in USUAL
         for row in _rows(trials, plan.levels(default), design, metric, plan.bounds)
     ]
     # The contrasts of a design, by metric and place, are one family (rule 38).
@@ -86,8 +86,9 @@ def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.Da
     FsgreenError
         If no design was measured under that workload, or there is no such metric.
     """
-    if metric not in TOTALS:
-        raise unknown("metric", metric, TOTALS)
+    known = [usual.name for usual in USUAL]
+    if metric not in known:
+        raise unknown("metric", metric, known)
     pairs = _pairs(table, metric)
     if workload:
         if workload not in set(pairs["workload"]):
@@ -144,7 +145,7 @@ def _rows(
     trials: pd.DataFrame,
     where: Mapping[str, Any],
     design: Factorial,
-    metric: str,
+    metric: Metric,
     bounds: Mapping[str, float],
 ) -> Iterator[dict[str, Any]]:
     place = _place(where)
@@ -160,7 +161,7 @@ def _rows(
         different_p, equal_p = adjusted[term]
         yield {
             "design": "+".join(design.options),
-            "metric": metric,
+            "metric": metric.name,
             **place,
             "term": ":".join(term),
             "aliases": alias_text(design, term),
@@ -178,14 +179,14 @@ def _rows(
         }
 
 
-def _logs(trials: pd.DataFrame, design: Factorial, metric: str) -> np.ndarray:
+def _logs(trials: pd.DataFrame, design: Factorial, metric: Metric) -> np.ndarray:
     """Return log rates, shape (blocks, runs), of the blocks that hold every run."""
     runs = {run: place for place, run in enumerate(design.runs)}
-    above, below = TOTALS[metric]
+    above, below = metric.totals(trials)
     run = trials["option"].map(lambda option: runs.get(options_on(option)))
-    known = trials.assign(run=run).dropna(subset=["run"])
-    totals = known.groupby(["block", "run"])[[above, below]].sum()
-    rates = (totals[above] / totals[below]).unstack("run").reindex(columns=range(len(runs)))
+    known = trials.assign(run=run, above=above, below=below).dropna(subset=["run"])
+    totals = known.groupby(["block", "run"])[["above", "below"]].sum()
+    rates = (totals["above"] / totals["below"]).unstack("run").reindex(columns=range(len(runs)))
     return np.log(rates[(rates > 0).all(axis=1)].to_numpy(dtype=float))
 
 

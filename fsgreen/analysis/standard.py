@@ -8,7 +8,7 @@ from fsgreen import confounds, paths, rules
 from fsgreen.analysis.cells import cells_table, ended_from
 from fsgreen.analysis.comparisons import comparisons_of, pairs_of, treatments_of
 from fsgreen.analysis.effects import effects_table
-from fsgreen.design import load_study
+from fsgreen.design import load_study, metrics
 from fsgreen.reduce import read_plan, read_table, write_table
 
 
@@ -19,10 +19,13 @@ def write(campaign: str) -> Path:
     comparisons = comparisons_of(study, plan)
     treatments = treatments_of(study, comparisons)
     pairs = pairs_of(trials, comparisons, treatments)
+    chosen = [metrics.get(name) for name in study.metrics]
     effects = confounds.Gate.of(campaign).flags(
-        effects_table(trials, pairs, plan.bounds, treatments)
+        effects_table(trials, pairs, plan.bounds, treatments, chosen)
     )
-    cells = cells_table(trials, plan.bounds, least_n=ended_from(plan, trials))
+    cells = cells_table(
+        trials, plan.bounds, (*metrics.USUAL, *chosen), least_n=ended_from(plan, trials)
+    )
     write_table(cells, campaign, "cells")
     write_table(effects, campaign, "effects")
     rules.write(campaign)

@@ -26,7 +26,8 @@ HEAD = """\
 # Power profiles, fitted by fsgreen calibrate. Use one as a meter in a testbed file:
 #   [[meter]]
 #   name = "NAME"
-#   driver = "emulator"
+#   driver = "wattsup"
+#   emulate = true
 #   profile = "PROFILE"
 #   profile_file = "THIS FILE"
 # Power from a profile is always `modelled`.

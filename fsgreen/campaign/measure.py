@@ -63,7 +63,7 @@ def measure(
                 folder=place.folder,
                 in_memory=place.in_memory,
                 size_b=plan.profile.image_b,
-                scheduler=plan.constants["scheduler"],
+                scheduler=plan.levels({})["scheduler"],
                 disk=place.simulated(),
                 queue_depth=place.queue_depth,
             )

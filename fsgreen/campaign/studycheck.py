@@ -9,7 +9,7 @@ from pathlib import Path
 from fsgreen import design, paths, workloads
 from fsgreen.design import Study
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.meters.drivers import EMULATED
+from fsgreen.meters.core.registry import WITHOUT_METER
 from fsgreen.meters.modelled import load_profile
 from fsgreen.meters.modelled.profiles import SHARES
 from fsgreen.schema import Fault
@@ -51,7 +51,7 @@ def too_short(study: Study, profile: str) -> str | None:
 
 def _needed_s(bounds: Mapping[str, float]) -> float:
     """Return the least length of the phase `measure` with the emulated meters, in seconds."""
-    models = [load_profile(str(meter["profile"])) for meter in EMULATED]
+    models = [load_profile(str(meter["profile"])) for meter in WITHOUT_METER]
     idle_w = sum(model.idle_w for model in models)
     busy = dict.fromkeys(SHARES.values(), 1.0)
     peak_w = sum(model.power_w(busy) for model in models)

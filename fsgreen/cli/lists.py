@@ -87,11 +87,10 @@ def _options() -> Rows:
 
 
 def _meters() -> Rows:
-    from fsgreen.meters.drivers import DRIVERS, IMPORTERS
+    from fsgreen.meters.core import registry
 
-    for of_kind in (DRIVERS, IMPORTERS):
-        for name, driver in of_kind.items():
-            yield name, driver.summary
+    for name in registry.names():
+        yield name, registry.load(name).summary
 
 
 WHAT: Mapping[str, Callable[[], Rows]] = {

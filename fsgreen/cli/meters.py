@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsgreen.cli import command
+from fsgreen.errors import FsgreenError
 
 if TYPE_CHECKING:
     from fsgreen.meters import Imported
@@ -100,28 +102,38 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
 
 
 def _meters(options: argparse.Namespace) -> None:
-    from fsgreen.meters import DRIVERS, IMPORTERS
+    from fsgreen.meters import Importer
+    from fsgreen.meters.core import registry
 
-    width = max(map(len, [*DRIVERS, *IMPORTERS]))
-    for driver in DRIVERS.values():
-        print(f"{driver.name:{width}}  {driver.kind:8}{driver.summary}")
-        missing = driver.missing()
-        for line in driver.find() if missing is None else [f"missing: {missing}"]:
-            print(f"{'':{width}}  {'':8}-> " + line.replace("\n", f"\n{'':{width + 13}}"))
-    for importer in IMPORTERS.values():
-        print(f"{importer.name:{width}}  {'file':8}{importer.summary}")
+    names = registry.names()
+    width = max(map(len, names))
+
+    def tell(name: str, kind: str, summary: str, notes: Sequence[str] = ()) -> None:
+        print(f"{name:{width}}  {kind:8}{summary}")
+        for note in notes:
+            print(f"{'':{width}}  {'':8}-> " + note.replace("\n", f"\n{'':{width + 13}}"))
+
+    for name in names:
+        try:
+            driver = registry.load(name)
+        except FsgreenError as error:
+            tell(name, "broken", error.what, [error.next_step or ""])
+            continue
+        if isinstance(driver, Importer):
+            tell(name, "file", driver.summary)
+        else:
+            missing = driver.missing()
+            notes = driver.find() if missing is None else [f"missing: {missing}"]
+            tell(name, driver.kind, driver.summary, notes)
     print("\ndocs/meters.md tells how to wire, configure and check each.")
 
 
 def _read(options: argparse.Namespace) -> Imported:
-    from fsgreen.errors import unknown
-    from fsgreen.meters import IMPORTERS
-    from fsgreen.meters.importers import files
+    from fsgreen.meters.core import registry
+    from fsgreen.meters.files import importing
 
-    if options.driver not in IMPORTERS:
-        raise unknown("reader of files", options.driver, IMPORTERS, next_step="fsgreen meters")
-    settings = files.options_of(options.settings)
-    imported = files.import_file(options.file, IMPORTERS[options.driver], settings)
+    settings = importing.options_of(options.settings)
+    imported = importing.import_file(options.file, registry.importer(options.driver), settings)
     for decision in imported.decisions:
         print(f"- {decision}")
     return imported
@@ -130,7 +142,7 @@ def _read(options: argparse.Namespace) -> Imported:
 def _import(options: argparse.Namespace) -> None:
     from fsgreen import trace
     from fsgreen.meters import power_table
-    from fsgreen.meters.importers import files
+    from fsgreen.meters.files import importing
 
     imported = _read(options)
     info, readings = imported.info, imported.readings
@@ -143,13 +155,14 @@ def _import(options: argparse.Namespace) -> None:
         f"in {duration_s:.1f} s; mean power {sound['power_w'].mean():.6g} W"
     )
     if options.out is not None:
-        files.write_power(imported, info.driver, options.out)
+        importing.write_power(imported, info.driver, options.out)
 
 
 def _attach(options: argparse.Namespace) -> None:
     from fsgreen.reduce.attach import attach
 
-    fit, file = attach(options.campaign, _read(options))
+    meter, file = attach(options.campaign, _read(options))
+    fit = meter.clock
     print(
         f"the meter's clock is {fit.offset_s:+.3f} s off, within {fit.offset_error_s:.3f} s, and "
         f"drifts by {fit.drift_ppm:+.1f} ppm; its {fit.edges_count} edges are "
@@ -162,8 +175,7 @@ def _wattsup_memory(options: argparse.Namespace) -> None:
     from contextlib import closing
 
     from fsgreen.durable import whole
-    from fsgreen.errors import FsgreenError
-    from fsgreen.meters.rawtrace import RawWriter, reparse
+    from fsgreen.meters.core.rawtrace import RawWriter, reparse
     from fsgreen.meters.wattsup.memory import WattsUpMemory
 
     if options.download is not None and options.download.exists():

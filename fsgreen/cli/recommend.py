@@ -95,10 +95,10 @@ def _recommend(options: argparse.Namespace) -> None:
 def _print_ranking(ranked: pd.DataFrame) -> None:
     """Print one metric: the best of all first, then each kind of change from the cheapest on."""
     from fsgreen import confounds
-    from fsgreen.analysis.cells import UNIT
+    from fsgreen.design import metrics
 
     metric, boundary = ranked["metric"].iloc[0], ranked["boundary"].iloc[0]
-    unit = UNIT[metric]
+    unit = metrics.get(metric).unit
     power = f", {boundary} power" if metric == "efficiency" else ""
     power += ": decides nothing" if power and boundary == "modelled" else ""
     print()

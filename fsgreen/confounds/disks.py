@@ -101,7 +101,7 @@ def open_disk(where: str, profile: str, seed: int = 1) -> LabDisk:
     Raises
     ------
     FsgreenError
-        If the engine is not built, there is no such profile, or the path cannot be read with
+        If the engine is not installed, there is no such profile, or the path cannot be read with
         direct I/O.
     """
     return VirtualDisk(profile, seed) if where == VIRTUAL else RealDisk(Path(where), seed)

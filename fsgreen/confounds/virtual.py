@@ -48,7 +48,7 @@ class VirtualDisk:
     Raises
     ------
     FsgreenError
-        If the engine is not built, or there is no such profile.
+        If the engine is not installed, or there is no such profile.
     """
 
     basis = "simulated in virtual time"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from fsgreen import schema
-from fsgreen.design import factors
+from fsgreen import schema, units
+from fsgreen.design import factors, metrics
 from fsgreen.design.cell import Cell, cells_of
 from fsgreen.design.factors import Kind, Level, Owner
 from fsgreen.errors import FsgreenError, unknown
@@ -27,6 +27,9 @@ BOUNDS: Mapping[str, float] = {
     "minimum_trials": LEAST_TRIALS,
 }
 """Bounds of a study that names none: those of fast10, section 3.2, and of the rules."""
+
+OF_PROFILES: Mapping[str, str] = {"scale": "full sizes", "measure_s": "full lengths of trials"}
+"""What a profile may make smaller, as exclusions name it, and in words."""
 
 Levels = dict[str, list[Level] | dict[str, Any]]
 
@@ -56,6 +59,21 @@ class PhasesEntry(Declared):
     settle_limit_s: Positive
 
 
+class EventEntry(Declared):
+    """Something that is done in the course of each trial."""
+
+    phase: Literal["idle", "warmup", "measure", "flush"]
+    at_s: NotNegative
+    do: str
+
+
+class EfficiencyEntry(Declared):
+    """The meters that the efficiency is over: those of a boundary, or by name."""
+
+    boundary: Literal["wall", "dc-rail", "cpu", "modelled"] | None = None
+    meters: list[str] | None = Field(default=None, min_length=1)
+
+
 class ProfileEntry(Declared):
     """How much of a study is run."""
 
@@ -66,6 +84,26 @@ class ProfileEntry(Declared):
     scale: dict[str, Positive] | Positive = 1
     image_mib: Count
     bounds: BoundsEntry | None = None
+    events: tuple[EventEntry, ...] = ()
+
+
+class WorkloadEntry(Declared):
+    """A workload of the study's own: one of `command`, `driver` and `together`.
+
+    `command` and `prepare` are programs with their arguments, in which names in braces stand for
+    levels of workload factors and for `directory`, `seed`, `scale`, `warmup_s`, `measure_s` and
+    `load_ops_s`; `reader` understands what the command writes, and `size_mib` is the size of its
+    files. `driver` is a `module:callable` or an entry point, with its `options`. `together` names
+    workloads that run at once.
+    """
+
+    command: list[str] | None = Field(default=None, min_length=1)
+    reader: str | None = None
+    prepare: list[str] | None = Field(default=None, min_length=1)
+    size_mib: NotNegative | None = None
+    driver: str | None = None
+    options: dict[str, Any] | None = None
+    together: list[str] | None = Field(default=None, min_length=2)
 
 
 class FactorEntry(Declared):
@@ -90,13 +128,39 @@ class ComparisonEntry(Declared):
 
 
 class ExclusionEntry(Declared):
-    """What is left out."""
+    """What is left out; in words, too, where it is not a factor's levels or all of a factor."""
 
-    what: str
+    what: str | None = None
     why: str
     factor: str | None = None
     levels: tuple[Level, ...] = ()
     profiles: tuple[str, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """Return what is left out as people say it."""
+        if self.what is not None or self.factor is None:
+            return self.what or ""
+        thing = OF_PROFILES.get(self.factor, f"levels of {self.factor}")
+        if self.levels:
+            thing = f"{self.factor} {', '.join(map(str, self.levels))}"
+        return f"{thing} in {', '.join(self.profiles)}" if self.profiles else thing
+
+
+class MetricEntry(Declared):
+    """A metric by its name, or one of the study's own, with the keys of `design.metrics.Metric`."""
+
+    name: str
+    above: str = ""
+    below: str = ""
+    unit: str = ""
+    higher_is_better: bool = True
+    modelled_from: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_name(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
 
 
 class StudyFile(Declared):
@@ -111,10 +175,14 @@ class StudyFile(Declared):
     bounds: BoundsEntry = BoundsEntry()
     exclusions: tuple[ExclusionEntry, ...] = ()
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
-    workloads: dict[str, Any] = Field(default_factory=dict)
-    metrics: tuple[str, ...] = ("throughput", "efficiency")
+    workloads: dict[str, WorkloadEntry] = Field(default_factory=dict)
+    metrics: tuple[MetricEntry, ...] = (
+        MetricEntry(name="throughput"),
+        MetricEntry(name="efficiency"),
+    )
     comparisons: tuple[ComparisonEntry, ...] = ()
     treatments: tuple[str, ...] = ()
+    efficiency: EfficiencyEntry | None = None
     matrices: dict[str, Levels] = Field(min_length=1)
     profiles: dict[str, ProfileEntry] = Field(min_length=1)
 
@@ -150,6 +218,10 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
         of = {name: [level] for name, level in comparison.within.items()}
         of[comparison.factor] = [] if comparison.against is None else [comparison.against]
         faults += _wrong_levels(("comparisons", nth), of)
+    faults += _wrong_workloads(declared.workloads)
+    for nth, exclusion in enumerate(declared.exclusions):
+        faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles)
+    faults += _wrong_metrics(declared)
     faults += _wrong_minimum(("bounds",), declared.bounds)
     for name, profile in declared.profiles.items():
         faults += _wrong_profile(("profiles", name), profile, matrices)
@@ -173,6 +245,53 @@ def _wrong_levels(
         for level in of_factor:
             if wrong := known.check(level):
                 yield Fault((*place, name), wrong)
+
+
+OF_COMMANDS = ("reader", "prepare", "size_mib")
+"""Keys that only a workload which is a command has."""
+
+
+def _wrong_workloads(workloads: Mapping[str, WorkloadEntry]) -> Iterator[Fault]:
+    """Yield workloads that are several kinds of one, or none."""
+    for name, entry in workloads.items():
+        given = entry.model_dump(exclude_none=True)
+        kinds = [kind for kind in ("command", "driver", "together") if kind in given]
+        if len(kinds) != 1:
+            what = f"the workload {name} takes one of command, driver and together"
+            yield Fault(("workloads", name), what)
+            continue
+        misplaced = {"driver": ("options",), "command": OF_COMMANDS, "together": ()}
+        for key in given.keys() - {*kinds, *misplaced[kinds[0]]}:
+            yield Fault(("workloads", name, key), f"{key} is not of a workload with {kinds[0]}")
+
+
+def _wrong_metrics(declared: StudyFile) -> Iterator[Fault]:
+    for nth, metric in enumerate(declared.metrics):
+        place: schema.Place = ("metrics", nth)
+        if not metric.above:
+            if metric.name not in metrics.names():
+                yield Fault(place, unknown("metric", metric.name, metrics.names()).what)
+        elif units.unit_of(f"_{metric.unit}") is None:
+            known = [suffix.removeprefix("_") for suffix in units.SUFFIXES]
+            yield Fault((*place, "unit"), unknown("unit", metric.unit, known).what)
+
+
+def _wrong_exclusion(
+    place: schema.Place, entry: ExclusionEntry, profiles: Mapping[str, Any]
+) -> Iterator[Fault]:
+    for nth, name in enumerate(entry.profiles):
+        if name not in profiles:
+            yield Fault((*place, "profiles", nth), unknown("profile", name, profiles).what)
+    if entry.factor is None:
+        if not entry.what:
+            yield Fault(place, "an exclusion takes `what`, a factor, or both")
+        if entry.levels:
+            yield Fault((*place, "levels"), "levels are those of a factor, and none is named")
+    elif entry.factor in OF_PROFILES:
+        if entry.levels:
+            yield Fault((*place, "levels"), f"{entry.factor} has no levels that are left out")
+    else:
+        yield from _wrong_levels(place, {entry.factor: entry.levels})
 
 
 def _wrong_minimum(place: schema.Place, bounds: BoundsEntry | None) -> Iterator[Fault]:

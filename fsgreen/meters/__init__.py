@@ -1,24 +1,26 @@
 """Meters: where power comes from, real or modelled, and how a trial records it."""
 
-from fsgreen.meters.base import Chunk, Imported, Meter, Parser
-from fsgreen.meters.capture import Capture, silence_s
-from fsgreen.meters.drivers import DRIVERS, IMPORTERS, open_meters
-from fsgreen.meters.host import HostSampler
-from fsgreen.meters.powertable import power_table
-from fsgreen.meters.rawtrace import reparse
-from fsgreen.meters.readings import Reading, Readings
+from fsgreen.meters.core.base import Chunk, Driver, Imported, Importer, Meter, Parser
+from fsgreen.meters.core.capture import Capture, silence_s
+from fsgreen.meters.core.host import HostSampler
+from fsgreen.meters.core.powertable import power_table
+from fsgreen.meters.core.rawtrace import reparse
+from fsgreen.meters.core.readings import Reading, Readings
+from fsgreen.meters.core.registry import open_meters
+from fsgreen.meters.core.settings import Settings
 
 __all__ = [
-    "DRIVERS",
-    "IMPORTERS",
     "Capture",
     "Chunk",
+    "Driver",
     "HostSampler",
     "Imported",
+    "Importer",
     "Meter",
     "Parser",
     "Reading",
     "Readings",
+    "Settings",
     "open_meters",
     "power_table",
     "reparse",

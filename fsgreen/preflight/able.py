@@ -37,9 +37,10 @@ def _programs() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", version, "ok")
     if paths.program("fsgreen-wml") is None:
-        yield Finding("workload engine", "not built: shipped traces only", "blocks", "./run engine")
+        state = "not installed: shipped traces only"
+        yield Finding("workload engine", state, "blocks", "./run engine")
     else:
-        yield Finding("workload engine", dict(tools.versions())["fsgreen-wml"] or "built", "ok")
+        yield Finding("workload engine", dict(tools.versions())["fsgreen-wml"] or "installed", "ok")
 
 
 def _usable(

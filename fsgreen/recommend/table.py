@@ -10,9 +10,9 @@ import pandas as pd
 
 from fsgreen import confounds, stats
 from fsgreen.analysis import configuration
-from fsgreen.analysis.cells import TOTALS, UNIT
 from fsgreen.analysis.effects import TREATMENTS, Group, compared, groups_of, sample
-from fsgreen.design import Cell
+from fsgreen.design import Cell, metrics
+from fsgreen.design.metrics import USUAL
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.recommend.changes import change
 from fsgreen.recommend.constraints import ANYTHING, Constraints
@@ -29,8 +29,11 @@ SHORT = {
 """Workloads as fast10 calls them in passing."""
 
 ABSOLUTE = [
-    f"{metric}{end}_{unit}" for metric, unit in UNIT.items() for end in ("", "_low", "_high")
+    column for metric in USUAL for column in (metric.column, metric.end("low"), metric.end("high"))
 ]
+
+NAMES = tuple(metric.name for metric in USUAL)
+"""What configurations are ranked by."""
 
 COLUMNS = [
     "workload",
@@ -159,7 +162,7 @@ def recommend(
     pairs = [(COMPARED, workload, config, now) for config in admitted]
     effects = gate.flags(compared(groups, pairs, bounds))
     of_cell = cells[cells["workload"] == workload].set_index(["file_system", "option"])
-    rankings = {metric: _ranked(effects, of_cell, metric, now) for metric in TOTALS}
+    rankings = {metric: _ranked(effects, of_cell, metric, now) for metric in NAMES}
     bests = {metric: _best(ranked) for metric, ranked in rankings.items()}
     beside = {
         best: _beside(groups, gate, workload, [now, *admitted], best, bounds)
@@ -219,9 +222,9 @@ def _config(row: Mapping[str, Any]) -> Cell:
 
 
 def _state(of_cell: pd.DataFrame, config: Cell, metric: str) -> str:
-    """Return the class of a cell's trials (rule 23), for work per energy of their power, too."""
+    """Return the class of a cell's trials (rule 23), for a metric of energy of power, too."""
     cell = of_cell.loc[tuple(config.values())]
-    states = [cell["state"], cell.get("power_state") if metric == "efficiency" else None]
+    states = [cell["state"], cell.get("power_state") if metrics.get(metric).of_power else None]
     return UNSTEADY if UNSTEADY in states else str(cell["state"])
 
 

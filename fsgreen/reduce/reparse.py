@@ -12,9 +12,9 @@ import numpy as np
 from fsgreen import paths
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.powertable import blocks, read_power, write_power
-from fsgreen.meters.rawtrace import RawTrace
-from fsgreen.meters.readings import QUANTITIES, Readings
+from fsgreen.meters.core.powertable import blocks, read_power, write_power
+from fsgreen.meters.core.rawtrace import RawTrace
+from fsgreen.meters.core.readings import QUANTITIES, Readings
 from fsgreen.trace.powerfile import PowerFile
 from fsgreen.trial import Trial, list_invalid, list_trials
 

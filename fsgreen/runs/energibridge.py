@@ -10,10 +10,10 @@ import numpy as np
 
 from fsgreen import trace
 from fsgreen.meters import power_table
-from fsgreen.meters.importers.checks import imported
-from fsgreen.meters.importers.energibridge import IMPORTER, Recording, recording
-from fsgreen.meters.importers.text import Report
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.energibridge.driver import IMPORTER, Recording, recording
+from fsgreen.meters.files.checks import imported
+from fsgreen.meters.files.text import Report
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
 

@@ -15,7 +15,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 
-from fsgreen.meters.importers.text import Report, decode, some
+from fsgreen.meters.files.text import Report, decode, some
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import ASIDE, LEVELS, UNITS, Meanings, number
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from fsgreen.meters.importers.text import Report, decode
+from fsgreen.meters.files.text import Report, decode
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
 

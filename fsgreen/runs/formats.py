@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fsgreen.meters.importers.text import Report
+from fsgreen.meters.files.text import Report
 from fsgreen.runs.meanings import Meanings
 
 

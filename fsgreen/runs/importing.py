@@ -16,7 +16,7 @@ import pandas as pd
 from fsgreen import paths, trial
 from fsgreen.design import factors
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.importers.text import Report, some
+from fsgreen.meters.files.text import Report, some
 from fsgreen.reduce import write_table
 from fsgreen.runs import energibridge, experiment_runner, filebench, fio, phoronix
 from fsgreen.runs.formats import Format, Run

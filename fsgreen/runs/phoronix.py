@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fsgreen.meters.importers.text import Report, decode
+from fsgreen.meters.files.text import Report, decode
 from fsgreen.runs import xmltree
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import ASIDE, LEVELS, UNITS, Meanings, number

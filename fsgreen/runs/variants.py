@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from fsgreen.meters.importers.text import Report, some
+from fsgreen.meters.files.text import Report, some
 from fsgreen.runs.formats import Run
 
 

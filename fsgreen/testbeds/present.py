@@ -30,7 +30,7 @@ def available() -> list[Availability]:
     elif not Path("/dev/fuse").exists():
         simdisk = Availability("simdisk", False, "no FUSE in this kernel: modprobe fuse")
     elif paths.program(PROGRAM) is None:
-        simdisk = Availability("simdisk", False, f"the engine is not built: {BUILD}")
+        simdisk = Availability("simdisk", False, f"the engine is not installed: {BUILD}")
     else:
         simdisk = Availability("simdisk", True, "a disk in software, where it is asked for")
     without = "" if loop.usable else f"; loop {loop.why}"

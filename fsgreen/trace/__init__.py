@@ -15,17 +15,16 @@ from fsgreen.trace.budget import (
 )
 from fsgreen.trace.checks import check_trace, identity_flaws
 from fsgreen.trace.clock import ClockFit, fit_clock, to_host
-from fsgreen.trace.counter import unwrap_counter
 from fsgreen.trace.energy import (
     counter_energy_j,
     cut,
     energy_j,
     mean_power_w,
-    phase_energies,
 )
 from fsgreen.trace.flaw import REMARKS, Flaw
-from fsgreen.trace.merge import sum_channels, sum_meters, with_power
 from fsgreen.trace.meter import Boundary, MeterInfo
+from fsgreen.trace.meterenergy import MeterEnergy, meter_energies, meter_energy, sum_energies
+from fsgreen.trace.metertrace import MeterTrace, reduce_power
 from fsgreen.trace.paired import (
     EnergyDifference,
     EnergyRatio,
@@ -45,7 +44,9 @@ __all__ = [
     "ErrorBudget",
     "Flaw",
     "MeasuredEnergy",
+    "MeterEnergy",
     "MeterInfo",
+    "MeterTrace",
     "check_trace",
     "constant_edge_share",
     "counter_energy_j",
@@ -58,14 +59,13 @@ __all__ = [
     "fit_clock",
     "identity_flaws",
     "mean_power_w",
+    "meter_energies",
+    "meter_energy",
     "minimum_duration_s",
-    "phase_energies",
     "pulse_edges",
     "pulse_runs",
+    "reduce_power",
     "resample",
-    "sum_channels",
-    "sum_meters",
+    "sum_energies",
     "to_host",
-    "unwrap_counter",
-    "with_power",
 ]

@@ -157,13 +157,13 @@ def _edge(
     last = len(time_s) - 1
     before = max(0, int(np.searchsorted(time_s, edge_s, side="right")) - 1)
     across_s = float(time_s[min(before + 1, last)] - time_s[before])
-    held = across_s > MAX_GAP_INTERVALS * interval_s
-    interval_s = across_s if held else interval_s
+    repeats = across_s > MAX_GAP_INTERVALS * interval_s
+    interval_s = across_s if repeats else interval_s
     after = min(int(np.searchsorted(time_s, edge_s + 0.95 * interval_s, side="left")), last)
     level_w = power_w[[before, after]]
     straddling_w = power_w[before : after + 1]
     burst_w = max(straddling_w.max() - level_w.max(), level_w.min() - straddling_w.min())
-    lag_s = (HELD_LAG if held else LAG) * interval_s
+    lag_s = (HELD_LAG if repeats else LAG) * interval_s
     return _Edge(float(level_w[0]), float(level_w[1]), float(burst_w), interval_s, lag_s)
 
 

@@ -107,11 +107,11 @@ def fit_clock(
         raise _refused("the trace has no power", "look at its flags")
     hosts_s = [_rising(pattern) for pattern in patterns]
     energy_j = np.concatenate(([0.0], np.cumsum(power_w[1:] * np.diff(time_s))))
-    found = [_look(time_s, energy_j, host_s, search_s) for host_s in hosts_s]
-    expected_s = [host_s + lag_s for host_s, (lag_s, _, _) in zip(hosts_s, found, strict=True)]
+    lags = [_look(time_s, energy_j, host_s, search_s) for host_s in hosts_s]
+    expected_s = [host_s + lag_s for host_s, (lag_s, _, _) in zip(hosts_s, lags, strict=True)]
     interval_s = float(np.median(np.diff(time_s)))
-    doubt_s = max(step_s for _, step_s, _ in found)
-    correlation = min(height for _, _, height in found)
+    doubt_s = max(step_s for _, step_s, _ in lags)
+    correlation = min(height for _, _, height in lags)
     best: ClockFit | None = None
     while True:
         located = [
@@ -153,15 +153,15 @@ def _look(
     correlation = _correlation(mean_w, share)
     lags_s = first + step_s * np.arange(lags_count)
     best = int(np.argmax(correlation))
-    apart = np.abs(lags_s - lags_s[best]) > 1.5 * chip_s
-    rival = float(correlation[apart].max(initial=0.0))
+    is_rival = np.abs(lags_s - lags_s[best]) > 1.5 * chip_s
+    rival = float(correlation[is_rival].max(initial=0.0))
     if correlation[best] < MIN_CORRELATION:
         raise _refused(
             f"no pulses in the trace: the best correlation is {correlation[best]:.2f}",
             "pulse for longer, on a machine that is otherwise idle",
         )
     if rival > MAX_RIVAL * correlation[best]:
-        other_s = lags_s[apart][int(np.argmax(correlation[apart]))]
+        other_s = lags_s[is_rival][int(np.argmax(correlation[is_rival]))]
         raise _refused(
             f"the pulses fit at {lags_s[best]:+.4g} s ({correlation[best]:.2f}) and at "
             f"{other_s:+.4g} s ({rival:.2f}) about as well",

@@ -3,48 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 
 from fsgreen.trace.energy import JOULES_PER_WH
 from fsgreen.trace.flaw import Flaw
-from fsgreen.trace.table import Array, columns, flags, flawed, join_flags, numbers
+from fsgreen.trace.table import Array
 
 AGREEMENT = 0.03
 AGREEMENT_W = 2.4
 """How far a sound meter's counter strays from its power: Watts Up logs show 3 % at 42 W and up to
 47 % (2.35 W) below 5 W. Beyond both together, counter or power is wrong."""
-
-
-def unwrap_counter(readings: pd.DataFrame, range_wh: float) -> pd.DataFrame:
-    """Return a trace whose counter goes on where it wrapped at `range_wh`.
-
-    A fall is a wrap, and its reading marked `wrapped`, where the energy that it then stands for is
-    that of the power since the reading before. Any other fall is marked `reset` and stays, so that
-    `counter_energy_j` refuses it. Raises FsgreenError for a counter beyond its range.
-    """
-    time_s, energy_wh = columns(readings, "energy_wh")
-    power_w = numbers(readings, "power_w")
-    if np.nanmax(energy_wh, initial=0.0) > range_wh:
-        raise flawed(f"the counter stands above the {range_wh:g} Wh at which it is said to wrap")
-    known = np.flatnonzero(np.isfinite(energy_wh))
-    step_j = _step_j(energy_wh[known])
-    marks = {place: set(names) for place, names in flags(readings)}
-    added_wh = np.zeros(len(energy_wh))
-    for last, place in pairwise(known):
-        if energy_wh[place] >= energy_wh[last]:
-            continue
-        moved_j = JOULES_PER_WH * (energy_wh[place] - energy_wh[last] + range_wh)
-        duration_s = time_s[place] - time_s[last]
-        mean_j = float(power_w[last + 1 : place + 1] @ np.diff(time_s[last : place + 1]))
-        wraps = abs(moved_j - mean_j) <= _tolerance_j(mean_j, duration_s, step_j)
-        marks.setdefault(int(place), set()).add("wrapped" if wraps else "reset")
-        added_wh[place:] += range_wh if wraps else 0.0
-    return readings.assign(
-        energy_wh=energy_wh + added_wh, quality=join_flags(marks, len(energy_wh))
-    )
 
 
 def counter_flaws(

@@ -26,7 +26,7 @@ def located_edges(
     interval_s = float(np.median(np.diff(time_s)))
     spare_s = expected_s[1] - expected_s[0]
     bounds = np.concatenate(([expected_s[0] - spare_s], expected_s, [expected_s[-1] + spare_s]))
-    found, steps_w = [], []
+    places, steps_w = [], []
     for nth, edge_s in enumerate(expected_s):
         left, right = bounds[nth] + doubt_s, bounds[nth + 2] - doubt_s
         window_s = (left, edge_s - doubt_s, edge_s + doubt_s, right)
@@ -42,7 +42,7 @@ def located_edges(
         if (step_w > 0) != (nth % 2 == 0) or step_w == 0:
             continue
         moment_s = (after_w * time_s[closed] - before_w * time_s[opened] - window_j) / step_w
-        found.append((host_s[nth], moment_s))
+        places.append((host_s[nth], moment_s))
         steps_w.append(abs(step_w))
     clear = np.array(steps_w) >= MIN_STEP * np.median(steps_w) if steps_w else np.zeros(0, bool)
     if clear.sum() < max(3, len(host_s) / 3):
@@ -51,5 +51,5 @@ def located_edges(
             where="clock of the meter",
             next_step="pulse with chips of four readings or more, on an idle machine",
         )
-    host, meter = np.array(found)[clear].T
+    host, meter = np.array(places)[clear].T
     return host, meter

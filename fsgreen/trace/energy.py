@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import pandas as pd
 
@@ -38,7 +36,7 @@ def counter_energy_j(readings: pd.DataFrame, start_s: float, end_s: float) -> fl
     """Energy by the meter's own counter, in joules; NaN where the meter has none.
 
     To be reported beside `energy_j`, never instead: a Watts Up counts in steps of 0.1 Wh (360 J).
-    Raises FsgreenError if the counter went back; `unwrap_counter` first, if it wraps.
+    Raises FsgreenError if the counter went back.
     """
     if "energy_wh" not in check_units(readings):
         return float("nan")
@@ -59,31 +57,6 @@ def cut(readings: pd.DataFrame, start_s: float, end_s: float) -> pd.DataFrame:
     The energy of the span is the same in the part as in the whole. Raises as `energy_j`.
     """
     return readings[_reach(times(readings), start_s, end_s)]
-
-
-def phase_energies(
-    readings: pd.DataFrame, phases: Iterable[tuple[str, float, float]]
-) -> pd.DataFrame:
-    """Split a trace by phase: one row per (name, start_s, end_s), in the order given.
-
-    Columns: phase, start_s, end_s, duration_s, energy_j, counter_energy_j, power_w.
-    """
-    rows = []
-    for name, start_s, end_s in phases:
-        part = cut(readings, start_s, end_s)
-        joules = energy_j(part, start_s, end_s)
-        rows.append(
-            {
-                "phase": name,
-                "start_s": start_s,
-                "end_s": end_s,
-                "duration_s": end_s - start_s,
-                "energy_j": joules,
-                "counter_energy_j": counter_energy_j(part, start_s, end_s),
-                "power_w": joules / (end_s - start_s),
-            }
-        )
-    return pd.DataFrame(rows)
 
 
 def integral_j(time_s: Array, power_w: Array, start_s: float, end_s: float) -> float:

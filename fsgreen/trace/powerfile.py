@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fsgreen.errors import FsgreenError
+from fsgreen.trace.values import HUGE
 
 NUMBERS = ("power_w", "voltage_v", "current_a", "energy_wh")
 COLUMNS = ("time_s", "meter", *NUMBERS, "quality")
-PIECE = ("time_s", "power_w", "energy_wh", "quality")
+PIECE = ("time_s", *NUMBERS, "quality")
 OK = "ok"
 
 PIECE_COUNT = 2**18
@@ -32,26 +33,39 @@ class Piece:
     """Readings of one meter that follow each other; a quantity that it does not give is None.
 
     `codes` holds the place in `qualities` of each reading's quality; None: every reading is ok.
-    `bounds_w`, where it is known, is what all values of power lie between; NaN is no value.
+    `bounds_w`, where it is known, is what all values of power lie between; NaN is no value. A file
+    gives volts and amperes only where one of them may be over range.
     """
 
     time_s: Floats
     power_w: Floats
+    voltage_v: Floats | None = None
+    current_a: Floats | None = None
     energy_wh: Floats | None = None
     codes: NDArray[np.int32] | None = None
     qualities: Sequence[str] = ()
     bounds_w: tuple[float, float] | None = None
 
+    @classmethod
+    def of(cls, readings: pd.DataFrame) -> Self:
+        """Return the readings of a table."""
+        given = {name: readings[name].to_numpy(float) for name in NUMBERS if name in readings}
+        codes, qualities = pd.factorize(readings["quality"])
+        return cls(
+            time_s=readings["time_s"].to_numpy(float),
+            **{name: values for name, values in given.items() if not np.isnan(values).all()}
+            | {"power_w": given["power_w"]},
+            codes=None if set(qualities) <= {OK} else codes.astype(np.int32),
+            qualities=list(qualities),
+        )
+
     def part(self, begin: int, end: int) -> Piece:
         """Return the readings from place `begin` up to `end`; they do not hold the others."""
-        return Piece(
-            self.time_s[begin:end].copy(),
-            self.power_w[begin:end].copy(),
-            None if self.energy_wh is None else self.energy_wh[begin:end].copy(),
-            None if self.codes is None else self.codes[begin:end].copy(),
-            self.qualities,
-            self.bounds_w,
-        )
+        columns: dict[str, Any] = {}
+        for name in ("time_s", *NUMBERS, "codes"):
+            column = getattr(self, name)
+            columns[name] = None if column is None else column[begin:end].copy()
+        return Piece(**columns, qualities=self.qualities, bounds_w=self.bounds_w)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column of `PIECE`: numbers, or the texts of `quality`."""
@@ -103,15 +117,15 @@ class PowerFile:
 
     def meters(self) -> list[str]:
         """Return the names of the meters, in the order of their first readings."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for group in range(self._file.metadata.num_row_groups):
             only = self._only(group, "meter")
             if only is not None:
-                found[only] = None
+                names[only] = None
             else:
                 several = self._read(group, ["meter"])["meter"].cast(pa.string())
-                found |= dict.fromkeys(several.unique().to_pylist())
-        return list(found)
+                names |= dict.fromkeys(several.unique().to_pylist())
+        return list(names)
 
     def tables(self, meter: str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:
         """Yield these columns of one meter's readings, in their order."""
@@ -140,13 +154,14 @@ class PowerFile:
         """Yield what sums need of one meter's readings, in their order.
 
         What a row group says of itself is not read: that there is no counter, that all readings
-        are ok, and what power lies between.
+        are ok, that no volts or amperes are over range, and what power lies between.
         """
         for group in range(self._file.metadata.num_row_groups):
             only = self._only(group, "meter")
             if only not in (None, meter):
                 continue
             columns = ["time_s", "power_w"]
+            columns += [name for name in ("voltage_v", "current_a") if self._is_huge(group, name)]
             if not self._is_null(group, "energy_wh"):
                 columns.append("energy_wh")
             if self._only(group, "quality") != OK:
@@ -155,14 +170,8 @@ class PowerFile:
             for batch in self._batches(group, columns, meter, mixed=only is None):
                 flagged = "quality" in columns
                 codes, qualities = coded(batch["quality"]) if flagged else (None, [])
-                yield Piece(
-                    floats(batch["time_s"]),
-                    floats(batch["power_w"]),
-                    floats(batch["energy_wh"]) if "energy_wh" in columns else None,
-                    codes,
-                    qualities,
-                    bounds_w,
-                )
+                numbers = {name: floats(batch[name]) for name in columns if name != "quality"}
+                yield Piece(**numbers, codes=codes, qualities=qualities, bounds_w=bounds_w)
 
     def _own(self, group: int, columns: Sequence[str], meter: str, *, mixed: bool) -> pa.Table:
         """Read these columns of one meter's readings in a row group."""
@@ -194,6 +203,12 @@ class PowerFile:
         return (
             counts is not None and counts.has_null_count and counts.null_count == about.num_values
         )
+
+    def _is_huge(self, group: int, column: str) -> bool:
+        """Return whether a value of a column in a row group may be over range."""
+        about = self._file.metadata.row_group(group).column(self._place[column])
+        told = about.statistics is not None and about.statistics.has_min_max
+        return not self._is_null(group, column) and not (told and about.statistics.max < HUGE)
 
     def _only(self, group: int, column: str) -> Any:
         """Return the one value that a text column has in a row group, None if it may have more."""

@@ -30,19 +30,19 @@ def resample(readings: pd.DataFrame, time_s: ArrayLike, rate_hz: float) -> pd.Da
     old_s, power_w = columns(readings, "power_w")
     low_s = np.concatenate((grid[:1], grid[:-1]))
     high_s = np.concatenate((grid[1:], grid[-1:]))
-    found = carried_flags(readings, low_s, high_s)
+    flags_at = carried_flags(readings, low_s, high_s)
     for gap in np.flatnonzero(np.diff(old_s) > MAX_GAP_INTERVALS / rate_hz):
         first = np.searchsorted(high_s, old_s[gap], side="right")
         last = np.searchsorted(low_s, old_s[gap + 1], side="left")
         for point in range(int(first), int(last)):
-            found.setdefault(point, set()).add("lost")
+            flags_at.setdefault(point, set()).add("lost")
     counted = "energy_wh" in readings
     return pd.DataFrame(
         {
             "time_s": grid,
             "power_w": _triangle_means(old_s, power_w, grid),
             "energy_wh": np.interp(grid, *columns(readings, "energy_wh")) if counted else np.nan,
-            "quality": join_flags(found, len(grid)),
+            "quality": join_flags(flags_at, len(grid)),
         }
     )
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from fsgreen.trace.checks import check_trace
 from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.intervals import Intervals
 from fsgreen.trace.meter import MeterInfo
@@ -33,9 +34,9 @@ DISORDER = frozenset({"no-time", "duplicate", "out-of-order"})
 class SpanChecks:
     """`check_trace` for one span, a piece at a time.
 
-    A piece that is plainly sound is passed by; any other is given to the checks of whole traces.
-    What the whole alone can show is counted and judged at the end. Not looked at are voltage and
-    current, and whether a counter agrees with the power.
+    A trace of one piece is given to the checks of whole traces. Of a longer one, a piece that is
+    plainly sound is passed by; any other is given to those checks. What the whole alone can show
+    is counted and judged at the end. Not looked at is whether a counter agrees with the power.
     """
 
     def __init__(self, start_s: float, end_s: float, info: MeterInfo, under_load: bool) -> None:
@@ -44,6 +45,7 @@ class SpanChecks:
         self._interval_s = 1 / info.rate_hz
         self._reach_s = MAX_GAP_INTERVALS * self._interval_s
         self._under_load = under_load
+        self._only: Piece | None = None
         self._tail: Piece | None = None
         self._intervals = Intervals(self._interval_s)
         self._last_s = self._last_wh = float("nan")
@@ -54,6 +56,7 @@ class SpanChecks:
 
     def feed(self, piece: Piece, segments: Segments | None) -> None:
         """Take the next readings, and what lies between them where their times rise."""
+        self._only = piece if self._tail is None else None
         near = self._near(piece.time_s, rising=segments is not None)
         time_s, power_w = piece.time_s[near], piece.power_w[near]
         if len(time_s):
@@ -70,7 +73,8 @@ class SpanChecks:
             self._last_s = float(time_s[-1])
             sum_w = float(power_w.sum())
             self._sum_w += sum_w
-            valid = piece.codes is None and math.isfinite(sum_w)
+            plain = piece.codes is None and piece.voltage_v is None and piece.current_a is None
+            valid = plain and math.isfinite(sum_w)
             if not (valid and all(regular) and self._is_sound(power_w, piece.bounds_w)):
                 self._examine(piece)
             if piece.energy_wh is not None:
@@ -79,21 +83,25 @@ class SpanChecks:
 
     def flaws(self) -> list[Flaw]:
         """Return what was found: the first of each kind, and in how many more pieces it is."""
-        found = [
+        if self._only is not None:
+            span = self._start_s, self._end_s
+            rate_hz, load = self._info.rate_hz, self._under_load
+            return check_trace(self._only.frame(), *span, rate_hz, under_load=load, info=self._info)
+        flaws = [
             Flaw(rule, name, details[0] + (f", and {len(details) - 1} more" * (len(details) > 1)))
             for (rule, name), details in self._found.items()
         ]
         if self._count < 2:
-            found.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
-        elif not DISORDER & {flaw.name for flaw in found}:
-            found += self._timing_of_the_whole()
+            flaws.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
+        elif not DISORDER & {flaw.name for flaw in flaws}:
+            flaws += self._timing_of_the_whole()
         mean_w = self._sum_w / max(self._count, 1)
         if self._under_load and 0 < mean_w < self._info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
             step = f"steps of {self._info.resolution_w:g} W"
-            found.append(
+            flaws.append(
                 Flaw(14, "underflow", f"a mean of {mean_w:.3g} W is too little for {step}")
             )
-        return sorted(found, key=lambda flaw: flaw.rule)
+        return sorted(flaws, key=lambda flaw: flaw.rule)
 
     def _near(self, time_s: Array, rising: bool) -> slice | Array:
         first_s, last_s = self._start_s - self._reach_s, self._end_s + self._reach_s

@@ -46,7 +46,7 @@ def times(readings: pd.DataFrame) -> Array:
     """Return the times of one meter's trace in seconds; raises where they do not rise."""
     time_s = numbers(check_units(readings), "time_s")
     if "meter" in readings and readings["meter"].nunique() > 1:
-        raise flawed("readings of several meters in one trace: select one, or use sum_meters")
+        raise flawed("readings of several meters in one trace: select one")
     if len(time_s) < 2 or not (np.diff(time_s) > 0).all():
         raise flawed("the trace needs two readings or more with rising times")
     return time_s
@@ -89,13 +89,13 @@ def carried_flags(readings: pd.DataFrame, low_s: Array, high_s: Array) -> dict[i
     By interpolation a reading takes part in what lies between its two neighbours.
     """
     reach_s = np.concatenate(([-np.inf], times(readings), [np.inf]))
-    found: dict[int, set[str]] = {}
+    flags_at: dict[int, set[str]] = {}
     for place, names in flags(readings):
         first = np.searchsorted(high_s, reach_s[place], side="right")
         last = np.searchsorted(low_s, reach_s[place + 2], side="left")
         for point in range(int(first), int(last)):
-            found.setdefault(point, set()).update(names)
-    return found
+            flags_at.setdefault(point, set()).update(names)
+    return flags_at
 
 
 def flawed(what: str) -> FsgreenError:

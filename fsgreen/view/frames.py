@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsgreen.meters import Readings
-from fsgreen.meters.readings import Floats
+from fsgreen.meters.core.readings import Floats
 from fsgreen.trace import REMARKS
 from fsgreen.view.source import Source
 from fsgreen.view.window import Window

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fsgreen.meters import Readings
-from fsgreen.meters.readings import Floats
+from fsgreen.meters.core.readings import Floats
 from fsgreen.trace import MeterInfo
 from fsgreen.trial import Phase
 

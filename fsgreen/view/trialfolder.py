@@ -21,8 +21,8 @@ import pandas as pd
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk, Readings
-from fsgreen.meters.drivers import parser_of
-from fsgreen.meters.rawtrace import as_bytes
+from fsgreen.meters.core.rawtrace import as_bytes
+from fsgreen.meters.core.registry import parser_of
 from fsgreen.trace import MeterInfo
 from fsgreen.trial import Phase
 from fsgreen.view.source import Work

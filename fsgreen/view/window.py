@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fsgreen.meters.readings import Floats
+from fsgreen.meters.core.readings import Floats
 
 LOWEST, HIGHEST, FLAGGED = range(3)
 """The layers of a window: least value, greatest value, number of flagged readings."""

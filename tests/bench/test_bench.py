@@ -19,11 +19,13 @@ from fsgreen.trace.powerfile import PowerFile
 from fsgreen.trial import read_trial
 from tests.patience import wait_for
 
+pytestmark = pytest.mark.alone
+
 needs_compiler = pytest.mark.skipif(
     shutil.which("cc") is None, reason="no C compiler: apt-get install gcc"
 )
 needs_engine = pytest.mark.skipif(
-    paths.program("fsgreen-wml") is None, reason="engine not built: run ./run engine"
+    paths.program("fsgreen-wml") is None, reason="engine not installed: run ./run engine"
 )
 
 # Filebench 1.5-alpha3 takes none of these as a name, not even in quotes.

@@ -6,25 +6,32 @@ import time
 import tomllib
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import traces
 
-from fsgreen import calibration
 from fsgreen.calibration import exercise, schedule
 from fsgreen.calibration.exercise import IDLE, Step
 from fsgreen.campaign import testbedfile
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import capture, emulated, open_meters, reparse
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
-from fsgreen.meters.host import COLUMNS
+from fsgreen.meters import open_meters, reparse
+from fsgreen.meters.core import capture, emulation
+from fsgreen.meters.core.emulation import EmulatedMeter
+from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, power
 from fsgreen.meters.modelled.fit import fit
 
+pytestmark = pytest.mark.alone
+
 PACE_S = 0.03
 CORES = 4
+# The package gives its function of the same name.
+calibration = import_module("fsgreen.calibration.calibrate")
+
 TRUTH = """
 [truth]
 covers = ["server", "disk"]
@@ -38,7 +45,7 @@ disk_seek_w = 8.0
 disk_read_w = 5.0
 """
 TERMS = {"cpu_user_w": 11.0, "cpu_system_w": 7.5, "disk_seek_w": 8.0, "disk_read_w": 5.0}
-METER = {"name": "node", "driver": "emulator", "profile": "truth"}
+METER = {"name": "node", "driver": "wattsup", "emulate": True, "profile": "truth"}
 
 
 class Machine:
@@ -101,8 +108,8 @@ class Machine:
 class QuickMeter(EmulatedMeter):
     """The emulated meter at thirty readings a second, and honest about its rate."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, pace_s=PACE_S, **kwargs)
+    def __init__(self, driver, settings, make, power_w, **about):
+        super().__init__(driver, settings, partial(make, pace_s=PACE_S), power_w, **about)
 
     def describe(self):
         return replace(super().describe(), rate_hz=1 / PACE_S)
@@ -119,7 +126,8 @@ def quick_machine(folder):
         patch.setattr(calibration, "HostSampler", made)
         patch.setattr(calibration.os, "cpu_count", lambda: CORES)
         patch.setattr(schedule, "Exercise", made.exercise)
-        patch.setattr(emulated, "EmulatedMeter", QuickMeter)
+        patch.setattr(emulation, "EmulatedMeter", QuickMeter)
+        patch.setattr(emulation, "STEP_S", 0.0)
         patch.setattr(capture, "HOST_INTERVAL_S", PACE_S)
         patch.setattr(exercise, "disk_target", lambda place, seed: nullcontext(target))
         patch.setattr(schedule.trace, "minimum_duration_s", lambda *_, **__: 0.0)

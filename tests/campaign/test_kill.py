@@ -19,6 +19,8 @@ import pytest
 from fsgreen import campaign, paths, testbeds, trial
 from fsgreen.campaign import stopping
 
+pytestmark = pytest.mark.alone
+
 KILLS = 20
 LEAST, MOST = 4, 6
 """Trials of two blocks, and with the third, which may hold one cell alone or both."""
@@ -86,7 +88,7 @@ def whole(folder: Path) -> set[str]:
 @pytest.mark.loop
 @pytest.mark.skipif(os.geteuid() != 0, reason="makes file systems on loop devices: run as root")
 @pytest.mark.skipif(
-    paths.program("fsgreen-wml") is None, reason="the engine is not built: ./run engine"
+    paths.program("fsgreen-wml") is None, reason="the engine is not installed: ./run engine"
 )
 def test_twenty_kills_lose_and_double_nothing(
     tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch

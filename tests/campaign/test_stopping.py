@@ -51,7 +51,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
     def run(name: str, plan: Plan, act: Act = lambda planned: None) -> list[str]:
         order: list[str] = []
 
-        def run_trial(bench: Any, planned: PlannedTrial) -> str | None:
+        def run_trial(context: Any, planned: PlannedTrial) -> str | None:
             order.append(planned.trial)
             reason = act(planned)
             if reason is None:
@@ -60,7 +60,8 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
             return reason
 
         monkeypatch.setattr(drive, "run_trial", run_trial)
-        monkeypatch.setattr(drive, "_prepare_bench", lambda *given: SimpleNamespace())
+        here = SimpleNamespace(campaign=campaign.Campaign(name), plan=plan)
+        monkeypatch.setattr(drive, "_context", lambda *given, **named: here)
         testbed = SimpleNamespace(device_name=None, simulator=lambda: None, describe=dict)
         campaign.run(plan, name, testbed=testbed)  # type: ignore[arg-type]
         return order

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from fsgreen import cli
-from fsgreen.meters import DRIVERS, IMPORTERS
-from fsgreen.meters.emulators.wattsup import Emulator
+from fsgreen.meters.core import registry
+from fsgreen.meters.wattsup.emulator import Emulator
 
 HOBO = (
     '"Plot Title: server"\n'
@@ -29,7 +29,7 @@ def watts_up(*powers_w):
 def test_every_driver_is_listed_and_what_is_missing_has_a_remedy(capsys):
     assert cli.main(["meters"]) == 0
     shown = capsys.readouterr().out
-    for name in [*DRIVERS, *IMPORTERS]:
+    for name in registry.names():
         assert f"\n{name} " in f"\n{shown}"
     for line in shown.splitlines():
         assert "missing: " not in line or line.partition("missing: ")[2].count(":") >= 1

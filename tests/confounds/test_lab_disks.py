@@ -26,7 +26,7 @@ COLUMNS = {
 
 @pytest.fixture(scope="module")
 def scsi() -> VirtualDisk:
-    engine = pytest.importorskip("fsgreen_engine", reason="engine not built: run ./run engine")
+    engine = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
     if not hasattr(engine, "simulate"):
         pytest.skip("the engine is older than the simulator: run ./run engine")
     return VirtualDisk("ddys-t36950n")

@@ -1,6 +1,7 @@
 """The plan decides what counts: blocks must be complete, seeded, and refuse to change silently."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -301,3 +302,49 @@ def test_a_profile_without_the_baseline_is_refused() -> None:
     lone = replace(STUDY, baseline=design.Cell(workload="webserver", file_system="reiserfs"))
     with pytest.raises(FsgreenError, match="leaves out the baseline"):
         design.make_plan(lone, "quick")
+
+
+def _declared(tmp_path, *exclusions):
+    """The smallest study that leaves these things out."""
+    study = yaml.safe_load(paths.study("fast10").read_text())
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump({**study, "study": "own", "exclusions": list(exclusions)}))
+    return design.read_study(file)
+
+
+def test_an_exclusion_of_a_factor_says_itself_what_is_left_out(tmp_path) -> None:
+    """Nobody has to write the same thing in data and in words."""
+    study = _declared(
+        tmp_path,
+        {"why": "gone", "factor": "file_system", "levels": ["jfs"]},
+        {"why": "time", "factor": "scale", "profiles": ["quick", "lab"]},
+        {"why": "time", "factor": "option"},
+    )
+    assert [one["what"] for one in design.make_plan(study, "quick").exclusions] == [
+        "file_system jfs",
+        "full sizes in quick, lab",
+        "levels of option",
+    ]
+
+
+def test_exclusions_that_say_the_same_are_one_in_the_plan() -> None:
+    """One sentence may cover sizes and lengths."""
+    study = STUDY
+    whats = [one["what"] for one in design.make_plan(study, "quick").exclusions]
+    assert len(whats) == len(set(whats)) < len(study.exclusions)
+
+
+@pytest.mark.parametrize(
+    ("exclusion", "told"),
+    [
+        ({"why": "x"}, "takes `what`"),
+        ({"why": "x", "factor": "filesystem"}, "did you mean file_system"),
+        ({"why": "x", "factor": "scale", "levels": [1]}, "no levels"),
+        ({"what": "y", "why": "x", "profiles": ["labb"]}, "did you mean lab"),
+        ({"what": "y", "why": "x", "levels": ["ext4"]}, "none is named"),
+    ],
+)
+def test_an_exclusion_that_covers_nothing_is_refused(exclusion, told, tmp_path) -> None:
+    """Rule 6 would call a misspelt one no reason."""
+    with pytest.raises(FsgreenError, match=re.escape(told)):
+        _declared(tmp_path, exclusion)

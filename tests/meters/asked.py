@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.settings import Settings
 from tests.patience import listen
 
 FUZZ = settings(max_examples=round(300 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))

@@ -6,11 +6,11 @@ from dataclasses import astuple, replace
 import numpy as np
 from hypothesis import settings
 
-from fsgreen.meters.base import Chunk
+from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Block
-from fsgreen.meters.columns import joined
-from fsgreen.meters.emulators.blocks import RAIL_5V
-from fsgreen.meters.emulators.powersensor3 import (
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.powersensor3.emulator import (
     OFF,
     RAIL_12V,
     levels_of,
@@ -67,7 +67,7 @@ def chunks_of(data, *, size=2000 * SAMPLE_B, first_s=1000.0, delay_s=None):
 
 
 def parsed(parser, chunks):
-    return joined([parser.feed(chunk) for chunk in chunks])
+    return Readings.joined([parser.feed(chunk) for chunk in chunks])
 
 
 def energy_j(readings):

@@ -5,8 +5,8 @@ import os
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.settings import Settings
 
 FUZZ_S = float(os.environ.get("FSGREEN_FUZZ_S", "1"))
 fuzzed = settings(max_examples=int(200 * FUZZ_S))

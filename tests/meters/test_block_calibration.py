@@ -3,12 +3,12 @@ import pytest
 from fast_meters import block
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.blocks.calibration import Calibration, Correction, calibrate
 from fsgreen.meters.blocks.description import description
-from fsgreen.meters.emulators.blocks import RAIL_5V
-from fsgreen.meters.readings import Readings
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.blocks.emulator import RAIL_5V
+from fsgreen.meters.common.accuracy import Accuracy
+from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.settings import Settings
 
 TABLE = {"name": "ssd", "driver": "blocks"}
 

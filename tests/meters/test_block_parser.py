@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.accuracy import Accuracy
-from fsgreen.meters.base import Chunk
 from fsgreen.meters.blocks.calibration import Calibration, Correction
 from fsgreen.meters.blocks.description import description
+from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Channel
 from fsgreen.meters.blocks.parser import HELD_BLOCKS, BlockParser
-from fsgreen.meters.emulators.blocks import RAIL_5V
+from fsgreen.meters.common.accuracy import Accuracy
+from fsgreen.meters.core.base import Chunk
 
 RATE_HZ = 1e4
 ACCURACY = Accuracy(0.01, 0.05, "bench")

@@ -11,16 +11,18 @@ import pytest
 from fast_meters import block
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import blocks
-from fsgreen.meters.blocks import open_blocks
+from fsgreen.meters.blocks import driver as blocks
 from fsgreen.meters.blocks.address import address_of
+from fsgreen.meters.blocks.driver import open_blocks
+from fsgreen.meters.blocks.emulator import RAIL_5V, Emulator
 from fsgreen.meters.blocks.format import Channel, blocks_of
 from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
 from fsgreen.meters.blocks.sources import paced, synthetic
-from fsgreen.meters.emulators.blocks import RAIL_5V, Emulator
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.core.settings import Settings
 from tests.patience import listen, wait_for
+
+pytestmark = pytest.mark.alone
 
 ENTRY = {
     "name": "ssd",

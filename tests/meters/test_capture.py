@@ -1,7 +1,7 @@
 import json
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +11,15 @@ import pytest
 from fsgreen import trace, units
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, reparse
-from fsgreen.meters import capture as capturing
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
-from fsgreen.meters.host import COLUMNS
+from fsgreen.meters.core import capture as capturing
+from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup.driver import WattsUp
+from fsgreen.meters.wattsup.emulator import Emulator
+from tests.emulated import wattsup
 from tests.patience import until_calm, wait_for
+
+pytestmark = pytest.mark.alone
 
 PACE_S = 0.05
 
@@ -51,7 +55,7 @@ def meters():
 
 
 def _meter(stack, name, power_w):
-    meter = EmulatedMeter(power_w, name=name, covers=(name,), source="test", pace_s=PACE_S)
+    meter = wattsup(power_w, name, pace_s=PACE_S)
     stack.callback(meter.close)
     return meter
 
@@ -222,13 +226,17 @@ def test_meter_that_fails_in_mid_trial_is_a_fault(meters, tmp_path, monkeypatch,
     assert told.next_step
 
 
-def test_meter_that_lost_power_in_mid_trial_is_a_fault(meters, tmp_path):
-    with Capture(meters, tmp_path / "power.raw") as capture:
-        meters["system"].emulator.power_cycles += 1
-        wait_for(lambda: capture.fault is not None)
-    assert "lost power" in capture.fault.what
-    with pytest.raises(FsgreenError, match=r"not the same meter.*power_cycles"):
-        meters["system"].start()
+def test_meter_that_lost_power_in_mid_trial_is_a_fault(tmp_path):
+    with (
+        Emulator(lambda: 173.26, pace_s=PACE_S) as emulator,
+        closing(WattsUp(emulator.port)) as meter,
+    ):
+        with Capture({"system": meter}, tmp_path / "power.raw") as capture:
+            emulator.power_cycles += 1
+            wait_for(lambda: capture.fault is not None)
+        assert "lost power" in capture.fault.what
+        with pytest.raises(FsgreenError, match=r"not the same meter.*power_cycles"):
+            meter.start()
     power, _ = capture.finish()
     assert "power-cycled" in set(power["quality"])
 
@@ -263,10 +271,7 @@ def test_finish_may_come_twice_and_inside_the_context(meters, tmp_path):
 
 def test_capture_at_the_real_pace_is_sound_and_its_cost_is_known(tmp_path):
     with ExitStack() as stack:
-        meters = {
-            name: EmulatedMeter(lambda: 100.0, name=name, covers=(name,), source="test")
-            for name in ("system", "disk")
-        }
+        meters = {name: wattsup(lambda: 100.0, name) for name in ("system", "disk")}
         for meter in meters.values():
             stack.callback(meter.close)
 

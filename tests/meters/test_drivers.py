@@ -1,21 +1,14 @@
 import os
-from functools import partial
 
 import pytest
 from test_wattsup import OPENING
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import emulated, open_meters
-from fsgreen.meters.drivers import DRIVERS
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
+from fsgreen.meters import open_meters
 
-EMULATED_DISK = {"name": "disk", "driver": "emulator", "profile": "fast10-disk"}
-
-
-@pytest.fixture(autouse=True)
-def quick_emulators(monkeypatch):
-    monkeypatch.setattr(emulated, "EmulatedMeter", partial(EmulatedMeter, pace_s=0.05))
+EMULATED = {"name": "system", "driver": "wattsup", "emulate": True}
+EMULATED_DISK = EMULATED | {"name": "disk", "profile": "fast10-disk"}
 
 
 def opened(config):
@@ -33,7 +26,7 @@ def test_without_configuration_the_two_meters_of_fast10_are_emulated():
     }
     assert {info.boundary for info in infos.values()} == {"modelled"}
     assert infos["system"].serial != infos["disk"].serial
-    assert {info.driver for info in infos.values()} <= DRIVERS.keys()
+    assert {info.driver for info in infos.values()} == {"wattsup"}
 
 
 def test_configured_port_is_opened_with_its_boundary():
@@ -52,9 +45,15 @@ def test_configured_port_is_opened_with_its_boundary():
         ({"name": "system", "port": "/dev/null"}, "lacks its driver"),
         ({"name": "system", "driver": "wattsup"}, "lacks its port"),
         ({"name": "system", "driver": "watsup", "port": "x"}, "unknown meter driver"),
-        ({"name": "system", "driver": "wattsup", "port": "x", "bauds": 1}, "unknown settings"),
-        ({"name": "system", "driver": "emulator", "profile": "fast10"}, "unknown power profile"),
-        ({"name": "system", "driver": "emulator"}, "lacks its profile"),
+        (
+            {"name": "system", "driver": "wattsup", "port": "x", "bauds": 1},
+            "bauds .did you mean baud",
+        ),
+        (EMULATED | {"profile": "fast10"}, "unknown power profile"),
+        (EMULATED | {"port": "x"}, "port may not be given to an emulated meter"),
+        (EMULATED | {"boundary": "wall"}, "that of an emulated meter is modelled"),
+        (EMULATED | {"driver": "rapl"}, "no emulator of rapl"),
+        ({"name": "system", "driver": "hoboware"}, "reads files"),
         ({"name": "rack/1", "driver": "wattsup", "port": "x"}, "has no slash"),
         ({"name": "disk", "driver": "wattsup", "port": "x"}, "two meters are named disk"),
         (EMULATED_DISK | {"name": "other"}, "both cover disk"),

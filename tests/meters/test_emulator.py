@@ -8,15 +8,17 @@ import pytest
 from asked import trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
-from fsgreen.meters.wattsup import DRIVER
+from fsgreen.meters.wattsup.driver import DRIVER
 from fsgreen.meters.wattsup.packets import parse
+from tests.emulated import wattsup
+
+pytestmark = pytest.mark.alone
 
 PACE_S = 0.05
 
 
 def emulated(power_w=lambda: 173.26, pace_s=PACE_S):
-    return EmulatedMeter(power_w, name="system", covers=("server",), source="test", pace_s=pace_s)
+    return wattsup(power_w, covers=("server",), pace_s=pace_s)
 
 
 def test_readings_have_the_resolution_and_the_coherence_of_the_real_meter():

@@ -14,12 +14,14 @@ import pytest
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Chunk, open_meters, reparse
-from fsgreen.meters import capture as capturing
+from fsgreen.meters.blocks.emulator import Emulator
 from fsgreen.meters.blocks.sender import Link
-from fsgreen.meters.emulators.blocks import Emulator
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
-from fsgreen.meters.rawtrace import write_parsed
+from fsgreen.meters.core import capture as capturing
+from fsgreen.meters.core.rawtrace import write_parsed
+from tests.emulated import wattsup
 from tests.patience import wait_for
+
+pytestmark = pytest.mark.alone
 
 ACCURACY = {"gain_error": 0.01, "constant_error_w": 0.01, "source": "test"}
 
@@ -38,9 +40,7 @@ def meters(sensor):
     with ExitStack() as stack:
         (rail,) = open_meters([entry | ACCURACY], lambda: None).values()
         stack.callback(rail.close)
-        slow = EmulatedMeter(
-            lambda: 173.26, name="wall", covers=("server",), source="test", pace_s=0.1
-        )
+        slow = wattsup(lambda: 173.26, "wall", pace_s=0.1)
         stack.callback(slow.close)
         yield {"rail": rail, "wall": slow}
 
@@ -147,7 +147,7 @@ def test_full_disk_in_mid_trial_is_a_fault_and_keeps_what_was_written(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return write_all(file, data)
 
-    monkeypatch.setattr("fsgreen.meters.rawtrace.os.write", write)
+    monkeypatch.setattr("fsgreen.meters.core.rawtrace.os.write", write)
     with Capture({"rail": meters["rail"]}, tmp_path / "power.raw") as capture:
         capture.on_fault(told.set)
         wait_for(lambda: capture.total_w() is not None)

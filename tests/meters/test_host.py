@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import host
-from fsgreen.meters.host import (
+from fsgreen.meters.core import host
+from fsgreen.meters.core.host import (
     COLUMNS,
     CPU_COLUMNS,
-    Apart,
     HostSampler,
+    ServerShare,
     parse_cores,
     parse_diskstats,
     parse_stat,
@@ -154,7 +154,7 @@ def machine(user_s, system_s=0.0, idle_s=0.0):
 def test_a_process_that_stands_for_a_device_counts_as_idle_time():
     """The simulator of a disk is no work of the machine under test."""
     times = iter([(5.0, 1.0), (7.0, 1.5)])
-    apart = Apart(lambda: next(times))
+    apart = ServerShare(lambda: next(times))
     first, second = machine(50.0, 20.0, 30.0), machine(53.0, 21.0, 36.0)
     assert apart.leave_out(first) == first
     assert apart.leave_out(second) == machine(51.0, 20.5, 38.5)
@@ -163,7 +163,7 @@ def test_a_process_that_stands_for_a_device_counts_as_idle_time():
 def test_time_that_the_machine_has_not_counted_yet_is_left_out_later():
     """A counter that went back would be taken for another device."""
     times = iter([(0.0, 0.0), (0.03, 0.0), (0.03, 0.0)])
-    apart = Apart(lambda: next(times))
+    apart = ServerShare(lambda: next(times))
     rows = [apart.leave_out(machine(user_s)) for user_s in (1.0, 1.01, 1.05)]
     assert [row["cpu_user_s"] for row in rows] == pytest.approx([1.0, 1.0, 1.02])
 
@@ -173,6 +173,6 @@ def test_a_process_that_ends_and_another_that_begins_take_nothing_twice():
         raise FsgreenError("gone")
 
     times = iter([lambda: (9.0, 0.0), gone, lambda: (0.5, 0.0)])
-    apart = Apart(lambda: next(times)())
+    apart = ServerShare(lambda: next(times)())
     rows = [apart.leave_out(machine(user_s)) for user_s in (10.0, 11.0, 12.0)]
     assert [row["cpu_user_s"] for row in rows] == pytest.approx([10.0, 11.0, 11.5])

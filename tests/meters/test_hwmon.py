@@ -15,12 +15,13 @@ from polling import (
     parsed,
     power,
 )
+from sysfs_trees import Ina226Tree
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import hwmon, sysfs
-from fsgreen.meters.emulators.sysfs import Ina226Tree
-from fsgreen.meters.hwmon import DRIVER
+from fsgreen.meters.common import sysfs
+from fsgreen.meters.hwmon import driver as hwmon
+from fsgreen.meters.hwmon.driver import DRIVER
 
 RAIL = {"chip": "ina226", "covers": ["disk"]}
 

@@ -4,14 +4,14 @@ import threading
 from dataclasses import replace
 
 import pytest
+from emulated_ipmitool import READING, Ipmitool, reading
+from emulated_program import Program
 from hypothesis import given
 from polling import answers, disturbed, flags, fuzzed, none_is_wrong, opened, parsed, power
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.emulators.ipmitool import READING, Ipmitool, reading
-from fsgreen.meters.emulators.program import Program
-from fsgreen.meters.ipmi import DRIVER
+from fsgreen.meters.ipmi.driver import DRIVER
 
 IDENTIFY = ["mc info", "mc guid"]
 BMC = replace(INFO, driver="ipmi", range_w=10_000.0)

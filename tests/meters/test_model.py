@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fsgreen.meters.host import COLUMNS
+from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.modelled import Components, ModelledPower, left_out, load_profile, power
 from fsgreen.meters.modelled.activity import RESTING, WORKING, activity
 

@@ -4,6 +4,17 @@ import os
 from dataclasses import replace
 
 import pytest
+from emulated_nvme import (
+    CONTROLLER,
+    DEVICE,
+    MEASUREMENT,
+    SMART,
+    STATE,
+    Nvme,
+    controller,
+    measurement_page,
+    smart_page,
+)
 from hypothesis import given
 from polling import (
     answers,
@@ -19,19 +30,8 @@ from polling import (
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import nvme
-from fsgreen.meters.emulators.nvme import (
-    CONTROLLER,
-    DEVICE,
-    MEASUREMENT,
-    SMART,
-    STATE,
-    Nvme,
-    controller,
-    measurement_page,
-    smart_page,
-)
-from fsgreen.meters.nvme import DRIVER
+from fsgreen.meters.nvme import driver as nvme
+from fsgreen.meters.nvme.driver import DRIVER
 
 IDENTIFY = [CONTROLLER, SMART]
 MEASURED = replace(INFO, driver="nvme", range_w=100.0)

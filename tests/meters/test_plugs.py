@@ -8,9 +8,9 @@ import pytest
 from asked import opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import plugs
-from fsgreen.meters.emulators.plugs import EmulatedPlug
+from fsgreen.meters.plugs import plug as plug_module
 from fsgreen.meters.plugs import shelly, tasmota
+from fsgreen.meters.plugs.emulator import EmulatedPlug
 
 DRIVERS = {"shelly1": shelly.DRIVER, "shelly2": shelly.DRIVER, "tasmota": tasmota.DRIVER}
 QUESTIONS = {
@@ -98,7 +98,7 @@ def test_plug_that_is_off_is_refused_before_the_trial(plug):
 
 @pytest.mark.parametrize(
     ("fault", "what", "timeout_s"),
-    [("error", "HTTP status 500", plugs.TIMEOUT_S), ("silent", "does not answer", 0.2)],
+    [("error", "HTTP status 500", plug_module.TIMEOUT_S), ("silent", "does not answer", 0.2)],
 )
 def test_plug_that_fails_is_a_fault_and_works_again_when_started_again(
     plug, monkeypatch, fault, what, timeout_s
@@ -107,7 +107,7 @@ def test_plug_that_fails_is_a_fault_and_works_again_when_started_again(
         meter.start()
         plug.fault = fault
         with monkeypatch.context() as asked, pytest.raises(FsgreenError, match=what) as caught:
-            asked.setattr(plugs, "TIMEOUT_S", timeout_s)
+            asked.setattr(plug_module, "TIMEOUT_S", timeout_s)
             meter.read(1.0)
         assert "curl" in caught.value.next_step
         meter.close()
@@ -188,8 +188,9 @@ def test_naming_the_drivers_loads_no_protocol():
     code = """
 import sys, fsgreen.meters
 before = set(sys.modules)
-import fsgreen.meters.scpi, fsgreen.meters.snmp
-import fsgreen.meters.plugs.shelly, fsgreen.meters.plugs.tasmota
+from fsgreen.meters.core import registry
+for name in registry.names():
+    registry.load(name)
 print(*(set(sys.modules) - before))
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

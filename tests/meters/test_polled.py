@@ -7,7 +7,9 @@ import pytest
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.polled import Polled
+from fsgreen.meters.common.polled import Polled
+
+pytestmark = pytest.mark.alone
 
 
 class Clock:

@@ -10,13 +10,13 @@ from fast_meters import powersensor3_stream
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import powersensor3
-from fsgreen.meters.accuracy import Accuracy
-from fsgreen.meters.columns import joined
-from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, OFF, Emulator, record_of
-from fsgreen.meters.powersensor3 import DRIVER, PowerSensor3, open_powersensor3
+from fsgreen.meters.common.accuracy import Accuracy
+from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.powersensor3 import driver as powersensor3
+from fsgreen.meters.powersensor3.driver import DRIVER, PowerSensor3, open_powersensor3
+from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, OFF, Emulator, record_of
 from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
-from fsgreen.meters.settings import Settings
 from tests.patience import listen, until_calm
 
 ACCURACY = Accuracy(0.01, 0.5, "a bench supply and a load", volts=12.0)
@@ -231,7 +231,7 @@ def test_faults_of_the_line_are_flagged(fault):
     before, after, start_s, end_s = until_calm(
         recorded, lambda found: found[1].time_s[-1] <= found[3] + late_s
     )
-    readings = joined([before, after])
+    readings = Readings.joined([before, after])
     steps_s = np.diff(readings.time_s)
     assert steps_s.min() > 0
     assert start_s <= readings.time_s[0] and readings.time_s[-1] <= end_s + late_s

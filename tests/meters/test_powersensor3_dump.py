@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.powersensor3.dump import read_dump
-from fsgreen.meters.settings import Settings
 
 ENTRY = {
     "name": "ssd",

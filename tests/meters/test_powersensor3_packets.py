@@ -18,8 +18,8 @@ from fast_meters import (
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.emulators.powersensor3 import DIVIDER, MLX10, record_of, stream_of
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, record_of, stream_of
 from fsgreen.meters.powersensor3.packets import (
     SAMPLE_B,
     PowerSensor3Parser,

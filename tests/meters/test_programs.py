@@ -4,10 +4,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from emulated_program import Program
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import programs
-from fsgreen.meters.emulators.program import Program
+from fsgreen.meters.common import programs
 
 
 @pytest.fixture

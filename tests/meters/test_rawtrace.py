@@ -19,7 +19,7 @@ from wattsup_texts import HEADER
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk, reparse
-from fsgreen.meters.rawtrace import RawTrace, RawWriter, write_parsed
+from fsgreen.meters.core.rawtrace import RawTrace, RawWriter, write_parsed
 
 RECORD = "#d,-,18,{watts},1200,1000,1,0,0,0,0,0,0,0,0,0,97,100,3,600,1237;\r\n"
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.meters import Reading, Readings
-from fsgreen.meters.powertable import blocks, power_table
-from fsgreen.meters.recent import Recent
+from fsgreen.meters.core.newest import Newest
+from fsgreen.meters.core.powertable import blocks, power_table
 
 NAN = float("nan")
 values = st.floats(-10, 10) | st.just(NAN)
@@ -81,7 +81,7 @@ def chunk(first: int, count: int, **flags) -> Readings:
 
 
 def test_newest_sound_power_is_told_through_thousands_that_are_not() -> None:
-    recent = Recent()
+    recent = Newest()
     assert recent.latest_w(-np.inf) is None
     recent.add(chunk(0, 10))
     recent.add(chunk(10, 5000, flags=dict.fromkeys(range(5000), "clipped")))
@@ -93,7 +93,7 @@ def test_newest_sound_power_is_told_through_thousands_that_are_not() -> None:
 
 
 def test_looking_on_gets_each_reading_once() -> None:
-    recent, seen, seen_s = Recent(), [], -np.inf
+    recent, seen, seen_s = Newest(), [], -np.inf
     for first in range(0, 100, 7):
         recent.add(chunk(first, 7))
         if first % 3 == 0:
@@ -108,9 +108,9 @@ def test_looking_on_gets_each_reading_once() -> None:
 def test_what_is_kept_is_bounded_for_fast_and_for_slow_meters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("fsgreen.meters.recent.KEPT", 1000)
-    monkeypatch.setattr("fsgreen.meters.recent.KEPT_CHUNKS", 20)
-    fast, slow = Recent(), Recent()
+    monkeypatch.setattr("fsgreen.meters.core.newest.KEPT", 1000)
+    monkeypatch.setattr("fsgreen.meters.core.newest.KEPT_CHUNKS", 20)
+    fast, slow = Newest(), Newest()
     for nth in range(100):
         fast.add(chunk(100 * nth, 100))
         slow.add(chunk(nth, 1))

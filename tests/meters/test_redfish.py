@@ -20,8 +20,8 @@ from polling import (
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.emulators.redfish import CHASSIS, Redfish
-from fsgreen.meters.redfish import DRIVER
+from fsgreen.meters.redfish.driver import DRIVER
+from fsgreen.meters.redfish.emulator import CHASSIS, Redfish
 
 ENVIRONMENT = f"{CHASSIS}/EnvironmentMetrics"
 IDENTIFY = ["/redfish/v1/Chassis", CHASSIS]

@@ -8,9 +8,10 @@ import pytest
 from asked import conversation, opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import scpi
-from fsgreen.meters.emulators.scpi import EmulatedAnalyzer
-from fsgreen.meters.scpi import DRIVER, visa
+from fsgreen.meters.scpi import driver as scpi
+from fsgreen.meters.scpi import visa
+from fsgreen.meters.scpi.driver import DRIVER
+from fsgreen.meters.scpi.emulator import EmulatedAnalyzer
 
 RANGES = {"voltage_range_v": 300, "current_range_a": 2}
 NO_ERROR = (":STATUS:ERROR?", '0,"No error"\n')

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import INFO
 
-from fsgreen.meters.scpi import DRIVER
+from fsgreen.meters.scpi.driver import DRIVER
 
 INFO_SCPI = replace(
     INFO,

@@ -9,12 +9,12 @@ import pytest
 from asked import opened, read, trial
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import snmp
-from fsgreen.meters.emulators.snmp import Agent, sentry_outlet
-from fsgreen.meters.snmp import DRIVER
+from fsgreen.meters.snmp import driver as snmp
 from fsgreen.meters.snmp import session as snmp_session
 from fsgreen.meters.snmp import settings as snmp_settings
 from fsgreen.meters.snmp.answers import UPTIME
+from fsgreen.meters.snmp.driver import DRIVER
+from fsgreen.meters.snmp.emulator import Agent, sentry_outlet
 from fsgreen.meters.snmp.session import Access
 
 SENTRY, RARITAN = "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.13742.6"

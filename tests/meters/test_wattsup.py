@@ -5,8 +5,8 @@ import pytest
 from wattsup_texts import HEADER, VERSION, dialogue, record
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.wattsup import WattsUp
 from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup.driver import WattsUp
 from fsgreen.meters.wattsup.packets import parse
 
 STOP = ("#L,R,0;", "")

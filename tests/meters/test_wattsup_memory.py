@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from wattsup_texts import HEADER, VERSION, dialogue, record
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.drivers import parser_of
-from fsgreen.meters.emulators.wattsup import Emulator
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.registry import parser_of
 from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup.emulator import Emulator
 from fsgreen.meters.wattsup.memory import MemoryParser, MemoryState, WattsUpMemory
 
 STATE = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from traces import INFO
 from wattsup_texts import COLUMNS, HEADER, VERSION, record
 
-from fsgreen.meters.base import Chunk
+from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.wattsup.packets import PacketReader, WattsUpParser, parse
 
 GOOD = (HEADER + record()).encode()

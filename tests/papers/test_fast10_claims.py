@@ -9,11 +9,11 @@ import synthetic
 
 from fsgreen import design, paths
 from fsgreen.analysis.cells import cells_table
-from fsgreen.analysis.ledger import claims_table, declared, parts_table
+from fsgreen.analysis.claims import Claims
+from fsgreen.analysis.claims.ledger import claims_table, judge_claims, parts_of, parts_table
 from fsgreen.claims import VERDICTS, combine, load_claims
-from fsgreen.papers.fast10.claims import PAPER, judge_all
-from fsgreen.papers.fast10.measured import Bench
-from fsgreen.papers.fast10.measured import test as put_to_test
+from fsgreen.papers.fast10.claims import PAPER
+from fsgreen.papers.fast10.measured import CHECKS, Servers
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
 
@@ -23,43 +23,46 @@ CELLS = [
 ]
 
 
-def bench(of=CELLS, boundary="modelled", geometry=None, **frame):
+OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
+
+
+def campaign(of=CELLS, boundary="modelled", geometry=None, **frame):
     trials = synthetic.trials_frame(of, boundary=boundary, **frame)
     cells = cells_table(trials, synthetic.BOUNDS)
     made = pd.DataFrame(geometry)
-    return Bench(trials, cells, synthetic.BOUNDS, boundary, declared(PAPER, "needs"), made)
+    return Servers(trials, 0.05, OF_PAPER.needs, boundary, cells=cells, geometry=made)
 
 
-def ledger_of(slug, of_bench, testbed="loop"):
-    """The parts of one claim as the report gets them."""
-    return judge_all(of_bench, testbed, Printed.load())[slug]
+def judge_all(source, testbed="loop", printed=None):
+    """The parts of every claim as the report gets them."""
+    sources = {testbed: source}
+    return judge_claims(OF_PAPER, sources, CHECKS, RECOMPUTED, printed or Printed.load())
 
 
-def verdicts(of_bench, testbed="loop", printed=None):
-    ledger = judge_all(of_bench, testbed, printed or Printed.load())
+def ledger_of(slug, source, testbed="loop"):
+    return judge_all(source, testbed)[slug]
+
+
+def put_to_test(slug, source):
+    """The parts of one claim, wherever it may be decided."""
+    return parts_of(OF_PAPER.entries[slug], OF_PAPER.stated[slug]["numbers"], source, CHECKS)
+
+
+def verdicts(source, testbed="loop", printed=None):
+    ledger = judge_all(source, testbed, printed)
     return {slug: combine(parts)[0] for slug, parts in ledger.items()}
 
 
 def test_every_claim_has_an_entry_and_every_entry_a_claim():
     """A claim without an entry would vanish from the report."""
-    assert list(declared(PAPER, "claims")) == list(load_claims("fast10"))
-    assert len(declared(PAPER, "claims")) == 99
-
-
-def test_entries_name_things_that_exist():
-    """Numbers, needs and functions that an entry refers to are there."""
-    claims, needs = load_claims("fast10"), declared(PAPER, "needs")
-    for slug, entry in declared(PAPER, "claims").items():
-        assert set(entry.get("needs", ())) <= set(needs), slug
-        assert not entry.get("published") or slug in RECOMPUTED
-        for ratio in entry.get("ratios", ()):
-            assert ratio["number"] < len(claims[slug]["numbers"]), slug
-        assert entry.keys() & {"ratios", "order", "check", "published", "needs"}, slug
+    assert list(OF_PAPER.entries) == list(load_claims("fast10"))
+    assert len(OF_PAPER.entries) == 99
+    assert {entry.check for entry in OF_PAPER.entries.values() if entry.check} == set(CHECKS)
 
 
 def test_every_claim_gets_a_verdict_or_a_need():
     """99 rows; what is not testable says what it would need, in words."""
-    table = claims_table(PAPER, judge_all(bench(), "loop", Printed.load()), "loop", "modelled")
+    table = claims_table(OF_PAPER, judge_all(campaign()), "loop", "modelled")
     assert len(table) == 99
     assert set(table["verdict"]) <= set(VERDICTS)
     untested = table[table["verdict"] == "not testable here"]
@@ -72,12 +75,8 @@ def test_every_claim_gets_a_verdict_or_a_need():
 
 def test_changed_data_change_verdicts():
     """No verdict is written down: the same claim goes four ways."""
-    entry, numbers = (
-        declared(PAPER, "claims")["web_dtlg"],
-        load_claims("fast10")["web_dtlg"]["numbers"],
-    )
     seen = {
-        combine(put_to_test(entry, numbers, bench(speed={"webserver-ext3-dtlg": factor})))[0]
+        combine(put_to_test("web_dtlg", campaign(speed={"webserver-ext3-dtlg": factor})))[0]
         for factor in (0.73, 0.9, 1.0, 1.3)
     }
     assert seen == {"reproduced", "direction only", "not reproduced", "reversed"}
@@ -89,18 +88,14 @@ def test_changed_printed_numbers_change_verdicts(tmp_path):
     table = pd.read_csv(tmp_path / "fast10_table3.csv")
     table["recommended_fs"] = "xfs"
     table.to_csv(tmp_path / "fast10_table3.csv", index=False)
-    assert verdicts(bench())["no_universal_fs"] == "reproduced"
-    assert verdicts(bench(), printed=Printed(tmp_path))["no_universal_fs"] == "not reproduced"
+    assert verdicts(campaign())["no_universal_fs"] == "reproduced"
+    assert verdicts(campaign(), printed=Printed(tmp_path))["no_universal_fs"] == "not reproduced"
 
 
 def test_modelled_power_decides_nothing_about_power():
     """Rule 19: the efficiency half of a claim counts only with a real meter."""
-    entry, numbers = (
-        declared(PAPER, "claims")["web_dtlg"],
-        load_claims("fast10")["web_dtlg"]["numbers"],
-    )
     for boundary, basis in (("modelled", ""), ("wall", "measured")):
-        ledger = {"web_dtlg": put_to_test(entry, numbers, bench(boundary=boundary))}
+        ledger = {"web_dtlg": put_to_test("web_dtlg", campaign(boundary=boundary))}
         parts = parts_table(ledger).set_index("part")
         row = parts.loc["webserver efficiency: ext3/dtlg over ext3/default"]
         assert row["basis"] == basis
@@ -109,7 +104,7 @@ def test_modelled_power_decides_nothing_about_power():
 
 def test_a_testbed_that_the_claim_excludes_decides_nothing():
     """The order of all four file systems needs a raw disk or a guest, even where it is measured."""
-    ledger = judge_all(bench(), "loop", Printed.load())
+    ledger = judge_all(campaign())
     parts = ledger["web_order"]
     assert combine(parts)[0] == "not testable here"
     assert parts[0].ours is not None
@@ -118,14 +113,14 @@ def test_a_testbed_that_the_claim_excludes_decides_nothing():
 
 def test_a_campaign_of_two_cells_says_what_is_missing():
     """The quick profile has few cells and two blocks: no verdict, no crash, a list of needs."""
-    few = bench(
+    few = campaign(
         [
             design.Cell(workload="webserver", file_system="ext4"),
             design.Cell(workload="webserver", file_system="xfs"),
         ],
         blocks=2,
     )
-    table = claims_table(PAPER, judge_all(few, "loop", Printed.load()), "loop", "modelled")
+    table = claims_table(OF_PAPER, judge_all(few), "loop", "modelled")
     measured = table[table["basis"] == "measured"]
     assert set(measured["slug"]) <= {"stat_protocol"}
     row = table.set_index("slug").loc["web_ext3_xfs"]
@@ -134,7 +129,7 @@ def test_a_campaign_of_two_cells_says_what_is_missing():
 
 def test_known_contradictions_of_the_paper_are_found():
     """+29 % power is +23 % by table 3; the factor 9 in efficiency is 7.1."""
-    found = verdicts(bench())
+    found = verdicts(campaign())
     assert found["xfs_power_vs_ext2"] == "direction only"
     assert found["web_xfs_ext2"] == "direction only"
     assert found["linearity"] == "reproduced"
@@ -162,10 +157,10 @@ def micro(monkeypatch):
 def test_micro_benchmarks_are_tested_once_the_campaign_has_them(micro):
     """Without their cells the claim says which are missing; with them, it gets a verdict."""
     for slug, missing in MICRO_CLAIMS.items():
-        without = ledger_of(slug, bench())
+        without = ledger_of(slug, campaign())
         assert combine(without)[0] == "not testable here"
         assert any(missing in cell for part in without for cell in part.lacks), slug
-        assert combine(ledger_of(slug, bench(micro)))[0] != "not testable here", slug
+        assert combine(ledger_of(slug, campaign(micro)))[0] != "not testable here", slug
 
 
 def test_a_micro_benchmark_goes_by_its_data(micro):
@@ -173,14 +168,14 @@ def test_a_micro_benchmark_goes_by_its_data(micro):
     seen = {}
     for factor in (0.71 / 0.9, 1.0, 1.4):
         speed = {"create-append-fsync-ext2-default": factor}
-        parts = ledger_of("mail_fsync_micro", bench(micro, speed=speed, scatter=0.004))
+        parts = ledger_of("mail_fsync_micro", campaign(micro, speed=speed, scatter=0.004))
         seen[factor] = combine(parts)[0]
     assert list(seen.values()) == ["reproduced", "direction only", "reversed"]
 
 
 def test_the_open_close_benchmark_needs_reiserfs(micro):
     """All that the paper prints of it is relative to a file system that is gone."""
-    parts = ledger_of("openclose_micro", bench(micro))
+    parts = ledger_of("openclose_micro", campaign(micro))
     assert combine(parts)[0] == "not testable here"
     assert all("Reiserfs" in part.needs for part in parts)
 
@@ -198,15 +193,15 @@ def test_the_larger_campaign_tests_every_claim_on_an_option():
     of = synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED))
     for file_system, names in OPTIONS.items():
         of += synthetic.cells(list(synthetic.RATE), [file_system], names)
-    large, small = bench(of), bench()
+    large, small = campaign(of), campaign()
     tested = {slug for slug, verdict in verdicts(small).items() if verdict != "not testable here"}
     more = {slug for slug, verdict in verdicts(large).items() if verdict != "not testable here"}
     assert tested < more
     assert {"web_blk_xfs", "file_ag_perf", "mail_blk", "db_blk2k", "combine_xfs"} <= more - tested
     lacking = {
         cell
-        for slug, entry in declared(PAPER, "claims").items()
-        for part in put_to_test(entry, load_claims("fast10")[slug]["numbers"], large)
+        for slug in OF_PAPER.entries
+        for part in put_to_test(slug, large)
         for cell in part.lacks
     }
     assert {cell.split()[0] for cell in lacking} <= {
@@ -225,10 +220,10 @@ def test_group_sizes_are_read_from_what_mkfs_made(isz1k, verdict):
         {"file_system": "ext2", "option": option, "blocks_per_group": size}
         for option, size in rows * 5
     ]
-    parts = ledger_of("db_ext2_isz_groups", bench(geometry=geometry))
+    parts = ledger_of("db_ext2_isz_groups", campaign(geometry=geometry))
     assert combine(parts)[0] == verdict
     assert parts[0].ours.n == 5
-    assert combine(ledger_of("db_ext2_isz_groups", bench()))[0] == "not testable here"
+    assert combine(ledger_of("db_ext2_isz_groups", campaign()))[0] == "not testable here"
 
 
 LOADS = [
@@ -240,22 +235,22 @@ LOADS = [
 
 def test_power_at_equal_load_is_compared_where_both_carry_it():
     """Ext2 and ext3 do not carry the highest load; a wall meter on a raw disk decides."""
-    at_wall = bench([*CELLS, *LOADS], boundary="wall")
+    at_wall = campaign([*CELLS, *LOADS], boundary="wall")
     parts = ledger_of("equal_power_at_equal_load", at_wall, "block")
     tested = [part.what for part in parts if part.tested]
     assert "power at 2000 web ops/s: ext2 over xfs" in tested
     assert not any("9500" in what for what in tested)
     assert combine(parts) == ("reproduced", False)
     for testbed, boundary in (("loop", "wall"), ("block", "modelled")):
-        other = bench([*CELLS, *LOADS], boundary=boundary)
+        other = campaign([*CELLS, *LOADS], boundary=boundary)
         parts = ledger_of("equal_power_at_equal_load", other, testbed)
         assert combine(parts)[0] == "not testable here"
-    assert "rate-limited" in ledger_of("equal_power_at_equal_load", bench(), "block")[-1].needs
+    assert "rate-limited" in ledger_of("equal_power_at_equal_load", campaign(), "block")[-1].needs
 
 
 def test_a_load_is_carried_by_all_trials_of_a_cell_or_by_none():
     """Trials left out by what came of them would decide the claim in their favour."""
-    wall = bench([*CELLS, *LOADS], boundary="wall")
+    wall = campaign([*CELLS, *LOADS], boundary="wall")
     trials = wall.trials
     of_load = (trials["load_ops_s"] == 4000) & (trials["file_system"] == "ext2")
     trials.loc[of_load & (trials["block"] == 1), "work_ops"] *= 0.97
@@ -272,15 +267,11 @@ def test_a_load_is_carried_by_all_trials_of_a_cell_or_by_none():
 
 def test_a_cell_without_a_steady_state_decides_no_claim():
     """Rule 24: its mean depends on how long the trial was."""
-    entry, numbers = (
-        declared(PAPER, "claims")["web_dtlg"],
-        load_claims("fast10")["web_dtlg"]["numbers"],
-    )
-    sound = bench(speed={"webserver-ext3-dtlg": 0.73})
-    of_cell = sound.cells["file_system"].eq("ext3") & sound.cells["option"].eq("dtlg")
-    moving = sound.cells.assign(state=sound.cells["state"].mask(of_cell, "inconsistent"))
+    sound = campaign(speed={"webserver-ext3-dtlg": 0.73})
+    of_cell = sound.trials["file_system"].eq("ext3") & sound.trials["option"].eq("dtlg")
+    unsteady = sound.trials["steady"].mask(of_cell, "no steady state")
     found = {
-        combine(put_to_test(entry, numbers, replace(sound, cells=cells)))[0]
-        for cells in (sound.cells, moving)
+        combine(put_to_test("web_dtlg", replace(sound, trials=trials)))[0]
+        for trials in (sound.trials, sound.trials.assign(steady=unsteady))
     }
     assert found == {"reproduced", "inconclusive"}

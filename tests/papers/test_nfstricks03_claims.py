@@ -8,13 +8,14 @@ import pytest
 import synthetic_readers
 
 from fsgreen import paths
-from fsgreen.analysis.ledger import VIRTUAL, claims_table, declared, parts_table
+from fsgreen.analysis.claims import Claims
+from fsgreen.analysis.claims.ledger import VIRTUAL, claims_table, judge_claims, parts_table
 from fsgreen.claims import VERDICTS, combine, load_claims
 from fsgreen.confounds import KNOWN, Gate, Size
-from fsgreen.papers.nfstricks03.claims import PAPER, judge_all
+from fsgreen.papers.nfstricks03.claims import PAPER
 from fsgreen.papers.nfstricks03.measured import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
-from fsgreen.papers.nfstricks03.reader_claims import Bench
+from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.reference import Printed
 from fsgreen.papers.nfstricks03.zones import Zones
 
@@ -30,10 +31,19 @@ def runs():
     return synthetic_readers.runs()
 
 
+OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
+
+
+def source(runs, **more):
+    return Readers.of(runs, 0.05, OF_PAPER.needs, **more)
+
+
+def ledger_of(sources):
+    return judge_claims(OF_PAPER, sources, CHECKS, RECOMPUTED, Printed.load())
+
+
 def judged(runs, *, testbed="simdisk", zones=()):
-    needs = declared(PAPER, "needs")
-    bench = Bench(runs, 0.05, needs, dict(zones))
-    return judge_all({testbed: bench}, needs, Printed.load())
+    return ledger_of({testbed: source(runs, zones=dict(zones))})
 
 
 def verdicts(runs, **options):
@@ -54,16 +64,11 @@ def slower(runs, factor, **levels):
 
 def test_every_claim_has_an_entry_that_names_what_exists():
     """A claim without an entry would vanish from the report."""
-    claims, needs = load_claims(PAPER), declared(PAPER, "needs")
-    entries = declared(PAPER, "claims")
-    assert list(entries) == list(claims)
+    entries = OF_PAPER.entries
+    assert list(entries) == list(load_claims(PAPER))
     assert len(entries) == 77
-    for slug, entry in entries.items():
-        assert set(entry.get("needs", ())) <= set(needs), slug
-        assert not entry.get("published") or slug in RECOMPUTED
-        assert entry.get("check", "volume") in CHECKS
-        assert entry.keys() & {"check", "published", "needs"}, slug
-    assert {entry["check"] for entry in entries.values() if "check" in entry} == set(CHECKS)
+    assert {entry.check for entry in entries.values() if entry.check} == set(CHECKS)
+    assert {slug for slug, entry in entries.items() if entry.published} == set(RECOMPUTED)
 
 
 def test_every_claim_gets_a_verdict_or_a_need_and_none_is_called_measured(runs):
@@ -71,7 +76,7 @@ def test_every_claim_gets_a_verdict_or_a_need_and_none_is_called_measured(runs):
     zones = dict.fromkeys(("wd200bb", "ddys-t36950n"), Zones.of_file(DISK))
     for testbed in ("simdisk", VIRTUAL):
         ledger = judged(runs, testbed=testbed, zones=zones)
-        table = claims_table(PAPER, ledger, testbed, "modelled")
+        table = claims_table(OF_PAPER, ledger, testbed, "modelled")
         assert len(table) == 77
         assert set(table["verdict"]) <= set(VERDICTS)
         untested = table[table["verdict"] == "not testable here"]
@@ -155,9 +160,8 @@ def test_pairs_that_were_not_run_leave_a_claim_tested_in_part(runs):
 def test_two_trials_say_nothing_of_scatter(runs):
     """Below five trials a deviation of 5 % may be anything."""
     few = replace(runs, trials=runs.trials[runs.trials["block"] <= 2])
-    needs = declared(PAPER, "needs")
     numbers = load_claims(PAPER)["nfs_stat"]["numbers"]
-    found = [list(CHECKS["protocol"](Bench(one, 0.05, needs), numbers)) for one in (runs, few)]
+    found = [list(CHECKS["protocol"](source(one), numbers)) for one in (runs, few)]
     assert [parts[1].verdict for parts in found] == ["reproduced", "inconclusive"]
 
 
@@ -187,18 +191,15 @@ WAITS = pd.DataFrame(
 )
 def test_what_a_request_waits_for_is_judged(runs, slug, column, factor, verdict):
     """A reader that is starved for minutes, and sweeps that take as long as they are full."""
-    needs = declared(PAPER, "needs")
     waits = WAITS.assign(**{column: WAITS[column] * factor})
     virtual = replace(runs, clock="virtual time")
-    bench = Bench(virtual, 0.05, needs, waits=waits)
-    parts = judge_all({VIRTUAL: bench}, needs, Printed.load())[slug]
+    parts = ledger_of({VIRTUAL: source(virtual, waits=waits)})[slug]
     assert combine(parts) == (verdict, True)
     assert {part.basis for part in parts} == {"simulated"}
 
 
 def test_waits_that_do_not_grow_with_the_queue_are_not_proportional(runs):
-    needs = declared(PAPER, "needs")
-    flat = Bench(runs, 0.05, needs, waits=WAITS.assign(response_s=0.004 + WAITS["block"] / 1e6))
+    flat = source(runs, waits=WAITS.assign(response_s=0.004 + WAITS["block"] / 1e6))
     (part,) = CHECKS["sweep_latency"](flat, [])
     assert part.verdict == "not reproduced"
 
@@ -215,11 +216,10 @@ def gate_of(runs, **levels):
 
 def test_a_verdict_says_what_the_gate_does(runs):
     """Read-ahead that somebody changed for the outer quarter may be all of the zones' effect."""
-    needs = declared(PAPER, "needs")
     careless = gate_of(runs, **{"read-ahead": lambda cell: str(cell["partition"])})
     for gate, state in ((careless, "flagged"), (gate_of(runs), "passed")):
-        ledger = judge_all({"simdisk": Bench(runs, 0.05, needs, gate=gate)}, needs, Printed.load())
-        table = claims_table(PAPER, ledger, "simdisk", "modelled").set_index("slug")
+        ledger = ledger_of({"simdisk": source(runs, gate=gate)})
+        table = claims_table(OF_PAPER, ledger, "simdisk", "modelled").set_index("slug")
         assert table.loc["zcav_order", "gate"] == state
         assert table.loc["ncscan_throughput", "gate"] == "passed"
 
@@ -259,17 +259,15 @@ def test_fewer_runs_than_published_are_no_answer_to_their_number(runs):
     assert combine(ledger["fig3_runs"])[0] == "not testable here"
     assert "profile fairness" in ledger["fig3_runs"][0].needs
     times = [runs.trials.assign(trial=runs.trials["trial"] + str(n), block=n) for n in range(34)]
-    many = Bench(replace(runs, trials=pd.concat(times)), 0.05, declared(PAPER, "needs"))
+    many = source(replace(runs, trials=pd.concat(times)))
     numbers = load_claims(PAPER)["fig3_runs"]["numbers"]
     assert combine(list(CHECKS["runs"](many, numbers)))[0] == "reproduced"
 
 
 def test_what_both_clocks_say_must_agree(runs):
     """A model without a kernel does not outvote one with."""
-    needs = declared(PAPER, "needs")
     virtual = slower(replace(runs, clock="virtual time"), 2.0, partition=1)
-    benches = {"simdisk": Bench(runs, 0.05, needs), VIRTUAL: Bench(virtual, 0.05, needs)}
-    parts = judge_all(benches, needs, Printed.load())["zcav_order"]
+    parts = ledger_of({"simdisk": source(runs), VIRTUAL: source(virtual)})["zcav_order"]
     assert combine(parts)[0] == "not reproduced"
     assert ["(real time)" in part.what for part in parts] == [True, True, False, False]
 
@@ -302,3 +300,11 @@ def test_changed_printed_numbers_change_verdicts(tmp_path):
     table.to_csv(tmp_path / "nfstricks03_table1.csv", index=False)
     parts = list(RECOMPUTED["cursor_50"](Printed(tmp_path), numbers))
     assert combine(parts)[0] == "direction only"
+
+
+def test_a_testbed_that_decides_a_claim_as_well_is_a_word_and_no_boolean(runs):
+    """YAML 1.1 read the key `on` as true, so that a simulated disk decided nothing."""
+    assert OF_PAPER.entries["local_rises"].on == ("simdisk",)
+    parts = judged(runs)["local_rises"]
+    assert combine(parts)[0] in ("reproduced", "reversed", "inconclusive")
+    assert {part.basis for part in parts} == {"simulated"}

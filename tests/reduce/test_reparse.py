@@ -12,8 +12,8 @@ from traces import INFO
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk
-from fsgreen.meters.emulators.wattsup import HEADER
-from fsgreen.meters.rawtrace import RawWriter, write_parsed
+from fsgreen.meters.core.rawtrace import RawWriter, write_parsed
+from fsgreen.meters.wattsup.emulator import HEADER
 from fsgreen.reduce import reparse
 from fsgreen.reduce.reparse import reparse_campaign
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.importers.text import Report
+from fsgreen.meters.files.text import Report
 from fsgreen.runs.meanings import UNITS, meanings_of
 
 EXAMPLES = int(100 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1"))))

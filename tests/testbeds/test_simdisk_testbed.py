@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from served import IDE, SCSI, SIZE_B, needs_disk
 
-from fsgreen.meters import Capture, open_meters, simdisk
+from fsgreen.meters import Capture, open_meters
+from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.testbeds import (
     Conditions,
     commands,

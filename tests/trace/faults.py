@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from wattsup_texts import HEADER, VERSION, record
 
-from fsgreen.meters.base import Chunk
+from fsgreen.meters.core.base import Chunk
 
 LENGTH_S = 70
 VOLTS, FACTOR = 120.1, 0.97

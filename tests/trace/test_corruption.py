@@ -18,7 +18,7 @@ from traces import INFO
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import power_table
-from fsgreen.meters.base import Chunk
+from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.wattsup.packets import parse
 
 METER = replace(INFO, power_cycles=3)

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from traces import INFO, sampled
+from traces import sampled
 
-from fsgreen import trace, units
+from fsgreen import trace
 from fsgreen.errors import FsgreenError
 
 SECONDS = np.arange(0.0, 61.0)
@@ -52,15 +52,6 @@ def test_counter_that_went_back_is_refused():
     readings.loc[30:, "energy_wh"] = 0.0
     with pytest.raises(FsgreenError, match="went back"):
         trace.counter_energy_j(readings, 10, 50)
-
-
-def test_phases_keep_their_order_and_repeated_names_and_carry_units():
-    readings = sampled(lambda t: t, SECONDS)
-    phases = [("idle", 1.0, 5.0), ("measure", 5.0, 40.0), ("idle", 40.0, 50.0)]
-    table = units.check_columns(trace.phase_energies(readings, phases))
-    assert list(table["phase"]) == ["idle", "measure", "idle"]
-    assert table["energy_j"].sum() == pytest.approx(trace.energy_j(readings, 1.0, 50.0))
-    assert list(table["power_w"]) == pytest.approx([3.0, 22.5, 45.0])
 
 
 @pytest.mark.parametrize(
@@ -121,40 +112,3 @@ def test_energy_does_not_depend_on_when_the_clock_began(power_w, shift_s):
         sampled(lambda _: power_w, time_s + shift_s), 0.3 + shift_s, end_s + shift_s
     )
     assert there == pytest.approx(here, rel=1e-7)
-
-
-@settings(max_examples=50)
-@given(powers, powers, st.floats(0.05, 0.95))
-def test_energy_of_the_sum_is_the_sum_of_energies(one_w, two_w, lag_s):
-    one_s, two_s = np.arange(float(len(one_w))), np.arange(float(len(two_w))) + lag_s
-    traces = {"system": sampled(lambda _: one_w, one_s), "disk": sampled(lambda _: two_w, two_s)}
-    infos = {"system": INFO, "disk": _info(covers=("disk",))}
-    total = trace.sum_meters(traces, infos)
-    start_s, end_s = lag_s, min(one_s[-1], two_s[-1])
-    apart = sum(trace.energy_j(t, start_s, end_s) for t in traces.values())
-    assert trace.energy_j(total, start_s, end_s) == pytest.approx(apart, rel=1e-9)
-
-
-def test_boundaries_are_never_added_together():
-    readings = sampled(lambda t: t, SECONDS)
-    infos = {"system": INFO, "disk": _info(covers=("disk",), boundary="modelled")}
-    with pytest.raises(FsgreenError, match="different boundaries"):
-        trace.sum_meters({"system": readings, "disk": readings}, infos)
-
-
-def test_one_part_is_not_counted_twice():
-    readings = sampled(lambda t: t, SECONDS)
-    with pytest.raises(FsgreenError, match="cover the same part"):
-        trace.sum_meters({"a": readings, "b": readings}, {"a": INFO, "b": INFO})
-
-
-def test_meters_that_never_ran_together_have_no_sum():
-    early = sampled(lambda t: t, SECONDS)
-    late = early.assign(time_s=SECONDS + 100)
-    infos = {"system": INFO, "disk": _info(covers=("disk",))}
-    with pytest.raises(FsgreenError, match="do not overlap"):
-        trace.sum_meters({"system": early, "disk": late}, infos)
-
-
-def _info(**changes: object) -> trace.MeterInfo:
-    return trace.MeterInfo.from_dict(INFO.__dict__ | changes)

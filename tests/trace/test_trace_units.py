@@ -12,12 +12,9 @@ USES = {
     "energy_j": lambda r: trace.energy_j(r, 10, 50),
     "counter_energy_j": lambda r: trace.counter_energy_j(r, 10, 50),
     "cut": lambda r: trace.cut(r, 10, 50),
-    "phase_energies": lambda r: trace.phase_energies(r, [("measure", 10, 50)]),
     "check_trace": lambda r: trace.check_trace(r, 10, 50, 1.0),
     "error_budget": lambda r: trace.error_budget(r, 10, 50, INFO),
     "resample": lambda r: trace.resample(r, np.arange(10.0, 50.0), 1.0),
-    "sum_channels": lambda r: trace.sum_channels({"a": r}),
-    "unwrap_counter": lambda r: trace.unwrap_counter(r, 1000.0),
     "fit_clock": lambda r: trace.fit_clock(r, [(10.0, 20.0), (30.0, 40.0)]),
 }
 

@@ -10,12 +10,13 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.trial import TrialWriter
 from fsgreen.view import TrialFolder, newest_trial
+from tests.emulated import wattsup
 from tests.patience import wait_for
 from tests.traces import INFO
 
@@ -41,6 +42,7 @@ HEADER = json.dumps(
 
 @pytest.fixture
 def writer(tmp_path):
+    (tmp_path / "campaign").mkdir()
     writer = TrialWriter(tmp_path / "campaign", "b0-ext4")
     (writer.folder / "power.raw").write_text(f"{HEAD}{HEADER}\n")
     return writer
@@ -55,7 +57,7 @@ def complete(writer, finish="keep"):
     ops = {"time_s": [2.0, 3.0], "duration_s": [1.0, 0.5], "work_ops": [300, 100]}
     writer.write_table("ops", pd.DataFrame(ops | {"read_b": [0, 0], "write_b": [0, 0]}))
     phases = [{"name": "measure", "start_s": 1.0, "end_s": 3.0}]
-    return getattr(writer, finish)({"trial": "b0-ext4", "phases": phases, "exit": "ok"})
+    return getattr(writer, finish)(synthetic.record(trial="b0-ext4", phases=phases))
 
 
 def test_readings_appear_as_the_trace_grows(writer):
@@ -113,7 +115,7 @@ def test_a_trial_whose_harness_was_killed_has_ended(writer):
 
 
 def test_bytes_that_are_no_text_are_read_too(writer):
-    """As fast meters send them: `fsgreen.meters.rawtrace` writes what is shorter."""
+    """As fast meters send them: `fsgreen.meters.core.rawtrace` writes what is shorter."""
     trial = TrialFolder(writer.folder)
     line = json.loads(record(1.0, 214.0))
     line["b64"] = base64.b64encode(line.pop("b").encode("latin-1")).decode()
@@ -164,9 +166,7 @@ def test_the_trial_that_runs_is_found_in_its_campaign(writer, tmp_path):
 
 def test_it_follows_what_a_capture_writes(tmp_path):
     """The format of the raw trace is the capture's, not this test's."""
-    meter = EmulatedMeter(
-        lambda: 173.2, name="system", covers=("server",), source="test", pace_s=0.05
-    )
+    meter = wattsup(lambda: 173.2, pace_s=0.05)
     try:
         with Capture({"system": meter}, tmp_path / "power.raw"):
             trial = TrialFolder(tmp_path)

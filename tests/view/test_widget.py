@@ -13,9 +13,9 @@ from hatchling.builders.wheel import WheelBuilder
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
-from fsgreen.meters.emulators.wattsup import EmulatedMeter
 from fsgreen.view import LiveView, Progress, Synthetic, live, widget
 from fsgreen.view.window import HIGHEST
+from tests.emulated import wattsup
 from tests.patience import wait_for
 from tests.view.sources import Told
 
@@ -97,7 +97,7 @@ def test_it_ends_when_it_is_told_to_and_leaves_no_thread(browser, end):
 
 
 def test_a_capture_shows_its_meters_and_what_progress_is_told(browser, tmp_path):
-    meter = EmulatedMeter(lambda: 173.2, name="a", covers=("server",), source="test", pace_s=0.05)
+    meter = wattsup(lambda: 173.2, "a", pace_s=0.05)
     progress = Progress()
     progress.begin("measure")
     progress.count(7)

@@ -8,14 +8,15 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use simdisk::device::{Action, Device, Extent, Ns};
+use simdisk::device::{Action, Device, Extent};
 use simdisk::disk::Disk;
-use simdisk::disk::geometry::Heads;
+use simdisk::disk::heads::Heads;
 use simdisk::disk::mechanics::Mechanics;
-use simdisk::host::{Station, scheduler_by_name};
+use simdisk::host::{RequestQueue, scheduler_by_name};
 use simdisk::profile::disk::DiskProfile;
 use simdisk::profile::{Overrides, Profile};
 use simdisk::simulate::{Backlog, run};
+use simdisk::time::Ns;
 
 const DISK: &str = "ddys-t36950n";
 const READ_SECTORS: u64 = 8;
@@ -57,10 +58,10 @@ fn events(profile: &DiskProfile, scheduler: &str, places: Places, count: u64) ->
     let disk = Disk::new(profile, 0);
     let depth = disk.depth() as u64;
     let scheduler = scheduler_by_name(scheduler).expect("the name of a scheduler");
-    let mut station = Station::new(Box::new(disk), scheduler);
+    let mut queue = RequestQueue::new(Box::new(disk), scheduler);
     // As many wait at the scheduler as at the disk.
     let mut source = Backlog::new(places, count, Action::Read, 2 * depth, 8);
-    run(&mut station, &mut source, 0, |served| {
+    run(&mut queue, &mut source, 0, |served| {
         black_box(served);
     })
 }

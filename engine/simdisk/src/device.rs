@@ -3,17 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ledger::Ledger;
-
-/// Nanoseconds since a moment that who drives the device has chosen.
-pub type Ns = u64;
-
-/// The sooner of two times that may never come.
-pub fn sooner(one: Option<Ns>, other: Option<Ns>) -> Option<Ns> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        _ => one.or(other),
-    }
-}
+use crate::time::Ns;
 
 /// Bytes of a sector, the unit of all addresses.
 pub const SECTOR_B: u64 = 512;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::Ns;
+use crate::time::Ns;
 
 /// One thing that draws power while it goes on: a state of a disk, an operation of a flash chip.
 #[derive(Clone, Debug, PartialEq, Eq)]

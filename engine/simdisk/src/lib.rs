@@ -2,8 +2,8 @@
 //!
 //! The model ([`device`]) knows no clock of its own: who drives it says what time it is. `serve`
 //! drives it in real time, behind a file that the kernel uses as a disk; `simulate` drives it in
-//! virtual time, without a kernel. Imports go one way: device, ledger, random < profile < disk, ssd <
-//! host < simulate, serve < cli.
+//! virtual time, without a kernel. Imports go one way: time < ledger < device < random < profile <
+//! disk, ssd < host < simulate, serve < cli.
 
 pub mod cli;
 pub mod device;
@@ -15,3 +15,4 @@ pub mod random;
 pub mod serve;
 pub mod simulate;
 pub mod ssd;
+pub mod time;

@@ -5,30 +5,31 @@ mod common;
 use proptest::prelude::*;
 
 use common::{Linear, SECTORS};
-use simdisk::device::{Device, Ns};
-use simdisk::host::{SCHEDULERS, Served, Station, scheduler_by_name};
+use simdisk::device::Device;
+use simdisk::host::{RequestQueue, SCHEDULERS, Served, scheduler_by_name};
 use simdisk::simulate::layout::{self, Placement};
 use simdisk::simulate::readers::Reading;
 use simdisk::simulate::{Readers, run};
+use simdisk::time::Ns;
 
 struct Done {
     readings: Vec<Reading>,
     served: Vec<Served>,
     end: Ns,
-    station: Station<Linear>,
+    queue: RequestQueue<Linear>,
 }
 
 fn done(readers: &Readers, scheduler: &str, depth: usize) -> Done {
     let mut crowd = readers.crowd(SECTORS).expect("they fit");
     let scheduler = scheduler_by_name(scheduler).expect("it is in the list");
-    let mut station = Station::new(Box::new(Linear::new(depth)), scheduler);
+    let mut queue = RequestQueue::new(Box::new(Linear::new(depth)), scheduler);
     let mut served = Vec::new();
-    let end = run(&mut station, &mut crowd, 0, |one| served.push(*one));
+    let end = run(&mut queue, &mut crowd, 0, |one| served.push(*one));
     Done {
         readings: crowd.readings().collect(),
         served,
         end,
-        station,
+        queue,
     }
 }
 
@@ -117,7 +118,7 @@ fn read_ahead_helps_strides() {
 #[test]
 fn energy_is_the_integral_of_the_power() {
     let done = done(&eight(), "n-cscan", 4);
-    let ledger = done.station.device().ledger();
+    let ledger = done.queue.device().ledger();
     let trace = ledger.trace();
     let ends = trace.iter().skip(1).map(|&(at, _)| at).chain([done.end]);
     let steps = trace.iter().zip(ends);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use common::{Linear, SECTORS, SEEK_NS, TRANSFER_NS};
 use simdisk::device::{Action, LOG_HEAD};
-use simdisk::host::{Served, Station, scheduler_by_name};
+use simdisk::host::{RequestQueue, Served, scheduler_by_name};
 use simdisk::simulate::{Replay, run, trace};
 
 const TRACE: &str = "\
@@ -20,12 +20,12 @@ flush,4,0,0,6000,third
 fn replayed(text: &str, scheduler: &str) -> Vec<Served> {
     let requests = trace::parse(text, "test", SECTORS).expect("a good trace");
     let start = requests[0].issued;
-    let mut station = Station::new(
+    let mut queue = RequestQueue::new(
         Box::new(Linear::new(4)),
         scheduler_by_name(scheduler).expect("it is in the list"),
     );
     let mut served = Vec::new();
-    run(&mut station, &mut Replay::new(requests), start, |one| {
+    run(&mut queue, &mut Replay::new(requests), start, |one| {
         served.push(*one)
     });
     served

@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use common::Linear;
-use simdisk::device::{Action, Command, Event, Extent, Ns};
-use simdisk::host::{Choice, Request, SCHEDULERS, Scheduler, Served, Station, scheduler_by_name};
+use simdisk::device::{Action, Command, Event, Extent};
+use simdisk::host::{
+    Choice, Request, RequestQueue, SCHEDULERS, Scheduler, Served, scheduler_by_name,
+};
+use simdisk::time::Ns;
 
 fn request(tag: u64, issued: Ns, stream: u32, action: Action, extent: Extent) -> Request {
     let command = Command {
@@ -55,22 +58,22 @@ fn scheduler(name: &str) -> Box<dyn Scheduler> {
 
 /// Issue the requests at their times; what is served until nothing happens any more.
 fn served(name: &str, depth: usize, requests: &[Request]) -> Vec<Served> {
-    let mut station = Station::new(Box::new(Linear::new(depth)), scheduler(name));
-    station.keep_served();
+    let mut queue = RequestQueue::new(Box::new(Linear::new(depth)), scheduler(name));
+    queue.keep_served();
     let mut events = Vec::new();
     for &request in requests {
-        station.advance(request.issued, &mut events);
-        station.offer(request.issued, request);
+        queue.advance(request.issued, &mut events);
+        queue.offer(request.issued, request);
     }
-    while let Some(at) = station.next() {
-        station.advance(at, &mut events);
+    while let Some(at) = queue.next() {
+        queue.advance(at, &mut events);
     }
-    assert_eq!(station.waiting(), 0, "{name} keeps a request for ever");
+    assert_eq!(queue.waiting(), 0, "{name} keeps a request for ever");
     let answers = events
         .iter()
         .filter(|(_, event)| matches!(event, Event::Completed { .. }));
     assert_eq!(answers.count(), requests.len());
-    station.served().collect()
+    queue.served().collect()
 }
 
 /// Take requests one after the other, at one time; a wait is waited for.
@@ -277,32 +280,32 @@ fn deadline_lets_reads_pass_writes_twice() {
 /// What each of two readers has got when so many requests have been served; each has always
 /// another in wait.
 fn shares(name: &str, sizes: [u64; 2], count: usize) -> [(Ns, u64); 2] {
-    let mut station = Station::new(Box::new(Linear::new(1)), scheduler(name));
-    station.keep_served();
+    let mut queue = RequestQueue::new(Box::new(Linear::new(1)), scheduler(name));
+    queue.keep_served();
     let mut events = Vec::new();
     let mut places = [0, 1_000_000];
     let mut got = [(0, 0); 2];
     let mut tag = 0;
-    let mut offer = |station: &mut Station<Linear>, at, stream: usize| {
+    let mut offer = |queue: &mut RequestQueue<Linear>, at, stream: usize| {
         let extent = Extent {
             sector: places[stream],
             sectors: sizes[stream],
         };
         places[stream] += sizes[stream];
         tag += 1;
-        station.offer(at, request(tag, at, stream as u32, Action::Read, extent));
+        queue.offer(at, request(tag, at, stream as u32, Action::Read, extent));
     };
     for stream in [0, 1, 0, 1] {
-        offer(&mut station, 0, stream);
+        offer(&mut queue, 0, stream);
     }
     for _ in 0..count {
-        let at = station.next().expect("more waits");
-        station.advance(at, &mut events);
-        for served in station.served().collect::<Vec<_>>() {
+        let at = queue.next().expect("more waits");
+        queue.advance(at, &mut events);
+        for served in queue.served().collect::<Vec<_>>() {
             let stream = served.sent.request.stream as usize;
             got[stream].0 += served.done - served.sent.at;
             got[stream].1 += served.sent.request.command.extent.sectors;
-            offer(&mut station, at, stream);
+            offer(&mut queue, at, stream);
         }
     }
     got
@@ -354,21 +357,21 @@ fn cfq_and_bfq_wait_for_who_reads_on() {
 /// A flush must not wait behind a sweep, and is none of the scheduler's.
 #[test]
 fn a_flush_goes_first() {
-    let mut station = Station::new(Box::new(Linear::new(1)), scheduler("cfq"));
-    station.keep_served();
+    let mut queue = RequestQueue::new(Box::new(Linear::new(1)), scheduler("cfq"));
+    queue.keep_served();
     for request in reads(&[0, 800, 1600]) {
-        station.offer(0, request);
+        queue.offer(0, request);
     }
     let nothing = Extent {
         sector: 0,
         sectors: 0,
     };
-    station.offer(0, request(77, 0, 0, Action::Flush, nothing));
+    queue.offer(0, request(77, 0, 0, Action::Flush, nothing));
     let mut events = Vec::new();
-    while let Some(at) = station.next() {
-        station.advance(at, &mut events);
+    while let Some(at) = queue.next() {
+        queue.advance(at, &mut events);
     }
-    let tags: Vec<_> = station
+    let tags: Vec<_> = queue
         .served()
         .map(|served| served.sent.request.command.tag)
         .collect();

@@ -1,9 +1,10 @@
 //! What an SSD does over time: its speed as new and after long use, what it has to move, what it
 //! draws.
 
-use simdisk::device::{Action, Command, Device, Event, Extent, Ns, SECTOR_B};
+use simdisk::device::{Action, Command, Device, Event, Extent, SECTOR_B};
 use simdisk::profile::{Overrides, Profile, SsdProfile};
 use simdisk::ssd::Ssd;
+use simdisk::time::Ns;
 
 fn profile() -> SsdProfile {
     ssd(Profile::load("x25-m-g2").unwrap())

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use simdisk::device::{Action, Command, Device, Event, Extent, Ns};
+use simdisk::device::{Action, Command, Device, Event, Extent};
 use simdisk::profile::{Overrides, Profile, SsdProfile};
 use simdisk::ssd::Ssd;
+use simdisk::time::Ns;
 
 /// A drive that is full after a few hundred pages, with 2 KiB of cache for each die.
 fn profile(write_kib: u64) -> SsdProfile {

@@ -9,8 +9,8 @@ import numpy as np
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks.format import Channel
-from fsgreen.meters.readings import Readings
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Calibration:
 
 
 def _corrections(settings: Settings, key: str) -> dict[Names, Correction]:
-    found: dict[Names, Correction] = {}
+    corrections: dict[Names, Correction] = {}
     for line in settings.texts(key, ()):
         words = line.rsplit(maxsplit=3)
         try:
@@ -132,5 +132,5 @@ def _corrections(settings: Settings, key: str) -> dict[Names, Correction]:
             settings.refuse(f"{key} has the line {line!r}, not NAME UNIT GAIN OFFSET")
         if not (0 < correction.gain < float("inf") and abs(correction.offset) < float("inf")):
             settings.refuse(f"{key} has the line {line!r}: no gain above 0 and finite offset")
-        found[name, unit] = correction
-    return found
+        corrections[name, unit] = correction
+    return corrections

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import astuple
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.accuracy import Accuracy
 from fsgreen.meters.blocks.calibration import Calibration, Correction
 from fsgreen.meters.blocks.format import Block, Channel
+from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.trace import Boundary, MeterInfo
 
 

@@ -6,11 +6,11 @@ from collections import deque
 
 import numpy as np
 
-from fsgreen.meters.base import Chunk
 from fsgreen.meters.blocks.format import Block, Channel, blocks_of
-from fsgreen.meters.columns import Mask, flags_of, joined
-from fsgreen.meters.readings import Floats, Readings
-from fsgreen.meters.sample_clock import SampleClock
+from fsgreen.meters.common.columns import Mask, flags_of
+from fsgreen.meters.common.sample_clock import SampleClock
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import Floats, Readings
 from fsgreen.trace import MeterInfo
 
 WINDOW_S = 3.0
@@ -100,7 +100,7 @@ class BlockParser:
                     parts += self._released(chunk.time_s)
         if self._waiting and chunk.time_s - self._waited_since_s > HELD_S:
             parts += self._released(chunk.time_s)
-        return joined(parts)
+        return Readings.joined(parts)
 
     def _begin(self, block: Block) -> None:
         """Take up a stream; one before it has ended."""
@@ -132,11 +132,11 @@ class BlockParser:
         """Give up the blocks that others wait for, and take those others."""
         parts = []
         while self._waiting:
-            found = min(self._waiting, key=lambda sequence: (sequence - self._due) % SEQUENCES)
-            gap = (found - self._due) % SEQUENCES
+            earliest = min(self._waiting, key=lambda sequence: (sequence - self._due) % SEQUENCES)
+            gap = (earliest - self._due) % SEQUENCES
             self._missed = {(self._due + nth) % SEQUENCES for nth in range(min(gap, HELD_BLOCKS))}
             self._marks.add("lost")
-            self._due = found
+            self._due = earliest
             parts += self._following(time_s)
         return parts
 
@@ -151,7 +151,7 @@ class BlockParser:
             self._marks.add("lost")
         first = block.first + len(block.samples) - len(samples)
         if not len(samples):
-            return joined([])
+            return Readings.joined([])
         self._next = first + len(samples)
         if self._clock.lateness_s(self._next - 1 + self._extra, now_s) < -EARLY_S:
             self._marks.add("inconsistent")

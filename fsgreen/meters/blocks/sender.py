@@ -162,10 +162,10 @@ class Sender:
 
 def channel_of(text: str) -> Channel:
     """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
-    found = _CHANNEL.fullmatch(" ".join(text.split()))
-    if found is None:
+    match = _CHANNEL.fullmatch(" ".join(text.split()))
+    if match is None:
         raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
-    name, unit, gain, offset, *given = found.groups()
+    name, unit, gain, offset, *given = match.groups()
     ends = [int(end) for end in given if end is not None] or [-32768, 32767]
     channel = Channel(name, unit, float(gain), float(offset), *ends)
     inside = -32768 <= min(ends) <= max(ends) <= 32767

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.meters.answers import whole
-from fsgreen.meters.sysfs import attribute
+from fsgreen.meters.common.answers import whole
+from fsgreen.meters.common.sysfs import attribute
 
 QUANTITIES = ("power_input", "power_average", "in_input", "curr_input", "energy_input")
 SOURCES = (("power_input",), ("power_average",), ("in_input", "curr_input"), ("energy_input",))
@@ -37,13 +37,13 @@ def place_of(folder: Path) -> str:
 
 def channels(folder: Path) -> dict[int, list[str]]:
     """Return the channels of a chip that give power, and the quantities of each."""
-    found: dict[int, list[str]] = {}
-    names = [path.name for path in folder.glob("*_*")]
+    of_channel: dict[int, list[str]] = {}
+    files = [path.name for path in folder.glob("*_*")]
     for quantity in QUANTITIES:
         pattern = re.compile(quantity.replace("_", "([0-9]+)_", 1))
-        for match in filter(None, map(pattern.fullmatch, names)):
-            found.setdefault(int(match[1]), []).append(quantity)
-    return {number: found[number] for number in sorted(found) if power_source(found[number])}
+        for match in filter(None, map(pattern.fullmatch, files)):
+            of_channel.setdefault(int(match[1]), []).append(quantity)
+    return {nth: names for nth, names in sorted(of_channel.items()) if power_source(names)}
 
 
 def chips(root: Path) -> dict[Path, str]:

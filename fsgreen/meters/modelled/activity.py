@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
-from fsgreen.meters.host import WORKING
-from fsgreen.meters.readings import NAN
+from fsgreen.meters.core.host import WORKING
+from fsgreen.meters.core.readings import NAN
 
 RESTING = ("cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
 """Waiting for a disk is idling to a processor, and stolen time was another machine's."""
@@ -68,9 +68,9 @@ def disk_states(activity: Mapping[str, float], rate_b_s: float) -> dict[str, flo
         for name in ("disk_read_b_s", "disk_write_b_s")
     )
     transfer = read + write
-    held = busy / transfer if transfer > busy else 1.0
+    factor = busy / transfer if transfer > busy else 1.0
     return {
-        "disk_seek_x": busy - held * transfer,
-        "disk_read_x": held * read,
-        "disk_write_x": held * write,
+        "disk_seek_x": busy - factor * transfer,
+        "disk_read_x": factor * read,
+        "disk_write_x": factor * write,
     }

@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 
-from fsgreen.meters.host import HostSampler, ProcessorTime
+from fsgreen.meters.core.host import HostSampler, ProcessorTime
+from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.modelled.activity import activity
 from fsgreen.meters.modelled.profiles import Components, Profile
 from fsgreen.meters.modelled.terms import BY_NAME
-from fsgreen.meters.readings import NAN
 
 
 class ModelledPower:
     """Mean power since the previous call, in watts, as a meter averages since its last reading.
 
     The first call returns idle power. A disk whose device is none or has just changed idles:
-    there is nothing to take a difference of. The process `apart` adds nothing.
+    there is nothing to take a difference of. The process `server` adds nothing.
     """
 
     def __init__(
         self,
         profile: Profile,
         device_of: Callable[[], str | None],
-        apart: ProcessorTime | None = None,
+        server: ProcessorTime | None = None,
     ) -> None:
         self._profile = profile
         self._device_of = device_of
-        self._sampler = HostSampler(self._device, apart)
+        self._sampler = HostSampler(self._device, server)
         self._device_name: str | None = None
         self._before: dict[str, float] | None = None
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.modelled.activity import disk_states
 from fsgreen.meters.modelled.terms import BY_NAME, amount, clock_factor
-from fsgreen.meters.readings import NAN
 
-SHIPPED = "fsgreen/meters/profiles.toml"
+SHIPPED = "fsgreen/meters/modelled/profiles.toml"
 SHARES = {"cpu": "cpu_busy_x", "disk": "disk_busy_x"}
 MAX_EXPONENT = 3.0
 LINEAR_KEYS = ("driven_by", "covers", "idle_w", "peak_w", "source")
@@ -184,10 +184,10 @@ class _Table:
 
     def _components(self) -> Components:
         terms, sources = {}, {}
-        found = self.values.get("terms", {})
-        if not isinstance(found, dict):
+        declared = self.values.get("terms", {})
+        if not isinstance(declared, dict):
             self._refuse("terms is a table")
-        for name, value in found.items():
+        for name, value in declared.items():
             if name not in BY_NAME:
                 raise unknown("term", name, BY_NAME, where=self.where)
             if isinstance(value, dict):
@@ -245,7 +245,7 @@ class _Table:
 
 @cache
 def _shipped() -> dict[str, Any]:
-    text = resources.files("fsgreen.meters").joinpath("profiles.toml").read_text("utf-8")
+    text = resources.files("fsgreen.meters.modelled").joinpath("profiles.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 

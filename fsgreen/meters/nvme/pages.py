@@ -10,9 +10,9 @@ import re
 import struct
 from typing import Any
 
-from fsgreen.meters.answers import quality, whole
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.common.answers import quality, whole
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.trace import MeterInfo
 
 SMART, SMART_B = 0x02, 512
@@ -55,15 +55,15 @@ def states_max_w(controller: dict[str, Any]) -> list[float]:
     nvme-cli before 2.6 gives the scale as the lowest bit of `flags`.
     """
     states = controller.get("psds")
-    found = []
+    powers_w = []
     for state in states if isinstance(states, list) else []:
         fields = state if isinstance(state, dict) else {}
         power, scale = (
             whole(str(fields.get(name, fields.get(older, 0)))) or 0
             for name, older in (("max_power", ""), ("max_power_scale", "flags"))
         )
-        found.append(power * (0.0001 if scale & 1 else 0.01))
-    return found
+        powers_w.append(power * (0.0001 if scale & 1 else 0.01))
+    return powers_w
 
 
 class MeasuredParser:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.answer_checks import Answer
-from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
-from fsgreen.meters.proven import Proven, Unconnected
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.common.answer_checks import Answer
+from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.core.base import DeviceOf, Driver, Meter
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.plugs.plug import Document, PlugParser, get, judged, locked, plug_sheet
 from fsgreen.trace import MeterInfo
 
 COMPONENTS = ("Switch", "PM1")
 WH_PER_WATT_MINUTE = 1 / 60
 
 
-class ShellyLink(Unconnected):
+class ShellyLink(Connectionless):
     """The way to one channel of a Shelly at `host`."""
 
     def __init__(self, host: str, component: str, channel: int, sheet: MeterInfo) -> None:
@@ -103,7 +103,7 @@ def open_shelly(settings: Settings, _: DeviceOf) -> Meter:
     sheet = plug_sheet(settings, "shelly", range_w=2500.0, resolution_w=0.1)
     settings.finish()
     link = ShellyLink(host, component, channel, sheet)
-    return Proven(link, ShellyParser)
+    return Remote(link, ShellyParser)
 
 
 DRIVER = Driver(
@@ -112,4 +112,5 @@ DRIVER = Driver(
     summary="Shelly plugs over HTTP, all generations (indicative)",
     open=open_shelly,
     parser=ShellyParser,
+    emulator="fsgreen.meters.plugs.emulator:shelly",
 )

@@ -10,19 +10,19 @@ from dataclasses import replace
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.answer_checks import Answer
-from fsgreen.meters.base import DeviceOf, Driver, Meter
-from fsgreen.meters.plugs import Document, PlugParser, get, judged, locked, plug_sheet
-from fsgreen.meters.proven import Proven, Unconnected
-from fsgreen.meters.readings import NAN
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.common.answer_checks import Answer
+from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.core.base import DeviceOf, Driver, Meter
+from fsgreen.meters.core.readings import NAN
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.plugs.plug import Document, PlugParser, get, judged, locked, plug_sheet
 from fsgreen.trace import MeterInfo
 
 ENERGY = ("StatusSNS", "ENERGY")
 WH_PER_KWH = 1000.0
 
 
-class TasmotaLink(Unconnected):
+class TasmotaLink(Connectionless):
     """The way to one relay, counted from 1, of a plug at `host`."""
 
     def __init__(self, host: str, relay: int, sheet: MeterInfo) -> None:
@@ -108,7 +108,7 @@ def open_tasmota(settings: Settings, _: DeviceOf) -> Meter:
     if relay < 1:
         settings.refuse(f"relay is {relay}; relays count from 1")
     link = TasmotaLink(host, relay, sheet)
-    return Proven(link, TasmotaParser)
+    return Remote(link, TasmotaParser)
 
 
 DRIVER = Driver(
@@ -117,4 +117,5 @@ DRIVER = Driver(
     summary="plugs with Tasmota over HTTP (indicative)",
     open=open_tasmota,
     parser=TasmotaParser,
+    emulator="fsgreen.meters.plugs.emulator:tasmota",
 )

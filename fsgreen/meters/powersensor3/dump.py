@@ -12,14 +12,14 @@ import re
 
 import numpy as np
 
-from fsgreen.meters.accuracy import Accuracy
-from fsgreen.meters.base import Imported, Importer
-from fsgreen.meters.columns import Mask, flags_of
+from fsgreen.meters.common.accuracy import Accuracy
+from fsgreen.meters.common.columns import Mask, flags_of
+from fsgreen.meters.common.sample_clock import MAX_SLEW
+from fsgreen.meters.core.base import Imported, Importer
+from fsgreen.meters.core.readings import Floats, Readings
+from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.powersensor3.packets import LATE_S, STAMP_US, counts_of, interval_us
 from fsgreen.meters.powersensor3.text import Lines, lines_of, refused
-from fsgreen.meters.readings import Floats, Readings
-from fsgreen.meters.sample_clock import MAX_SLEW
-from fsgreen.meters.settings import Settings
 from fsgreen.trace import MeterInfo
 
 DIGITS = 6

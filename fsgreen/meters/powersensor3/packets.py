@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.columns import Mask, flags_of
-from fsgreen.meters.readings import Floats, Readings
-from fsgreen.meters.sample_clock import SampleClock
+from fsgreen.meters.common.columns import Mask, flags_of
+from fsgreen.meters.common.sample_clock import SampleClock
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import Floats, Readings
 from fsgreen.trace import MeterInfo
 
 SENSORS = 8
@@ -34,6 +34,12 @@ STAMP_US = 1024
 
 RECORD = struct.Struct("<16s16sff?")
 """Settings of one sensor: type, name of its pair, zero in volts, volts per unit, in use."""
+
+STOPPED = b"\xff\x3f\xff\x3f"
+"""The end of a stream."""
+
+EMULATED = "emulated"
+"""A firmware version that ends so is no instrument's."""
 
 SAMPLE_B = 2 * (SENSORS + 1)
 _FIXED = np.array([0xF0, 0xC0, 0xF0, 0x80] + [0xF0, 0xC0] * (SENSORS - 1), dtype=np.uint8)
@@ -102,8 +108,8 @@ def samples_of(data: bytes) -> tuple[Samples, bytes]:
         rest = data[under_way[0] :]
     if not len(starts):
         return np.empty((0, SAMPLE_B), dtype=np.uint8), rest
-    found = np.lib.stride_tricks.sliding_window_view(row, SAMPLE_B)[starts]
-    return found[((found & _FIXED) == _WANTED).all(axis=1)], rest
+    windows = np.lib.stride_tricks.sliding_window_view(row, SAMPLE_B)[starts]
+    return windows[((windows & _FIXED) == _WANTED).all(axis=1)], rest
 
 
 def values_of(samples: Samples, place: int) -> Numbers:

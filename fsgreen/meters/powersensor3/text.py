@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.columns import Mask
+from fsgreen.meters.common.columns import Mask
+from fsgreen.meters.core.readings import Floats
 from fsgreen.meters.powersensor3.packets import STAMP_US
-from fsgreen.meters.readings import Floats
 
 HEAD = ["marker", "time", "dt_micro", "device_timestamp"]
 

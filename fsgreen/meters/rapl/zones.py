@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.meters.answers import whole
-from fsgreen.meters.settings import Settings
-from fsgreen.meters.sysfs import attribute
+from fsgreen.meters.common.answers import whole
+from fsgreen.meters.common.sysfs import attribute
+from fsgreen.meters.core.settings import Settings
 
 LOAD = "sudo modprobe intel_rapl_msr"
 
@@ -32,14 +32,14 @@ def zones(root: Path) -> dict[str, str]:
 
     The same package may be shown once more through memory-mapped registers: that is left out.
     """
-    found = {}
+    names = {}
     for folder in sorted(root.glob("*:*")):
         domain = re.match("package|core|uncore|dram|psys", attribute(folder / "name"))
         if domain and (folder / "energy_uj").exists():
-            found[folder.name] = domain[0]
+            names[folder.name] = domain[0]
     return {
-        zone: domain for zone, domain in found.items() if not zone.startswith("intel-rapl-mmio")
-    } or found
+        zone: domain for zone, domain in names.items() if not zone.startswith("intel-rapl-mmio")
+    } or names
 
 
 def check_domains(settings: Settings, domains: Sequence[str], shown: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.answers import json_object
+from fsgreen.meters.common.answers import json_object
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -70,10 +70,10 @@ class Service:
         """Return the JSON object at a path; raises FsgreenError where there is none."""
         if not isinstance(path, str) or not path.startswith("/"):
             raise self._failed(str(path), "this is no path of a Redfish service")
-        found = json_object(self.get(path))
-        if found is None:
+        document = json_object(self.get(path))
+        if document is None:
             raise self._failed(path, "no JSON object")
-        return found
+        return document
 
     def close(self) -> None:
         """End the connection; the next question opens another."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.answers import number
+from fsgreen.meters.common.answers import number
 from fsgreen.meters.redfish.http import ROOT, Service
 
 Document = Mapping[str, Any]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from fsgreen.meters.answer_checks import Answer, Checks
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.common.answer_checks import Answer, Checks
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.trace import MeterInfo
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{0,12})?([eE][+-]?[0-9]{1,2})?", re.ASCII)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fsgreen.meters.answer_checks import Answer, Checks
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.common.answer_checks import Answer, Checks
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.trace import MeterInfo
 
 LINE = re.compile(r"([0-9.]{1,300}) = ([A-Za-z0-9]+): ([^\n]*)\n")

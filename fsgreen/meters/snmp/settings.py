@@ -10,8 +10,8 @@ from importlib import resources
 from typing import Any
 
 from fsgreen.errors import unknown
-from fsgreen.meters.credentials import secret
-from fsgreen.meters.settings import Settings
+from fsgreen.meters.common.credentials import secret
+from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.snmp.answers import QUANTITIES
 from fsgreen.meters.snmp.session import AUTH, PRIV, VERSIONS, Access
 

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.serialport import PORTS, SerialPort
+from fsgreen.meters.common.serialport import PORTS, SerialPort
+from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.wattsup.packets import Packet, PacketReader
 
 REPLY_S = 2.0  # protocol v442: a reply comes within two seconds
@@ -72,15 +72,15 @@ class Conversation:
 
         `while_it_talks` gives that time anew after all bytes that come.
         """
-        found = next(filter(wanted, self._packets.feed(b"")), None)
+        packet = next(filter(wanted, self._packets.feed(b"")), None)
         deadline_s = time.monotonic() + REPLY_S
-        while found is None and (left_s := deadline_s - time.monotonic()) > 0:
+        while packet is None and (left_s := deadline_s - time.monotonic()) > 0:
             if chunk := self._line.read(left_s):
                 self.unread.append(chunk)
-                found = next(filter(wanted, self._packets.feed(chunk.data)), None)
+                packet = next(filter(wanted, self._packets.feed(chunk.data)), None)
                 if while_it_talks:
                     deadline_s = time.monotonic() + REPLY_S
-        return found
+        return packet
 
     def drain(self) -> None:
         """Throw away what is unread and what is under way."""

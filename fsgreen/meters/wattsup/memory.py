@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.readings import NAN, Reading
-from fsgreen.meters.serialport import usb_serial
+from fsgreen.meters.common.serialport import usb_serial
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.wattsup.line import Conversation
 from fsgreen.meters.wattsup.packets import NUMBER, Packet, PacketReader, WattsUpParser
 from fsgreen.trace import Boundary, MeterInfo
@@ -119,12 +119,12 @@ class WattsUpMemory:
             raise self._talk.error(
                 f"{interval_s} s is no interval of a log", "name whole seconds, 1 or more"
             )
-        held = self._number(self._talk.ask(DOWNLOAD, "n", 3).args[2])
+        records = self._number(self._talk.ask(DOWNLOAD, "n", 3).args[2])
         self._talk.wait(lambda p: p.command == "l", while_it_talks=True)
-        if held > downloaded_count and not erase:
+        if records > downloaded_count and not erase:
             raise self._talk.error(
-                f"the memory holds {held} records, of which {downloaded_count} were downloaded: a "
-                "new log would clear the others",
+                f"the memory holds {records} records, of which {downloaded_count} were downloaded: "
+                "a new log would clear the others",
                 "download them all, or let them go with --erase",
             )
         self._talk.drain()
@@ -166,9 +166,9 @@ class MemoryParser:
         self._held += self._records.feed(chunk)
         if not ended:
             return []
-        held, self._held = self._held, []
-        whole = len(held) == self._count and self._interval_s > 0
-        last = len(held) - 1
+        records, self._held = self._held, []
+        whole = len(records) == self._count and self._interval_s > 0
+        last = len(records) - 1
         return [
             replace(
                 reading,
@@ -176,7 +176,7 @@ class MemoryParser:
                 power_w=reading.power_w if whole else NAN,
                 quality=_without_retimed(reading.quality) if whole else "cut",
             )
-            for nth, reading in enumerate(held)
+            for nth, reading in enumerate(records)
         ]
 
     def _begin(self, packet: Packet, time_s: float) -> None:

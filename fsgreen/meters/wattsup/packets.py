@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fsgreen.meters.base import Chunk
-from fsgreen.meters.readings import NAN, Reading
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.trace import MeterInfo
 
 IGNORED = b"\r\n\t\0"

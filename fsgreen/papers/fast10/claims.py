@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from fsgreen import paths
+from fsgreen.analysis import claims
 from fsgreen.analysis.cells import at_baseline
-from fsgreen.analysis.ledger import declared, judge_claims, needed, on_testbed, write_ledger
-from fsgreen.claims import Part
-from fsgreen.confounds import Gate
-from fsgreen.papers.fast10.measured import Bench, test
+from fsgreen.papers.fast10.measured import CHECKS, Servers
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.reduce import read_identity, read_plan, read_table
@@ -24,20 +21,14 @@ PAPER = "fast10"
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    identity, plan = read_identity(campaign), read_plan(campaign)
-    bench = Bench(
-        at_baseline(read_table(campaign, "trials"), plan),
-        at_baseline(read_table(campaign, "cells"), plan),
-        plan.bounds,
-        str(identity["boundary"]),
-        declared(PAPER, "needs"),
-        geometry_table(list_trials(paths.raw(campaign))),
-        Gate.of(campaign),
+    of_paper = claims.Claims.of(PAPER, CHECKS, RECOMPUTED)
+    source = Servers(
+        **vars(claims.source_of(campaign, of_paper.needs)),
+        cells=at_baseline(read_table(campaign, "cells"), read_plan(campaign)),
+        geometry=geometry_table(list_trials(paths.raw(campaign))),
     )
-    testbed = str(identity["testbed"]["kind"])
-    parts = judge_all(bench, testbed, Printed.load())
-    write_ledger(campaign, PAPER, parts, testbed, bench.boundary)
-    return paths.results(campaign)
+    testbed = str(read_identity(campaign)["testbed"]["kind"])
+    return claims.judge(campaign, of_paper, {testbed: source}, CHECKS, RECOMPUTED, Printed.load())
 
 
 def geometry_table(records: Iterable[Trial]) -> pd.DataFrame:
@@ -45,24 +36,10 @@ def geometry_table(records: Iterable[Trial]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "file_system": trial.record["cell"]["file_system"],
-                "option": trial.record["cell"]["option"],
-                **(trial.record["mount"].get("geometry") or {}),
+                "file_system": trial.record.cell["file_system"],
+                "option": trial.record.cell["option"],
+                **(trial.record.mount.get("geometry") or {}),
             }
             for trial in records
         ]
     )
-
-
-def judge_all(bench: Bench, testbed: str, printed: Printed) -> dict[str, list[Part]]:
-    """Return the parts of every claim, by slug: measured, or by the numbers that fast10 prints."""
-
-    def measured(entry: Mapping[str, Any], claim: Mapping[str, Any]) -> list[Part]:
-        texts = needed(entry, bench.needs)
-        parts = test(entry, claim["numbers"], bench)
-        return [on_testbed(part, claim, testbed, texts) for part in parts]
-
-    def recompute(slug: str, numbers: Sequence[Mapping[str, Any]]) -> Iterable[Part]:
-        return RECOMPUTED[slug](printed, numbers)
-
-    return judge_claims(PAPER, bench.needs, measured, recompute)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fsgreen.analysis.recompute import beyond, holds, implied, inside
+from fsgreen.analysis.claims.recompute import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, as_ratio
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fsgreen.analysis.recompute import holds, implied
+from fsgreen.analysis.claims.recompute import holds, implied
 from fsgreen.claims import Part
 from fsgreen.papers.nfstricks03.reference import EIGHT, READERS, Printed
 

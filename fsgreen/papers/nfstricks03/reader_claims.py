@@ -1,78 +1,61 @@
-"""Runs of readers as a bench that claims are tested on: ratios, numbers, orders."""
+"""Runs of readers that claims are judged on: ratios, numbers, orders."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.claims import MEASURED_TOLERANCE, Band, Part, judge
-from fsgreen.confounds import Gate
+from fsgreen.analysis.claims.source import Source
+from fsgreen.claims import Band, Part
 from fsgreen.design import Cell
-from fsgreen.papers.nfstricks03.readers import Runs, label, total
+from fsgreen.papers.nfstricks03.readers import TREATMENTS, Runs, label, total
 from fsgreen.papers.nfstricks03.zones import Zones
-from fsgreen.reduce import factors_of
 
 Take = Callable[[Cell], pd.DataFrame]
 """How a sample is taken of a setup: `Runs.rate`, say."""
 
 Pair = tuple[Cell, Cell]
 
-Numbers = Sequence[Mapping[str, Any]]
-"""The published numbers of a claim."""
-
 WORST_FIRST = ("reversed", "not reproduced", "inconclusive", "direction only", "reproduced")
 
 
-def about(value: float) -> Band:
-    """Return the band of an absolute number: within the tolerance of measured ones."""
-    return Band(value * (1 - MEASURED_TOLERANCE), value * (1 + MEASURED_TOLERANCE), 0)
-
-
 @dataclass(frozen=True)
-class Bench:
-    """Runs that claims are tested on, and the texts for what a test would take, by name.
+class Readers(Source):
+    """Runs of readers that claims are judged on, by one clock.
 
-    `bound` is the plan's bound of equivalence, as a relative difference; `zones` has those of each
-    simulated disk, by its name, where its file is known. `gate` knows what a campaign in real time
-    held; in virtual time there is nothing that was not declared. `waits` has the runs of
-    `virtual.Simulated`.
+    `zones` has those of each simulated disk, by its name, where its file is known; `waits` the runs
+    of `virtual.Simulated`.
     """
 
-    runs: Runs
-    bound: float
-    needs: Mapping[str, str]
+    runs: Runs = field(kw_only=True)
     zones: Mapping[str, Zones] = field(default_factory=dict)
-    gate: Gate | None = None
     waits: pd.DataFrame = field(default_factory=pd.DataFrame)
 
-    def part(
-        self,
-        what: str,
-        target: Band,
-        published: str,
-        ours: Callable[[], stats.Estimate],
-        *of: Cell,
-        **fields: Any,
-    ) -> Part:
-        """Return the part in which an estimate meets a band; or what it lacks."""
-        text = f"{what} ({self.runs.clock})"
-        lacks = tuple(label(one) for one in of if self.runs.cell(one).empty)
-        source = self.runs.clock
-        if lacks:
-            return Part(text, "not testable here", published=published, lacks=lacks, source=source)
-        found = ours()
-        verdict = "inconclusive" if self._moves(*of) else judge(found, target)
-        return Part(text, verdict, "measured", published, target, found, source=source, **fields)
-
-    def _moves(self, *of: Cell) -> bool:
-        """Return whether one of these has no steady state (rule 24); virtual time has no series."""
-        cells = (self.runs.cell(one) for one in of)
-        classes = [stats.classify_cell(list(cell["steady"])) for cell in cells if "steady" in cell]
-        return "inconsistent" in classes
+    @classmethod
+    def of(
+        cls,
+        runs: Runs,
+        bound: float,
+        needs: Mapping[str, str],
+        zones: Mapping[str, Zones] | None = None,
+        **more: Any,
+    ) -> Readers:
+        """Return runs with what it takes to judge claims on them."""
+        return cls(
+            runs.trials,
+            bound,
+            needs,
+            clock=runs.clock,
+            treatments=TREATMENTS,
+            spelled=label,
+            runs=runs,
+            zones=zones or {},
+            **more,
+        )
 
     def ratio(
         self, what: str, take: Take, subject: Cell, baseline: Cell, target: Band, published: str
@@ -86,20 +69,12 @@ class Bench:
             subject,
             baseline,
         )
-        return self.gated(part, take, subject, baseline)
+        return self.of_readers(part, take, subject, baseline)
 
-    def gated(self, part: Part, take: Take, subject: Cell, baseline: Cell) -> Part:
-        """Return a part with what the gate says of the two setups; what differs is compared."""
-        if self.gate is None or part.ours is None:
-            return part
-        studied = {name for name, level in subject.items() if level != baseline[name]}
-        candidate, against = (
-            self.runs.cell(one)[factors_of(self.runs.trials)].iloc[0].to_dict()
-            for one in (subject, baseline)
-        )
+    def of_readers(self, part: Part, take: Take, subject: Cell, baseline: Cell) -> Part:
+        """Return a part with what the gate says of two setups, or of their single readers."""
         each = take in (self.runs.spread, self.runs.bend)
-        ruling = self.gate.rule(candidate, against, studied, part.ours, of_each_reader=each)
-        return replace(part, gate=ruling.state)
+        return self.gated(part, subject, baseline, of_each_reader=each)
 
     def value(
         self, what: str, take: Take, of: Cell, target: Band, published: str, unit: str = ""
@@ -116,7 +91,7 @@ class Bench:
         on all is no better than that (an intersection-union test, which needs no correction for
         the number of pairs).
         """
-        ran = [pair for pair in pairs if not any(self.runs.cell(one).empty for one in pair)]
+        ran = [pair for pair in pairs if not any(self.cell(one).empty for one in pair)]
         parts = []
         for one, other in ran:
             readers = max(one["readers"], other["readers"])
@@ -124,7 +99,7 @@ class Bench:
             parts.append(self.ratio(text, take, one, other, target, published))
         if parts:
             yield min(parts, key=_badness)
-        lacks = {label(one) for pair in pairs for one in pair if self.runs.cell(one).empty}
+        lacks = {label(one) for pair in pairs for one in pair if self.cell(one).empty}
         if lacks:
             text, missing = f"{what}, others ({self.runs.clock})", tuple(sorted(lacks))
             yield Part(text, "not testable here", published=published, lacks=missing)

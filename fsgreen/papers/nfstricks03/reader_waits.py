@@ -10,35 +10,36 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.claims import Band, Part
-from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers, about
+from fsgreen.analysis.claims.source import Numbers
+from fsgreen.claims import Band, Part, about
+from fsgreen.papers.nfstricks03.reader_claims import Readers
 
-Check = Callable[[Bench, Numbers], Iterator[Part]]
+Check = Callable[[Readers, Numbers], Iterator[Part]]
 
 SEVERAL_MINUTES = 3
 
 
-def _starvation(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    for disk, runs in _of(bench, "elevator", starved=True):
+def _starvation(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    for disk, runs in _of(source, "elevator", starved=True):
         what = f"longest wait of a read of {disk}, over the time in which another scans up to it"
         ours = stats.mean_ci(runs["longest_s"] / runs["scan_s"])
-        yield bench.part(what, about(1), "until it has scanned the disk", partial(_known, ours))
+        yield source.part(what, about(1), "until it has scanned the disk", partial(_known, ours))
 
 
-def _minutes(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+def _minutes(source: Readers, numbers: Numbers) -> Iterator[Part]:
     target = Band(SEVERAL_MINUTES, math.inf, 0)
-    for disk, runs in _of(bench, "elevator", starved=True):
+    for disk, runs in _of(source, "elevator", starved=True):
         ours = stats.mean_ci(runs["longest_s"] / 60)
         what = f"minutes that one read of {disk} waits, two readers"
-        yield bench.part(what, target, "several minutes", partial(_known, ours), unit="")
+        yield source.part(what, target, "several minutes", partial(_known, ours), unit="")
 
 
-def _sweep_latency(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    for disk, runs in _of(bench, "n-cscan", starved=False):
+def _sweep_latency(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    for disk, runs in _of(source, "n-cscan", starved=False):
         by_block = runs[runs["readers"] > 1].groupby("block")
         ours = stats.mean_ci([_exponent(block) for _, block in by_block])
         what = f"power of the queue's length at a sweep's begin that the wait on {disk} grows with"
-        yield bench.part(what, about(1), "proportional", partial(_known, ours), unit="")
+        yield source.part(what, about(1), "proportional", partial(_known, ours), unit="")
 
 
 def _known(ours: stats.Estimate) -> stats.Estimate:
@@ -51,11 +52,11 @@ def _exponent(runs: pd.DataFrame) -> float:
     return float(np.polyfit(queue, wait_s, 1)[0])
 
 
-def _of(bench: Bench, scheduler: str, *, starved: bool) -> Iterator[tuple[str, pd.DataFrame]]:
+def _of(source: Readers, scheduler: str, *, starved: bool) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the runs under a scheduler by disk: those over a whole disk, or those of files."""
-    if bench.waits.empty:
+    if source.waits.empty:
         return
-    runs = bench.waits[bench.waits["scheduler"] == scheduler]
+    runs = source.waits[source.waits["scheduler"] == scheduler]
     for disk, of_disk in runs[runs["scan_s"].notna() == starved].groupby("disk"):
         yield str(disk), of_disk
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from fsgreen import stats
-from fsgreen.claims import Band, Part, band, judge, written
-from fsgreen.papers.nfstricks03.reader_claims import Bench, Numbers, about
+from fsgreen.analysis.claims.source import Numbers
+from fsgreen.claims import Band, Part, about, band, judge, written
+from fsgreen.papers.nfstricks03.reader_claims import Readers
 
-Check = Callable[[Bench, Numbers], Iterator[Part]]
+Check = Callable[[Readers, Numbers], Iterator[Part]]
 
 
 def of_file(what: str, value: float, target: Band, published: str) -> Part:
@@ -19,23 +20,23 @@ def of_file(what: str, value: float, target: Band, published: str) -> Part:
     return Part(text, verdict, "simulated", published, target, ours, source="its file")
 
 
-def _sector_ratio(bench: Bench, numbers: Numbers) -> Iterator[Part]:
+def _sector_ratio(source: Readers, numbers: Numbers) -> Iterator[Part]:
     typical, lowest = (number["value"] for number in numbers)
-    for name, zones in bench.zones.items():
+    for name, zones in source.zones.items():
         target = Band(lowest, about(typical).high, 0)
         text = f"{lowest:g}x to {typical:g}x"
         yield of_file(f"innermost over outermost track of {name}", 1 / zones.ratio_x, target, text)
 
 
-def _per_revolution(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    target = band(numbers[0], "simulated", bench.bound)
-    for name, zones in bench.zones.items():
+def _per_revolution(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[0], "simulated", source.bound)
+    for name, zones in source.zones.items():
         what = f"bytes of a revolution of {name}, outermost over innermost"
         yield of_file(what, zones.ratio_x, target, f"nearly {written(numbers[0])}")
 
 
-def _small_partition(bench: Bench, numbers: Numbers) -> Iterator[Part]:
-    for name, zones in bench.zones.items():
+def _small_partition(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    for name, zones in source.zones.items():
         part_x, whole_x = zones.within(0, 1 / 4).ratio_x, zones.ratio_x
         what = f"spread of rates in the outermost quarter of {name}, over that of the whole"
         ratio = (part_x - 1) / (whole_x - 1) if whole_x != 1 else math.nan

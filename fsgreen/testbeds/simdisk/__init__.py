@@ -45,8 +45,8 @@ class SimdiskTestbed:
     Raises
     ------
     FsgreenError
-        If the user is not root, the engine is not built, the place or the disk is too small, or the
-        disk cannot be served.
+        If the user is not root, the engine is not installed, the place or the disk is too small, or
+        the disk cannot be served.
     """
 
     kind = "simdisk"

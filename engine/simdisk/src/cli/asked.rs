@@ -4,7 +4,7 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
-use super::usage;
+use super::command::usage;
 use crate::profile::Fault;
 use crate::simulate::Experiment;
 

@@ -3,7 +3,7 @@
 use lexopt::Parser;
 use lexopt::prelude::*;
 
-use super::{Command, print, usage};
+use super::command::{Command, print, usage};
 use crate::device::SECTOR_B;
 use crate::profile::{Fault, Profile};
 

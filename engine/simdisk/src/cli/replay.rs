@@ -2,7 +2,8 @@
 
 use lexopt::Parser;
 
-use super::{Command, asked, print, summary};
+use super::command::{Command, print};
+use super::{asked, summary};
 use crate::profile::Fault;
 
 pub const COMMAND: Command = Command {

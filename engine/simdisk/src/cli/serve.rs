@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lexopt::{Parser, prelude::*};
 
-use super::{Command, print, usage};
+use super::command::{Command, print, usage};
 use crate::profile::{Fault, Overrides, Profile};
 use crate::serve::state::Clock;
 use crate::serve::{Model, Settings, devices};

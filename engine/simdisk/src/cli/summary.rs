@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::device::Ns;
 use crate::simulate::Report;
+use crate::time::Ns;
 
 /// The whole report as JSON, or what people look for in it.
 pub fn of(report: &Report, as_json: bool) -> String {

@@ -1,41 +1,15 @@
 //! One access of the media, for a command or the write cache: how it begins and ends.
 
-use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
+use crate::device::{Action, Command, Event, Extent, Outcome};
 use crate::disk::Disk;
-use crate::disk::geometry::Heads;
+use crate::disk::job::{Job, Work};
 use crate::disk::mechanics::Access;
 use crate::disk::media::Media;
 use crate::disk::power::State;
 use crate::disk::queue::Stage;
 use crate::disk::service::Service;
 use crate::disk::stream::Pass;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
-    pub work: Work,
-    pub extent: Extent,
-    /// When its first sector came under the head.
-    transfer_from: Ns,
-    pub end: Ns,
-    /// Where the heads are then.
-    heads: Heads,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    Read {
-        nth: u64,
-        pass: Pass,
-        /// The segment that the pass is filling already.
-        segment: Option<usize>,
-    },
-    /// A read up to the sector that cannot be read, and further tries of that.
-    Fail {
-        nth: u64,
-        sector: u64,
-    },
-    Write,
-}
+use crate::time::Ns;
 
 impl Disk {
     /// Begin to read what the memory has not got.
@@ -205,35 +179,6 @@ impl Disk {
         let sectors = reached.min(extent.end()) - extent.sector;
         if sectors > 0 {
             self.store(at, Extent { sectors, ..extent }, events);
-        }
-    }
-}
-
-impl Job {
-    fn of(work: Work, extent: Extent, access: Access) -> Self {
-        Self {
-            work,
-            extent,
-            transfer_from: access.transfer_from,
-            end: access.end,
-            heads: access.heads,
-        }
-    }
-}
-
-impl Work {
-    /// The segment that is being read into, if that is settled already.
-    pub fn fills(self) -> Option<usize> {
-        match self {
-            Self::Read { segment, .. } => segment,
-            Self::Fail { .. } | Self::Write => None,
-        }
-    }
-
-    fn action(self) -> Action {
-        match self {
-            Self::Write => Action::Write,
-            Self::Read { .. } | Self::Fail { .. } => Action::Read,
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::mem;
 
-use crate::device::{Action, Extent, Ns};
+use crate::device::{Action, Extent};
 use crate::disk::Disk;
 use crate::disk::media::Media;
 use crate::disk::policy::{Candidate, Policy, Target};
 use crate::disk::queue::Stage;
+use crate::time::Ns;
 
 /// Of what is cached, so many runs are looked at to choose the next: as many as a queue holds.
 const DESTAGED_RUNS: usize = 64;

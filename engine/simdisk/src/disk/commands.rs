@@ -1,8 +1,9 @@
 //! How a command goes through the disk, from when the electronics have read it to its answer.
 
-use crate::device::{Action, Command, Event, Extent, Ns, Outcome};
+use crate::device::{Action, Command, Event, Extent, Outcome};
 use crate::disk::Disk;
 use crate::disk::queue::Stage;
+use crate::time::Ns;
 
 impl Disk {
     /// The electronics have read a command.

@@ -5,16 +5,11 @@
 //! nanoseconds after their track does, rounded down, so that those of a track add up to exactly one
 //! revolution; a track begins a skew after the end of the track before it.
 
-use crate::device::{Extent, Ns, SECTOR_B};
+use crate::device::{Extent, SECTOR_B};
+use crate::disk::heads::Heads;
 use crate::disk::seek::Seek;
 use crate::profile::disk::GeometryProfile;
-
-/// The track under the heads, of which one at a time reads or writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heads {
-    pub cylinder: u32,
-    pub head: u32,
-}
+use crate::time::Ns;
 
 /// The sectors of a track, those of them that the user has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

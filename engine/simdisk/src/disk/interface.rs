@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{Ns, SECTOR_B, sooner};
+use crate::device::SECTOR_B;
 use crate::profile::Interface as Profile;
+use crate::time::{Ns, sooner};
 
 /// Both work beside the media. What they have begun ends in the order in which it was begun.
 /// Commands go by their numbers in the queue.

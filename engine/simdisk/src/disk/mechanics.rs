@@ -1,10 +1,12 @@
 //! The arm over the turning platters: when an access has moved, waited and transferred.
 
-use crate::device::{Action, Extent, Ns};
-use crate::disk::geometry::{Geometry, Heads, Place};
+use crate::device::{Action, Extent};
+use crate::disk::geometry::{Geometry, Place};
+use crate::disk::heads::Heads;
 use crate::disk::seek::Seek;
 use crate::disk::stream::{Pass, Stream};
 use crate::profile::disk::{GeometryProfile, SeekProfile};
+use crate::time::Ns;
 
 /// The parts of an access, as times; between the end of the seek and the start of the transfer the
 /// disk only turns. Moves to further tracks within the transfer count as transfer.

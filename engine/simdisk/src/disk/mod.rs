@@ -10,6 +10,7 @@
 //! is worked out when somebody asks.
 
 pub mod access;
+pub mod activity;
 pub mod ahead;
 pub mod byplace;
 pub mod choice;
@@ -18,12 +19,16 @@ pub mod counters;
 pub mod curve;
 pub mod faults;
 pub mod geometry;
+pub mod heads;
+pub mod injection;
 pub mod interface;
+pub mod job;
 pub mod mechanics;
 pub mod media;
 pub mod policy;
 pub mod power;
 pub mod queue;
+pub mod readahead;
 pub mod runs;
 pub mod seek;
 pub mod segments;
@@ -34,14 +39,15 @@ pub mod writecache;
 
 use std::collections::BTreeMap;
 
-use crate::device::{Command, Device, Event, Ns, SECTOR_B, sooner};
+use crate::device::{Command, Device, Event, SECTOR_B};
 use crate::ledger::Ledger;
 use crate::profile::DiskProfile;
 use crate::profile::disk::{QueueProfile, WriteCache as WriteMode};
+use crate::time::{Ns, sooner};
 use counters::Counters;
 pub use faults::Fault;
 use faults::Faults;
-use geometry::Heads;
+use heads::Heads;
 use interface::Interface;
 use mechanics::Mechanics;
 use media::Media;

@@ -1,9 +1,11 @@
 //! In which order the media serve what waits for them.
 
-use crate::device::{Action, Ns};
-use crate::disk::geometry::{Heads, Place};
+use crate::device::Action;
+use crate::disk::geometry::Place;
+use crate::disk::heads::Heads;
 use crate::disk::mechanics::Mechanics;
 use crate::profile::disk::{QueuePolicy, QueueProfile};
+use crate::time::Ns;
 
 /// What the media could do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

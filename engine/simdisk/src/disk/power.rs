@@ -1,8 +1,8 @@
 //! What the disk draws: it is in exactly one state at a time, or off.
 
-use crate::device::Ns;
 use crate::ledger::{Ledger, Part};
 use crate::profile::disk::{PowerProfile, SpinProfile};
+use crate::time::Ns;
 
 /// What a disk may be doing, as its account tells it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

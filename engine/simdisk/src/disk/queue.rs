@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{Action, Command, Extent, Ns};
+use crate::device::{Action, Command, Extent};
 use crate::disk::byplace::ByPlace;
 use crate::disk::geometry::Place;
+use crate::time::Ns;
 
 /// How far a command has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,11 @@
 
 use std::iter;
 
-use crate::device::{Action, Ns};
+use crate::device::Action;
 use crate::disk::curve;
-use crate::disk::geometry::Heads;
+use crate::disk::heads::Heads;
 use crate::profile::disk::SeekProfile;
+use crate::time::Ns;
 
 /// Times of all moves of the heads, tabulated by distance.
 #[derive(Clone, Debug)]

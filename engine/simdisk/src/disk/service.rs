@@ -1,6 +1,7 @@
 //! What the media did, for those who want to see their order.
 
-use crate::device::{Action, Extent, Ns};
+use crate::device::{Action, Extent};
+use crate::time::Ns;
 
 /// One access of the media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

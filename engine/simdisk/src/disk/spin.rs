@@ -1,8 +1,8 @@
 //! When an idle disk unloads its heads or stops, and what it takes to come back.
 
-use crate::device::Ns;
 use crate::disk::power::State;
 use crate::profile::disk::SpinProfile;
+use crate::time::Ns;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transition {

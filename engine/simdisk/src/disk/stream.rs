@@ -1,8 +1,8 @@
 //! Reading or writing on and on, in the order of addresses: when each sector passes.
 
-use crate::device::Ns;
 use crate::disk::geometry::{Geometry, Zone};
 use crate::disk::seek::Seek;
+use crate::time::Ns;
 
 /// The timeline of one pass over the whole disk, which begins with the first sector at 0. Every
 /// stretch of addresses that is read or written without a break passes as it does there.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::device::Ns;
 use crate::host::process::{IDLE_NS, Owner, Wishes};
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::Ns;
 
 /// Sectors that an owner may get at once: at most, at least, and at first
 /// (`bfq_default_max_budget`, its 32nd part, two thirds of it).

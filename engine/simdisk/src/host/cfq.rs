@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::device::Ns;
 use crate::host::process::{IDLE_NS, Owner, Wishes};
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::Ns;
 
 /// The time that a process, or the writeback of all, has the device for; `slice_sync`,
 /// `slice_async`.

@@ -1,8 +1,9 @@
 //! A model of Linux' deadline scheduler.
 
-use crate::device::{Action, Ns};
+use crate::device::Action;
 use crate::host::sorted::{Aged, Key};
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::Ns;
 
 /// A read is due so long after it came, a write so. Nanoseconds; `read_expire`, `write_expire`.
 pub const READ_EXPIRE_NS: Ns = 500_000_000;

@@ -2,9 +2,9 @@
 
 use std::mem;
 
-use crate::device::Ns;
 use crate::host::sorted::Sorted;
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::Ns;
 
 /// Cyclical SCAN as `bufqdisksort` of FreeBSD 4 does it (sys/kern/subr_disklabel.c): a request at or
 /// behind the place of the last one sent joins the sweep that goes on, any other waits for the next.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::device::Ns;
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::Ns;
 
 #[derive(Debug, Default)]
 pub struct Fifo(VecDeque<Request>);

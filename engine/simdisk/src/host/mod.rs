@@ -7,10 +7,10 @@ mod elevator;
 mod fifo;
 mod ncscan;
 mod process;
+pub mod request_queue;
 pub mod scheduler;
 mod sorted;
 mod sstf;
-pub mod station;
 
 pub use bfq::Bfq;
 pub use cfq::Cfq;
@@ -18,9 +18,11 @@ pub use deadline::Deadline;
 pub use elevator::Elevator;
 pub use fifo::Fifo;
 pub use ncscan::NCscan;
+pub use request_queue::{RequestQueue, Sent, Served};
 pub use scheduler::{Choice, Request, Scheduler};
 pub use sstf::Sstf;
-pub use station::{Sent, Served, Station};
+
+use crate::profile::Fault;
 
 /// The names of all schedulers.
 pub const SCHEDULERS: [&str; 7] = [
@@ -28,8 +30,11 @@ pub const SCHEDULERS: [&str; 7] = [
 ];
 
 /// A new scheduler by its name, one of [`SCHEDULERS`].
-pub fn scheduler_by_name(name: &str) -> Option<Box<dyn Scheduler>> {
-    Some(match name {
+///
+/// # Errors
+/// If there is no scheduler of this name.
+pub fn scheduler_by_name(name: &str) -> Result<Box<dyn Scheduler>, Fault> {
+    Ok(match name {
         "fifo" => Box::new(Fifo::default()),
         "elevator" => Box::new(Elevator::default()),
         "n-cscan" => Box::new(NCscan::default()),
@@ -37,6 +42,12 @@ pub fn scheduler_by_name(name: &str) -> Option<Box<dyn Scheduler>> {
         "deadline" => Box::new(Deadline::default()),
         "cfq" => Box::new(Cfq::default()),
         "bfq" => Box::new(Bfq::default()),
-        _ => return None,
+        _ => {
+            return Err(Fault::new(
+                format!("there is no scheduler '{name}'"),
+                "scheduler",
+                format!("take one of {}", SCHEDULERS.join(", ")),
+            ));
+        }
     })
 }

@@ -2,9 +2,9 @@
 
 use std::mem;
 
-use crate::device::Ns;
 use crate::host::sorted::Sorted;
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::Ns;
 
 /// The scheduler that nfstricks03 (section 5.3) sets against the elevator: what a sweep sends is
 /// fixed when it begins, all that comes later waits for the next one. No request waits for more than

@@ -1,8 +1,9 @@
 //! The requests of one process, as CFQ and BFQ keep them.
 
-use crate::device::{Action, Ns};
+use crate::device::Action;
 use crate::host::Request;
 use crate::host::sorted::{Aged, Key};
+use crate::time::Ns;
 
 /// When a request that its process waits for (a read) is overdue, and when one of the writeback of all
 /// (a write): `fifo_expire_sync`, `fifo_expire_async` of both schedulers.

@@ -1,6 +1,7 @@
 //! What every scheduler of requests is.
 
-use crate::device::{Command, Ns};
+use crate::device::Command;
+use crate::time::Ns;
 
 /// A command, and who wants it since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::device::Ns;
 use crate::host::Request;
+use crate::time::Ns;
 
 /// The place of a request: its first sector, and how many came before it.
 pub(super) type Key = (u64, u64);

@@ -1,8 +1,8 @@
 //! Shortest seek time first.
 
-use crate::device::Ns;
 use crate::host::sorted::Sorted;
 use crate::host::{Choice, Request, Scheduler};
+use crate::time::Ns;
 
 /// Sends what begins nearest to the end of the last request sent. A host does not know cylinders:
 /// the distance is in sectors, as in every kernel that had this scheduler; of two equally near

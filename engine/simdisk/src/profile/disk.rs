@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Interface, Kind};
+use super::common::{Interface, Kind};
 
 /// A hard disk, as its file says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::disk::{DiskProfile, QueuePolicy, WriteCache};
-use super::{Fault, Profile, SsdProfile};
+use super::fault::Fault;
+use super::file::Profile;
+use super::ssd::SsdProfile;
 
 /// What is set replaces what the file says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

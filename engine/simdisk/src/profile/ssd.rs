@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, Place};
-use super::{Interface, Kind};
+use super::common::{Interface, Kind};
 use crate::device::SECTOR_B;
 
 /// An SSD, as its file says.

@@ -7,14 +7,13 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use serde_json::{Value, json};
 
 use crate::profile::Fault;
-use crate::serve::desk::Desk;
+use crate::serve::handler::Handler;
 use crate::serve::order::Refusal;
-use crate::serve::{privileges, sys};
+use crate::serve::{privileges, sys, threads};
 
 /// A longer line is not an order. Bytes.
 const LINE_MOST_B: u64 = 64 << 10;
@@ -65,10 +64,9 @@ impl Socket {
     ///
     /// # Errors
     /// If there is no further thread or descriptor.
-    pub fn serve(&self, desk: Arc<Desk>) -> io::Result<()> {
+    pub fn serve(&self, handler: Arc<Handler>) -> io::Result<()> {
         let listener = self.listener.try_clone()?;
-        let thread = thread::Builder::new().name("control".into());
-        thread.stack_size(super::STACK_B).spawn(move || {
+        threads::named("control").spawn(move || {
             // Its callers' threads inherit it.
             let _ = sys::set_realtime(Some(privileges::ORDERING));
             let count = Arc::new(AtomicUsize::new(0));
@@ -79,14 +77,13 @@ impl Socket {
                     let _ = send(&stream, &busy.reply());
                     continue;
                 }
-                let (desk, counted) = (Arc::clone(&desk), Arc::clone(&count));
+                let (handler, counted) = (Arc::clone(&handler), Arc::clone(&count));
                 let talk = move || {
                     // A caller that goes away in the middle has lost its answer, nothing else.
-                    let _ = converse(&stream, &desk);
+                    let _ = converse(&stream, &handler);
                     counted.fetch_sub(1, Ordering::Relaxed);
                 };
-                let caller = thread::Builder::new().name("caller".into());
-                if caller.stack_size(super::STACK_B).spawn(talk).is_err() {
+                if threads::named("caller").spawn(talk).is_err() {
                     count.fetch_sub(1, Ordering::Relaxed);
                 }
             }
@@ -102,7 +99,7 @@ impl Drop for Socket {
 }
 
 /// Answer line by line until the caller closes.
-fn converse(stream: &UnixStream, desk: &Desk) -> io::Result<()> {
+fn converse(stream: &UnixStream, handler: &Handler) -> io::Result<()> {
     let mut lines = BufReader::new(stream);
     let mut line = Vec::new();
     loop {
@@ -121,20 +118,20 @@ fn converse(stream: &UnixStream, desk: &Desk) -> io::Result<()> {
             return send(stream, &long.reply());
         }
         if !line.trim_ascii().is_empty() {
-            send(stream, &reply(&line, desk))?;
+            send(stream, &reply(&line, handler))?;
         }
     }
 }
 
 /// The answer to a line.
-pub fn reply(line: &[u8], desk: &Desk) -> Value {
+pub fn reply(line: &[u8], handler: &Handler) -> Value {
     let order = serde_json::from_slice(line).map_err(|error| {
         Refusal::new(
             format!("no order: {error}"),
             "send a line such as {\"do\": \"describe\"}; see `fsgreen-simdisk serve --help`",
         )
     });
-    match order.and_then(|order| desk.carry_out(order)) {
+    match order.and_then(|order| handler.carry_out(order)) {
         Ok(mut answer) => {
             answer.insert("ok".into(), json!(true));
             Value::Object(answer)

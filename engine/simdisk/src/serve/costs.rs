@@ -1,6 +1,6 @@
 //! What an answer costs, learnt from those before: by how much one may be begun before its time.
 
-use crate::device::Ns;
+use crate::time::Ns;
 
 /// Answers of a size class that are remembered.
 const REMEMBERED: usize = 256;

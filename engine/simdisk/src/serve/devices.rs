@@ -1,12 +1,13 @@
 //! The devices that can be served.
 
-use crate::device::{Device, Event, Extent, Ns};
+use crate::device::{Device, Event, Extent};
 use crate::disk::{self, Disk};
 use crate::profile::disk::{QueuePolicy, QueueProfile};
 use crate::profile::{DiskProfile, Interface, Profile};
 use crate::serve::floor::Pace;
 use crate::serve::served::{Ailment, Served, Zone};
 use crate::ssd::Ssd;
+use crate::time::Ns;
 
 /// The device of a profile, ready since long.
 pub fn device(profile: &Profile, at: Ns) -> Box<dyn Served> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::device::{Action, Device, Extent, Ns, SECTOR_B};
+use crate::device::{Action, Device, Extent, SECTOR_B};
 use crate::host::Scheduler;
 use crate::serve::costs::Costs;
 use crate::serve::lateness::{Lateness, Moments};
@@ -17,6 +17,7 @@ use crate::serve::served::Ailment;
 use crate::serve::state::{Clock, State};
 use crate::serve::store::Store;
 use crate::serve::sys::now_ns;
+use crate::time::Ns;
 
 /// Most that requests which are not answered may hold; the kernel keeps the others. Bytes.
 const HELD_MOST_B: usize = 32 << 20;
@@ -126,7 +127,7 @@ impl Drive {
         let mut state = self.state();
         while !state.has_events() {
             let seen = self.changes.load(Ordering::Acquire);
-            let Some(next) = state.station.next() else {
+            let Some(next) = state.queue.next() else {
                 state = self.woken.wait(state).expect("a panic ends this process");
                 continue;
             };
@@ -204,7 +205,7 @@ impl Drive {
         let due = {
             let mut state = self.state();
             state.has_power()?;
-            ailment.check(state.station.device().sectors())?;
+            ailment.check(state.queue.device().sectors())?;
             state.ail(now_ns(), ailment)?
         };
         self.answer_at_once(due);
@@ -223,7 +224,7 @@ impl Drive {
     pub fn energy(&self) -> (Ns, Vec<(&'static str, u64)>, u64) {
         let whole_uj = |energy_fj: u128| (energy_fj / 1_000_000_000) as u64;
         self.looked_at(|state, at| {
-            let ledger = state.station.device().ledger();
+            let ledger = state.queue.device().ledger();
             let parts = ledger.parts();
             let parts = parts.map(|(name, energy_fj, _)| (name, whole_uj(energy_fj)));
             (at, parts.collect(), whole_uj(ledger.energy_fj()))
@@ -232,7 +233,7 @@ impl Drive {
 
     /// What the device has counted until now.
     pub fn counters(&self) -> BTreeMap<&'static str, u64> {
-        self.looked_at(|state, _| state.station.device().counters())
+        self.looked_at(|state, _| state.queue.device().counters())
     }
 
     fn looked_at<T>(&self, look: impl FnOnce(&State, Ns) -> T) -> T {

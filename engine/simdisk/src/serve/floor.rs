@@ -1,18 +1,17 @@
 //! The floor: how fast a disk without a model is here, behind a loop device where that is possible.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::device::Ns;
 use crate::profile::Fault;
-use crate::serve::sys;
+use crate::serve::{sys, threads};
+use crate::time::Ns;
 
 const SMALL_B: usize = 4096;
 const SMALL_READS: usize = 200;
@@ -98,16 +97,13 @@ impl Reader {
     pub fn start() -> io::Result<Self> {
         let (go, disk) = mpsc::channel::<(PathBuf, Pace)>();
         let (ready, is_ready) = mpsc::channel();
-        let measured = thread::Builder::new()
-            .name("floor".into())
-            .stack_size(super::STACK_B)
-            .spawn(move || {
-                let own = sys::own_descriptors();
-                let _ = ready.send(());
-                own?;
-                let (path, pace) = disk.recv().map_err(io::Error::other)?;
-                measure(&path, pace)
-            })?;
+        let measured = threads::named("floor").spawn(move || {
+            let own = sys::own_descriptors();
+            let _ = ready.send(());
+            own?;
+            let (path, pace) = disk.recv().map_err(io::Error::other)?;
+            measure(&path, pace)
+        })?;
         is_ready.recv().map_err(io::Error::other)?;
         Ok(Self { go, measured })
     }
@@ -130,15 +126,8 @@ impl Reader {
     }
 }
 
-/// Open for reads that the page cache does not answer.
-pub fn open_direct(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true).custom_flags(libc::O_DIRECT);
-    options.open(path)
-}
-
 fn measure(path: &Path, pace: Pace) -> io::Result<Floor> {
-    let file = open_direct(path)?;
+    let file = sys::open_direct(path)?;
     let (device, behind_loop) = match sys::attach_loop(&file) {
         Ok(device) => (device, true),
         Err(_) => (file, false),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::device::Ns;
+use crate::time::Ns;
 
 /// An answer is on time if it ended within this share of its service time after the plan. Percent.
 const TOLERANCE_PERCENT: u64 = 2;

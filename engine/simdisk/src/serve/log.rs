@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
-use crate::device::{Action, Extent, LOG_HEAD, Ns};
+use crate::device::{Action, Extent, LOG_HEAD};
 use crate::serve::lateness::Moments;
+use crate::serve::threads;
+use crate::time::Ns;
 
 /// One request that was answered; times of CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +35,12 @@ impl Log {
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "{LOG_HEAD}")?;
         let (rows, received) = mpsc::channel::<Row>();
-        let writer = thread::Builder::new()
-            .name("log".into())
-            .stack_size(super::STACK_B)
-            .spawn(move || {
-                for row in received {
-                    write_row(&mut file, row)?;
-                }
-                file.flush()
-            })?;
+        let writer = threads::named("log").spawn(move || {
+            for row in received {
+                write_row(&mut file, row)?;
+            }
+            file.flush()
+        })?;
         Ok(Self { rows, writer })
     }
 

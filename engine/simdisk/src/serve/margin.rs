@@ -1,6 +1,6 @@
 //! How long before a moment a thread must stop sleeping, so as not to sleep over it.
 
-use crate::device::Ns;
+use crate::time::Ns;
 
 /// That time, learnt from sleeps. Nanoseconds.
 pub struct Margin(Ns);

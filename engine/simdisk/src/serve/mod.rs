@@ -7,11 +7,11 @@
 
 pub mod control;
 pub mod costs;
-pub mod desk;
 pub mod devices;
 pub mod drive;
 pub mod floor;
 mod fuse;
+pub mod handler;
 pub mod lateness;
 pub mod log;
 pub mod margin;
@@ -26,23 +26,24 @@ pub mod served;
 pub mod state;
 pub mod store;
 mod sys;
+mod threads;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use fuser::{MountOption, Session};
 use serde_json::{Map, Value, json};
 
-use crate::device::{Device, Ns};
-use crate::host::{SCHEDULERS, Scheduler, Station, scheduler_by_name};
+use crate::device::Device;
+use crate::host::{RequestQueue, scheduler_by_name};
 use crate::profile::Fault;
+use crate::time::Ns;
 use control::Socket;
-use desk::{Desk, Identity};
 use drive::Drive;
 use floor::Pace;
 use fuse::DiskFile;
+use handler::{Handler, Identity};
 use lateness::Lateness;
 use media::Media;
 use place::Place;
@@ -50,9 +51,6 @@ use privileges::Privileges;
 use served::{Noting, Served};
 use state::{Clock, State};
 use store::Store;
-
-/// Threads that do little; all of a stack is locked. Bytes.
-const STACK_B: usize = 256 << 10;
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -79,16 +77,6 @@ pub struct Model {
     pub device: Maker,
 }
 
-fn scheduler(name: &str) -> Result<Box<dyn Scheduler>, Fault> {
-    scheduler_by_name(name).ok_or_else(|| {
-        Fault::new(
-            format!("there is no scheduler '{name}'"),
-            "scheduler",
-            format!("take one of {}", SCHEDULERS.join(", ")),
-        )
-    })
-}
-
 /// Serve a disk until a signal or an order asks for the end. Once it can be used, one line of JSON
 /// goes to `ready`. At the end everything volatile is stored; only a kill is a power cut.
 ///
@@ -109,7 +97,7 @@ pub fn serve(
         say(panic);
         std::process::abort();
     }));
-    let scheduler = scheduler(&settings.scheduler)?;
+    let scheduler = scheduler_by_name(&settings.scheduler)?;
     let place = Place::claim(&settings.at)?;
     let store = Arc::new(Store::open(&settings.store, model.sectors)?);
     let socket = Socket::bind(&settings.control)?;
@@ -120,7 +108,12 @@ pub fn serve(
     let device = Box::new(Noting::new((model.device)(at)));
     let sectors = device.sectors();
     let media = Media::new(Arc::clone(&store));
-    let state = State::new(Station::new(device, scheduler), media, Clock::Instant, at);
+    let state = State::new(
+        RequestQueue::new(device, scheduler),
+        media,
+        Clock::Instant,
+        at,
+    );
     let drive = Arc::new(Drive::new(state, store));
     start_answering(&drive).map_err(|error| failed("start a thread", &error))?;
     mount(&place, &drive, sectors)?;
@@ -129,7 +122,7 @@ pub fn serve(
     let floor = reader.measure(place.disk(), model.pace)?;
     floor.bear(model.pace, &model.name)?;
     drive.report().lateness = Lateness::above(floor.read_4k_ns);
-    let desk = Arc::new(Desk {
+    let handler = Arc::new(Handler {
         drive: Arc::clone(&drive),
         identity: Identity {
             profile: model.profile,
@@ -145,9 +138,9 @@ pub fn serve(
         state.clock = Clock::Real;
     }
     socket
-        .serve(Arc::clone(&desk))
+        .serve(Arc::clone(&handler))
         .map_err(|error| failed("answer orders", &error))?;
-    ready(&ready_line(settings, &place, desk.describe()))?;
+    ready(&ready_line(settings, &place, handler.describe()))?;
     sys::wait_for_stop();
     match drive.shut() {
         None => Ok(()),
@@ -192,8 +185,7 @@ fn start_answering(drive: &Arc<Drive>) -> io::Result<()> {
         let _ = sys::set_realtime(Some(privileges::ANSWERING));
         drive.answer_all();
     };
-    let thread = thread::Builder::new().name("answer".into());
-    thread.stack_size(STACK_B).spawn(answering).map(drop)
+    threads::named("answer").spawn(answering).map(drop)
 }
 
 /// Mount, and receive requests in a thread of their own.
@@ -226,7 +218,6 @@ fn mount(place: &Place, drive: &Arc<Drive>, sectors: u64) -> Result<(), Fault> {
         }
         sys::stop();
     };
-    let thread = thread::Builder::new().name("receive".into());
-    let started = thread.stack_size(STACK_B).spawn(receiving);
+    let started = threads::named("receive").spawn(receiving);
     started.map(drop).map_err(refused)
 }

@@ -4,11 +4,12 @@
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
-use crate::device::{Action, Extent, Ns};
+use crate::device::{Action, Extent};
 use crate::serve::drive::Drive;
 use crate::serve::request::Asked;
 use crate::serve::state::{Clock, State};
 use crate::serve::sys::now_ns;
+use crate::time::Ns;
 
 /// How long a change waits until everything that was asked for is answered.
 const QUIET_WITHIN: Duration = Duration::from_secs(60);

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::device::{Action, Extent, Ns, SECTOR_B};
+use crate::device::{Action, Extent, SECTOR_B};
 use crate::host::Request;
+use crate::time::Ns;
 
 /// Takes the data of a read, nothing of other requests, or an errno.
 pub type Answer = Box<dyn FnOnce(Result<&[u8], i32>) + Send>;

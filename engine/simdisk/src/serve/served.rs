@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Command, Device, Event, Ns};
+use crate::device::{Command, Device, Event};
 use crate::ledger::Ledger;
+use crate::time::Ns;
 
 /// What can be made to go wrong with a device.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]

@@ -5,12 +5,13 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
-use crate::host::{Request, Scheduler, Station};
+use crate::device::{Action, Command, Device, Event, Extent, Outcome};
+use crate::host::{Request, RequestQueue, Scheduler};
 use crate::serve::media::Media;
 use crate::serve::overlay::Piece;
 use crate::serve::request::{Answer, Asked, Data, Due, Pending, size_b};
 use crate::serve::served::{Ailment, Noting};
+use crate::time::Ns;
 
 /// What time the disk goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub enum Clock {
 
 /// Everything about a disk that changes, under one lock.
 pub struct State {
-    pub station: Station<Noting>,
+    pub queue: RequestQueue<Noting>,
     pub media: Media,
     pub clock: Clock,
     pub is_powered: bool,
@@ -44,9 +45,9 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(station: Station<Noting>, media: Media, clock: Clock, at: Ns) -> Self {
+    pub fn new(queue: RequestQueue<Noting>, media: Media, clock: Clock, at: Ns) -> Self {
         Self {
-            station,
+            queue,
             media,
             clock,
             is_powered: true,
@@ -77,13 +78,13 @@ impl State {
     /// Let the model go on to a time; it may be there already. Returns where it is.
     pub fn advance(&mut self, to: Ns) -> Ns {
         self.model = self.model.max(to);
-        self.station.advance(self.model, &mut self.events);
+        self.queue.advance(self.model, &mut self.events);
         self.note_sent();
         self.model
     }
 
     fn note_sent(&mut self) {
-        for (tag, at) in self.station.device_mut().sent.drain(..) {
+        for (tag, at) in self.queue.device_mut().sent.drain(..) {
             if let Some(pending) = self.pending.get_mut(&tag) {
                 pending.sent = at;
             }
@@ -121,7 +122,7 @@ impl State {
         };
         self.held_b += asked.size_b();
         self.pending.insert(command.tag, pending);
-        self.station.offer(self.model, request);
+        self.queue.offer(self.model, request);
         self.note_sent();
         command.tag
     }
@@ -251,11 +252,11 @@ impl State {
     pub fn cut_power(&mut self, now: Ns, scheduler: Box<dyn Scheduler>) -> Vec<Due> {
         let at = self.advance(now);
         let mut due = self.settle();
-        let device = self.station.device_mut();
+        let device = self.queue.device_mut();
         device.cut_power(at, &mut self.events);
         due.extend(self.settle());
         self.media.cut_power();
-        self.station.restart(scheduler);
+        self.queue.restart(scheduler);
         self.is_powered = false;
         due.extend(self.fail_waiting(at));
         due
@@ -282,7 +283,7 @@ impl State {
     /// If it cannot have it.
     pub fn ail(&mut self, now: Ns, ailment: Ailment) -> Result<Vec<Due>, String> {
         let at = self.advance(now);
-        self.station.device_mut().ail(at, ailment)?;
+        self.queue.device_mut().ail(at, ailment)?;
         if ailment != Ailment::Vanish {
             return Ok(Vec::new());
         }
@@ -294,13 +295,13 @@ impl State {
 
     pub fn restore_power(&mut self, now: Ns) {
         let at = self.advance(now);
-        self.station.device_mut().restore_power(at);
+        self.queue.device_mut().restore_power(at);
         self.is_powered = true;
     }
 
     /// Be as if ready since long. Nothing may wait, and everything must be stored.
     pub fn reset(&mut self, now: Ns) {
         let at = self.advance(now);
-        self.station.device_mut().reset(at);
+        self.queue.device_mut().reset(at);
     }
 }

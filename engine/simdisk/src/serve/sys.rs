@@ -6,9 +6,10 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::device::Ns;
+use crate::time::Ns;
 
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     match result {
@@ -174,6 +175,13 @@ pub fn own_descriptors() -> io::Result<()> {
     checked(unsafe { libc::unshare(libc::CLONE_FILES) }).map(drop)
 }
 
+/// Open for reads that the page cache does not answer.
+pub fn open_direct(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).custom_flags(libc::O_DIRECT);
+    options.open(path)
+}
+
 /// `struct loop_config` of linux/loop.h, with the `loop_info64` in it.
 #[repr(C)]
 struct LoopConfig {
@@ -206,7 +214,7 @@ pub fn attach_loop(file: &File) -> io::Result<File> {
     loop {
         // SAFETY: this request takes no argument.
         let number = checked(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) })?;
-        let device = crate::serve::floor::open_direct(Path::new(&format!("/dev/loop{number}")))?;
+        let device = open_direct(Path::new(&format!("/dev/loop{number}")))?;
         // SAFETY: `config` is laid out as the request asks, and valid for the call.
         let made = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
         match checked(made) {

@@ -1,8 +1,9 @@
 //! More work than can be done at once: so many requests are always under way until all are done.
 
-use crate::device::{Action, Command, Extent, Ns};
+use crate::device::{Action, Command, Extent};
 use crate::host::{Request, Served};
 use crate::simulate::run::Source;
+use crate::time::Ns;
 
 /// Issues a request for every place, so many of them at a time. Streams take turns.
 pub struct Backlog<P> {

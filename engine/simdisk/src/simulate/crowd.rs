@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::device::{Action, Command, Extent, Ns, SECTOR_B};
+use crate::device::{Action, Command, Extent, SECTOR_B};
 use crate::host::{Request, Served};
 use crate::profile::Fault;
 use crate::random::SplitMix;
@@ -11,6 +11,7 @@ use crate::simulate::layout;
 use crate::simulate::readers::{Readers, Reading, SECTORS_PER_KIB};
 use crate::simulate::run::Source;
 use crate::simulate::stream::Stream;
+use crate::time::Ns;
 
 /// All of them.
 pub struct Crowd {

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Action, Device, Extent, Ns};
+use crate::device::{Action, Device, Extent};
 use crate::disk::Disk;
 use crate::profile::{Fault, Profile};
 use crate::ssd::Ssd;
+use crate::time::Ns;
 
 /// Of the random places that made a drive what it is.
 const SEED: u64 = 1;

@@ -9,6 +9,7 @@ pub mod readers;
 pub mod replay;
 pub mod report;
 pub mod run;
+mod simulation;
 mod stream;
 pub mod trace;
 pub mod writes;

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Ns, SECTOR_B};
+use crate::device::SECTOR_B;
 use crate::profile::Fault;
 use crate::simulate::layout::Placement;
+use crate::time::Ns;
 
 /// What the readers do. All begin at once, each reads one file of `total_mib / readers` to its end
 /// and stops.

@@ -1,8 +1,8 @@
 //! A trace, issued at its times whatever the device does (an open loop).
 
-use crate::device::Ns;
 use crate::host::{Request, Served};
 use crate::simulate::run::Source;
+use crate::time::Ns;
 
 /// The requests of a trace, in the order in which they are issued.
 pub struct Replay {

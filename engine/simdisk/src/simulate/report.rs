@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::device::{Action, Device, LOG_HEAD, Ns, Outcome, SECTOR_B};
+use crate::device::{Action, Device, LOG_HEAD, Outcome, SECTOR_B};
 use crate::host::Served;
 use crate::simulate::experiment::Experiment;
 use crate::simulate::readers::Reading;
 use crate::simulate::trace;
+use crate::time::Ns;
 
 /// Everything that a simulation gives: numbers of a model, as `basis` says.
 #[derive(Clone, Debug, Serialize)]

@@ -1,7 +1,8 @@
 //! The discrete-event loop: from one moment at which something happens to the next.
 
-use crate::device::{Device, Ns, sooner};
-use crate::host::{Request, Served, Station};
+use crate::device::Device;
+use crate::host::{Request, RequestQueue, Served};
+use crate::time::{Ns, sooner};
 
 /// Who issues requests in virtual time.
 pub trait Source {
@@ -24,28 +25,28 @@ pub trait Source {
 /// # Panics
 /// If the device stays silent though it has requests.
 pub fn run<D: Device + ?Sized>(
-    station: &mut Station<D>,
+    queue: &mut RequestQueue<D>,
     source: &mut impl Source,
     start: Ns,
     mut note: impl FnMut(&Served),
 ) -> Ns {
     let (mut events, mut answers, mut requests) = (Vec::new(), Vec::new(), Vec::new());
     let mut now = start;
-    station.keep_served();
+    queue.keep_served();
     while !source.is_finished() {
-        let soonest = sooner(station.next(), source.next());
+        let soonest = sooner(queue.next(), source.next());
         now = soonest.expect("a device with requests answers one day");
-        station.step(now, &mut events);
+        queue.step(now, &mut events);
         // No data are moved in virtual time.
         events.clear();
-        answers.extend(station.served());
+        answers.extend(queue.served());
         for served in answers.drain(..) {
             source.answered(&served);
             note(&served);
         }
         source.issue(now, &mut requests);
         for request in requests.drain(..) {
-            station.offer(now, request);
+            queue.offer(now, request);
         }
     }
     now

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::device::{Action, Command, Extent, Ns};
+use crate::device::{Action, Command, Extent};
 use crate::host::{Request, Served};
 use crate::profile::Fault;
+use crate::time::Ns;
 
 /// Those that a trace needs; others may stand beside them.
 const NEEDED: [&str; 5] = ["stream", "action", "sector", "sectors", "issued_ns"];

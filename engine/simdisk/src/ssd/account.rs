@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::device::Ns;
 use crate::ledger::{Ledger, Part};
 use crate::profile::SsdProfile;
+use crate::time::Ns;
 
 /// The parts of the ledger: the drive as such, and each die that is at something.
 pub const IDLE: usize = 0;

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use crate::device::Ns;
 use crate::ledger::Ledger;
 use crate::ssd::account::{Counts, ERASE, PROGRAM, READ};
 use crate::ssd::cache::Cache;
 use crate::ssd::pages::{Chore, Pages};
 use crate::ssd::times::{Line, Times};
+use crate::time::Ns;
 
 /// What a die is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

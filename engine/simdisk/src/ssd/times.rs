@@ -1,7 +1,7 @@
 //! How long everything takes, in whole nanoseconds.
 
-use crate::device::Ns;
 use crate::profile::SsdProfile;
+use crate::time::Ns;
 
 /// The times of an SSD.
 #[derive(Clone, Copy, Debug)]

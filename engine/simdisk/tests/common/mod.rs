@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use simdisk::device::{Command, Device, Event, Extent, Ns, Outcome};
+use simdisk::device::{Command, Device, Event, Extent, Outcome};
 use simdisk::ledger::{Ledger, Part};
+use simdisk::time::Ns;
 
 pub const SECTORS: u64 = 1 << 24;
 pub const SEEK_NS: Ns = 10;

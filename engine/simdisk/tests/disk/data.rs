@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use simdisk::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
+use simdisk::device::{Action, Command, Device, Event, Extent, Outcome};
 use simdisk::disk::Disk;
 use simdisk::profile::DiskProfile;
 use simdisk::profile::disk::{QueuePolicy, WriteCache};
+use simdisk::time::Ns;
 
 use crate::host::{S, profile};
 

@@ -1,8 +1,9 @@
 //! A host for the tests, and a disk with round numbers.
 
-use simdisk::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
+use simdisk::device::{Action, Command, Device, Event, Extent, Outcome};
 use simdisk::disk::Disk;
 use simdisk::profile::{DiskProfile, Profile};
+use simdisk::time::Ns;
 
 pub const MS: Ns = 1_000_000;
 pub const S: Ns = 1_000_000_000;

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use simdisk::device::{Action, Device, Event, Ns};
+use simdisk::device::{Action, Device, Event};
 use simdisk::profile::disk::QueuePolicy;
+use simdisk::time::Ns;
 
 use crate::host::{Host, extent, profile};
 

@@ -1,10 +1,11 @@
 //! The order in which the media serve what waits.
 
-use simdisk::device::{Action, Device, Ns};
+use simdisk::device::{Action, Device};
 use simdisk::disk::Service;
-use simdisk::disk::geometry::Heads;
+use simdisk::disk::heads::Heads;
 use simdisk::profile::disk::{QueuePolicy, WriteCache};
 use simdisk::profile::{DiskProfile, Profile};
+use simdisk::time::Ns;
 
 use crate::host::{Host, MS, Numbers, extent, profile};
 

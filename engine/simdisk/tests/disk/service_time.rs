@@ -1,7 +1,8 @@
 //! Whole commands against the closed form: command, seek, rotation, transfer, the bus beside it.
 
-use simdisk::device::{Action, Ns};
+use simdisk::device::Action;
 use simdisk::profile::disk::WriteCache;
+use simdisk::time::Ns;
 
 use crate::host::{Host, Numbers, extent, profile};
 

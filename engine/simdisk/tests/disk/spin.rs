@@ -1,7 +1,8 @@
 //! Unloading, stopping and starting: what they take, and what they cost.
 
-use simdisk::device::{Action, Device, Ns};
+use simdisk::device::{Action, Device};
 use simdisk::profile::DiskProfile;
+use simdisk::time::Ns;
 
 use crate::host::{Host, MS, S, extent, profile};
 

@@ -1,9 +1,10 @@
 //! Single accesses, against what can be worked out by hand.
 
 use proptest::prelude::*;
-use simdisk::device::{Action, Extent, Ns, SECTOR_B};
-use simdisk::disk::geometry::Heads;
+use simdisk::device::{Action, Extent, SECTOR_B};
+use simdisk::disk::heads::Heads;
 use simdisk::disk::mechanics::{Access, Mechanics};
+use simdisk::time::Ns;
 
 use crate::layouts::{Layout, MS, US, actions, extent, layouts, plain, sector};
 

@@ -1,7 +1,7 @@
 //! Where the sectors lie.
 
 use proptest::prelude::*;
-use simdisk::disk::geometry::Heads;
+use simdisk::disk::heads::Heads;
 
 use crate::layouts::{MS, US, layouts, plain};
 

@@ -1,9 +1,10 @@
 //! Disks to try: one whose times can be computed in the head, and any other.
 
 use proptest::prelude::*;
-use simdisk::device::{Action, Extent, Ns};
+use simdisk::device::{Action, Extent};
 use simdisk::disk::mechanics::Mechanics;
 use simdisk::profile::disk::{GeometryProfile, SeekCurve, SeekProfile, ZoneProfile};
+use simdisk::time::Ns;
 
 /// What the mechanics of a disk depend on.
 #[derive(Clone, Debug)]

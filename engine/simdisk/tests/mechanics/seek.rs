@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use simdisk::device::Action;
 use simdisk::disk::curve;
-use simdisk::disk::geometry::Heads;
+use simdisk::disk::heads::Heads;
 use simdisk::disk::seek::Seek;
 use simdisk::profile::disk::{SeekCurve, SeekProfile};
 

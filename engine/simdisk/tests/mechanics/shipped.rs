@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use simdisk::device::{Extent, SECTOR_B};
-use simdisk::disk::geometry::Heads;
+use simdisk::disk::heads::Heads;
 use simdisk::disk::mechanics::Mechanics;
 use simdisk::profile::Profile;
 use simdisk::profile::disk::DiskProfile;

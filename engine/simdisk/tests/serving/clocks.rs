@@ -8,11 +8,11 @@ use std::thread;
 
 use serde_json::json;
 
-use simdisk::device::Ns;
 use simdisk::disk::Disk;
-use simdisk::host::{Fifo, Station};
+use simdisk::host::{Fifo, RequestQueue};
 use simdisk::profile::Profile;
 use simdisk::simulate::{Replay, run, trace};
+use simdisk::time::Ns;
 
 use crate::host::{Aligned, Folder, Server, open, text};
 use crate::needs_root;
@@ -146,12 +146,12 @@ fn both_clocks_agree_on_the_same_trace() {
         panic!("{DISK} is a disk");
     };
     let start = requests[0].issued;
-    let mut station = Station::new(
+    let mut queue = RequestQueue::new(
         Box::new(Disk::new(profile, start)),
         Box::new(Fifo::default()),
     );
     let mut simulated = vec![Span { from: 0, to: 0 }; requests.len()];
-    run(&mut station, &mut Replay::new(requests), start, |served| {
+    run(&mut queue, &mut Replay::new(requests), start, |served| {
         simulated[served.sent.request.command.tag as usize] = Span {
             from: served.sent.at,
             to: served.done,

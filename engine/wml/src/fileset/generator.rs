@@ -1,6 +1,6 @@
 //! Draws the directories of a fileset.
 
-use super::layout::{Content, Directory, Entry, Leafdir};
+use super::nodes::{Content, Directory, Entry, Leafdir};
 use crate::failure::Failure;
 use crate::model::Fileset;
 use crate::random::{Amount, Distribution, Shape, Stream};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fileset, Model, Value};
+use super::fileset::Fileset;
+use super::value::Value;
+use super::workload::Model;
 
 #[derive(Clone, Debug, Default)]
 pub struct Program {

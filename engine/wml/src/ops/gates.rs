@@ -1,16 +1,13 @@
-//! Flowops that wait for one another: semblock and sempost, block and wakeup.
+//! What the flowops of different threads wait at.
 
-use super::Worker;
-use super::outcome::{Outcome, timed_call};
-use crate::model::{Flowop, MAX_EVENTS};
 use crate::shared::{Gate, Shared};
 
 /// What one instance of a `semblock` or `block` waits at.
 #[derive(Default)]
 pub struct GatePair {
-    events: Gate,
+    pub events: Gate,
     /// How far posters that block may still run ahead.
-    room: Gate,
+    pub room: Gate,
 }
 
 // SAFETY: made of gates, which are.
@@ -34,58 +31,4 @@ pub struct Gates<'a> {
     pub own: Vec<Option<(&'a GatePair, bool)>>,
     /// The instances that each of its posters reaches.
     pub targets: Vec<Vec<&'a GatePair>>,
-}
-
-impl<'a> Worker<'a> {
-    fn own_gate(&self, nth: usize) -> (&'a GatePair, bool) {
-        self.env.gates.own[nth].expect("every gate has its pair")
-    }
-
-    /// How many events a flowop posts or takes now: as many as a gate can hold at most.
-    fn events_of(&mut self, flowop: &Flowop) -> u32 {
-        let value = flowop.value.draw(&mut self.env.stream);
-        u32::try_from(value).map_or(MAX_EVENTS, |value| value.min(MAX_EVENTS))
-    }
-
-    pub(super) fn sem_post(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let value = self.events_of(flowop);
-        timed_call(|| {
-            for gate in &self.env.gates.targets[nth] {
-                if flowop.blocking {
-                    gate.room.take(value);
-                }
-                gate.events.post(value);
-            }
-            Ok(())
-        })
-    }
-
-    pub(super) fn sem_block(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let value = self.events_of(flowop);
-        let (gate, bounded) = self.own_gate(nth);
-        timed_call(|| {
-            gate.events.take(value);
-            if bounded {
-                gate.room.post(value);
-            }
-            Ok(())
-        })
-    }
-
-    pub(super) fn block(&mut self, nth: usize) -> Outcome {
-        let (gate, _) = self.own_gate(nth);
-        timed_call(|| {
-            gate.events.wait_pulse();
-            Ok(())
-        })
-    }
-
-    pub(super) fn wakeup(&mut self, nth: usize) -> Outcome {
-        timed_call(|| {
-            self.env.gates.targets[nth]
-                .iter()
-                .for_each(|gate| gate.events.pulse());
-            Ok(())
-        })
-    }
 }

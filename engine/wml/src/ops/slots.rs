@@ -1,7 +1,7 @@
 //! The numbered descriptors of a thread.
 
-use super::mapped::View;
 use super::system::{self, Fd};
+use super::view::View;
 use crate::fileset::Files;
 use crate::model::{Flowop, SLOTS};
 

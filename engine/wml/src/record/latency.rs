@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::add;
+use super::counter::add;
 use crate::histogram::{BUCKETS, bounds_ns, bucket_of};
 
 /// Latencies that one thread records.

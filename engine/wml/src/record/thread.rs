@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::counter::add;
 use super::latency::LatencyRecord;
-use super::{End, Interval, add};
 use crate::model::Class;
 use crate::shared::{Control, Shared};
 
@@ -61,6 +61,25 @@ pub struct RequestRecord {
 
 // SAFETY: made of atomics.
 unsafe impl Shared for RequestRecord {}
+
+/// Work within one interval of the series, in one thread.
+pub struct Interval {
+    pub work_ops: AtomicU64,
+    pub read_b: AtomicU64,
+    pub write_b: AtomicU64,
+}
+
+// SAFETY: made of atomics.
+unsafe impl Shared for Interval {}
+
+/// When a thread ended its last op that is work; 0 as long as there was none.
+#[repr(align(64))]
+pub struct End {
+    pub last_ns: AtomicU64,
+}
+
+// SAFETY: made of atomics.
+unsafe impl Shared for End {}
 
 /// The part of [`super::Records`] that one thread writes.
 pub struct ThreadRecord<'a> {

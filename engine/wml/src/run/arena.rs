@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::AcqRel};
 use super::gates::GateSet;
 use super::places::{Place, Places};
 use super::process::ProcessRecord;
-use super::{Options, Timing};
+use super::timing::{Options, Timing};
 use crate::clock::now_ns;
 use crate::failure::Failure;
 use crate::fileset::Files;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::arena::Arena;
 use super::child;
+use super::orphan::die_with_parent;
 use crate::clock::{SECOND_NS, now_ns};
 use crate::failure::Failure;
 use crate::signals;
@@ -104,7 +105,7 @@ fn cannot_start(what: &str, arena: &Arena, nth: usize, error: &io::Error) -> Fai
 fn child_main(arena: &Arena, nth: usize, parent: libc::pid_t) -> ! {
     // SAFETY: plain system calls. A parent that died before the request is noticed by getppid.
     unsafe {
-        if super::die_with_parent().is_err() || libc::getppid() != parent {
+        if die_with_parent().is_err() || libc::getppid() != parent {
             libc::_exit(1);
         }
         let run = std::panic::AssertUnwindSafe(|| child::run(arena, nth));

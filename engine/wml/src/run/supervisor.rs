@@ -2,7 +2,8 @@
 
 use super::arena::Arena;
 use super::children::{Children, thread_failure};
-use super::{Halt, Timing, stopped_by};
+use super::ending::{Ending, Halt, stopped_by};
+use super::timing::Timing;
 use crate::clock::{FOREVER_NS, SECOND_NS, now_ns};
 use crate::failure::Failure;
 use crate::signals::{self, Event};
@@ -12,17 +13,6 @@ const GRACE_NS: u64 = 120 * SECOND_NS;
 /// The same after an end that makes the results partial.
 const CUT_GRACE_NS: u64 = 5 * SECOND_NS;
 const POLL_NS: u64 = SECOND_NS / 500;
-
-/// Why a run ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
-    /// The measured interval was over, or the first thread had reached its goal.
-    Complete,
-    /// Every thread had reached its goal before.
-    Finished,
-    /// Early, for this reason: results are partial.
-    Cut(String),
-}
 
 /// Someone who looks at the records now and then while a run goes on.
 pub trait Watch {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.cells import UNIT, rate_text, steady
+from fsgreen.analysis.cells import rate_text, steady
 from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
-from fsgreen.design import Cell
+from fsgreen.design import Cell, metrics
 from fsgreen.papers.fast10.reference import WORKLOADS
 
 PRINTED = {"throughput": "perf", "efficiency": "power_eff"}
@@ -62,7 +62,7 @@ def _best(cells: pd.DataFrame, metric: str, *, least: bool = False) -> pd.Series
     known = cells[steady(cells, metric)]
     if not (known["option"] == "default").any():
         return None
-    values = known[f"{metric}_{UNIT[metric]}"]
+    values = known[metrics.get(metric).column]
     return known.loc[values.idxmin() if least else values.idxmax()]
 
 

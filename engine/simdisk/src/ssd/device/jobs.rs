@@ -1,18 +1,8 @@
 //! The commands that are not complete: when one begins, and when it is answered.
 
-use crate::device::{Action, Command, Event, Ns, Outcome};
+use crate::device::{Action, Command, Event, Outcome};
 use crate::ssd::device::{Happening, Ssd};
-
-/// A command that is not complete.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    pub command: Command,
-    pub has_begun: bool,
-    /// Of a write: the page that comes next.
-    pub next_page: u64,
-    /// Pages that are not delivered, or not stored.
-    pub left: u64,
-}
+use crate::time::Ns;
 
 impl Ssd {
     /// Begin the jobs that no earlier one holds up.

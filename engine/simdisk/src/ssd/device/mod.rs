@@ -5,6 +5,7 @@
 //! programmed takes no new data until it is. Reads of the cache, and of pages that were never
 //! written, need no die.
 
+mod job;
 mod jobs;
 mod service;
 
@@ -12,15 +13,16 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use crate::device::{Command, Device, Event, Extent, Ns};
+use crate::device::{Command, Device, Event, Extent};
 use crate::ledger::Ledger;
 use crate::profile::SsdProfile;
 use crate::ssd::account::{self, Counts, ERASE, IDLE, PROGRAM, READ};
 use crate::ssd::cache::{Cache, Sectors, sectors_on_page};
-use crate::ssd::device::jobs::Job;
+use crate::ssd::device::job::Job;
 use crate::ssd::die::Die;
 use crate::ssd::pages::Pages;
 use crate::ssd::times::{Line, Times};
+use crate::time::Ns;
 
 /// What happens at a time that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,9 +1,10 @@
 //! How commands are carried out: pages over the link, through the cache, from and to the dies.
 
-use crate::device::{Action, Command, Event, Extent, Ns, SECTOR_B};
+use crate::device::{Action, Command, Event, Extent, SECTOR_B};
 use crate::ssd::cache::extents;
 use crate::ssd::device::{Happening, Landing, Ssd};
 use crate::ssd::die::{Surroundings, Work};
+use crate::time::Ns;
 
 impl Ssd {
     pub(super) fn start(&mut self, at: Ns, id: u64, events: &mut Vec<(Ns, Event)>) {

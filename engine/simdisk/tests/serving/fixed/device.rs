@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use simdisk::device::{Action, Command, Device, Event, Extent, Ns, Outcome};
+use simdisk::device::{Action, Command, Device, Event, Extent, Outcome};
 use simdisk::ledger::{Ledger, Part};
 use simdisk::serve::served::{Ailment, Served, Zone};
+use simdisk::time::Ns;
 
 const IDLE: usize = 0;
 const BUSY: usize = 1;

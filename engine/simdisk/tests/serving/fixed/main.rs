@@ -51,5 +51,5 @@ fn main() -> Result<(), Fault> {
             Box::new(device::Fixed::new(sectors, service_ns, is_write_back, at))
         }),
     };
-    serve(&settings, model, simdisk::cli::print)
+    serve(&settings, model, simdisk::cli::command::print)
 }

@@ -1,28 +1,17 @@
 //! Rules between objects: what no single attribute can violate.
 
 mod files;
+mod spans;
 mod targets;
 mod values;
 
 use std::collections::HashSet;
 
-use super::ast::{Span, Spanned};
+pub use spans::{FlowopSpans, Spans};
+
 use super::diagnostic::Diagnostic;
 use crate::model::{Flowop, Model, Operation, Quit, Thread};
 use crate::random::Amount;
-
-/// Where a flowop of a model comes from.
-pub struct FlowopSpans {
-    /// Of its kind; inside a composite one, of the definition.
-    pub flowop: Span,
-    pub target: Option<Spanned<String>>,
-    /// The names of the composites that it stands in, with a dot behind each.
-    pub prefix: String,
-}
-
-/// In the order of [`Model::flowops`].
-#[derive(Default)]
-pub struct Spans(pub Vec<FlowopSpans>);
 
 /// Resolve the targets and check every flowop in its surroundings.
 pub fn check(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>) {

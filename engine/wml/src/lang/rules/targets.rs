@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::spans::{FlowopSpans, Spans};
 use crate::lang::diagnostic::{Diagnostic, suggestion};
 use crate::model::{FlowopId, Model, Operation};
-
-use super::{FlowopSpans, Spans};
 
 /// What a target may be.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,6 +1,7 @@
 //! The entries of directories, without a buffer of the C library in between.
 
-use super::{Fd, Result, checked, checked_int, paths};
+use super::call::{Fd, Result, checked, checked_int};
+use super::paths;
 
 /// Where the length of a record and the name stand in a `linux_dirent64`.
 const LENGTH_AT: usize = 16;
@@ -43,6 +44,7 @@ pub fn stat_at(directory: Fd, name: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::files::{close, open};
     use super::*;
 
     fn record(name: &str) -> Vec<u8> {
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_real_directory_lists_what_is_in_it() {
-        let fd = super::super::open(b".\0", libc::O_RDONLY | libc::O_DIRECTORY).unwrap();
+        let fd = open(b".\0", libc::O_RDONLY | libc::O_DIRECTORY).unwrap();
         let mut buffer = vec![0; 32768];
         let mut found = Vec::new();
         loop {
@@ -84,7 +86,7 @@ mod tests {
                 found.push(String::from_utf8_lossy(&name[..name.len() - 1]).into_owned());
             }
         }
-        super::super::close(fd).unwrap();
+        close(fd).unwrap();
         found.sort();
         let listed = std::fs::read_dir(".").unwrap();
         let mut expected: Vec<String> = listed

@@ -1,6 +1,6 @@
 //! Calls that name their file. All paths end in a zero byte.
 
-use super::{Result, checked_int};
+use super::call::{Result, checked_int};
 
 /// The path as C takes it.
 pub fn pointer(path: &[u8]) -> *const libc::c_char {

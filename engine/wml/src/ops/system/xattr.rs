@@ -2,8 +2,8 @@
 
 use std::ffi::CStr;
 
+use super::call::{Fd, Result, checked, checked_int};
 use super::paths::pointer;
-use super::{Fd, Result, checked, checked_int};
 
 const NAME: &CStr = c"user.fsgreen";
 

@@ -1,0 +1,50 @@
+//! How long a run takes, and what else it is told beside its model.
+
+use crate::clock::{SECOND_NS, from_seconds};
+use crate::model::{Quit, Run};
+
+/// Of a run that is ended by its time, if nothing says how long.
+const DEFAULT_DURATION_NS: u64 = 60 * SECOND_NS;
+
+/// How to run, whatever the text says.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub seed: u64,
+    /// The trees have been created before.
+    pub prepared: bool,
+    pub warmup_s: Option<f64>,
+    pub duration_s: Option<f64>,
+    /// Of the series.
+    pub interval_ns: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            prepared: false,
+            warmup_s: None,
+            duration_s: None,
+            interval_ns: SECOND_NS,
+        }
+    }
+}
+
+/// The phases of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    pub warmup_ns: u64,
+    /// None lasts until the threads have reached their goals.
+    pub duration_ns: Option<u64>,
+}
+
+impl Timing {
+    pub fn new(run: &Run, options: &Options) -> Self {
+        let asked = options.duration_s.or(run.duration_s).map(from_seconds);
+        let default = (run.model.quit == Quit::Timeout).then_some(DEFAULT_DURATION_NS);
+        Self {
+            warmup_ns: from_seconds(options.warmup_s.unwrap_or(run.warmup_s)),
+            duration_ns: asked.or(default),
+        }
+    }
+}

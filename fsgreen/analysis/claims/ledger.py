@@ -1,0 +1,227 @@
+"""The ledger of a paper's claims as tables: a row per claim, and a row per tested number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from fsgreen.analysis.claims.declared import Claims, Entry
+from fsgreen.analysis.claims.selectors import selected
+from fsgreen.analysis.claims.source import Numbers, Source
+from fsgreen.claims import Part, by_construction, combine, missing, shown
+from fsgreen.reduce import write_table
+from fsgreen.stats import Estimate
+
+VIRTUAL = "virtual"
+"""Where virtual time stands among testbeds."""
+
+TESTABLE: Mapping[str, tuple[str, ...]] = {
+    "loop": ("loop",),
+    "block": ("real-disk",),
+    "vm": ("vm",),
+    "simdisk": ("simulation", "loop", "simdisk"),
+    VIRTUAL: ("simulation",),
+}
+"""What each testbed is to `testable_on` of the published claims: a simulated disk in real time has
+a kernel above it, as an image behind a loop device has. Virtual time has a model of one."""
+
+SIMULATED = ("simdisk", VIRTUAL)
+
+GATES = ("", "passed", "unknown", "flagged")
+"""What the gate of the confounds can say of a comparison, the worst last."""
+
+CLAIM_COLUMNS = (
+    *("id", "slug", "section", "statement", "kind", "decisive", "verdict", "scope", "basis"),
+    *("tested_count", "parts_count", "published", "ours", "n", "gate", "testbed", "boundary"),
+    *("needs", "notes", "caution"),
+)
+PART_COLUMNS = (
+    *("slug", "part", "verdict", "basis", "published", "ours", "band_low_x", "band_high_x"),
+    *("ours_x", "ours_low_x", "ours_high_x", "n", "gate", "boundary", "needs"),
+)
+
+Ledger = Mapping[str, Sequence[Part]]
+"""The parts of every claim of a paper, by its slug."""
+
+
+Check = Callable[[Any, Numbers], Iterable[Part]]
+"""Gives the parts that no selector can say, from a source and the published numbers."""
+
+Recompute = Callable[[Any, Numbers], Iterable[Part]]
+"""Gives parts from a paper's own printed numbers, and the claim's."""
+
+
+def judge_claims(
+    claims: Claims,
+    sources: Mapping[str, Source],
+    checks: Mapping[str, Check],
+    recomputed: Mapping[str, Recompute],
+    printed: Any = None,
+) -> dict[str, list[Part]]:
+    """Return the parts of every claim, by slug.
+
+    A test decides where it can, else the paper's own numbers; what neither decides is not testable
+    here.
+
+    Parameters
+    ----------
+    claims : Claims
+        What is claimed, and how it is tested.
+    sources : mapping
+        What it is tested on, by the kind of testbed that each is.
+    checks : mapping
+        What no selector can say, by name.
+    recomputed : mapping
+        What is recomputed from printed numbers, by slug of the claim.
+    printed : object
+        The printed numbers.
+    """
+    ledger = {}
+    for slug, claim in claims.stated.items():
+        entry = claims.entries[slug]
+        texts = "; ".join(claims.needs[name] for name in entry.needs)
+        places = {**claim, "testable_on": [*claim["testable_on"], *entry.on]}
+        parts = [
+            on_testbed(part, places, testbed, texts)
+            for testbed, source in sources.items()
+            for part in parts_of(entry, claim["numbers"], source, checks)
+        ]
+        if entry.published and not any(part.tested for part in parts):
+            parts = [
+                replace(part, needs=claims.needs.get(part.needs, part.needs))
+                for part in recomputed[slug](printed, claim["numbers"])
+            ]
+        ledger[slug] = parts or [Part(claim["statement"], "not testable here", needs=texts)]
+    return ledger
+
+
+def parts_of(
+    entry: Entry, numbers: Numbers, source: Source, checks: Mapping[str, Check]
+) -> list[Part]:
+    """Return the parts of a claim that its entry declares, on one source."""
+    parts = selected(entry, numbers, source)
+    if entry.check is not None:
+        parts += checks[entry.check](source, numbers)
+    return [by_construction(part) if entry.built else part for part in parts]
+
+
+def on_testbed(part: Part, claim: Mapping[str, Any], testbed: str, texts: str) -> Part:
+    """Return a part as what it counts for on a kind of testbed.
+
+    A measurement may be looked at, but decides nothing, where the claim cannot be tested; on a
+    simulated disk it is simulated.
+    """
+    if not set(TESTABLE.get(testbed, ())) & set(claim["testable_on"]):
+        return _undecided(part, claim, texts)
+    if testbed in SIMULATED and part.basis == "measured":
+        return replace(part, basis="simulated")
+    return part
+
+
+def write_ledger(
+    campaign: str, claims: Claims, ledger: Ledger, testbed: str, boundary: str
+) -> None:
+    """Write `claims.csv` (a row per claim) and `claim_parts.csv`."""
+    write_table(claims_table(claims, ledger, testbed, boundary), campaign, "claims")
+    write_table(parts_table(ledger), campaign, "claim_parts")
+
+
+def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) -> pd.DataFrame:
+    """Return a row per claim: verdict, basis, published and ours, or what a test needs."""
+    rows = []
+    for slug, claim in claims.stated.items():
+        parts = ledger[slug]
+        verdict, whole = combine(parts)
+        tested = [part for part in parts if part.tested]
+        bases = [part.basis for part in tested if part.basis]
+        basis = bases[0] if bases else ""
+        counts = [part.ours.n for part in tested if part.ours is not None]
+        rows.append(
+            {
+                "id": claim["id"],
+                "slug": slug,
+                "section": str(claim["section"]),
+                "statement": claim["statement"],
+                "kind": claim["kind"],
+                "decisive": bool(claim.get("decisive", False)),
+                "verdict": verdict,
+                "scope": "" if not tested else "whole" if whole else "part",
+                "basis": basis,
+                "tested_count": len(tested),
+                "parts_count": len(parts),
+                "published": _published(tested),
+                "ours": _ours(tested),
+                "n": min(counts) if counts and basis != "published" else None,
+                "gate": max((part.gate for part in tested), key=GATES.index, default=""),
+                "testbed": testbed if basis in ("measured", "simulated") else "",
+                "boundary": boundary if any(part.boundary for part in tested) else "",
+                "needs": missing(parts),
+                "notes": claim.get("notes", ""),
+                "caution": claims.entries[slug].caution,
+            }
+        )
+    return pd.DataFrame(rows, columns=CLAIM_COLUMNS).astype({"n": "Int64"})
+
+
+def parts_table(ledger: Ledger) -> pd.DataFrame:
+    """Return a row per tested number: published, the band of agreement, ours with interval."""
+    nan = Estimate(float("nan"), float("nan"), float("nan"), 0)
+    rows = []
+    for slug, parts in ledger.items():
+        for part in parts:
+            ours = part.ours or nan
+            rows.append(
+                {
+                    "slug": slug,
+                    "part": part.what,
+                    "verdict": part.verdict,
+                    "basis": part.basis or "",
+                    "published": part.published,
+                    "ours": shown(part) if part.tested else "",
+                    "band_low_x": part.band.low if part.band else float("nan"),
+                    "band_high_x": part.band.high if part.band else float("nan"),
+                    "ours_x": ours.value,
+                    "ours_low_x": ours.low,
+                    "ours_high_x": ours.high,
+                    "n": ours.n if part.ours else None,
+                    "gate": part.gate if part.tested else "",
+                    "boundary": part.boundary,
+                    "needs": missing([part]),
+                }
+            )
+    return pd.DataFrame(rows, columns=PART_COLUMNS).astype({"n": "Int64"})
+
+
+def _once(texts: Iterable[str]) -> list[str]:
+    """Return the texts, or the one that all of them are."""
+    every = list(texts)
+    return every[:1] if len(set(every)) == 1 else every
+
+
+def _published(parts: Sequence[Part]) -> str:
+    """Return the published numbers, once where several sources are held against the same."""
+    if not any(part.source for part in parts):
+        return "; ".join(_once(part.published for part in parts))
+    return "; ".join(dict.fromkeys(part.published for part in parts))
+
+
+def _ours(parts: Sequence[Part]) -> str:
+    """Return our numbers, those of each source behind its name."""
+    texts: dict[str, list[str]] = {}
+    for part in parts:
+        texts.setdefault(part.source, []).append(shown(part))
+    return "; ".join(
+        f"{source}: {', '.join(_once(of))}" if source else "; ".join(of)
+        for source, of in texts.items()
+    )
+
+
+def _undecided(part: Part, claim: Mapping[str, Any], texts: str) -> Part:
+    """Return a part whose measurement may be looked at, but decides nothing on this testbed."""
+    where = " or ".join(place for place in claim["testable_on"] if place != "published-data")
+    testbed = f"a testbed of the kind {where}"
+    needs = part.needs or (f"{testbed}; {texts}" if texts else testbed)
+    return replace(part, verdict="not testable here", basis=None, needs=needs)

@@ -1,0 +1,168 @@
+"""What claims are judged on: trials of a campaign, or of a model in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
+from fsgreen.claims import Band, Part, judge
+from fsgreen.confounds import Gate
+from fsgreen.design import Cell, metrics
+from fsgreen.reduce import at, factors_of, level_label
+
+Numbers = Sequence[Mapping[str, Any]]
+"""The published numbers of a claim."""
+
+
+def spelled(cell: Mapping[str, Any]) -> str:
+    """Return a cell as people write it: its workload, `ext3/dtlg`, and its other levels."""
+    own = dict(cell)
+    words = [str(own.pop("workload"))] if "workload" in own else []
+    if "file_system" in own:
+        words.append(f"{own.pop('file_system')}/{own.pop('option')}")
+    return " ".join([*words, *(level_label(name, level) for name, level in own.items())])
+
+
+@dataclass(frozen=True)
+class Source:
+    """Trials, and what it takes to judge claims on them.
+
+    Attributes
+    ----------
+    trials : DataFrame
+        The table `trials.csv`, or one like it.
+    bound : float
+        Relative difference within which two cells are equal, from the plan.
+    needs : mapping
+        Texts for what a test would take, by name; a level of that name is one that nothing has.
+    boundary : str
+        What the power of the trials includes; `modelled` power decides nothing (rule 19).
+    gate : Gate, optional
+        Knows what a campaign held; in virtual time there is nothing that was not declared.
+    clock : str
+        Real or virtual time, where a study has both.
+    treatments : sequence of str
+        Factors over which cells share the model of their scatter; without any there is no model.
+    spelled : callable
+        Gives a cell as people write it.
+    """
+
+    trials: pd.DataFrame
+    bound: float
+    needs: Mapping[str, str]
+    boundary: str = ""
+    gate: Gate | None = None
+    clock: str = ""
+    treatments: Sequence[str] = TREATMENTS
+    spelled: Callable[[Cell], str] = field(default=spelled, repr=False)
+
+    @cached_property
+    def scatters(self) -> Scatters:
+        """How far the trials scatter."""
+        return Scatters(self.trials, self.treatments)
+
+    def cell(self, cell: Cell) -> pd.DataFrame:
+        """Return the trials of a cell, as fast as they go unless it has a load."""
+        chosen = at(self.trials, cell)
+        if "load_ops_s" in self.trials and "load_ops_s" not in cell:
+            chosen &= self.trials["load_ops_s"].isna()
+        return self.trials[chosen]
+
+    def missing(self, *cells: Cell) -> dict[str, Any]:
+        """Return what a part on cells lacks, as fields of a `Part`, or nothing."""
+        for cell in cells:
+            for level in cell.values():
+                if level in self.needs:
+                    return {"needs": self.needs[level]}
+        lacks = tuple(self.spelled(cell) for cell in cells if self.cell(cell).empty)
+        return {"lacks": lacks} if lacks else {}
+
+    def moves(self, *cells: Cell) -> bool:
+        """Return whether a cell has no steady state (rule 24); virtual time has no series."""
+        of_cells = (self.cell(cell) for cell in cells)
+        classes = [stats.classify_cell(list(of["steady"])) for of in of_cells if "steady" in of]
+        return "inconsistent" in classes
+
+    def sample(self, cell: Cell, metric: str) -> pd.DataFrame:
+        """Return block, above and below of a metric, or of a column whose mean is taken."""
+        levels = {name: level for name, level in cell.items() if name != "workload"}
+        known = metric in metrics.names()
+        name = metric if known else "throughput"
+        chosen = sample(self.trials, cell["workload"], Cell(**levels), name)
+        if known:
+            return chosen
+        return chosen.assign(above=self.trials.loc[chosen.index, metric], below=1.0)
+
+    def effect(self, metric: str, subject: Cell, baseline: Cell) -> stats.Estimate:
+        """Return a metric of one cell over that of another, by the model where it may be used."""
+        above, below = (self.sample(cell, metric) for cell in (subject, baseline))
+        apart = _apart(subject, baseline)
+        if metric not in metrics.names() or not apart <= set(self.treatments):
+            return stats.effect(above, below)
+        of_model = [cell.only(self.treatments) for cell in (subject, baseline)]
+        scatter = self.scatters.of(subject["workload"], metric, *of_model)
+        return stats.effect(above, below, scatter)
+
+    def part(
+        self,
+        what: str,
+        target: Band,
+        published: str,
+        ours: Callable[[], stats.Estimate],
+        *of: Cell,
+        **fields: Any,
+    ) -> Part:
+        """Return the part in which an estimate meets a band; or what it lacks."""
+        text = f"{what} ({self.clock})" if self.clock else what
+        missing = self.missing(*of)
+        if missing:
+            unit = {} if self.clock else {key: fields[key] for key in ("unit",) if key in fields}
+            return Part(
+                text,
+                "not testable here",
+                published=published,
+                source=self.clock,
+                **unit,
+                **missing,
+            )
+        found = ours()
+        verdict = "inconclusive" if self.moves(*of) else judge(found, target)
+        return Part(
+            text, verdict, "measured", published, target, found, source=self.clock, **fields
+        )
+
+    def gated(
+        self, part: Part, subject: Cell, baseline: Cell, *, of_each_reader: bool = False
+    ) -> Part:
+        """Return a part with what the gate says of two cells; what differs is compared.
+
+        Two workloads are not compared by what holds their files.
+        """
+        apart = _apart(subject, baseline)
+        if self.gate is None or part.ours is None or "workload" in apart:
+            return part
+        candidate, against = (
+            self.cell(cell)[factors_of(self.trials)].iloc[0].to_dict()
+            for cell in (subject, baseline)
+        )
+        ruling = self.gate.rule(candidate, against, apart, part.ours, of_each_reader=of_each_reader)
+        return replace(part, gate=ruling.state)
+
+    def about_power(self, part: Part) -> Part:
+        """Return a part about power as it is, or undecided where power is modelled (rule 19)."""
+        if self.boundary != "modelled":
+            return part
+        needs = self.needs["wall-meter"]
+        return replace(part, verdict="not testable here", basis=None, needs=needs)
+
+
+def _apart(subject: Cell, baseline: Cell) -> set[str]:
+    """Return the factors in which two cells differ."""
+    names = {*subject, *baseline}
+    return {name for name in names if subject.get(name) != baseline.get(name)}

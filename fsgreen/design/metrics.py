@@ -1,0 +1,151 @@
+"""Metrics: what trials are judged by, each a total over a total (rule 29), declared once.
+
+A study may declare more of its own under `metrics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fsgreen.errors import FsgreenError, unknown
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of a cell: the sum of something over its trials, over the sum of something else.
+
+    Attributes
+    ----------
+    name : str
+        As in studies and tables.
+    above, below : str
+        Columns of `trials.csv`, or the product of several ("bandwidth_b_s * duration_s"); without
+        `below` it is a mean over trials.
+    unit : str
+        As columns end in it: "ops_s".
+    higher_is_better : bool
+        Whether more of it is better.
+    modelled_from : str
+        What it is computed from by a model, where it is not measured; it then decides no claim
+        (rule 50).
+    published_as : tuple of str
+        What `data/reference/claims.yaml` calls it.
+    """
+
+    name: str
+    above: str
+    below: str = ""
+    unit: str = ""
+    higher_is_better: bool = True
+    modelled_from: str = ""
+    published_as: tuple[str, ...] = ()
+
+    @property
+    def column(self) -> str:
+        """Return the column of tables that holds it."""
+        return f"{self.name}_{self.unit}"
+
+    def end(self, end: str) -> str:
+        """Return the column that holds an end of its interval: `low` or `high`."""
+        return f"{self.name}_{end}_{self.unit}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Return the columns of `trials.csv` that it is made of."""
+        return (*_factors(self.above), *_factors(self.below))
+
+    @property
+    def of_power(self) -> bool:
+        """Return whether it rests on a meter, and so is of the parts that the meter sees."""
+        return any(name.startswith(("energy", "power")) for name in self.needs)
+
+    def totals(self, trials: Any) -> tuple[Any, Any]:
+        """Return above and below of each row of a table such as `trials.csv`; below may be 1."""
+        return _product(self.above, trials), _product(self.below, trials)
+
+
+BUILT_IN = (
+    Metric(
+        "throughput",
+        "work_ops",
+        "duration_s",
+        "ops_s",
+        # Counts of operations are of runs of equal length.
+        published_as=("throughput_ops_s", "appends", "operations"),
+    ),
+    Metric(
+        "efficiency",
+        "work_ops",
+        "energy_j",
+        "ops_j",
+        published_as=("energy_efficiency_ops_per_j",),
+    ),
+    Metric("bandwidth", "bandwidth_b_s * duration_s", "duration_s", "b_s"),
+    Metric("duration", "duration_s", unit="s", higher_is_better=False),
+    Metric("energy", "energy_j", unit="j", higher_is_better=False),
+    Metric("power", "energy_j", "duration_s", "w", higher_is_better=False),
+)
+"""Metrics that come with fsgreen."""
+
+_declared: dict[str, Metric] = {metric.name: metric for metric in BUILT_IN}
+
+
+def declare(own: Iterable[Metric]) -> None:
+    """Add metrics to those that are known.
+
+    Raises
+    ------
+    FsgreenError
+        If one of the name is known as something else.
+    """
+    for metric in own:
+        before = _declared.setdefault(metric.name, metric)
+        if before != metric:
+            raise FsgreenError(
+                f"the metric {metric.name} is declared twice, and not alike",
+                where=f"{before} and {metric}",
+                next_step="give one of them another name",
+            )
+
+
+def get(name: str) -> Metric:
+    """Return a metric by its name.
+
+    Raises
+    ------
+    FsgreenError
+        If there is none.
+    """
+    try:
+        return _declared[name]
+    except KeyError:
+        raise unknown("metric", name, _declared) from None
+
+
+def names() -> Sequence[str]:
+    """Return the names of all metrics that are known."""
+    return tuple(_declared)
+
+
+def published(name: str) -> Metric | None:
+    """Return the metric that a published number is of, None if it is of none."""
+    known = _declared.values()
+    return next((one for one in known if name in (one.name, *one.published_as)), None)
+
+
+THROUGHPUT, EFFICIENCY = get("throughput"), get("efficiency")
+USUAL = (THROUGHPUT, EFFICIENCY)
+"""What a study compares that names nothing else: work per second and per joule."""
+
+
+def _factors(expression: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in expression.split("*") if name.strip())
+
+
+def _product(expression: str, table: Mapping[str, Any]) -> Any:
+    product: Any = 1.0
+    for nth, name in enumerate(_factors(expression)):
+        product = table[name] if nth == 0 else product * table[name]
+    return product

@@ -1,0 +1,217 @@
+"""A block stream over TCP or UDP: a sensor of ours on the LAN (`block_format`)."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Callable
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.blocks.address import Address, address_of, family_of
+from fsgreen.meters.blocks.calibration import Calibration
+from fsgreen.meters.blocks.description import description
+from fsgreen.meters.blocks.format import Block, blocks_of, foreign_version
+from fsgreen.meters.blocks.parser import BlockParser
+from fsgreen.meters.common.accuracy import Accuracy
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.core.settings import Settings
+from fsgreen.trace import MeterInfo, identity_flaws
+
+WAIT_S = 5.0
+"""How long a sender may take to call or answer, and to send its first block: it sends each second,
+and calls again each second."""
+
+RECEIVED_B = 1 << 18
+BUFFER_B = 1 << 20
+
+Dial = Callable[[], socket.socket]
+Describe = Callable[[Block], MeterInfo]
+
+
+class BlockMeter:
+    """One sender; `dial` returns a socket that its blocks come from.
+
+    The socket is open from `start` to `stop`: what was sent between trials is never read. Each
+    start waits for a block, and the sender must be the same as before. Raises FsgreenError where
+    nobody sends, or something else.
+    """
+
+    def __init__(self, address: str, dial: Dial, describe: Describe) -> None:
+        self._address = address
+        self._dial = dial
+        self._describe = describe
+        self._socket: socket.socket | None = None
+        self._unread: list[Chunk] = []
+        try:
+            self._info = self._identified()
+        finally:
+            self.close()
+
+    def describe(self) -> MeterInfo:
+        """Return what the sender said of itself when the meter was opened."""
+        return self._info
+
+    def start(self) -> None:
+        """Receive, from the first whole block."""
+        self.close()
+        try:
+            flaws = identity_flaws(self._info, self._identified())
+        except FsgreenError:
+            self.close()
+            raise
+        if flaws:
+            self.close()
+            raise self._error(
+                "not the same sender as before: " + "; ".join(flaw.detail for flaw in flaws),
+                "start the campaign's sender again, or begin a new campaign",
+            )
+
+    def read(self, timeout_s: float) -> Chunk | None:
+        """Return what has come, with the time of its end; None after `timeout_s`."""
+        return self._unread.pop(0) if self._unread else self._received(timeout_s)
+
+    def stop(self) -> None:
+        """Receive no more."""
+        self.close()
+
+    def close(self) -> None:
+        """Hang up; harmless when repeated."""
+        self._unread = []
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _identified(self) -> MeterInfo:
+        """Wait for the first whole block; all bytes stay to be read."""
+        self._socket = self._dial()
+        self._socket.setblocking(False)
+        data = b""
+        deadline_s = time.monotonic() + WAIT_S
+        while (left_s := deadline_s - time.monotonic()) > 0:
+            if (chunk := self._received(left_s)) is None:
+                break
+            self._unread.append(chunk)
+            data += chunk.data
+            blocks, rest = blocks_of(data)
+            if blocks:
+                return self._describe(blocks[0])
+            if not rest:
+                break
+        if (version := foreign_version(data)) is not None:
+            raise self._error(
+                f"the sender speaks version {version} of the block format",
+                "run sender and receiver of one version of fsgreen",
+            )
+        if data:
+            raise self._error("what comes is no block stream", "check the address of the sender")
+        raise self._error(f"no block within {WAIT_S:g} s", "see that the sender runs")
+
+    def _received(self, timeout_s: float) -> Chunk | None:
+        if self._socket is None:
+            raise self._error("the meter is not started", "start it before reading")
+        try:
+            if not select.select([self._socket], [], [], timeout_s)[0]:
+                return None
+            data = b""
+            while len(data) < BUFFER_B:
+                try:
+                    piece = self._socket.recv(RECEIVED_B)
+                except BlockingIOError:
+                    break
+                if not piece and self._socket.type == socket.SOCK_STREAM:
+                    break
+                data += piece
+        except OSError as error:
+            raise self._vanished(str(error.strerror)) from error
+        if not data:
+            raise self._vanished("it hung up")
+        return Chunk(time.monotonic(), data)
+
+    def _vanished(self, how: str) -> FsgreenError:
+        self.close()
+        return self._error(f"the sender vanished: {how}", "see that it runs; it calls again itself")
+
+    def _error(self, what: str, next_step: str) -> FsgreenError:
+        return FsgreenError(what, where=self._address, next_step=next_step)
+
+
+def open_blocks(settings: Settings, _: DeviceOf) -> Meter:
+    """Open what the setting `listen` or `connect` names; see docs/meters/blocks.md."""
+    listen, connect = settings.text("listen", ""), settings.text("connect", "")
+    protocol = settings.choice("protocol", ("tcp", "udp"), "tcp")
+    boundary, covers = settings.boundary("dc-rail"), settings.texts("covers", ("disk",))
+    accuracy, calibration = Accuracy.of(settings), Calibration.of(settings)
+    settings.finish()
+    if bool(listen) == bool(connect):
+        settings.refuse("one of listen and connect is needed")
+    if connect and protocol == "udp":
+        settings.refuse("a receiver of UDP can only listen")
+    address = listen or connect
+    try:
+        where = address_of(address)
+    except ValueError as error:
+        settings.refuse(str(error))
+
+    def described(block: Block) -> MeterInfo:
+        return description(block, address, accuracy, calibration, boundary, covers)
+
+    if connect:
+        return BlockMeter(address, lambda: _called(where, address), described)
+    answer = _answered if protocol == "tcp" else _bound
+    return BlockMeter(address, lambda: answer(where, address), described)
+
+
+def _called(where: Address, address: str) -> socket.socket:
+    try:
+        return socket.create_connection(where, WAIT_S)
+    except OSError as error:
+        raise FsgreenError(
+            f"the sender does not answer: {error.strerror or error}",
+            where=address,
+            next_step="start it there: python -m fsgreen.meters.blocks.sender --listen PORT ...",
+        ) from error
+
+
+def _answered(where: Address, address: str) -> socket.socket:
+    try:
+        with socket.create_server(where, family=family_of(where), backlog=1) as server:
+            server.settimeout(WAIT_S)
+            return server.accept()[0]
+    except TimeoutError as error:
+        raise FsgreenError(
+            f"no sender called within {WAIT_S:g} s",
+            where=address,
+            next_step="start it: python -m fsgreen.meters.blocks.sender --to HOST:PORT ...",
+        ) from error
+    except OSError as error:
+        raise _unusable(address, error) from error
+
+
+def _bound(where: Address, address: str) -> socket.socket:
+    bound = socket.socket(family_of(where), socket.SOCK_DGRAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_B)
+        bound.bind(where)
+    except OSError as error:
+        bound.close()
+        raise _unusable(address, error) from error
+    return bound
+
+
+def _unusable(address: str, error: OSError) -> FsgreenError:
+    return FsgreenError(
+        f"nothing can be received there: {error.strerror or error}",
+        where=address,
+        next_step="take another port, or find who has this one: ss -lntup",
+    )
+
+
+DRIVER = Driver(
+    name="blocks",
+    kind="stream",
+    summary="samples from a sender of ours over TCP or UDP, such as a 10 kHz Hall sensor",
+    open=open_blocks,
+    parser=BlockParser,
+    emulator="fsgreen.meters.blocks.emulator:of_power",
+)

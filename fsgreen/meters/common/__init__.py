@@ -1,0 +1,1 @@
+"""What drivers are made of: ports, questions and answers, counters, clocks, secrets."""

@@ -1,0 +1,48 @@
+"""Passwords and tokens of meters: from the environment or a file, never from a testbed file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.settings import Settings
+
+
+def secret(settings: Settings, kind: str) -> str:
+    """Take where a secret is kept, and return it; empty where the meter has none.
+
+    `kind` is password or token. Its setting KIND_env names an environment variable, KIND_file a
+    file whose first line it is. Raises FsgreenError where it is given in clear, or is not where
+    it should be.
+    """
+    in_clear = settings.text(kind, "")
+    variable, file = settings.text(f"{kind}_env", ""), settings.text(f"{kind}_file", "")
+    if in_clear:
+        settings.refuse(
+            f"the {kind} stands in the testbed file, which is kept and shared: name an "
+            f"environment variable ({kind}_env) or a file ({kind}_file) that holds it"
+        )
+    if variable and file:
+        settings.refuse(f"give {kind}_env or {kind}_file, not both")
+    if variable and not os.environ.get(variable):
+        settings.refuse(f"the environment variable {variable} is not set, or empty")
+    return _first_line(file, settings.name) if file else os.environ.get(variable, "")
+
+
+def _first_line(file: str, meter: str) -> str:
+    try:
+        line = Path(file).expanduser().read_text("utf-8").partition("\n")[0].strip()
+    except (OSError, ValueError) as error:
+        raise FsgreenError(
+            f"the file with the secret of meter {meter} cannot be read: {error}",
+            where=file,
+            next_step=f"ls -l {file}",
+        ) from error
+    if not line:
+        raise FsgreenError(
+            f"the file with the secret of meter {meter} is empty",
+            where=file,
+            next_step="write the secret into its first line",
+        )
+    return line

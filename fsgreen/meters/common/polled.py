@@ -1,0 +1,56 @@
+"""Meters that answer when they are asked: one question an interval, whose raw answer is a chunk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from fsgreen.meters.core.base import Chunk
+from fsgreen.trace import MeterInfo
+
+
+class Polled:
+    """A meter that `ask` asks; it raises FsgreenError where the meter does not answer.
+
+    Questions are due at whole intervals (`MeterInfo.rate_hz`) after the start; those that time has
+    run over are left out, which the trace then shows as a gap.
+    """
+
+    def __init__(
+        self, info: MeterInfo, ask: Callable[[], bytes], release: Callable[[], None] | None = None
+    ) -> None:
+        self._info = info
+        self._ask = ask
+        self._release = release
+        self._due_s = float("inf")
+
+    def describe(self) -> MeterInfo:
+        """Return what the meter is."""
+        return self._info
+
+    def start(self) -> None:
+        """Ask for the first time at the next `read`."""
+        self._due_s = time.monotonic()
+
+    def read(self, timeout_s: float) -> Chunk | None:
+        """Return the next answer with the time in the middle of its question and arrival."""
+        now_s = time.monotonic()
+        time.sleep(max(0.0, min(self._due_s - now_s, timeout_s)))
+        asked_s = time.monotonic()
+        if asked_s < self._due_s:
+            return None
+        answer = self._ask()
+        answered_s = time.monotonic()
+        interval_s = 1 / self._info.rate_hz
+        self._due_s += interval_s * (1 + (answered_s - self._due_s) // interval_s)
+        return Chunk((asked_s + answered_s) / 2, answer)
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._due_s = float("inf")
+
+    def close(self) -> None:
+        """Release what `ask` uses."""
+        self.stop()
+        if self._release is not None:
+            self._release()

@@ -1,0 +1,1 @@
+"""What every meter has to do with: drivers found, settings, readings, raw bytes, capture."""

@@ -1,0 +1,191 @@
+"""What the machine did: the kernel's counters of processors and of the disk, once a second."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.core import cores
+from fsgreen.meters.core.readings import NAN
+
+STAT = Path("/proc/stat")
+DISKSTATS = Path("/proc/diskstats")
+SYS_BLOCK = Path("/sys/class/block")
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
+
+CPU_COLUMNS = ("cpu_user_s", "cpu_system_s", "cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
+WORKING = ("cpu_user_s", "cpu_system_s")
+DISK_COLUMNS = (
+    "disk_read_b",
+    "disk_write_b",
+    "disk_reads_count",
+    "disk_writes_count",
+    "disk_busy_s",
+    "disk_discards_count",
+)
+COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS, "disk_standby_s", *cores.COLUMNS)
+"""`time_s` is monotonic; every other column is cumulative, NaN where the kernel does not tell."""
+
+
+def parse_stat(text: str) -> dict[str, float]:
+    """Cumulative processor seconds over all cores from `/proc/stat`.
+
+    user includes nice, system includes interrupts. Raises FsgreenError if there is no line of
+    totals that can be read.
+    """
+    for line in text.splitlines():
+        fields = line.split()
+        if fields[:1] == ["cpu"]:
+            return dict(zip(CPU_COLUMNS, _shares_s(fields, line), strict=True))
+    raise _unreadable(STAT, text[:80])
+
+
+def parse_cores(text: str) -> dict[str, float]:
+    """Cumulative working seconds (user and system) of each core, as `cpu3`, from `/proc/stat`.
+
+    Raises FsgreenError if the line of a core cannot be read.
+    """
+    busy_s = {}
+    for line in text.splitlines():
+        name, *_ = fields = line.split() or [""]
+        if name.startswith("cpu") and name[3:].isdecimal():
+            user_s, system_s, *_ = _shares_s(fields, line)
+            busy_s[name] = user_s + system_s
+    return busy_s
+
+
+def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
+    """Cumulative counters of one device from `/proc/diskstats`; NaN where there is no device.
+
+    `disk_busy_s` is the time with a request in flight (io_ticks). Kernels before 4.18 count no
+    discards. Raises FsgreenError if the line of the device cannot be read; a device that is not
+    listed, because it is just being attached or taken away, counts as none.
+    """
+    for line in text.splitlines() if device is not None else ():
+        fields = line.split()
+        if fields[2:3] == [device]:
+            try:
+                reads, _, read_sectors, _, writes, _, write_sectors, _, _, busy_ms = (
+                    int(field) for field in fields[3:13]
+                )
+                discards = int(fields[14]) if len(fields) > 14 else NAN
+            except ValueError as error:
+                raise _unreadable(DISKSTATS, line) from error
+            values = (
+                read_sectors * SECTOR_B,
+                write_sectors * SECTOR_B,
+                reads,
+                writes,
+                busy_ms / 1000,
+                discards,
+            )
+            return {name: float(v) for name, v in zip(DISK_COLUMNS, values, strict=True)}
+    return dict.fromkeys(DISK_COLUMNS, NAN)
+
+
+def standby_s(device: str) -> float:
+    """Cumulative time for which the kernel has had a disk suspended (runtime power management).
+
+    NaN where the kernel does not manage the disk's power. A drive that spins down by a timer of
+    its own (`hdparm -S`) does not tell the kernel.
+    """
+    power = SYS_BLOCK / device / "device" / "power"
+    try:
+        if (power / "runtime_status").read_text().strip() == "unsupported":
+            return NAN
+        return int((power / "runtime_suspended_time").read_text()) / 1000
+    except (OSError, ValueError):
+        return NAN
+
+
+ProcessorTime = Callable[[], tuple[float, float]]
+"""Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""
+
+
+class HostSampler:
+    """Reads the kernel's counters for the machine and for the device that `device_of` names now.
+
+    The processor time of `server`, a process that stands for a device, counts as idle time.
+    """
+
+    def __init__(
+        self, device_of: Callable[[], str | None], server: ProcessorTime | None = None
+    ) -> None:
+        self._device_of = device_of
+        self._cores = cores.Cores()
+        self._server = None if server is None else ServerShare(server)
+
+    def sample(self) -> dict[str, float]:
+        """Return one row of `host.parquet`: `COLUMNS`."""
+        device = self._device_of()
+        now_s, stat = time.monotonic(), STAT.read_text()
+        disks = "" if device is None else DISKSTATS.read_text()
+        return {
+            "time_s": now_s,
+            **self._without_server(parse_stat(stat)),
+            **parse_diskstats(disks, device),
+            "disk_standby_s": NAN if device is None else standby_s(device),
+            **self._cores.sample(parse_cores(stat)),
+        }
+
+    def _without_server(self, row: dict[str, float]) -> dict[str, float]:
+        return row if self._server is None else self._server.leave_out(row)
+
+
+class ServerShare:
+    """Takes the time of one process out of the machine's, and makes it idle time.
+
+    The kernel counts the time of processes to the nanosecond and that of the machine in ticks: what
+    has not shown in the machine's yet is taken out of it later, so that no counter goes back.
+    """
+
+    def __init__(self, processor_s: ProcessorTime) -> None:
+        self._processor_s = processor_s
+        self._before: tuple[float, float] | None = None
+        self._row: dict[str, float] = {}
+        self._due_s = [0.0, 0.0]
+        self._left_out_s = [0.0, 0.0]
+
+    def leave_out(self, row: dict[str, float]) -> dict[str, float]:
+        """Return a row of `CPU_COLUMNS` without the process."""
+        try:
+            now = self._processor_s()
+        except FsgreenError:  # it has just ended; another one begins at 0
+            now = (0.0, 0.0)
+        before, self._before = self._before or now, now
+        last, self._row = self._row or row, row
+        for nth, column in enumerate(WORKING):
+            self._due_s[nth] += max(0.0, now[nth] - before[nth])
+            taken_s = min(self._due_s[nth], row[column] - last[column])
+            self._due_s[nth] -= taken_s
+            self._left_out_s[nth] += taken_s
+        user_s, system_s = self._left_out_s
+        return row | {
+            "cpu_user_s": row["cpu_user_s"] - user_s,
+            "cpu_system_s": row["cpu_system_s"] - system_s,
+            "cpu_idle_s": row["cpu_idle_s"] + user_s + system_s,
+        }
+
+
+def _shares_s(fields: list[str], line: str) -> tuple[float, ...]:
+    """The values of `CPU_COLUMNS` from a line of `/proc/stat`."""
+    try:
+        ticks = [int(field) for field in fields[1:9]]
+        user, nice, system, idle, iowait, irq, softirq, steal = ticks
+    except ValueError as error:
+        raise _unreadable(STAT, line) from error
+    return tuple(
+        share * TICK_S for share in (user + nice, system + irq + softirq, iowait, idle, steal)
+    )
+
+
+def _unreadable(path: Path, line: str) -> FsgreenError:
+    return FsgreenError(
+        f"the kernel's counters cannot be read: {line.strip()!r}",
+        where=path,
+        next_step=f"head -3 {path}",
+    )

@@ -1,0 +1,185 @@
+"""`power.raw`: the bytes of several meters as they came, written before anything is parsed.
+
+One JSON line names the meters; then comes a line per chunk: its arrival time `t` on the host's
+monotonic clock, the meter `m`, and the bytes, as text in latin-1 (`b`) or, where that is shorter,
+in base64 (`b64`). A line that was cut by the end of the harness is the last one, without a newline.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.powertable import power_table, write_power
+from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.registry import parser_of
+from fsgreen.trace import MeterInfo
+
+
+class RawWriter:
+    """Writes a raw trace, unbuffered, for any thread.
+
+    After a line that could not be written there is no other: what follows a torn line could not be
+    read. Raises FsgreenError where the disk is full.
+    """
+
+    def __init__(self, path: Path, infos: Mapping[str, MeterInfo]) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._failed: OSError | None = None
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            self._write({"meters": {name: asdict(info) for name, info in infos.items()}})
+        except FsgreenError:
+            self.close()
+            raise
+
+    def store(self, meter: str, chunk: Chunk) -> None:
+        """Write one chunk; it is with the kernel when this returns."""
+        self._write({"t": chunk.time_s, "m": meter, **_as_text(chunk.data)})
+
+    def close(self) -> None:
+        """Release the file; harmless when repeated."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        left = memoryview(json.dumps(line).encode("ascii") + b"\n")
+        with self._lock:
+            try:
+                if self._failed is not None:
+                    raise self._failed
+                while left:
+                    left = left[os.write(self._file, left) :]
+            except OSError as error:
+                self._failed = error
+                raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> FsgreenError:
+        return FsgreenError(
+            f"the raw power trace cannot be written: {error.strerror}",
+            where=self._path,
+            next_step=f"make room: df -h {self._path.parent}",
+        )
+
+
+class RawTrace:
+    """A stored raw trace. Raises FsgreenError where the file is none, or damaged before its end.
+
+    `infos` describes the meters by name; `torn_b` is the length of a last line that was cut, whose
+    chunk is lost: 0 if there is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            with path.open("rb") as lines:
+                head = json.loads(next(lines))["meters"]
+                self.infos = {name: MeterInfo.from_dict(info) for name, info in head.items()}
+            if not self.infos:
+                raise ValueError("it names no meter")
+            self.torn_b = _torn_b(path)
+        except (
+            OSError,
+            StopIteration,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+        ) as error:
+            raise self._damaged(1, error) from error
+
+    def readings(self, meter: str) -> Iterator[Readings]:
+        """Parse anew what one meter said; yield what each chunk completes."""
+        parser = parser_of(self.infos[meter])
+        for chunk in self.chunks(meter):
+            yield Readings.of(parser.feed(chunk))
+
+    def chunks(self, meter: str) -> Iterator[Chunk]:
+        """Yield what one meter said, as it came."""
+        with self._path.open("rb") as lines:
+            next(lines)
+            for number, text in enumerate(lines, start=2):
+                if not text.endswith(b"\n"):
+                    return
+                try:
+                    line = json.loads(text)
+                    if line["m"] not in self.infos:
+                        raise ValueError(f"no meter is named {line['m']!r}")
+                    chunk = Chunk(float(line["t"]), as_bytes(line)) if line["m"] == meter else None
+                except (ValueError, LookupError, TypeError, AttributeError) as error:
+                    raise self._damaged(number, error) from error
+                if chunk is not None:
+                    yield chunk
+
+    def _damaged(self, line: int, error: Exception) -> FsgreenError:
+        return FsgreenError(
+            f"this is not a whole raw power trace: {error!r} in line {line}",
+            where=self._path,
+            next_step="take it back from version control: dvc checkout",
+        )
+
+
+def reparse(raw_path: Path) -> pd.DataFrame:
+    """Parse a stored raw trace again, into the table of `power.parquet`.
+
+    Its `attrs["torn_b"]` is that of `RawTrace`. Raises FsgreenError as that does.
+    """
+    raw = RawTrace(raw_path)
+    table = power_table({name: Readings.joined(raw.readings(name)) for name in raw.infos})
+    table.attrs["torn_b"] = raw.torn_b
+    return table
+
+
+def write_parsed(raw_path: Path, file: Path) -> None:
+    """Parse a stored raw trace into a `power.parquet`, whatever its length.
+
+    Raises FsgreenError as `RawTrace` does, and OSError where `file` cannot be written.
+    """
+    raw = RawTrace(raw_path)
+    write_power(file, {name: raw.readings(name) for name in raw.infos})
+
+
+def _as_text(data: bytes) -> dict[str, str]:
+    """Return bytes under the key of the shorter form."""
+    if data.isascii():
+        text = data.decode("ascii")
+        in_base64_count = 4 * math.ceil(len(data) / 3)
+        if len(json.dumps(text)) <= in_base64_count + len('64""'):
+            return {"b": text}
+    return {"b64": base64.b64encode(data).decode("ascii")}
+
+
+def as_bytes(line: Mapping[str, str]) -> bytes:
+    """Return the bytes of a line; raises ValueError or KeyError where it holds none."""
+    if "b64" in line:
+        return base64.b64decode(line["b64"], validate=True)
+    return line["b"].encode("latin-1")
+
+
+def _torn_b(path: Path) -> int:
+    """Return how many bytes follow the last newline."""
+    with path.open("rb") as stream:
+        size_b = place_b = stream.seek(0, os.SEEK_END)
+        while place_b > 0:
+            step_b = min(place_b, 2**16)
+            place_b = stream.seek(place_b - step_b)
+            newline = stream.read(step_b).rfind(b"\n")
+            if newline >= 0:
+                return size_b - (place_b + newline + 1)
+    return size_b

@@ -1,0 +1,172 @@
+"""Drivers by name: each is an entry point of the group `fsgreen.meters`, in any installed package.
+
+A driver is imported when it is asked for, and no other with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.meters.core.base import DeviceOf, Driver, Importer, Meter, Parser
+from fsgreen.meters.core.emulation import open_emulated
+from fsgreen.meters.core.settings import Settings
+from fsgreen.trace import MeterInfo
+
+GROUP = "fsgreen.meters"
+
+WITHOUT_METER = (
+    {"name": "system", "driver": "wattsup", "emulate": True, "profile": "fast10-system"},
+    {"name": "disk", "driver": "wattsup", "emulate": True, "profile": "fast10-disk"},
+)
+"""The meters where none is configured: fast10's two, for the server and for the disk, modelled."""
+
+
+def names() -> list[str]:
+    """Return the names of all drivers that are installed, in alphabetical order."""
+    return sorted(_entries())
+
+
+@cache
+def load(name: str) -> Driver | Importer:
+    """Import a driver.
+
+    Raises FsgreenError where none has this name, two packages have one each, or the package that
+    has it is broken; the message names the package.
+    """
+    entries = _entries()
+    if name not in entries:
+        raise unknown("meter driver", name, entries, next_step="fsgreen meters")
+    entry, *others = entries[name]
+    if others:
+        packages = sorted(_package(each) for each in entries[name])
+        raise FsgreenError(
+            f"the packages {' and '.join(packages)} both have a meter driver {name}",
+            where=f"meter driver {name}",
+            next_step=f"uninstall one of them: pip uninstall {packages[-1]}",
+        )
+    try:
+        driver = entry.load()
+    except Exception as error:
+        raise _broken(entry, f"cannot be imported: {error!r}") from error
+    if not isinstance(driver, Driver | Importer):
+        raise _broken(entry, f"is no Driver or Importer: {entry.value} is {driver!r}")
+    if driver.name != name:
+        raise _broken(entry, f"calls itself {driver.name}")
+    return driver
+
+
+def live_driver(name: str) -> Driver:
+    """Return the driver of a meter that can be measured with; raises FsgreenError as `load`."""
+    driver = load(name)
+    if isinstance(driver, Importer):
+        raise FsgreenError(
+            f"{name} reads files, which nothing can be measured with",
+            where=f"meter driver {name}",
+            next_step=f"measure with another driver, then: fsgreen attach CAMPAIGN FILE "
+            f"--driver {name}",
+        )
+    return driver
+
+
+def importer(name: str) -> Importer:
+    """Return the driver that reads a kind of file; raises FsgreenError as `load`."""
+    driver = load(name)
+    if isinstance(driver, Driver):
+        files = [each for each in names() if isinstance(_sound(each), Importer)]
+        raise unknown("reader of files", name, files, next_step="fsgreen meters")
+    return driver
+
+
+def parser_of(info: MeterInfo) -> Parser:
+    """Return a parser for the raw bytes of a meter; raises FsgreenError as `load`.
+
+    The raw bytes of an emulated meter are those of the driver that reads it.
+    """
+    return live_driver(info.driver).parser(info)
+
+
+def open_meters(
+    config: Sequence[Mapping[str, Any]] | None, device_of: DeviceOf
+) -> dict[str, Meter]:
+    """Open every configured meter; without a configuration, two emulated ones.
+
+    Each entry is a table `[[meter]]` of a testbed file: `name`, `driver` and the driver's own
+    settings. `device_of` names the disk whose activity drives a modelled disk. Raises
+    FsgreenError, with every meter closed again, where an entry is wrong or a meter cannot be
+    opened.
+    """
+    meters: dict[str, Meter] = {}
+    try:
+        for entry in config or WITHOUT_METER:
+            settings = Settings(entry)
+            if settings.name in meters:
+                settings.refuse(f"two meters are named {settings.name}")
+            if "/" in settings.name:
+                settings.refuse("the name of a meter is part of names of files, and has no slash")
+            driver = live_driver(settings.driver)
+            emulate = settings.switch("emulate", False)
+            meters[settings.name] = (
+                open_emulated(driver, settings, device_of)
+                if emulate
+                else driver.open(settings, device_of)
+            )
+        _refuse_double_cover(meters)
+    except BaseException:
+        for meter in meters.values():
+            meter.close()
+        raise
+    return meters
+
+
+@cache
+def _entries() -> Mapping[str, list[EntryPoint]]:
+    by_name: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=GROUP):
+        by_name.setdefault(entry.name, []).append(entry)
+    if not any(_package(entry) == "fsgreen" for entries in by_name.values() for entry in entries):
+        raise FsgreenError(
+            "this environment knows no driver of a meter: it was made before drivers were declared",
+            where="entry points of the installed package fsgreen",
+            next_step="./run doctor makes the environment anew (or: pip install -e .)",
+        )
+    return by_name
+
+
+def _sound(name: str) -> Driver | Importer | None:
+    with suppress(FsgreenError):
+        return load(name)
+    return None
+
+
+def _package(entry: EntryPoint) -> str:
+    return "?" if entry.dist is None else entry.dist.name
+
+
+def _broken(entry: EntryPoint, what: str) -> FsgreenError:
+    package = _package(entry)
+    return FsgreenError(
+        f"the meter driver {entry.name} of the package {package} {what}",
+        where=entry.value,
+        next_step=f"mend or uninstall that package: pip uninstall {package}"
+        if package != "fsgreen"
+        else "./run doctor makes the environment anew",
+    )
+
+
+def _refuse_double_cover(meters: Mapping[str, Meter]) -> None:
+    owner: dict[str, str] = {}
+    for name, meter in meters.items():
+        for part in meter.describe().covers:
+            if part in owner:
+                raise FsgreenError(
+                    f"the meters {owner[part]} and {name} both cover {part}: "
+                    "its energy would count twice",
+                    where=f"meter {name}",
+                    next_step="see docs/meters.md for the settings of a meter",
+                )
+            owner[part] = name

@@ -1,0 +1,300 @@
+"""CSV of EnergiBridge 0.0.7 and later: what it recorded while a command ran.
+
+A header `Delta,Time,...`, the other columns sorted by name; then one line an interval: `Time`, the
+system clock in ms since 1970 UTC at which the line's values were taken; `Delta`, the ms until the
+line was written, at which the next one's values were. Power in W (`CPU_POWER (Watts)`,
+`SYSTEM_POWER (Watts)`: Apple's SMC) or counters in J (`PACKAGE_ENERGY (J)`: Intel,
+`CPU_ENERGY (J)`: AMD), which are a 32-bit register times a power of two. The first line is taken
+at nearly the time of the second.
+Source: github.com/tdurieux/EnergiBridge, src/main.rs, src/cpu/*.rs and its history: before 0.0.7
+(commit f5578cd) counters of Intel were scaled wrongly; before 0.0.5 the column of the package was
+spelt PACAKGE_ENERGY, and before 0.0.3 energy was labelled (W). These are refused.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fsgreen.meters.core.base import Imported, Importer
+from fsgreen.meters.core.readings import NAN, Floats, Readings
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.files.checks import (
+    Flags,
+    few,
+    imported,
+    interval_s,
+    mark_steps,
+    refuse_disorder,
+    timed_rows,
+)
+from fsgreen.meters.files.text import Report, decode, some, split_lines
+from fsgreen.trace import Boundary, MeterInfo
+
+HEADER = re.compile(r"Delta([^\w\s]|\t| )Time\1.+")
+NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,40})?")
+WHOLE = re.compile(r"\d{1,15}")
+DEFAULTS = (
+    "CPU_POWER (Watts)",
+    "SYSTEM_POWER (Watts)",
+    "CPU_ENERGY (J)",
+    "PACKAGE_ENERGY (J)",
+)
+"""What power is taken from, the first that is there; the order of EnergiBridge's --summary."""
+
+UNITS = {"(Watts)": 1.0, "(mWatts)": 1e-3, "(J)": 1.0}
+OLD = re.compile(r"PACAKGE|_ENERGY \(W\)")
+WITHIN = {
+    "PACKAGE_ENERGY (J)": re.compile(r"PP[01]_ENERGY"),
+    "CPU_ENERGY (J)": re.compile(r"CORE\d*_ENERGY"),
+    "SYSTEM_POWER (Watts)": re.compile(r"."),
+}
+"""Columns that are part of another and would count twice."""
+
+REGISTER_BITS = 32
+MOST_BITS = 31
+"""The energy unit is 2**-n J, n of five bits (Intel SDM vol. 3B, 15.10.1)."""
+
+RANGE_W = 1000.0
+
+
+@dataclass
+class Rows:
+    """The lines of a file as text."""
+
+    cells: list[list[str]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All rows of a file that were kept, with their flags.
+
+    `readings` of counters have an energy at the first row, and no power there; after `wrap_j`
+    joules the first of them starts again (infinite for power).
+    """
+
+    info: MeterInfo
+    readings: Readings
+    flags: Flags
+    wrap_j: float
+
+
+def read(data: bytes, settings: Settings) -> Imported:
+    """Read a file; see docs/meters/energibridge.md for the settings.
+
+    Raises FsgreenError as `recording`.
+    """
+    report = Report(settings.name)
+    found = recording(data, settings, report)
+    readings, flags = found.readings, found.flags
+    if readings.energy_wh is not None:
+        report.tell("The first answer of a counter gives no power and was left out.")
+        readings, flags = readings.part(1), flags.after_first()
+    flags.mark(np.isnan(readings.power_w) & ~flags.any(len(readings)), "missing")
+    return imported(found.info, readings, flags, report)
+
+
+def recording(data: bytes, settings: Settings, report: Report) -> Recording:
+    """Read the rows of a file.
+
+    Raises FsgreenError on a file that is none of EnergiBridge's, or of a version that wrote wrong
+    numbers, and on columns that are not there, count twice or mix power with counters.
+    """
+    wanted = settings.texts("columns", ())
+    model, serial = settings.text("model", "EnergiBridge"), settings.text("serial", "?")
+    gain, range_w = settings.number("gain_error"), settings.number("range_w", RANGE_W)
+    constant_w = settings.number("constant_error_w", 0.0)
+    covers = settings.texts("covers", ("cpu",))
+    lines, cut = split_lines(decode(data, report))
+    separator, header = _header(lines, report)
+    columns = _columns(header, wanted, report)
+    whole_system = any(name.startswith("SYSTEM") for name in columns)
+    default: Boundary = "dc-rail" if whole_system else "cpu"
+    boundary = settings.boundary(default)
+    settings.finish()
+
+    rows = _rows(lines, cut, separator, header, report)
+    time_s = np.array([_number(cells[1], WHOLE) for cells in rows.cells]) / 1000
+    kept = timed_rows(time_s, [tuple(cells) for cells in rows.cells], rows.names, report)
+    kept = _without_first(time_s, kept, report)
+    time_s = time_s[kept]
+    refuse_disorder(time_s, lambda n: rows.names[kept[n]], report)
+    usual_s = interval_s(time_s, report)
+
+    flags = Flags()
+    for fault in ("cut", "bad-count"):
+        flags.mark(np.array([rows.faults[n] == fault for n in kept]), fault)
+    wait_s = np.array([_number(rows.cells[n][0], WHOLE) for n in kept]) / 1000
+    astray_s = np.abs(np.diff(time_s) - wait_s[:-1])
+    flags.mark(np.concatenate(([False], ~(astray_s <= usual_s / 2))), "lost")
+    mark_steps(time_s, usual_s, flags)
+    total: Floats = np.zeros(len(kept))
+    counters = columns[0].endswith("(J)")
+    wrap_j = math.inf
+    for name in columns:
+        values = _values(rows, kept, header.index(name), flags) * UNITS[name.split()[-1]]
+        if counters:
+            most_j = range_w * np.diff(time_s)
+            values, its_wrap_j = _unwrapped(name, values, most_j, flags, report)
+            wrap_j = min(wrap_j, its_wrap_j)
+        total = total + values
+    power_w = total
+    if counters:
+        power_w = np.diff(total, prepend=NAN) / np.diff(time_s, prepend=NAN)
+        power_w[flags.places("reset")] = NAN
+    flags.mark(power_w > range_w, "over-range")
+    flags.mark(power_w < 0, "negative")
+    readings = Readings(time_s, power_w, energy_wh=total / 3600 if counters else None)
+    info = MeterInfo(
+        driver="energibridge",
+        model=model,
+        serial=serial,
+        boundary=boundary,
+        covers=covers,
+        rate_hz=1 / usual_s,
+        range_w=range_w,
+        resolution_w=0.0,
+        gain_error=gain,
+        constant_error_w=constant_w,
+        source="settings",
+    )
+    return Recording(info, readings, flags, wrap_j)
+
+
+def _header(lines: Sequence[str], report: Report) -> tuple[str, list[str]]:
+    found = HEADER.fullmatch(lines[0].strip())
+    if not found:
+        report.refuse(
+            "this is no CSV of EnergiBridge: it does not begin with Delta,Time",
+            "give the file of energibridge --output",
+        )
+    header = lines[0].strip().split(found[1])
+    old = [name for name in header if OLD.search(name)]
+    if old:
+        report.refuse(
+            f"{old[0]} is of an EnergiBridge before 0.0.5, whose energies are wrong",
+            "measure again with EnergiBridge 0.0.7 or later",
+        )
+    if len(set(header)) < len(header) or not all(name.strip() for name in header):
+        report.refuse("a column of the header has no name, or stands there twice", "record again")
+    return found[1], header
+
+
+def _columns(header: Sequence[str], wanted: Sequence[str], report: Report) -> list[str]:
+    known = [name for name in header if name.split()[-1] in UNITS]
+    columns = list(wanted) or [name for name in DEFAULTS if name in known][:1]
+    absent = [name for name in columns if name not in known]
+    if absent or not columns:
+        what = f"no column {absent[0]}" if absent else "no power and no energy of the processor"
+        report.refuse(f"the file has {what}", f"columns = [...] of: {', '.join(known) or 'none'}")
+    if len({name.endswith("(J)") for name in columns}) > 1 or len(set(columns)) < len(columns):
+        report.refuse("power and counters cannot be added", "name columns of one kind")
+    for name in columns:
+        part = WITHIN.get(name)
+        twice = [other for other in columns if part and other != name and part.match(other)]
+        if twice:
+            report.refuse(f"{twice[0]} is part of {name} and would count twice", "name one of them")
+    report.tell(f"Power is taken from {' + '.join(columns)}.")
+    left = [name for name in known if name not in columns]
+    if left:
+        report.tell(f"Left out: {some(left)}.")
+    return columns
+
+
+def _rows(
+    lines: Sequence[str], cut: bool, separator: str, header: Sequence[str], report: Report
+) -> Rows:
+    """The lines that begin with two numbers; others are what the command printed."""
+    rows = Rows()
+    other: list[str] = []
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.strip().split(separator)
+        last = cut and number == len(lines)
+        if len(cells) < 2 or not WHOLE.fullmatch(cells[0]):
+            other += [f"line {number}"] if line.strip() else []
+            continue
+        rows.cells.append(cells)
+        rows.faults.append("cut" if last else "bad-count" * (len(cells) != len(header)))
+        rows.names.append(f"line {number}")
+    if other:
+        report.tell(f"Left out, as they are no rows: {some(other)}.")
+    if sum(fault == "bad-count" for fault in rows.faults) > few(len(rows.faults)):
+        report.refuse("rows do not have the cells of the header", "record it again")
+    return rows
+
+
+def _number(text: str, pattern: re.Pattern[str]) -> float:
+    return float(text) if pattern.fullmatch(text) else NAN
+
+
+def _without_first(time_s: Floats, kept: list[int], report: Report) -> list[int]:
+    """The rows without the first where the next was taken at nearly the same time."""
+    early = 0
+    steps_s = np.diff(time_s[kept])
+    while early < len(steps_s) - 1 and 0 <= steps_s[early] < np.median(steps_s) / 2:
+        early += 1
+    if early:
+        report.tell("The first row was left out: it was taken at the time of the second.")
+    return kept[early:]
+
+
+def _values(rows: Rows, kept: Sequence[int], place: int, flags: Flags) -> Floats:
+    """The numbers of a column; marks those that are absent or cannot be read."""
+    texts = ["" if rows.faults[n] else rows.cells[n][place] for n in kept]
+    values = np.array([_number(text, NUMBER) for text in texts])
+    absent = np.array([text in ("", "NaN") for text in texts])
+    flags.mark(np.isnan(values) & ~absent, "bad-number")
+    flags.mark(absent & np.array([not rows.faults[n] for n in kept]), "missing")
+    return values
+
+
+def _unwrapped(
+    name: str, values_j: Floats, most_j: Floats, flags: Flags, report: Report
+) -> tuple[Floats, float]:
+    """Return a counter that goes on where its register wrapped, and after how many joules it does.
+
+    `most_j` is the most per step. The register counts in units of 2**-n J; n is the least under
+    which all values are whole.
+    """
+    known = np.flatnonzero(np.isfinite(values_j))
+    for bits in range(MOST_BITS + 1):
+        units = values_j * 2.0**bits
+        odd = np.isfinite(units) & (units != np.round(units))
+        if odd.sum() <= few(len(known)):
+            break
+    else:
+        report.refuse(
+            f"{name} does not count in a power of two of joules: "
+            "EnergiBridge before 0.0.7 scaled the counters of Intel wrongly",
+            "measure again with EnergiBridge 0.0.7 or later",
+        )
+    flags.mark(odd, "bad-number")
+    values_j = np.where(odd, NAN, values_j)
+    known = np.flatnonzero(np.isfinite(values_j))
+    steps_j = np.diff(values_j[known])
+    if not steps_j.any():
+        report.refuse(f"{name} never moves", "name a column that counts: columns = [...]")
+    wrap_j = 2.0 ** (REGISTER_BITS - bits)
+    report.tell(f"{name} counts in steps of 2**-{bits} J and wraps at {wrap_j:g} J.")
+    reach_j = np.diff(np.concatenate(([0.0], np.cumsum(most_j)))[known])
+    wraps = (steps_j < 0) & (steps_j + wrap_j <= reach_j)
+    at = np.zeros(len(values_j), dtype=bool)
+    at[known[1:]] = wraps
+    flags.mark(at, "wrapped")
+    back = np.zeros(len(values_j), dtype=bool)
+    back[known[1:]] = (steps_j < 0) & ~wraps
+    flags.mark(back, "reset")
+    return values_j + wrap_j * np.cumsum(at), wrap_j
+
+
+IMPORTER = Importer(
+    name="energibridge",
+    summary="CSV of EnergiBridge 0.0.7 or later",
+    read=read,
+)

@@ -1,0 +1,1 @@
+"""What drivers for files share: text, numbers, dates, checks."""

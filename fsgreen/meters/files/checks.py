@@ -1,0 +1,143 @@
+"""Checks that readers of files share: regular times, gaps, power against volts and amperes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsgreen.meters.core.base import Imported
+from fsgreen.meters.core.readings import Floats, Readings
+from fsgreen.meters.files.text import Report, some
+from fsgreen.trace import MeterInfo
+
+GAP_INTERVALS = 1.5
+"""A longer step has lost samples; as rule 13 of the checks on traces."""
+
+EARLY_INTERVALS = 0.5
+"""A shorter step is none of the meter's: the time of the reading is wrong."""
+
+REGULAR_SHARE = 0.9
+AGREEMENT = 0.10
+"""Share of the apparent power by which power, volts, amperes and power factor may disagree."""
+
+
+def few(total: int) -> int:
+    """Return how many of `total` cells may be damaged before a file is refused as a whole."""
+    return max(2, total // 100)
+
+
+class Flags:
+    """The flags of readings, by their place."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, list[str]] = {}
+
+    def mark(self, places: NDArray[np.bool_], flag: str) -> None:
+        """Mark the readings at which `places` is true; a flag stands once."""
+        for place in np.flatnonzero(places).tolist():
+            names = self._names.setdefault(place, [])
+            if flag not in names:
+                names.append(flag)
+
+    def places(self, flag: str) -> list[int]:
+        """Return where a flag stands."""
+        return [place for place, names in self._names.items() if flag in names]
+
+    def any(self, count: int) -> NDArray[np.bool_]:
+        """Return which of `count` readings bear a flag."""
+        marked = np.zeros(count, dtype=bool)
+        marked[list(self._names)] = True
+        return marked
+
+    def after_first(self) -> Flags:
+        """Return the flags of the readings without the first."""
+        flags = Flags()
+        flags._names = {place - 1: names for place, names in self._names.items() if place}
+        return flags
+
+    def joined(self) -> dict[int, str]:
+        """Return the flags as `Readings` has them."""
+        return {place: "|".join(names) for place, names in sorted(self._names.items())}
+
+    def counts(self) -> Counter[str]:
+        """Return how many readings bear each flag."""
+        return Counter(flag for names in self._names.values() for flag in names)
+
+
+def timed_rows(
+    time_s: Floats, rows: Sequence[tuple[object, ...]], names: Sequence[str], report: Report
+) -> list[int]:
+    """Return the places of the rows that have a time, without those that repeat the one before.
+
+    Refuses a file in which more than a few have none.
+    """
+    kept: list[int] = []
+    repeated, untimed = [], []
+    for place in range(len(rows)):
+        if not np.isfinite(time_s[place]):
+            untimed.append(names[place])
+        elif kept and time_s[kept[-1]] == time_s[place] and rows[kept[-1]] == rows[place]:
+            repeated.append(names[place])
+        else:
+            kept.append(place)
+    if len(untimed) > few(len(rows)):
+        report.refuse(
+            f"{len(untimed)} of {len(rows)} rows have no time that can be read: {some(untimed)}",
+            "export the file again",
+        )
+    if untimed:
+        report.tell(f"Left out, as their time cannot be read: {some(untimed)}.")
+    if repeated:
+        report.tell(f"Left out, as they repeat the row before: {some(repeated)}.")
+    return kept
+
+
+def refuse_disorder(time_s: Floats, name: Callable[[int], str], report: Report) -> None:
+    """Refuse times that do not rise; `name` says of a reading where it stands."""
+    back = np.flatnonzero(np.diff(time_s) <= 0)
+    if len(back):
+        before, after = name(int(back[0])), name(int(back[0]) + 1)
+        report.refuse(
+            f"times go back or stand still: {after} comes after {before}",
+            "cut the file there, or export it again",
+        )
+
+
+def interval_s(time_s: Floats, report: Report) -> float:
+    """Return the usual step of rising times; refuses a file that has none."""
+    if len(time_s) < 2:
+        report.refuse(f"the file holds {len(time_s)} readings", "export a longer recording")
+    steps_s = np.diff(time_s)
+    usual_s = float(np.median(steps_s))
+    irregular_count = int((np.abs(steps_s - usual_s) > 0.5 * usual_s).sum())
+    if irregular_count > max(few(len(steps_s)), (1 - REGULAR_SHARE) * len(steps_s)):
+        report.refuse(
+            f"{irregular_count} of {len(steps_s)} steps differ from the usual one of {usual_s:g} s",
+            "export a recording at one interval",
+        )
+    return usual_s
+
+
+def mark_steps(time_s: Floats, usual_s: float, flags: Flags) -> None:
+    """Mark `lost` on each reading before which samples are missing, `out-of-order` on one early."""
+    steps_s = np.diff(time_s, prepend=time_s[0] - usual_s)
+    flags.mark(steps_s > GAP_INTERVALS * usual_s, "lost")
+    flags.mark(steps_s < EARLY_INTERVALS * usual_s, "out-of-order")
+
+
+def disagree(
+    one: Floats, other: Floats, apparent_va: Floats, margin: Floats | float
+) -> NDArray[np.bool_]:
+    """Return where two powers differ by more than a tenth of the apparent power and a margin."""
+    return np.abs(one - other) > AGREEMENT * np.abs(apparent_va) + margin
+
+
+def imported(info: MeterInfo, readings: Readings, flags: Flags, report: Report) -> Imported:
+    """Return what was read, with a sentence for each flag."""
+    for flag, count in sorted(flags.counts().items()):
+        report.tell(f"{count} of {len(readings)} readings are marked {flag}.")
+    readings.flags.update(flags.joined())
+    return Imported(info, readings, tuple(report.decisions))

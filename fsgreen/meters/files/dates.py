@@ -1,0 +1,178 @@
+"""When a file's rows were taken: dates whose order is decided from all rows, never from one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from operator import ge
+
+import numpy as np
+
+from fsgreen.meters.core.readings import NAN, Floats
+from fsgreen.meters.files.checks import GAP_INTERVALS, few
+from fsgreen.meters.files.text import Report
+from fsgreen.meters.files.ways import choose
+
+ORDERS = ("MDY", "DMY", "YMD")
+STAMP = re.compile(
+    r"(?P<day>\d{1,4}([/.-])\d{1,2}\2\d{1,4}) +"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?: *(?P<half>[AaPp])[Mm])?"
+)
+OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
+DAY_S = 86400.0
+EPOCH = date(1970, 1, 1).toordinal()
+CENTURY = 2000
+"""Two-digit years are of this century: no meter here is older."""
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """The dates of rows as text, "" where a row has none, and their seconds of the day."""
+
+    dates: tuple[str, ...]
+    second_s: Floats
+
+    @classmethod
+    def of(cls, cells: Sequence[str]) -> Stamps:
+        """Read cells such as `01/31/10 02:00:00 PM`.
+
+        One that lacks seconds, or AM or PM, where most have them is cut and not read; nor is
+        one of a few with fewer digits somewhere than most have, or with more after the second.
+        More digits before it are no damage: 9:59 is followed by 10:00.
+        """
+        matches = [STAMP.fullmatch(cell.strip()) for cell in cells]
+        forms = Counter(_form(match) for match in matches if match)
+        kinds = Counter(_form(match)[0] for match in matches if match)
+        usual = kinds.most_common(1)[0][0] if kinds else None
+        of_kind = [(form, count) for form, count in forms.most_common() if form[0] == usual]
+        *digits, part = of_kind[0][0][1] if of_kind else (0,)
+        read = {
+            form
+            for form, count in of_kind
+            if count > few(len(matches)) or (form[1][-1] == part and all(map(ge, form[1], digits)))
+        }
+        seconds = [_second_of_day(m) if m and _form(m) in read else NAN for m in matches]
+        dates = [m["day"] if m and s == s else "" for m, s in zip(matches, seconds, strict=True)]
+        return cls(tuple(dates), np.array(seconds, dtype=float))
+
+    def times_s(self, order: str) -> Floats:
+        """Return seconds since 1970 on the file's own clock; NaN where there is no such date."""
+        days = {text: _day(text, order) for text in set(self.dates)}
+        days_s = {text: NAN if day is None else day * DAY_S for text, day in days.items()}
+        return np.array([days_s[text] for text in self.dates]) + self.second_s
+
+
+def _form(match: re.Match[str]) -> tuple[tuple[bool, bool], tuple[int, ...]]:
+    """Whether a stamp has seconds, and AM or PM; and how many digits its parts have."""
+    parts = (*re.split(r"[/.-]", match["day"]), match["hour"], match["part"] or "")
+    return (bool(match["second"]), bool(match["half"])), tuple(map(len, parts))
+
+
+def _second_of_day(match: re.Match[str]) -> float:
+    hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"] or 0)
+    if match["half"]:
+        if not 1 <= hour <= 12:
+            return NAN
+        hour = hour % 12 + (12 if match["half"] in "pP" else 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return NAN
+    return hour * 3600.0 + minute * 60 + second + float(f"0.{match['part'] or 0}")
+
+
+def _day(text: str, order: str) -> int | None:
+    """Return the day since 1970 of a date, None where there is no such date in this order."""
+    parts = re.split(r"[/.-]", text)
+    if len(parts) != 3:
+        return None
+    of = dict(zip(order, parts, strict=True))
+    if len(of["Y"]) not in (2, 4) or len(of["M"]) > 2 or len(of["D"]) > 2:
+        return None
+    year = int(of["Y"]) + (CENTURY if len(of["Y"]) == 2 else 0)
+    try:
+        return date(year, int(of["M"]), int(of["D"])).toordinal() - EPOCH
+    except ValueError:
+        return None
+
+
+def decide_times(
+    stamps: Stamps, wanted: str, report: Report, *, about_s: Floats | None = None
+) -> Floats:
+    """Return the times of rows in seconds since 1970 on the file's clock, NaN where unreadable.
+
+    As `ways.choose`, which prefers an order under which every change of date is one step of the
+    usual length, and one that agrees within a day with `about_s`, which the file may say elsewhere.
+    """
+    counts = Counter(filter(None, stamps.dates))
+    ways = {order: {text: _day(text, order) for text in counts} for order in ORDERS}
+    if not any(day is not None for read in ways.values() for day in read.values()):
+        first = "".join(f": {text}" for text in list(counts)[:1])
+        report.refuse(
+            f"no row has a date and a time that can be read{first}",
+            "export the file again with the default date format",
+        )
+
+    def unbroken(order: str) -> bool:
+        return _unbroken(stamps.times_s(order), stamps.dates)
+
+    def near(order: str) -> bool:
+        return about_s is not None and _near(stamps.times_s(order), about_s)
+
+    return stamps.times_s(choose("dates", ways, counts, wanted, [unbroken, near], _shown, report))
+
+
+def _unbroken(time_s: Floats, dates: Sequence[str]) -> bool:
+    """Whether dates change, and each change is one step of the usual length."""
+    kept = np.isfinite(time_s)
+    steps_s = np.diff(time_s[kept])
+    texts = np.array(dates)[kept]
+    changes = steps_s[texts[1:] != texts[:-1]]
+    if not len(changes):
+        return False
+    return bool(((changes > 0) & (changes <= GAP_INTERVALS * np.median(steps_s))).all())
+
+
+def _near(time_s: Floats, about_s: Floats) -> bool:
+    apart_s = np.abs(time_s - about_s)
+    apart_s = apart_s[np.isfinite(apart_s)]
+    return bool(len(apart_s) and np.median(apart_s) <= DAY_S)
+
+
+def _shown(text: str, order: str) -> str:
+    day = _day(text, order)
+    if day is None:
+        return f"no date ({order})"
+    when = date.fromordinal(day + EPOCH)
+    return f"{when.day} {when:%B %Y}"
+
+
+def offset_s(texts: set[str], wanted: str, report: Report) -> float | None:
+    """Return the offset from GMT in seconds that the file's `texts` or the setting name.
+
+    None where neither does. Refuses texts that differ or are not of the form -07:00.
+    """
+    offsets = set()
+    for text in texts | ({wanted} if wanted else set()):
+        match = OFFSET.fullmatch(text)
+        if not match or int(match[2]) > 14 or int(match[3]) > 59:
+            report.refuse(f"{text} is no offset from GMT such as -07:00", "correct gmt_offset")
+        size_s = int(match[2]) * 3600 + int(match[3]) * 60
+        offsets.add(-size_s if match[1] == "-" else size_s)
+    if len(offsets) > 1:
+        report.refuse(
+            f"offsets from GMT contradict each other: {', '.join(sorted(texts | {wanted} - {''}))}",
+            "leave gmt_offset out, or export the file again",
+        )
+    return float(offsets.pop()) if offsets else None
+
+
+def on_utc(time_s: Floats, offset: float | None, report: Report) -> Floats:
+    """Return times in seconds since 1970 UTC; without an offset since the first, which is told."""
+    if offset is None:
+        report.tell("The file does not say its offset from GMT: times count from its first row.")
+        return time_s - time_s[0]
+    report.tell(f"The clock is GMT{offset / 3600:+g} h; times are in UTC.")
+    return time_s - offset

@@ -1,0 +1,1 @@
+"""HOBOware CSV of an Onset HOBO plug load logger."""

@@ -1,1 +1,0 @@
-"""Meters whose readings come as files: each file is read whole, and every decision is told."""

@@ -1,0 +1,1 @@
+"""A server's power by its management controller (IPMI DCMI)."""

@@ -1,0 +1,162 @@
+"""A server's management controller (BMC) over IPMI DCMI, through `ipmitool` or `ipmi-dcmi`.
+
+Command and fields: DCMI 1.5, 6.6.1 Get Power Reading, as ipmitool 1.8 and FreeIPMI 1.6 print it.
+The program runs anew for each reading, with a limit of time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.common import programs
+from fsgreen.meters.common.answers import quality
+from fsgreen.meters.common.credentials import secret
+from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.core.settings import Settings
+from fsgreen.trace import MeterInfo
+
+READING = {
+    "ipmitool": ("dcmi", "power", "reading"),
+    "ipmi-dcmi": ("--get-system-power-statistics",),
+}
+"""The question, by program."""
+
+HERE = "apt install ipmitool; sudo modprobe -a ipmi_si ipmi_devintf; measure as root"
+THERE = "check host, user and password; let the controller allow IPMI over LAN"
+DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")
+MAX_RATE_HZ = 5.0
+
+POWER = re.compile(
+    rb"(?:instantaneous power reading|current power)\s*:\s*([0-9]{1,5}) watts\b", re.I
+)
+OTHERS = re.compile(
+    rb"(?:sampling period|sample period|sampling duration)\s*:\s*([0-9]{1,5}) watts\b", re.I
+)
+STATE = re.compile(rb"(?:power reading state is|power measurement)\s*:\s*([a-z]+)", re.I)
+ACTIVE = (b"activated", b"active")
+
+
+class IpmiParser:
+    """Watts from what either program prints.
+
+    Flags: cut, missing (the controller says that it measures no power), over-range, and the
+    remark stale: all four numbers are those of the answer before.
+    """
+
+    def __init__(self, info: MeterInfo) -> None:
+        self._range_w = info.range_w
+        self._last: tuple[bytes, ...] = ()
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the reading of one answer."""
+        powers, states = POWER.findall(chunk.data), STATE.findall(chunk.data)
+        if len(powers) != 1 or len(states) != 1:
+            return [Reading(chunk.time_s, NAN, quality="cut")]
+        if states[0].lower() not in ACTIVE:
+            return [Reading(chunk.time_s, NAN, quality="missing")]
+        power_w = float(powers[0])
+        flags = ["over-range"] if power_w > self._range_w else []
+        numbers = (*powers, *OTHERS.findall(chunk.data))
+        flags += ["stale"] if numbers == self._last else []
+        self._last = numbers
+        return [Reading(chunk.time_s, power_w, quality=quality(flags))]
+
+
+@dataclass(frozen=True)
+class Controller(Connectionless):
+    """One management controller; `sheet` holds what the settings say."""
+
+    program: str
+    login: Sequence[str]
+    environment: Mapping[str, str]
+    timeout_s: float
+    sheet: MeterInfo
+
+    def identify(self) -> MeterInfo:
+        """Ask the controller who it is; raises FsgreenError where it cannot be asked."""
+        if self.program != "ipmitool":
+            return replace(self.sheet, model=f"BMC by {self.program}", serial="not asked for")
+        said = dict(
+            line.split(":", 1)
+            for line in self._run("mc", "info").decode("latin-1").splitlines()
+            if ":" in line
+        )
+        about = {key.strip(): value.strip() for key, value in said.items()}
+        names = ("Manufacturer Name", "Product Name", "Product ID", "Firmware Revision")
+        model = ", ".join(f"{name.lower()} {about[name]}" for name in names if name in about)
+        return replace(self.sheet, model=f"BMC, {model}", serial=self._guid())
+
+    def ask(self) -> bytes:
+        """Return what the program prints of the power."""
+        return self._run(*READING[self.program])
+
+    def _guid(self) -> str:
+        """Return the system's GUID; some controllers have none."""
+        try:
+            match = re.search(rb"System GUID\s*:\s*([-0-9A-Fa-f]+)", self._run("mc", "guid"))
+        except FsgreenError:
+            match = None
+        return "no GUID" if match is None else match[1].decode("ascii")
+
+    def _run(self, *command: str) -> bytes:
+        return programs.answer(
+            [self.program, *self.login, *command],
+            timeout_s=self.timeout_s,
+            next_step=THERE if self.login else HERE,
+            environment=self.environment,
+        )
+
+
+def open_ipmi(settings: Settings, _: DeviceOf) -> Meter:
+    """Open this machine's controller, or that of `host` as `user`.
+
+    The password comes by `password_env` or `password_file`. `program`: ipmitool or ipmi-dcmi;
+    `rate_hz` up to 5, better the controller's own; `timeout_s` for one answer; `range_w`;
+    `gain_error`: of the power supplies, from the server's data sheet.
+    """
+    program = settings.choice("program", tuple(READING), "ipmitool")
+    host, user = settings.text("host", ""), settings.text("user", "")
+    password, timeout_s = secret(settings, "password"), settings.number("timeout_s", 5.0)
+    sheet = MeterInfo(
+        driver="ipmi",
+        model="",
+        serial="",
+        boundary=settings.boundary("wall"),
+        covers=settings.texts("covers", ("system",)),
+        rate_hz=settings.number("rate_hz", 1.0),
+        range_w=settings.number("range_w", 10_000.0),
+        resolution_w=1.0,
+        gain_error=settings.number("gain_error", 0.05),
+        constant_error_w=0.0,
+        source="DCMI power reading; accuracy as the settings have it, 5 % assumed without",
+    )
+    settings.finish()
+    if not 0 < sheet.rate_hz <= MAX_RATE_HZ or not timeout_s > 0:
+        settings.refuse(
+            f"rate_hz is {sheet.rate_hz:g} (up to {MAX_RATE_HZ:g}), timeout_s {timeout_s:g}"
+        )
+    if len({bool(host), bool(user), bool(password)}) > 1:
+        settings.refuse("a controller on the network needs host, user and password_env or _file")
+    if host and program != "ipmitool":
+        settings.refuse(f"{program} takes its host from /etc/freeipmi/freeipmi.conf, not from here")
+    login = ("-I", "lanplus", "-H", host, "-U", user, "-E") if host else ()
+    environment = {"IPMITOOL_PASSWORD": password, "IPMI_PASSWORD": password} if host else {}
+    return Remote(Controller(program, login, environment, timeout_s, sheet), IpmiParser)
+
+
+DRIVER = Driver(
+    name="ipmi",
+    kind="counter",
+    summary="a server's management controller (IPMI DCMI) through ipmitool",
+    open=open_ipmi,
+    parser=IpmiParser,
+    missing=partial(programs.missing, "ipmitool", "ipmitool"),
+    find=lambda: ['program = "ipmitool"'] if any(Path(d).exists() for d in DEVICES) else [],
+)

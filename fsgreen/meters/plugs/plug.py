@@ -1,0 +1,163 @@
+"""What mains plugs with a web server have in common: a question over HTTP, an answer in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.common.answer_checks import Answer, Checks
+from fsgreen.meters.common.answers import json_object, number
+from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.core.settings import Settings
+from fsgreen.trace import MeterInfo
+
+TIMEOUT_S = 2.0
+MAX_ANSWER_B = 65536
+SLACK_VA = 5.0
+"""Below this a plug's chip counts pulses of more than a second: V * I says nothing of W."""
+
+ASSUMED_GAIN = 0.05
+ASSUMED_W = 1.0
+
+
+def get(host: str, path: str) -> bytes:
+    """Return the body that a plug answers, as far as it came; FsgreenError where it does not."""
+    from http.client import HTTPConnection, HTTPException, IncompleteRead
+
+    where = f"http://{host}{path}"
+    try:
+        connection = HTTPConnection(host, timeout=TIMEOUT_S)
+        try:
+            connection.request("GET", path, headers={"Connection": "close"})
+            answer = connection.getresponse()
+            try:
+                body = answer.read(MAX_ANSWER_B)
+            except IncompleteRead as cut:
+                body = cut.partial
+        finally:
+            connection.close()
+    except (OSError, HTTPException, ValueError, OverflowError) as error:
+        raise FsgreenError(
+            f"the plug does not answer: {error or type(error).__name__}",
+            where=where,
+            next_step=f"check the plug's power, network and address: curl '{where}'",
+        ) from error
+    if answer.status in (401, 403):
+        raise locked(where)
+    if answer.status != 200:
+        raise FsgreenError(
+            f"the plug answers with HTTP status {answer.status} {answer.reason}",
+            where=where,
+            next_step=f"check that this is the plug's address and kind: curl -i '{where}'",
+        )
+    return body
+
+
+def locked(where: str) -> FsgreenError:
+    """Return the error for a plug that wants a password."""
+    return FsgreenError(
+        "the plug wants a password",
+        where=where,
+        next_step="switch the password of its web page off while it measures, on a network of "
+        "its own: a password would travel in clear",
+    )
+
+
+class PlugParser:
+    """Readings of a plug, whose answers `parse` reads without raising on any bytes.
+
+    Flags: cut, bad-number, switched-off (the relay is open: the plug's 0 W is no measurement),
+    underflow (0 W with the relay closed: below what the plug resolves), and those of `Checks`.
+    """
+
+    def __init__(self, info: MeterInfo, parse: Callable[[bytes, MeterInfo], Answer]) -> None:
+        self._info = info
+        self._parse = parse
+        self._checks = Checks(info.range_w, SLACK_VA)
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the reading of one answer."""
+        return [self._checks.reading(chunk.time_s, self._parse(chunk.data, self._info))]
+
+
+def judged(answer: Answer, *, on: bool, broken: bool = False) -> Answer:
+    """Return an answer without a power that nobody measured, and with the reason."""
+    if not on:
+        answer.flags.append("switched-off")
+    elif broken:
+        answer.flags.append("missing")
+    elif answer.power_w == 0:
+        answer.flags.append("underflow")
+    else:
+        return answer
+    answer.power_w = NAN
+    return answer
+
+
+class Document:
+    """A JSON answer that is read by path; `flags` keeps what could not be read.
+
+    cut: no whole JSON object. bad-number: a value of another type, or not finite. What is not
+    there is NaN or None, without a flag.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._tree = json_object(data)
+        self.flags = ["cut"] if self._tree is None else []
+
+    def at(self, *path: str | int) -> Any:
+        """Return what stands at a path of keys and places, None where nothing does."""
+        here: Any = self._tree
+        for step in path:
+            if isinstance(step, str) and isinstance(here, dict):
+                here = here.get(step)
+            elif isinstance(step, int) and isinstance(here, list) and 0 <= step < len(here):
+                here = here[step]
+            else:
+                return None
+        return here
+
+    def number(self, *path: str | int) -> float:
+        """Return a finite number."""
+        here = self.at(*path)
+        value = number(here)
+        if here is not None and value != value:
+            self.flags.append("bad-number")
+        return value
+
+    def text(self, *path: str | int) -> str:
+        """Return a text or number as text, "" where there is none."""
+        value = self.at(*path)
+        return str(value) if isinstance(value, (str, int)) else ""
+
+
+def plug_sheet(
+    settings: Settings, driver: str, *, range_w: float, resolution_w: float
+) -> MeterInfo:
+    """Take the settings that all plugs have; model and serial number are still to be asked.
+
+    `interval_s`, `boundary`, `covers`, `range_w`, `resolution_w`, `gain_error` (a fraction) and
+    `constant_error_w`, whose defaults are assumptions: makers document no accuracy.
+    """
+    interval_s = settings.number("interval_s", 1.0)
+    if interval_s <= 0:
+        settings.refuse(f"interval_s is {interval_s:g}, not above 0")
+    gain_error = settings.number("gain_error", ASSUMED_GAIN)
+    constant_error_w = settings.number("constant_error_w", ASSUMED_W)
+    assumed = (gain_error, constant_error_w) == (ASSUMED_GAIN, ASSUMED_W)
+    return MeterInfo(
+        driver=driver,
+        model="",
+        serial="",
+        boundary=settings.boundary("wall"),
+        covers=settings.texts("covers", ("system",)),
+        rate_hz=1 / interval_s,
+        range_w=settings.number("range_w", range_w),
+        resolution_w=settings.number("resolution_w", resolution_w),
+        gain_error=gain_error,
+        constant_error_w=constant_error_w,
+        source=f"indicative: a consumer plug, {100 * gain_error:g} % and {constant_error_w:g} W "
+        + ("assumed, since the maker documents no accuracy" if assumed else "as set by the user"),
+    )

@@ -1,0 +1,1 @@
+"""CSV of Quarch power modules."""

@@ -1,0 +1,140 @@
+"""A server's management controller over Redfish (DMTF DSP0266, DSP2046), once a second or slower.
+
+The answer that is kept is one JSON object of documents by path, each as it came.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import dataclass, field, replace
+
+from fsgreen.meters.common.answer_checks import Answer, Checks
+from fsgreen.meters.common.answers import json_object, number
+from fsgreen.meters.common.credentials import secret
+from fsgreen.meters.common.remote import Remote
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.redfish.http import Service
+from fsgreen.meters.redfish.trees import TREES, find_chassis, find_sources, path_of, value_of
+from fsgreen.trace import MeterInfo
+
+MAX_RATE_HZ = 5.0
+
+
+class RedfishParser:
+    """Watts, and watt-hours where the service counts them, from the documents of one answer.
+
+    Flags: cut (no JSON), missing (no such value, or null), bad-number, and those of `Checks`.
+    """
+
+    def __init__(self, info: MeterInfo) -> None:
+        self._checks = Checks(info.range_w, slack_va=0.0)
+        self._power = info.options["power"]
+        self._energy_kwh = info.options["energy_kwh"]
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the reading of one answer."""
+        answer = json_object(chunk.data) or {}
+        documents = {
+            path: json_object(text.encode("latin-1", "replace"))
+            for path, text in answer.items()
+            if isinstance(text, str)
+        }
+        names = (*self._power, *self._energy_kwh)
+        if any(documents.get(path_of(name)) is None for name in names):
+            return [Reading(chunk.time_s, NAN, quality="cut")]
+        values = {name: value_of(name, documents[path_of(name)]) for name in names}
+        flags = ["missing"] if None in values.values() else []
+        numbers = {name: number(value) for name, value in values.items()}
+        bad = [
+            name for name in names if values[name] is not None and numbers[name] != numbers[name]
+        ]
+        flags += ["bad-number"] if bad else []
+        energy_wh = 1e3 * sum(numbers[n] for n in self._energy_kwh) if self._energy_kwh else NAN
+        power_w = sum(numbers[name] for name in self._power)
+        said = Answer(power_w, energy_wh=energy_wh, flags=flags)
+        return [self._checks.reading(chunk.time_s, said)]
+
+
+@dataclass
+class Chassis:
+    """One chassis of a service, found again at every start; `sheet` holds what the settings say."""
+
+    service: Service
+    chassis: str
+    tree: str
+    control: str
+    sheet: MeterInfo
+    paths: list[str] = field(default_factory=list)
+
+    def identify(self) -> MeterInfo:
+        """Find the chassis and where its power stands; raises FsgreenError."""
+        about = self.service.document(find_chassis(self.service, self.chassis))
+        sources = find_sources(self.service, about, self.tree, self.control)
+        self.paths = sources.paths
+        names = (about.get(key) for key in ("Manufacturer", "Model"))
+        return replace(
+            self.sheet,
+            model=" ".join(str(name) for name in names if name) or "Redfish chassis",
+            serial=str(about.get("SerialNumber") or "no serial number"),
+            source=f"{self.sheet.source}; {', '.join(sources.power)}",
+            options={"power": list(sources.power), "energy_kwh": list(sources.energy_kwh)},
+        )
+
+    def ask(self) -> bytes:
+        """Return the documents as they are, by path."""
+        bodies = {path: self.service.get(path).decode("latin-1") for path in self.paths}
+        return json.dumps(bodies).encode("ascii")
+
+    def close(self) -> None:
+        """End the connection."""
+        self.service.close()
+
+
+def open_redfish(settings: Settings, _: DeviceOf) -> Meter:
+    """Open the chassis `chassis` of the service at `url`.
+
+    `user` with `password_env` or `password_file`, or `token_env` or `token_file` of a session;
+    `ca_file`: the service's certificate or its issuer's; `tree`: auto, environment, power or
+    supplies; `control`: which power control of the tree power; `rate_hz` up to 5; `timeout_s`.
+    """
+    url, user = settings.text("url"), settings.text("user", "")
+    password, token = secret(settings, "password"), secret(settings, "token")
+    ca_file, timeout_s = settings.text("ca_file", ""), settings.number("timeout_s", 5.0)
+    chassis, control = settings.text("chassis", ""), settings.text("control", "")
+    tree = settings.choice("tree", ("auto", *TREES), "auto")
+    sheet = MeterInfo(
+        driver="redfish",
+        model="",
+        serial="",
+        boundary=settings.boundary("wall"),
+        covers=settings.texts("covers", ("system",)),
+        rate_hz=settings.number("rate_hz", 1.0),
+        range_w=settings.number("range_w", 10_000.0),
+        resolution_w=settings.number("resolution_w", 1.0),
+        gain_error=settings.number("gain_error", 0.05),
+        constant_error_w=0.0,
+        source="Redfish; accuracy as the settings have it, 5 % assumed without",
+    )
+    settings.finish()
+    if not 0 < sheet.rate_hz <= MAX_RATE_HZ or not timeout_s > 0:
+        settings.refuse(f"rate_hz {sheet.rate_hz:g} or timeout_s {timeout_s:g} is out of range")
+    if bool(user) != bool(password) or (user and token):
+        settings.refuse("give user and password_env or _file, or token_env or _file alone")
+    headers = {"X-Auth-Token": token} if token else {}
+    if user:
+        headers["Authorization"] = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+    service = Service(url, headers, ca_file, timeout_s)
+    return Remote(Chassis(service, chassis, tree, control, sheet), RedfishParser)
+
+
+DRIVER = Driver(
+    name="redfish",
+    kind="counter",
+    summary="a server's management controller (Redfish) over HTTPS",
+    open=open_redfish,
+    parser=RedfishParser,
+    emulator="fsgreen.meters.redfish.emulator:of_power",
+)

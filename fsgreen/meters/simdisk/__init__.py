@@ -1,0 +1,1 @@
+"""The energy account of a simulated disk."""

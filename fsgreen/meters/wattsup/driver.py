@@ -1,0 +1,157 @@
+"""Watts Up? PRO, PRO ES and .NET over USB serial: 115200 8N1, one reading a second.
+
+A capture never clears the meter's memory: no command that does (`C`, `R`, `S`, `O`, or internal
+logging) is sent. Only `memory.py` sends some, where a log is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.common.serialport import usb_ports, usb_serial
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.wattsup.line import Conversation
+from fsgreen.meters.wattsup.memory import MemoryParser
+from fsgreen.meters.wattsup.packets import WattsUpParser
+from fsgreen.trace import Boundary, MeterInfo, identity_flaws
+
+RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
+STOP = "#L,R,0;"
+
+
+class WattsUp:
+    """One meter on a serial port; opening identifies it and waits for a first reading.
+
+    `range_w`: 1800 W is 15 A at 120 V; give the product at other voltages. Raises FsgreenError
+    where the port is missing, busy or silent, or speaks something else.
+    """
+
+    def __init__(
+        self,
+        port: str,
+        *,
+        boundary: Boundary = "wall",
+        covers: Sequence[str] = ("system",),
+        baud: int = 115200,
+        range_w: float = 1800.0,
+        source: str = "Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
+    ) -> None:
+        self.port = port
+        self._baud = baud
+        self._reserved = RESERVED[0]
+        self._sheet = MeterInfo(
+            driver="wattsup",
+            model="",
+            serial="",
+            boundary=boundary,
+            covers=tuple(covers),
+            rate_hz=1.0,
+            range_w=range_w,
+            resolution_w=0.1,
+            gain_error=0.015,
+            constant_error_w=0.3,
+            source=source,
+        )
+        self._info = self._open()
+
+    def describe(self) -> MeterInfo:
+        """Return what the meter said of itself when it was opened."""
+        return self._info
+
+    def start(self) -> None:
+        """Begin logging once a second; the header packet and the records come through `read`."""
+        if not self._talk.is_open and (flaws := identity_flaws(self._info, self._open())):
+            self.close()
+            raise self._talk.error(
+                "not the same meter as before: " + "; ".join(flaw.detail for flaw in flaws),
+                "plug the campaign's meter in again, or begin a new campaign",
+            )
+        self._silence()
+        self._talk.ask("#H,R,0;", "h")
+        self._talk.send(self._logging(self._reserved))
+
+    def read(self, timeout_s: float) -> Chunk | None:
+        """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
+        return self._talk.read(timeout_s)
+
+    def stop(self) -> None:
+        """End logging; harmless on a stopped or lost meter."""
+        if self._talk.is_open:
+            try:
+                self._silence()
+            except FsgreenError:
+                self.close()
+
+    def close(self) -> None:
+        """Release the port."""
+        self._talk.close()
+
+    def _open(self) -> MeterInfo:
+        """Open the port and ask who is there, up to a first reading."""
+        self._talk = Conversation(self.port, self._baud)
+        try:
+            self._silence()
+            model, stamp = self._talk.identify()
+            self._talk.ask("#H,R,0;", "h")
+            self._reserved = self._accepted_reserved()
+            parser = WattsUpParser(self._sheet)
+            for chunk in self._talk.unread:
+                parser.feed(chunk)
+            self._silence()
+        except FsgreenError:
+            self.close()
+            raise
+        return replace(
+            self._sheet,
+            model=model,
+            serial=usb_serial(self.port) or stamp,
+            source=f"{self._sheet.source}; real-time logging by {self._logging(self._reserved)}",
+            power_cycles=parser.power_cycles,
+        )
+
+    def _accepted_reserved(self) -> str:
+        """Find the reserved argument that makes the meter send records.
+
+        A meter answers an unknown command with its version.
+        """
+        for reserved in sorted(RESERVED, key=lambda r: r != self._reserved):
+            self._talk.send(self._logging(reserved))
+            answer = self._talk.wait(lambda p: p.whole and p.command in ("d", "v"))
+            if answer is not None and answer.command == "d":
+                return reserved
+        raise self._talk.error(
+            "the meter answers but sends no readings",
+            "unplug and replug its USB cable; if it stays so, restart the meter",
+        )
+
+    @staticmethod
+    def _logging(reserved: str) -> str:
+        return f"#L,W,3,E,{reserved},1;"
+
+    def _silence(self) -> None:
+        """Stop logging and throw away what was under way."""
+        self._talk.send(STOP)
+        self._talk.drain()
+
+
+def open_wattsup(settings: Settings, _: DeviceOf) -> Meter:
+    """Open the meter on the setting `port`; `boundary`, `covers`, `baud`, `range_w` as above."""
+    port, boundary = settings.text("port"), settings.boundary("wall")
+    covers = settings.texts("covers", ("system",))
+    baud, range_w = settings.whole("baud", 115200), settings.number("range_w", 1800.0)
+    settings.finish()
+    return WattsUp(port, boundary=boundary, covers=covers, baud=baud, range_w=range_w)
+
+
+DRIVER = Driver(
+    name="wattsup",
+    kind="stream",
+    summary="Watts Up? PRO, PRO ES and .NET over USB serial, once a second",
+    open=open_wattsup,
+    parser=lambda info: (MemoryParser if info.options.get("memory") else WattsUpParser)(info),
+    find=lambda: [f'port = "{path}"' for path in usb_ports()],
+    emulator="fsgreen.meters.wattsup.emulator:Emulator",
+)

@@ -1,0 +1,219 @@
+"""The energy of one phase by one meter, with its limits of error and flaws: computed once, kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self, get_args
+
+from fsgreen.errors import FsgreenError
+from fsgreen.trace.budget import ErrorBudget
+from fsgreen.trace.flaw import Flaw
+from fsgreen.trace.meter import Boundary, MeterInfo
+from fsgreen.trace.metertrace import MeterTrace, reduce_power
+from fsgreen.trace.table import flawed
+
+SAME = 1e-9
+"""By this share two computations of one energy may differ: their sums are rounded differently."""
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class MeterEnergy:
+    """What one meter says of one phase.
+
+    A number that the trace does not tell is NaN, and `flaws` say why. `energy_j` is by trapezoid,
+    `counter_energy_j` by the meter's own counter, if it has one. The idle powers are means over the
+    idle phases before and after the work, and over both, as far as the trace covers them.
+    """
+
+    meter: str
+    boundary: Boundary
+    covers: tuple[str, ...]
+    duration_s: float
+    energy_j: float
+    counter_energy_j: float
+    budget: ErrorBudget
+    idle_power_w: float
+    idle_power_before_w: float
+    idle_power_after_w: float
+    flaws: tuple[Flaw, ...]
+
+    @property
+    def power_w(self) -> float:
+        """Mean power."""
+        return self.energy_j / self.duration_s
+
+    @property
+    def energy_above_idle_j(self) -> float:
+        """Energy without that of an idle machine over the same time."""
+        return self.energy_j - self.idle_power_w * self.duration_s
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values; NaN becomes null."""
+        return _without_nan(asdict(self))
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild from what `to_json` returned; raises FsgreenError where it is something else."""
+        try:
+            numbers = {f.name: _number(values[f.name]) for f in fields(cls) if f.type == "float"}
+            if values["boundary"] not in get_args(Boundary):
+                raise ValueError(f"no boundary is called {values['boundary']}")
+            return cls(
+                meter=str(values["meter"]),
+                boundary=values["boundary"],
+                covers=tuple(values["covers"]),
+                budget=ErrorBudget(**{k: _number(v) for k, v in values["budget"].items()}),
+                flaws=tuple(Flaw(**flaw) for flaw in values["flaws"]),
+                **numbers,
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FsgreenError(
+                f"the energy of a meter is not one of ours: {error!r}",
+                where="energies",
+                next_step="take the record back from version control: dvc checkout",
+            ) from error
+
+    def differences(self, other: MeterEnergy) -> list[str]:
+        """Return in what two computations of one energy differ, as sentences; empty if in nothing.
+
+        Numbers may differ by the rounding of sums (`SAME`).
+        """
+        ours, theirs = _flat(self), _flat(other)
+        return [
+            f"{name} of the meter {self.meter} is {ours[name]} and {theirs[name]}"
+            for name in ours
+            if not _same(ours[name], theirs[name])
+        ]
+
+
+def meter_energies(
+    file: Path, infos: Mapping[str, MeterInfo], measure: Span, idles: Sequence[Span] = ()
+) -> dict[str, MeterEnergy]:
+    """Return what each meter in a `power.parquet` says of the phase `measure`.
+
+    Parameters
+    ----------
+    file : Path
+        The table of power of one trial.
+    infos : mapping of str to MeterInfo
+        Its meters, of any boundaries.
+    measure : (start_s, end_s)
+        The phase, on the host's monotonic clock.
+    idles : sequence of (start_s, end_s)
+        The idle phases; the first is before the work.
+
+    Raises
+    ------
+    FsgreenError
+        If the file cannot be read. What is wrong with a trace is in its `flaws`.
+    """
+    traces = reduce_power(file, infos, [measure, *idles])
+    return {
+        name: meter_energy(name, infos[name], trace, measure, len(idles))
+        for name, trace in traces.items()
+    }
+
+
+def meter_energy(
+    meter: str, info: MeterInfo, trace: MeterTrace, measure: Span, idle_count: int = 0
+) -> MeterEnergy:
+    """Return what one meter says of a phase, by a trace that was reduced over it.
+
+    The spans of `trace` are `measure` and then so many idle phases. A meter that was attached
+    later, by its own clock, is reduced by `MeterTrace.of(readings, info, spans, clock=fit)`.
+    """
+    flaws = trace.flaws()
+    energy_j = counter_j = math.nan
+    budget = ErrorBudget(*[math.nan] * len(fields(ErrorBudget)))
+    try:
+        energy_j, budget = trace.energy_j(), trace.error_budget()
+        counter_j = trace.counter_energy_j()
+    except FsgreenError as error:
+        flaws = flaws or [Flaw(14, "no-energy", error.what)]
+    idles = range(1, 1 + idle_count)
+    return MeterEnergy(
+        meter=meter,
+        boundary=info.boundary,
+        covers=info.covers,
+        duration_s=measure[1] - measure[0],
+        energy_j=energy_j,
+        counter_energy_j=counter_j,
+        budget=budget,
+        idle_power_w=_idle_power_w(trace, idles),
+        idle_power_before_w=_idle_power_w(trace, idles[:1]),
+        idle_power_after_w=_idle_power_w(trace, idles[1:]),
+        flaws=tuple(flaws),
+    )
+
+
+def sum_energies(energies: Sequence[MeterEnergy]) -> MeterEnergy:
+    """Add what several meters of one boundary say of one phase; each flaw names its meter.
+
+    Raises FsgreenError where boundaries or durations differ (rule 19), two meters cover the same
+    part (it would count twice), or there is none.
+    """
+    if not energies:
+        raise flawed("there is no meter whose energy could be added")
+    first = energies[0]
+    if len({(each.boundary, each.duration_s) for each in energies}) > 1:
+        kinds = sorted({f"{each.boundary} over {each.duration_s:g} s" for each in energies})
+        raise flawed(f"energies of different boundaries are never added: {', '.join(kinds)}")
+    covers = tuple(part for each in energies for part in each.covers)
+    if len(covers) > len(set(covers)):
+        raise flawed(f"two meters cover the same part: {sorted(covers)}")
+    added = ["energy_j", "counter_energy_j"]
+    added += [field.name for field in fields(MeterEnergy) if field.name.startswith("idle_")]
+    return replace(
+        first,
+        meter="+".join(each.meter for each in energies),
+        covers=covers,
+        **{name: sum(getattr(each, name) for each in energies) for name in added},
+        budget=sum((each.budget for each in energies), ErrorBudget(0.0, 0.0, 0.0, 0.0)),
+        flaws=tuple(
+            replace(flaw, detail=f"{each.meter}: {flaw.detail}")
+            for each in energies
+            for flaw in each.flaws
+        ),
+    )
+
+
+def _idle_power_w(trace: MeterTrace, idles: Iterable[int]) -> float:
+    """Return the mean power over idle phases, as far as the trace reaches; NaN where it does not.
+
+    A trace ends with the last whole reading, up to one interval before the trial does.
+    """
+    try:
+        covered = [trace.covered_energy_j(nth) for nth in idles]
+    except FsgreenError:
+        return math.nan
+    covered_s = sum(duration_s for _, duration_s in covered)
+    return sum(joules for joules, _ in covered) / covered_s if covered_s else math.nan
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _flat(energy: MeterEnergy) -> dict[str, Any]:
+    values = asdict(energy)
+    budget = values.pop("budget")
+    return values | {f"budget.{name}": joules for name, joules in budget.items()}
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=SAME, abs_tol=1e-12) or (one != one != other)
+    return bool(one == other)

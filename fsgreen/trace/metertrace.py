@@ -1,0 +1,241 @@
+"""The trace of one meter in one pass: energies, error budgets, flaws and a series, piece by piece.
+
+What is found is that of `energy_j`, `counter_energy_j`, `error_budget` and `check_trace` on the
+whole trace, to the rounding of sums; memory depends on the piece, not on the trace.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from fsgreen.trace.budget import ErrorBudget, error_budget
+from fsgreen.trace.clock import ClockFit
+from fsgreen.trace.energy import JOULES_PER_WH, MAX_UNCOVERED
+from fsgreen.trace.excerpt import Excerpt
+from fsgreen.trace.flaw import Flaw
+from fsgreen.trace.meter import MeterInfo
+from fsgreen.trace.powerfile import Floats, Piece, PowerFile
+from fsgreen.trace.slots import Segments, Slots
+from fsgreen.trace.spanchecks import SpanChecks
+from fsgreen.trace.table import flawed
+
+FAST_HZ = 2.0
+"""A meter of this rate or more has several readings in a second of a series: their mean counts."""
+
+Spans = Sequence[tuple[float, float]]
+
+
+class MeterTrace:
+    """One meter's trace as it passes by.
+
+    Parameters
+    ----------
+    info : MeterInfo
+        The meter.
+    spans : sequence of (start_s, end_s)
+        What energies, budgets and flaws are asked for; an answer is had by a span's place.
+    edges_s : array_like
+        Rising times between which `series_w` gives power.
+    clock : ClockFit, optional
+        How the readings came onto the host's clock; None where the host stamped them.
+    under_load : bool
+        Whether a reading of 0 W is a flaw.
+    """
+
+    def __init__(
+        self,
+        info: MeterInfo,
+        spans: Spans,
+        edges_s: ArrayLike = (),
+        *,
+        clock: ClockFit | None = None,
+        under_load: bool = True,
+    ) -> None:
+        self._info = info
+        self._spans = list(spans)
+        self._clock = clock
+        self._edges_s = np.asarray(edges_s, dtype=float)
+        self._is_fast = info.rate_hz >= FAST_HZ
+        self._values_w = np.full(len(self._edges_s), np.nan)
+        shift_s = 0.0 if clock is None else clock.offset_error_s
+        ends_s = np.ravel(self._spans)
+        means_s = self._edges_s if self._is_fast else ()
+        knots_s = np.unique([*ends_s, *(ends_s - shift_s), *(ends_s + shift_s), *means_s])
+        self._slots = Slots(knots_s)
+        self._checks = [SpanChecks(*span, info, under_load) for span in self._spans]
+        self._excerpts = [Excerpt(*span) for span in self._spans]
+        self._rising = True
+        self._count = 0
+        self._first = self._last = (math.nan, math.nan)
+
+    @classmethod
+    def of(
+        cls,
+        readings: pd.DataFrame,
+        info: MeterInfo,
+        spans: Spans,
+        edges_s: ArrayLike = (),
+        clock: ClockFit | None = None,
+    ) -> Self:
+        """Return a trace that is in memory, with the columns of `power.parquet`."""
+        trace = cls(info, spans, edges_s, clock=clock)
+        trace.feed(Piece.of(readings))
+        return trace
+
+    def feed(self, piece: Piece) -> None:
+        """Take the next readings."""
+        if len(piece.time_s) == 0:
+            return
+        time_s, power_w = piece.time_s, piece.power_w
+        first, last = ((float(time_s[nth]), float(power_w[nth])) for nth in (0, -1))
+        segments = Segments.between(time_s, power_w)
+        rising = not math.isnan(first[0]) and segments.least_s > 0
+        if self._count == 0:
+            self._first = first
+        self._rising &= rising and (self._count == 0 or first[0] > self._last[0])
+        if self._rising:
+            for excerpt in self._excerpts:
+                excerpt.feed(piece)
+            if self._count:
+                self._slots.add_segment(self._last, first)
+            self._slots.add(time_s, power_w, segments)
+            if not self._is_fast:
+                self._interpolate(time_s, power_w)
+        for checks in self._checks:
+            checks.feed(piece, segments if rising else None)
+        self._count += len(time_s)
+        self._last = last
+
+    def energy_j(self, nth: int = 0) -> float:
+        """Return the energy of a span as `trace.energy_j` does; raises as that does."""
+        self._refuse_uncovered(nth)
+        return self._between_j(*self._spans[nth])
+
+    def covered_energy_j(self, nth: int = 0) -> tuple[float, float]:
+        """Return the energy of that part of a span which the trace covers, and its duration."""
+        start_s, end_s = self._spans[nth]
+        self._refuse_disorder()
+        covered_s = min(end_s, self._last[0]) - max(start_s, self._first[0])
+        return self._inside_j(start_s, end_s), max(0.0, covered_s)
+
+    def counter_energy_j(self, nth: int = 0) -> float:
+        """Return the energy by the meter's counter as `trace.counter_energy_j` does."""
+        self._refuse_uncovered(nth)
+        excerpt = self._excerpts[nth]
+        if excerpt.counter_missing:
+            return math.nan
+        if excerpt.counter_went_back:
+            raise flawed("the meter's energy counter went back (memory cleared or power lost)")
+        readings = excerpt.readings()
+        first, last = np.interp(self._spans[nth], readings["time_s"], readings["energy_wh"])
+        return float(last - first) * JOULES_PER_WH
+
+    def error_budget(self, nth: int = 0) -> ErrorBudget:
+        """Return the error budget of a span as `trace.error_budget` does; raises as that does.
+
+        Its terms of gain and clock are of the whole energy; the others are of the meter, the
+        duration and the readings around the edges.
+        """
+        energy_j = self.energy_j(nth)
+        around = self._excerpts[nth].readings()
+        return replace(
+            error_budget(around, *self._spans[nth], self._info),
+            gain_j=self._info.gain_error * energy_j,
+            clock_j=self._clock_j(energy_j, *self._spans[nth]),
+        )
+
+    def flaws(self, nth: int = 0) -> list[Flaw]:
+        """Return what makes the trace unfit for a span, as `trace.check_trace` does."""
+        return self._checks[nth].flaws()
+
+    def series_w(self) -> Floats:
+        """Return the power of each interval between the edges.
+
+        It is the mean, NaN where the trace does not cover the interval; of a meter below `FAST_HZ`,
+        whose readings are means themselves, it is the value at the interval's end.
+        """
+        self._refuse_disorder()
+        starts_s, ends_s = self._edges_s[:-1], self._edges_s[1:]
+        if not self._is_fast:
+            values_w = np.where(ends_s < self._first[0], self._first[1], self._values_w[1:])
+            return np.where(ends_s > self._last[0], self._last[1], values_w)
+        places = np.searchsorted(self._slots.knots_s, self._edges_s) + 1
+        joules = np.add.reduceat(self._slots.energy_j[: places[-1]], places[:-1])
+        outside = (starts_s < self._first[0]) | (ends_s > self._last[0])
+        return np.where(outside, np.nan, joules / (ends_s - starts_s))
+
+    def _interpolate(self, time_s: Floats, power_w: Floats) -> None:
+        """Note the power at the edges that these readings, and the one before them, enclose."""
+        if self._count:
+            time_s = np.append(self._last[0], time_s)
+            power_w = np.append(self._last[1], power_w)
+        begin = int(np.searchsorted(self._edges_s, time_s[0], side="left"))
+        end = int(np.searchsorted(self._edges_s, time_s[-1], side="right"))
+        self._values_w[begin:end] = np.interp(self._edges_s[begin:end], time_s, power_w)
+
+    def _between_j(self, start_s: float, end_s: float) -> float:
+        """Return the energy between two knots; beyond the trace its outermost reading is held."""
+        early_s, late_s = max(0.0, self._first[0] - start_s), max(0.0, end_s - self._last[0])
+        joules = self._inside_j(start_s, end_s)
+        joules += early_s * self._first[1] if early_s else 0.0
+        return joules + (late_s * self._last[1] if late_s else 0.0)
+
+    def _inside_j(self, start_s: float, end_s: float) -> float:
+        begin, end = np.searchsorted(self._slots.knots_s, (start_s, end_s)) + 1
+        parts_j = self._slots.energy_j[begin:end]
+        if not np.isfinite(parts_j).all():
+            raise flawed("the span holds a reading without a value")
+        return math.fsum(parts_j)
+
+    def _clock_j(self, energy_j: float, start_s: float, end_s: float) -> float:
+        """Return the clock's term as `trace.error_budget` does."""
+        if self._clock is None:
+            return 0.0
+        shift_s = self._clock.offset_error_s
+        moved_j = [self._between_j(start_s + by_s, end_s + by_s) for by_s in (-shift_s, shift_s)]
+        drift_j = 1e-6 * self._clock.drift_error_ppm * energy_j
+        return max(abs(joules - energy_j) for joules in moved_j) + drift_j
+
+    def _refuse_uncovered(self, nth: int) -> None:
+        """Refuse a span of which more than 1 % lies before or after the trace."""
+        start_s, end_s = self._spans[nth]
+        if not end_s > start_s:
+            raise flawed(f"the span from {start_s} s to {end_s} s has no length")
+        self._refuse_disorder()
+        outside_s = max(0.0, self._first[0] - start_s) + max(0.0, end_s - self._last[0])
+        if outside_s > MAX_UNCOVERED * (end_s - start_s):
+            raise flawed(f"{outside_s:.3g} s of {end_s - start_s:.3g} s lie outside the trace")
+
+    def _refuse_disorder(self) -> None:
+        if not self._rising or self._count < 2:
+            raise flawed("the trace needs two readings or more with rising times")
+
+
+def reduce_power(
+    file: Path, infos: Mapping[str, MeterInfo], spans: Spans, edges_s: ArrayLike = ()
+) -> dict[str, MeterTrace]:
+    """Reduce the trace of each meter of `infos` in a `power.parquet`, several at once.
+
+    Memory is bounded by the row groups of the file, whatever its length. Raises FsgreenError
+    where the file cannot be read; a meter without readings has no energy, which raises then.
+    """
+
+    def reduced(name: str) -> MeterTrace:
+        trace = MeterTrace(infos[name], spans, edges_s)
+        with PowerFile(file) as power:
+            for piece in power.pieces(name):
+                trace.feed(piece)
+        return trace
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return dict(zip(infos, pool.map(reduced, infos), strict=True))

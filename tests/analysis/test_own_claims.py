@@ -1,0 +1,151 @@
+"""A study of one's own states claims in a file, and the same machinery judges them."""
+
+from pathlib import Path
+
+import pytest
+import synthetic
+import yaml
+
+from fsgreen import paths
+from fsgreen.analysis.claims import Claims, Source
+from fsgreen.analysis.claims.ledger import claims_table, judge_claims
+from fsgreen.design import Cell
+from fsgreen.errors import FsgreenError
+
+FILE = """
+xfs_leads:
+  statement: XFS does most of these on the web server, then ext4, then ext3.
+  where: {workload: webserver}
+  order:
+  - {of: [xfs, ext4, ext3], metric: throughput}
+little_gain:
+  statement: XFS gains 30 % over ext3, on every server.
+  numbers: [{metric: throughput, op: approx, value: 1.3, unit: x}]
+  ratio:
+  - {number: 0, for_each: {workload: [webserver, varmail]}, of: xfs, against: ext3}
+busy:
+  statement: ext3 does at least 5,000 operations a second.
+  level:
+  - {where: {workload: webserver}, of: ext3, metric: throughput, at_least: 5000}
+level:
+  statement: ext3 and ext4 are level.
+  equivalence:
+  - {where: {workload: webserver}, of: ext4, against: ext3, metric: throughput}
+thrifty:
+  statement: XFS does 30 % more per joule than ext3.
+  numbers: [{metric: efficiency, op: approx, value: 1.3, unit: x}]
+  ratio:
+  - {number: 0, where: {workload: webserver}, of: xfs, against: ext3}
+aged:
+  statement: Nothing of this holds on an aged device.
+  needs: [aged-device]
+"""
+
+
+@pytest.fixture
+def declared(tmp_path, monkeypatch):
+    """Write the claims of the study `own`, and read them."""
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    folder = tmp_path / "studies" / "own"
+    folder.mkdir(parents=True)
+    (folder / "needs.yaml").write_text("aged-device: a campaign on an aged device\n")
+
+    def write(text=FILE):
+        (folder / "claims.yaml").write_text(text)
+        return Claims.of("own")
+
+    return write
+
+
+def judged(claims, **frame):
+    cells = synthetic.cells(["webserver", "varmail"], ["ext3", "ext4", "xfs"])
+    trials = synthetic.trials_frame(cells, scatter=0.004, **frame)
+    ledger = judge_claims(claims, {"loop": Source(trials, 0.05, claims.needs, "modelled")}, {}, {})
+    return claims_table(claims, ledger, "loop", "modelled").set_index("slug")
+
+
+def test_each_kind_of_claim_gets_a_verdict_by_the_data(declared):
+    """Whoever has a study has a ledger, without a line of Python."""
+    table = judged(declared())
+    assert dict(table["verdict"]) == {
+        "xfs_leads": "reproduced",
+        "little_gain": "reproduced",
+        "busy": "reproduced",
+        "level": "not reproduced",
+        "thrifty": "not testable here",
+        "aged": "not testable here",
+    }
+    assert table.loc["little_gain", "tested_count"] == 2
+    assert table.loc["aged", "needs"] == "a campaign on an aged device"
+    assert "wall" in table.loc["thrifty", "needs"]
+
+
+def test_other_data_give_other_verdicts(declared):
+    """No verdict is written down."""
+    slow = {"webserver-xfs-default": 0.5, "webserver-ext3-default": 0.5}
+    table = judged(declared(), speed=slow)
+    assert table.loc["xfs_leads", "verdict"] == "not reproduced"
+    assert table.loc["busy", "verdict"] == "not reproduced"
+
+
+def test_what_was_not_run_is_named(declared):
+    text = FILE.replace("[webserver, varmail]", "[webserver, oltp]")
+    table = judged(declared(text))
+    assert "oltp xfs/default" in table.loc["little_gain", "needs"]
+    assert table.loc["little_gain", "scope"] == "part"
+
+
+def test_a_study_without_claims_is_fine(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    assert Claims.of("own").entries == {}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "instead", "line", "told"),
+    [
+        ("order:", "ordr:", 5, "unknown key ordr, did you mean order"),
+        ("number: 0, for_each", "number: 1, for_each", 11, "number 1 of 1 published numbers"),
+        ("metric: throughput, op: approx", "metric: thruput, op: approx", 11, "throughput"),
+        ("for_each: {workload", "for_each: {work_load", 11, "unknown factor 'work_load'"),
+        ("needs: [aged-device]", "needs: [aged-devise]", 27, "did you mean aged-device"),
+        ("needs: [aged-device]", "check: ageing", 27, "unknown check 'ageing'"),
+        ("  statement: ext3 and ext4 are level.\n", "", 16, "level takes a `statement`"),
+    ],
+)
+def test_a_file_that_would_be_misread_is_refused_with_its_line(
+    wrong, instead, line, told, declared
+):
+    """A claim that is silently not tested looks like one that needs something."""
+    assert wrong in FILE
+    with pytest.raises(FsgreenError, match=f"line {line}: .*{told}"):
+        declared(FILE.replace(wrong, instead, 1))
+
+
+def test_a_claim_of_a_paper_that_is_none_is_refused(monkeypatch, tmp_path):
+    """A misspelt slug would leave a published claim without a test."""
+    from fsgreen.analysis.claims import declared as room
+
+    monkeypatch.setattr(room, "PAPERS", tmp_path)
+    (tmp_path / "fast10").mkdir()
+    real = yaml.safe_load((paths.root() / "fsgreen/papers/fast10/claims.yaml").read_text())
+    text = yaml.safe_dump({"web_dtlgg": real["web_dtlg"]})
+    (tmp_path / "fast10" / "claims.yaml").write_text(text)
+    with pytest.raises(FsgreenError, match="did you mean web_dtlg"):
+        Claims.of("fast10")
+
+
+def test_cells_are_spelled_by_what_they_have():
+    from fsgreen.analysis.claims.source import spelled
+
+    assert spelled(Cell(workload="varmail", file_system="xfs", cache="warm")) == (
+        "varmail xfs/default warm"
+    )
+
+
+def test_the_example_of_the_documentation_is_judged(declared):
+    """It is what a new user copies."""
+    text = Path(__file__).parents[2].joinpath("docs/statistics.md").read_text()
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    table = judged(declared(example))
+    assert table.loc["xfs_leads", "verdict"] == "reproduced"
+    assert "webserver ext4/noatime" in table.loc["noatime_helps", "needs"]

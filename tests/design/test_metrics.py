@@ -1,0 +1,80 @@
+"""Metrics are data: a study may compare its cells in numbers of its own."""
+
+import pytest
+import synthetic
+import yaml
+
+from fsgreen import paths
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.effects import effects_table
+from fsgreen.design import metrics, read_study
+from fsgreen.design.metrics import Metric
+from fsgreen.errors import FsgreenError
+from fsgreen.units import check_columns
+
+MOVED = Metric("moved_per_joule", "bandwidth_b_s * duration_s", "energy_j", "b")
+PAIR = [
+    ("file system", "webserver", cell.only(["file_system", "option"]), other)
+    for cell, other in [
+        (
+            synthetic.cells(["webserver"], ["ext3"])[0],
+            synthetic.cells(["webserver"], ["xfs"])[0].only(["file_system", "option"]),
+        )
+    ]
+]
+
+
+@pytest.fixture(scope="module")
+def trials():
+    frame = synthetic.trials_frame(synthetic.cells(["webserver"], ["ext3", "xfs"]))
+    return frame.assign(bandwidth_b_s=frame["throughput_ops_s"] * 4096)
+
+
+def test_a_study_compares_its_cells_in_its_own_metrics(trials):
+    """Nothing of the package is edited for a further number."""
+    table = effects_table(trials, PAIR, synthetic.BOUNDS, compared_by=[MOVED])
+    (row,) = table.to_dict("records")
+    of = trials.groupby("file_system")[["bandwidth_b_s", "duration_s", "energy_j"]]
+    moved = of.apply(lambda t: (t["bandwidth_b_s"] * t["duration_s"]).sum() / t["energy_j"].sum())
+    assert row["metric"] == "moved_per_joule"
+    assert row["ratio_x"] == pytest.approx(moved["ext3"] / moved["xfs"])
+    assert row["candidate_moved_per_joule_b"] == pytest.approx(moved["ext3"])
+    cells = check_columns(cells_table(trials, synthetic.BOUNDS, [MOVED]))
+    assert list(cells["moved_per_joule_b"]) == pytest.approx(list(moved))
+    assert {"throughput_ops_s", "moved_per_joule_low_b"} <= set(cells)
+
+
+def test_a_metric_without_a_total_below_is_a_mean(trials):
+    cells = cells_table(trials, synthetic.BOUNDS, [metrics.get("duration")])
+    means = trials.groupby("file_system")["duration_s"].mean()
+    assert list(cells["duration_s"]) == pytest.approx(list(means))
+
+
+def test_work_per_energy_rests_on_a_meter_and_work_per_second_does_not():
+    """Rule 24: the first needs steady power, too."""
+    assert [metric.name for metric in metrics.BUILT_IN if metric.of_power] == [
+        "efficiency",
+        "energy",
+        "power",
+    ]
+
+
+def test_a_metric_has_one_meaning():
+    with pytest.raises(FsgreenError, match="declared twice"):
+        metrics.declare([Metric("throughput", "work_ops", "energy_j", "ops_j")])
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        ("throughputs", "did you mean throughput"),
+        ({"name": "x", "above": "work_ops", "unit": "furlong"}, "unknown unit 'furlong'"),
+        ({"name": "x", "abov": "work_ops", "unit": "s"}, "did you mean above"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_refused_with_its_line(metric, told, tmp_path):
+    study = yaml.safe_load(paths.study("fast10").read_text())
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump({**study, "metrics": ["efficiency", metric]}))
+    with pytest.raises(FsgreenError, match=told):
+        read_study(file)
