@@ -38,7 +38,7 @@ def cells(workloads=("webserver",), file_systems=("ext3", "xfs"), options=("defa
     return [design.Cell(**dict(zip(names, levels, strict=True))) for levels in combinations]
 
 
-def make_plan(of=None, blocks=2, most_blocks=None, study="fast10"):
+def make_plan(of=None, blocks=2, most_blocks=None, study="fast10", factors=()):
     """A plan of these cells in complete blocks, in their given order."""
     of = list(of or cells())
     profile = design.Profile(
@@ -57,6 +57,7 @@ def make_plan(of=None, blocks=2, most_blocks=None, study="fast10"):
             for block in range(1, profile.last_block + 1)
             for order, cell in enumerate(of, start=1)
         ),
+        factors=factors,
     )
 
 

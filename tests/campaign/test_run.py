@@ -21,6 +21,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
 from fsgreen.preflight import load
 
+pytestmark = pytest.mark.alone
+
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
 

@@ -15,6 +15,8 @@ from fsgreen.design import Cell
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.simdisk import PROGRAM
 
+pytestmark = pytest.mark.alone
+
 SIZE_B = 128 << 20
 READERS = "sequential-readers"
 

@@ -12,6 +12,8 @@ import pytest
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import cache, residency
 
+pytestmark = pytest.mark.alone
+
 MEMORY = "the folder for temporary files is in memory: set TMPDIR to a folder on a disk"
 PAGES = 41
 
