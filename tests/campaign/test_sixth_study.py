@@ -8,7 +8,7 @@ import pytest
 import fsgreen
 from fsgreen import campaign, cli, confounds, papers, paths, reduce
 from fsgreen.analysis import interactions, standard
-from fsgreen.campaign.testbedfile import TestbedFile
+from fsgreen.campaign import testbedfile
 
 pytestmark = [
     pytest.mark.loop,
@@ -54,7 +54,7 @@ def test_a_study_that_fsgreen_does_not_know_is_planned_measured_and_analysed(
     assert cli.main(["plan", "sixth"]) == 0
     assert "randread-ext4-default-d16" in capsys.readouterr().out
 
-    campaign.measure("sixth", "quick", place=TestbedFile(kind="loop", in_memory=True))
+    campaign.measure("sixth", "quick", place=testbedfile.TestbedFile(kind="loop", in_memory=True))
     reduce.write("sixth-quick")
     confounds.write("sixth-quick")
     standard.write("sixth-quick")
