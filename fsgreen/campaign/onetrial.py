@@ -37,9 +37,14 @@ def run_trial(context: TrialContext, planned: PlannedTrial) -> str | None:
         finally:
             writer.discard()
             context.testbed.restore()
-    except FileNotFoundError as error:
+    except (FileNotFoundError, FsgreenError) as error:
+        gone: object = None if context.campaign.folder.is_dir() else context.campaign.folder
+        if isinstance(error, FileNotFoundError):
+            gone = gone or error.filename
+        if gone is None:
+            raise
         raise FsgreenError(
-            f"something vanished under the campaign: {error.filename}",
+            f"something vanished under the campaign: {gone}",
             where=planned.trial,
             next_step="find out what removes files there (a clean-up of temporary files?), then "
             "start the same command again: the trials so far are whole",

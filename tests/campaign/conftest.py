@@ -110,6 +110,7 @@ def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[dict[str, Any
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try trials that must count as often as a machine may stand still."""
     monkeypatch.setattr(drive, "ATTEMPTS", 20)
+    monkeypatch.setattr(drive, "COPIES", 20)
 
 
 @pytest.fixture

@@ -208,8 +208,8 @@ def test_rule_14_fires_on_zero_watts_under_load() -> None:
 
 
 def test_rule_16_fires_when_the_constant_error_weighs_too_much() -> None:
-    assert checks.check_budget([power(100.0)["system"]], 2.0).ok
-    assert not checks.check_budget([power(10.0)["system"]], 2.0).ok
+    assert checks.check_budget(power(100.0)["system"], 2.0).ok
+    assert not checks.check_budget(power(10.0)["system"], 2.0).ok
 
 
 def test_rule_20_fires_on_a_costly_harness_and_on_work_that_is_not_whole() -> None:
