@@ -16,6 +16,8 @@ question: Which of them does most work per joule?
 seed: {seed}             # order of trials and contents of files; keep it once you measure
 baseline: {{workload: webserver, file_system: ext4}}   # measured in every block, to show drift
 
+constants: {{cache: cold, device: initial, scheduler: none}}   # what all cells have alike
+
 exclusions:                 # what you leave out, and why: written down before you measure
 - what: btrfs and others
   why: three are enough for a first look

@@ -88,7 +88,7 @@ class Evidence:
 
     def level(self, record: TrialRecord, factor: str) -> str | None:
         """Return the level of a factor in a trial: its cell's, else the plan's constant."""
-        level = self.plan.levels(record.cell).get(factor)
+        level = record.cell.get(factor, self.plan.constants.get(factor))
         return None if level is None else str(level)
 
     def labels(self, cells: pd.DataFrame) -> list[str]:
