@@ -6,12 +6,18 @@ import subprocess
 
 import pytest
 
-from fsgreen import recommend
+from fsgreen import paths, recommend
 from fsgreen.analysis.configuration import parse
 from fsgreen.recommend import inplace
 from fsgreen.testbeds import geometry, mounts, open_testbed, options, present
 
 SIZE_B = 160 << 20
+TOOLS = ("mkfs.ext4", "dumpe2fs", "tune2fs", "e2fsck", "losetup")
+
+
+if missing := [name for name in TOOLS if paths.program(name) is None]:
+    reason = f"needs {', '.join(missing)}: apt-get install e2fsprogs mount"
+    pytest.skip(reason, allow_module_level=True)
 
 
 @pytest.fixture(scope="module")
