@@ -1,0 +1,80 @@
+"""A study with a factor and a workload of its own, from its file to its table, without any code."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fsgreen import campaign, design, reduce, testbeds, trial
+
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(
+        shutil.which("fio") is None, reason="fio is not installed: apt-get install fio"
+    ),
+]
+
+STUDY = """
+study: blocks
+title: Small reads and large ones
+question: Do large reads take fewer joules?
+seed: 7
+baseline: {workload: randread, file_system: FILE_SYSTEM, read_size_b: 4096}
+constants: {zone: as found}
+bounds: {others_percent: 101, idle_band_percent: 50, budget_percent: 50}
+factors:
+  read_size_b: {owner: workload, kind: count, label: "{}b"}
+workloads:
+  randread:
+    command: [fio, --name=randread, "--directory={directory}", --size=4m, --rw=randread,
+              "--bs={read_size_b}", "--rate_iops={load_ops_s}", "--randseed={seed}", --time_based,
+              "--ramp_time={warmup_s}", "--runtime={measure_s}"]
+    prepare: [fio, --name=randread, "--directory={directory}", --size=4m, --rw=randread,
+              --create_only=1]
+    reader: fio
+    size_mib: 4
+matrices:
+  all: {workload: [randread], file_system: [FILE_SYSTEM], read_size_b: [4096, 65536]}
+profiles:
+  quick:
+    matrices: [all]
+    blocks: 1
+    phases: {idle_s: 1.2, warmup_s: 0.5, measure_s: 3, settle_limit_s: 30}
+    image_mib: 64
+"""
+
+
+@pytest.mark.usefixtures("data", "patient")
+def test_a_study_with_a_factor_and_a_fio_workload_of_its_own(
+    bed: testbeds.Testbed, tmp_path: Path
+) -> None:
+    only = bed.only_file_system()
+    file = tmp_path / "blocks.yaml"
+    file.write_text(STUDY.replace("FILE_SYSTEM", str(only)))
+    plan = design.make_plan(design.read_study(file), "quick", only=only)
+    done = campaign.run(plan, "blocks", testbed=bed)
+    again = campaign.Campaign("blocks").plan()
+    assert (again.hash, again.workloads) == (plan.hash, plan.workloads)
+    found = trial.list_trials(done.folder)
+    assert len(found) == 2
+    for one in found:
+        assert one.record.work.engine.startswith("fio-3.")
+        assert one.record.work.variables["read_size_b"] == one.record.cell["read_size_b"]
+        assert one.phase("measure").duration_s == pytest.approx(3.0, abs=0.2)
+    reduce.write("blocks")
+    rows = reduce.read_table("blocks", "trials")
+    assert sorted(rows["read_size_b"]) == [4096, 65536]
+    assert (rows["bandwidth_b_s"] / rows["throughput_ops_s"]).tolist() == pytest.approx(
+        rows["read_size_b"].tolist()
+    )
+    assert (rows["efficiency_ops_j"] > 0).all()
+    assert (rows["latency_p99_s"] >= rows["latency_p50_s"]).all()
+
+
+def test_a_workload_that_is_declared_wrongly_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "blocks.yaml"
+    file.write_text(STUDY.replace("    reader: fio\n", "    driver: fio\n"))
+    with pytest.raises(Exception, match=r"line 1\d: the workload randread takes one of command"):
+        design.read_study(file)
