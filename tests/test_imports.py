@@ -15,7 +15,7 @@ PACKAGE = paths.root() / "fsgreen"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "units", "paths", "schema", "durable", "progress", "simdisk"),
     ("stats", "trace", "trial", "design", "audit"),
-    ("meters", "testbeds", "workloads", "host"),
+    ("meters", "workloads", "devices", "stacks", "testbeds", "host"),
     ("preflight", "campaign", "calibration", "virtual"),
     (
         "reduce",

@@ -25,7 +25,7 @@ from fsgreen.meters import Capture, Meter, open_meters
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.preflight import Finding, load
 from fsgreen.progress import progress
-from fsgreen.testbeds import Conditions, Testbed
+from fsgreen.testbeds import Testbed
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
@@ -237,7 +237,7 @@ def _idle_powers_w(
     """Return the idle power with each disk of the plan, by its name; None is the testbed's own."""
     found_w = {}
     for disk in dict.fromkeys(cell.get("disk") for cell in plan.cells):
-        testbed.load(Conditions(disk=disk))
+        testbed.load({"disk": disk})
         found_w[disk] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
     return found_w
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsgreen import audit, trace
+from fsgreen import audit, commands, trace
 from fsgreen.campaign import checks, simulated
 from fsgreen.campaign.fitting import Workloads
 from fsgreen.campaign.preparation import Prepared, prepare
@@ -22,7 +22,7 @@ from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, Meter
 from fsgreen.meters.core.rawtrace import write_parsed
-from fsgreen.testbeds import Mount, Testbed, commands
+from fsgreen.testbeds import Mount, Testbed
 from fsgreen.trace import MeterInfo, reduce_power
 from fsgreen.trial import Phase, TrialWriter
 from fsgreen.workloads import Outcome, Workload
