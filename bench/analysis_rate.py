@@ -27,6 +27,7 @@ import pandas as pd
 from bench import command
 from bench.rounds import Spread, met, print_row
 from fsgreen import design, paths, trial
+from fsgreen.campaign import trialphases
 from fsgreen.meters.core.powertable import write_power
 from fsgreen.meters.core.readings import Readings
 from fsgreen.trace import MeterInfo
@@ -134,41 +135,40 @@ def write_trial(plan_hash: str, profile: design.Profile, planned: design.Planned
     rng = np.random.default_rng([planned.block, planned.order])
     measure_s = profile.measure_s
     edges_s = np.cumsum([0.0, 4, 1, 30, 60, measure_s, 1, 30]).tolist()
-    phases = [
-        {"name": name, "start_s": begin_s, "end_s": end_s}
-        for name, begin_s, end_s in zip(trial.PHASES, edges_s[:-1], edges_s[1:], strict=True)
-    ]
-    start_s, end_s = phases[4]["start_s"], phases[4]["end_s"]
+    phases = tuple(
+        trial.Phase(name, begin_s, end_s)
+        for name, begin_s, end_s in zip(trialphases.PHASES, edges_s[:-1], edges_s[1:], strict=True)
+    )
+    start_s, end_s = phases[4].span_s
     writer = trial.TrialWriter(paths.raw(CAMPAIGN), planned.trial)
     writer.write_parts("power", lambda file: write_power(file, dict(power(rng, edges_s[-1]))))
     writer.write_table("host", host(edges_s[-1]))
     ops = work(rng, planned.cell, start_s, end_s)
     writer.write_table("ops", ops)
     writer.write_table("latency", latency(rng, planned.cell["workload"]))
-    writer.write_json("audit.json", {"start": MACHINE, "end": MACHINE})
+    audit_sha256 = writer.write_json("audit.json", {"start": MACHINE, "end": MACHINE})
     writer.keep(
-        {
-            "trial": planned.trial,
-            "study": STUDY,
-            "campaign": CAMPAIGN,
-            "profile": profile.name,
-            "plan_hash": plan_hash,
-            "cell": planned.cell.to_json(),
-            "block": planned.block,
-            "order": planned.order,
-            "seed": planned.seed,
-            "clock": {"monotonic_s": 0.0, "unix_s": 1.8e9},
-            "phases": phases,
-            "meters": {name: asdict(meter) for name, meter in METERS.items()},
-            "boundary": "modelled",
-            "workload": {"work_ops": int(ops["work_ops"].sum()), "duration_s": measure_s},
-            "mount": {},
-            "settle_s": 0.0,
-            "checks": [{"rule": 13, "ok": True, "detail": "sound"}],
-            "exit": "ok",
-            "reason": None,
-            "harness": {"cpu_s": 0.1, "cpu_percent": 0.7},
-        }
+        trial.TrialRecord(
+            trial=planned.trial,
+            study=STUDY,
+            campaign=CAMPAIGN,
+            profile=profile.name,
+            plan_hash=plan_hash,
+            cell=planned.cell.to_json(),
+            block=planned.block,
+            order=planned.order,
+            seed=planned.seed,
+            clock=trial.Clock(monotonic_s=0.0, unix_s=1.8e9),
+            phases=phases,
+            meters=METERS,
+            boundary="modelled",
+            workload=trial.WorkSummary(measure_s, int(ops["work_ops"].sum())),
+            settle_s=0.0,
+            checks=(trial.Check(13, True, "sound"),),
+            exit="ok",
+            harness=trial.HarnessCost(cpu_s=0.1, cpu_percent=0.7),
+            audit_sha256=audit_sha256,
+        )
     )
 
 

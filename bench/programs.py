@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.processes import Used, run
 from fsgreen.errors import FsgreenError
-from fsgreen.workloads import engine
+from fsgreen.workloads.wml import engine
 
 SOURCES = Path(__file__).parent / "loop"
 

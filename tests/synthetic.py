@@ -1,5 +1,6 @@
 """Synthetic campaigns for tests of the analysis: never shipped, never a result."""
 
+import json
 from itertools import product
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def cells(workloads=("webserver",), file_systems=("ext3", "xfs"), options=("defa
     return [design.Cell(**dict(zip(names, levels, strict=True))) for levels in combinations]
 
 
-def make_plan(of=None, blocks=2, most_blocks=None, study="fast10"):
+def make_plan(of=None, blocks=2, most_blocks=None, study="fast10", factors=()):
     """A plan of these cells in complete blocks, in their given order."""
     of = list(of or cells())
     profile = design.Profile(
@@ -56,7 +57,40 @@ def make_plan(of=None, blocks=2, most_blocks=None, study="fast10"):
             for block in range(1, profile.last_block + 1)
             for order, cell in enumerate(of, start=1)
         ),
+        factors=factors,
     )
+
+
+def record(**values):
+    """A record with these values as JSON has them, and others that are no matter."""
+    plain = {
+        "schema": 2,
+        "trial": "b01-001-webserver-ext4-default",
+        "study": "fast10",
+        "campaign": "c",
+        "profile": "test",
+        "plan_hash": "0",
+        "cell": {"workload": "webserver"},
+        "block": 1,
+        "order": 1,
+        "seed": 1,
+        "clock": {"monotonic_s": 0.0, "unix_s": 1.8e9},
+        "phases": [{"name": "measure", "start_s": 10.0, "end_s": 20.0}],
+        "meters": METERS,
+        "boundary": "modelled",
+        "settle_s": 0.5,
+        "checks": [{"rule": 13, "ok": True, "detail": "sound"}],
+        "exit": "ok",
+        "harness": {"cpu_s": 0.1, "cpu_percent": 0.7},
+        "audit_sha256": "0",
+    }
+    return trial.TrialRecord.from_json(json.dumps({**plain, **values}), Path())
+
+
+def edited(whole, **values):
+    """The record with some values as JSON has them."""
+    text = json.dumps({**whole.to_json(), **values})
+    return trial.TrialRecord.from_json(text, Path())
 
 
 def workload(planned, ops):
@@ -134,7 +168,7 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
     writer.write_table("latency", identity_columns)
     machine = {"kernel": "Linux 6", "cpu": "synthetic", **changes.pop("machine", {})}
     sha = writer.write_json("audit.json", {"start": machine, "end": machine})
-    record = {
+    whole = {
         "trial": planned.trial,
         "study": plan.study,
         "campaign": name,
@@ -144,23 +178,13 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
         "block": planned.block,
         "order": planned.order,
         "seed": planned.seed,
-        "clock": {"monotonic_s": 0.0, "unix_s": 1.8e9},
         "phases": [{"name": n, "start_s": float(a), "end_s": float(b)} for n, a, b in spans],
-        "meters": METERS,
-        "boundary": "modelled",
         "workload": workload(planned, ops),
-        "mount": {},
-        "settle_s": 0.5,
         "resident_share": 0.0,
         "flush": {"dirty_before_b": 2**20, "dirty_after_b": 0},
-        "checks": [{"rule": 13, "ok": True, "detail": "sound"}],
-        "exit": "ok",
-        "reason": None,
-        "harness": {"cpu_s": 0.1, "cpu_percent": 0.7},
         "audit_sha256": sha,
-        **changes,
     }
-    return writer.keep(record)
+    return writer.keep(record(**{**whole, **changes}))
 
 
 def trials_frame(of, blocks=5, seed=0, scatter=0.01, speed=None, boundary="modelled"):

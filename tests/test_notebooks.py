@@ -13,6 +13,8 @@ import pytest
 
 from fsgreen import paths, pipeline
 
+pytestmark = pytest.mark.alone
+
 NOTEBOOKS = sorted(paths.notebooks().glob("*.ipynb"))
 LABS = sorted((paths.notebooks() / "labs").glob("*.ipynb"))
 EACH = pytest.mark.parametrize("notebook", [*NOTEBOOKS, *LABS], ids=lambda file: file.stem)

@@ -6,26 +6,20 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import synthetic
 
 from fsgreen import trial
 from fsgreen.errors import FsgreenError
 
 NAME = "b01-001-webserver-ext4-default"
-RECORD = {
-    "trial": NAME,
-    "cell": {"workload": "webserver"},
-    "block": 1,
-    "order": 1,
-    "plan_hash": "0",
-    "phases": [{"name": "measure", "start_s": 10.0, "end_s": 20.0}],
-    "exit": "ok",
-}
+WHOLE = synthetic.record().to_json()
+NEWER = ("energy", "events", "efficiency_meters")
 
 
 def write(campaign: Path, name: str = NAME) -> Path:
     writer = trial.TrialWriter(campaign, name)
     writer.write_table("power", pd.DataFrame({"time_s": [1.0, 2.0], "power_w": [5.0, 6.0]}))
-    return writer.keep({**RECORD, "trial": name})
+    return writer.keep(synthetic.record(trial=name))
 
 
 def test_a_trial_reads_back_as_it_was_written(tmp_path: Path) -> None:
@@ -47,7 +41,7 @@ def test_a_trial_without_its_final_name_does_not_count_and_is_swept(tmp_path: Pa
 def test_invalid_trials_are_kept_apart_and_numbered(tmp_path: Path) -> None:
     for _ in range(2):
         writer = trial.TrialWriter(tmp_path, NAME)
-        writer.set_aside({**RECORD, "exit": "invalid", "reason": "rule 13"})
+        writer.set_aside(synthetic.record(exit="invalid", reason="rule 13"))
     assert [found.folder.name for found in trial.list_invalid(tmp_path)] == [
         f"{NAME}.1",
         f"{NAME}.2",
@@ -75,9 +69,11 @@ def test_a_missing_raw_file_is_found(tmp_path: Path) -> None:
     [
         ("", "not readable JSON"),
         ("[]", "does not hold a record"),
-        ('{"schema": 2}', "its schema is 2, not 1"),
-        ('{"schema": 1}', "the record lacks block"),
-        (json.dumps({"schema": 1, "files": {}, **RECORD, "trial": "other"}), "that of trial other"),
+        ('{"schema": 3}', "its schema is 3, not 1 or 2"),
+        ('{"schema": 1}', "the record has trial: Field required"),
+        (json.dumps({**WHOLE, "block": "1"}), "the record has block: Input should be a valid int"),
+        (json.dumps({**WHOLE, "exit": "fine"}), "the record has exit: Input should be 'ok'"),
+        (json.dumps({**WHOLE, "trial": "other"}), "that of trial other"),
     ],
 )
 def test_a_foreign_folder_is_named_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:
@@ -114,3 +110,17 @@ def test_a_table_without_units_is_not_written(tmp_path: Path) -> None:
     writer = trial.TrialWriter(tmp_path, NAME)
     with pytest.raises(FsgreenError, match="columns without a unit: volume"):
         writer.write_table("power", pd.DataFrame({"volume": [1.0]}))
+
+
+def test_a_campaign_whose_folder_was_removed_is_not_begun_anew_in_silence(tmp_path: Path) -> None:
+    """The next trials would stand alone in a folder without a plan."""
+    with pytest.raises(FsgreenError, match="the folder of the campaign is gone"):
+        trial.TrialWriter(tmp_path / "removed", NAME)
+
+
+def test_a_record_that_is_older_reads_as_it_was_written() -> None:
+    """The shipped campaigns must be read by every later version."""
+    old = {name: value for name, value in WHOLE.items() if name not in NEWER} | {"schema": 1}
+    found = trial.TrialRecord.from_json(json.dumps(old), Path())
+    assert (found.energy, found.events, found.efficiency_meters) == ({}, (), ())
+    assert found.meters == synthetic.record().meters

@@ -71,7 +71,7 @@ def _trials(name: str) -> tuple[list[trial.Trial], list[MeterInfo]]:
             where=Campaign(name).folder,
             next_step=f"fsgreen status {name}",
         )
-    return trials, [MeterInfo.from_dict(info) for info in trials[0].record["meters"].values()]
+    return trials, list(trials[0].record.meters.values())
 
 
 def campaign_table(trials: list[trial.Trial]) -> pd.DataFrame:
@@ -83,13 +83,13 @@ def campaign_table(trials: list[trial.Trial]) -> pd.DataFrame:
     tables = []
     for one in trials:
         power = one.table("power")
-        traces = [power[power["meter"] == name] for name in one.record["meters"]]
+        traces = [power[power["meter"] == name] for name in one.record.meters]
         measure = one.phase("measure")
         count = max(1, int(measure.duration_s / WINDOW_S))
         length_s = measure.duration_s / count
         spans = [
             (
-                str(one.record["cell"]["workload"]),
+                str(one.record.cell["workload"]),
                 measure.start_s + nth * length_s,
                 measure.start_s + (nth + 1) * length_s,
             )

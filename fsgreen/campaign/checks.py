@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fsgreen import audit, trace
 from fsgreen.testbeds import Mount
-from fsgreen.trace import MeterTrace
-from fsgreen.trial import Phase
+from fsgreen.trace import MeterEnergy
+from fsgreen.trial import Check, Event, Flush, Phase, WorkSummary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,19 +28,6 @@ reached 99 % within 2 %."""
 
 HARNESS_LIMIT_PERCENT = 5.0
 """Rule 20: what capturing may cost of one core during the measured interval."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """The outcome of one rule for one trial."""
-
-    rule: int
-    ok: bool
-    detail: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the check as JSON values."""
-        return asdict(self)
 
 
 def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Check:
@@ -137,12 +123,12 @@ def check_settled(waited_s: float, power_w: float, band_w: float) -> Check:
     return Check(11, power_w <= band_w, found)
 
 
-def check_power(power: Mapping[str, MeterTrace]) -> list[Check]:
+def check_power(energy: Mapping[str, MeterEnergy]) -> list[Check]:
     """Rules 13, 14 and 21: each meter's trace covers the measured interval without a flaw."""
     flaws = [
         (flaw.rule, f"{name}: {flaw.detail}")
-        for name, reduced in power.items()
-        for flaw in reduced.flaws()
+        for name, found in energy.items()
+        for flaw in found.flaws
     ]
     return [
         Check(rule, not found, "; ".join(found) or "sound")
@@ -151,14 +137,11 @@ def check_power(power: Mapping[str, MeterTrace]) -> list[Check]:
     ]
 
 
-def check_budget(power: Mapping[str, MeterTrace], limit_percent: float) -> Check:
-    """Rule 16: constant and edge terms stay below their share of the trial's whole energy."""
-    energy_j = sum(reduced.energy_j() for reduced in power.values())
-    budget = sum(
-        (reduced.error_budget() for reduced in power.values()), trace.ErrorBudget(0, 0, 0, 0)
-    )
-    share_percent = 100 * trace.constant_edge_share(budget, energy_j)
-    return Check(16, share_percent <= limit_percent, f"{share_percent:.2f} % of {energy_j:.0f} J")
+def check_budget(energy: MeterEnergy, limit_percent: float) -> Check:
+    """Rule 16: constant and edge terms stay below their share of the energy."""
+    share_percent = 100 * trace.constant_edge_share(energy.budget, energy.energy_j)
+    found = f"{share_percent:.2f} % of {energy.energy_j:.0f} J"
+    return Check(16, share_percent <= limit_percent, found)
 
 
 def check_others(
@@ -195,9 +178,9 @@ def check_timing(timing: Mapping[str, Any]) -> Check:
     return Check(10, share >= ON_TIME_SHARE, found)
 
 
-def check_flush(dirty_before_b: int, dirty_after_b: int, duration_s: float) -> Check:
+def check_flush(flush: Flush, duration_s: float) -> Check:
     """Rule 12: the flush is a phase of its own, so that what it wrote is known; never broken."""
-    flushed = f"{max(0, dirty_before_b - dirty_after_b) / 2**20:.1f} MiB"
+    flushed = f"{max(0, flush.dirty_before_b - flush.dirty_after_b) / 2**20:.1f} MiB"
     return Check(12, True, f"{flushed} of dirty pages were flushed after it, in {duration_s:.2f} s")
 
 
@@ -206,16 +189,30 @@ def check_harness(cpu_percent: float) -> Check:
     return Check(20, cpu_percent < HARNESS_LIMIT_PERCENT, f"{cpu_percent:.2f} % of a core")
 
 
-def check_workload(summary: Mapping[str, Any]) -> Check:
+def check_workload(summary: WorkSummary) -> Check:
     """Rule 20: the work is whole: not cut short, done if it has an end, and nothing failed."""
-    errors = summary.get("errors") or {}
-    unfinished = summary.get("finished") is False
-    whole = not (summary.get("partial") or unfinished or errors) and summary["work_ops"] > 0
-    detail = f"{summary['work_ops']} operations"
-    if summary.get("partial"):
+    unfinished = summary.finished is False
+    whole = not (summary.partial or unfinished or summary.errors) and summary.work_ops > 0
+    detail = f"{summary.work_ops} operations"
+    if summary.partial:
         detail += ", cut short"
     if unfinished:
-        detail += f", not all done within {summary['duration_s']:.1f} s: raise measure_s"
-    if errors:
-        detail += f", errors: {errors}"
+        detail += f", not all done within {summary.duration_s:.1f} s: raise measure_s"
+    if summary.errors:
+        detail += f", errors: {dict(summary.errors)}"
     return Check(20, whole, detail)
+
+
+def check_events(events: Sequence[Event], phases: Sequence[Phase]) -> Check:
+    """Rule 20: each event was done, and in its phase."""
+    wrong, done = [], []
+    for event in events:
+        within = [phase for phase in phases if phase.name == event.phase][-1:]
+        said = f"{event.name} at {event.at_s:g} s of {event.phase}"
+        if event.fault is not None:
+            wrong.append(f"{said} was not done: {event.fault}")
+        elif not (within and within[0].start_s <= event.start_s <= within[0].end_s):
+            wrong.append(f"{said} fell outside of it")
+        else:
+            done.append(f"{event.name} at {event.start_s - within[0].start_s:.3f} s")
+    return Check(20, not wrong, "; ".join(wrong or done))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import count
@@ -13,8 +14,10 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from fsgreen import audit, trace, trial
+from fsgreen.campaign import events
+from fsgreen.campaign.context import TrialContext
 from fsgreen.campaign.fitting import Workloads, load_workloads
-from fsgreen.campaign.onetrial import Bench, run_trial
+from fsgreen.campaign.onetrial import run_trial
 from fsgreen.campaign.pace import Pace
 from fsgreen.campaign.pulses import make_pulses
 from fsgreen.campaign.state import Campaign
@@ -26,9 +29,13 @@ from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.preflight import Finding, load
 from fsgreen.progress import progress
 from fsgreen.testbeds import Testbed
+from fsgreen.trace import MeterInfo
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
+
+COPIES = 5
+"""How many attempts that broke a rule a trial has over all starts: then it is left out."""
 
 IN_A_ROW = 10
 """How many trials in a row may be given up so before the campaign stops: it is no accident then."""
@@ -87,13 +94,13 @@ def run(
             return campaign
         opened = open_meters(_tables(meters, testbed), testbed.device_name)
         try:
-            bench = _prepare_bench(campaign, plan, testbed, opened, workloads)
+            context = _context(campaign, plan, testbed, opened, workloads, pulses=pulses)
             if preflight is not None:
                 campaign.note_preflight(preflight)
             begin, end = _two_patterns() if pulses else ((), ())
             if pulses:
                 _pulse(campaign, begin)
-            refused = _measure(bench, campaign, plan)
+            refused = _measure(context)
             if pulses:
                 _pulse(campaign, end)
         finally:
@@ -112,17 +119,18 @@ def _tables(
     return meters if simulator is None else simdisk.tables(meters, simulator.path)
 
 
-def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
+def _measure(context: TrialContext) -> list[str]:
     """Measure what is due until nothing is; return the trials that broke a rule each time.
 
     A block beyond the minimum is decided when those before it are whole (rule 27), so that a trial
     which broke a rule each time holds it back until the next start. Raises FsgreenError where
     `IN_A_ROW` did.
     """
-    refused: list[str] = []
+    campaign, plan = context.campaign, context.plan
+    trials, invalid = trial.list_trials(campaign.folder), trial.list_invalid(campaign.folder)
+    refused = _given_up(campaign, invalid)
     in_a_row: list[str] = []
-    trials = trial.list_trials(campaign.folder)
-    pace = Pace.of(plan, [*trials, *trial.list_invalid(campaign.folder)])
+    pace = Pace.of(plan, [*trials, *invalid])
     with tqdm(
         total=len(campaign.due()),
         initial=len(trials),
@@ -136,7 +144,7 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
             for nth, planned in enumerate(todo):
                 left_s = pace.total_s(later.cell for later in todo[nth:])
                 bar.set_postfix_str(f"{planned.cell.label}, {spell(left_s)} {goal}")
-                if _measure_one(bench, planned, pace, bar):
+                if _measure_one(context, planned, pace, bar):
                     in_a_row.clear()
                 else:
                     refused.append(planned.trial)
@@ -148,20 +156,34 @@ def _measure(bench: Bench, campaign: Campaign, plan: Plan) -> list[str]:
     return refused
 
 
+def _given_up(campaign: Campaign, invalid: Sequence[trial.Trial]) -> list[str]:
+    """Return the trials that broke a rule so often that no further start measures them."""
+    often = Counter(found.name for found in invalid)
+    given_up = [due.trial for due in campaign.pending() if often[due.trial] >= COPIES]
+    for name in given_up:
+        print(
+            f"{name} is left out: {often[name]} attempts at it broke a rule. "
+            f"To try again, remove {campaign.folder / 'invalid' / name}.*"
+        )
+    return given_up
+
+
 def _broken(campaign: Campaign, which: str, names: Sequence[str]) -> FsgreenError:
     return FsgreenError(
-        f"{which} broke a rule {ATTEMPTS} times: {', '.join(names[:5])}",
+        f"{which} broke a rule each time: {', '.join(names[:5])}",
         where=campaign.folder / "invalid",
         next_step=f"read the reasons with `fsgreen status {campaign.name}`, calm the machine, "
-        "then start the same command again",
+        f"then start the same command again; after {COPIES} attempts a trial is left out",
     )
 
 
-def _measure_one(bench: Bench, planned: PlannedTrial, pace: Pace, bar: tqdm) -> bool:
-    """Return whether the trial counts, after `ATTEMPTS` at most."""
-    for _ in range(ATTEMPTS):
+def _measure_one(context: TrialContext, planned: PlannedTrial, pace: Pace, bar: tqdm) -> bool:
+    """Return whether the trial counts, after `ATTEMPTS` at most, and `COPIES` over all starts."""
+    kept = trial.list_invalid(context.campaign.folder)
+    before = sum(found.name == planned.trial for found in kept)
+    for _ in range(min(ATTEMPTS, COPIES - before)):
         start_s = time.monotonic()
-        reason = run_trial(bench, planned)
+        reason = run_trial(context, planned)
         pace.add(planned.cell, time.monotonic() - start_s, counts=reason is None)
         if reason is None:
             return True
@@ -183,31 +205,32 @@ def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
     campaign.note_pulses([edge_s + ahead_s for edge_s in make_pulses(runs)])
 
 
-def _prepare_bench(
+def _context(
     campaign: Campaign,
     plan: Plan,
     testbed: Testbed,
     meters: Mapping[str, Meter],
     workloads: Workloads,
-) -> Bench:
+    *,
+    pulses: bool,
+) -> TrialContext:
     infos = {name: meter.describe() for name, meter in meters.items()}
-    boundaries = {info.boundary for info in infos.values()}
-    if len(boundaries) > 1:
-        raise FsgreenError(
-            f"meters of different boundaries cannot be added up: {sorted(boundaries)} (rule 19)",
-            next_step="give each [[meter]] of the testbed file the same boundary",
-        )
+    over = _efficiency_meters(plan, infos, pulses=pulses)
+    for workload in workloads.values():
+        offering = [testbed.device, testbed.stack, workload]
+        known = events.offered(offering) if plan.profile.events else {}
+        events.check_offered(plan.profile.events, known, f"studies/{plan.study}.yaml")
     today: dict[str, Any] = {
         "audit": audit.audit(),
         "testbed": testbed.describe(),
         "meters": {name: asdict(info) for name, info in infos.items()},
-        "boundary": boundaries.pop(),
-        "workloads": {name: workload.text_sha256() for (name, _), workload in workloads.items()},
+        "boundary": infos[over[0]].boundary,
+        "workloads": {asked["workload"]: found.text_sha256() for asked, found in workloads.items()},
     }
     if campaign.begun():
         campaign.check_identity(today)
     else:
-        idle_w = _idle_powers_w(campaign, plan, testbed, meters)
+        idle_w = _idle_powers_w(campaign, plan, testbed, {name: meters[name] for name in over})
         margin = 1 + plan.bounds["idle_band_percent"] / 100
         highest_w = max(idle_w.values())
         of_disks = {disk: found_w * margin for disk, found_w in idle_w.items() if disk is not None}
@@ -228,7 +251,27 @@ def _prepare_bench(
                 "audit": max(audits, key=lambda found: found["speed_loops_s"]),
             }
         )
-    return Bench(campaign, plan, testbed, meters, infos, workloads, campaign.identity())
+    return TrialContext(
+        campaign, plan, testbed, meters, infos, over, workloads, campaign.identity()
+    )
+
+
+def _efficiency_meters(
+    plan: Plan, infos: Mapping[str, MeterInfo], *, pulses: bool
+) -> tuple[str, ...]:
+    """Return the meters that power in the idle band, and each trial's efficiency, are of.
+
+    Where none of them is what the study names, but pulses are made for one that records on its
+    own, they are those of the trial: the efficiency in the tables is over that which is attached.
+    """
+    boundaries = {name: info.boundary for name, info in infos.items()}
+    where = f"studies/{plan.study}.yaml"
+    try:
+        return trial.efficiency_meters(plan.efficiency, boundaries, where)
+    except FsgreenError:
+        if not pulses:
+            raise
+        return trial.efficiency_meters(None, boundaries, where)
 
 
 def _idle_powers_w(

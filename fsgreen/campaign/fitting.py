@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from fsgreen import audit
-from fsgreen.design import Cell, Plan
+from fsgreen.design import Cell, Plan, factors
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
 from fsgreen.workloads import Workload, load_workload
 
-Workloads = dict[tuple[str, int | None], Workload]
-"""By name and number of readers."""
+Workloads = dict[Cell, Workload]
+"""By what a cell asks of its workload."""
 
 
-def variables_of(cell: Cell) -> dict[str, int]:
-    """Return the variables that the text of a workload gets beside its scale and load."""
-    return {"readers": cell["readers"]} if "readers" in cell else {}
+def asked_of_workload(cell: Cell) -> Cell:
+    """Return the levels by which workloads differ: the load is told to each run."""
+    return cell.only(factors.of_owner("workload")).but(load_ops_s=None)
 
 
 def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
@@ -33,10 +33,13 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
         testbed.check(plan.levels(cell))
         if in_memory and plan.levels(cell)["cache"] == "cold":
             raise _never_cold(plan, cell, testbed)
-        key = (cell["workload"], cell.get("readers"))
+        key = asked_of_workload(cell)
         if key not in workloads:
-            scale = plan.profile.scale[cell["workload"]]
-            workloads[key] = load_workload(cell["workload"], scale, variables_of(cell))
+            name = cell["workload"]
+            levels = {factor: cell.get(factor) for factor in factors.of_owner("workload")}
+            del levels["workload"], levels["load_ops_s"]
+            scale = plan.profile.scale.get(name, 1.0)
+            workloads[key] = load_workload(name, scale, levels, plan.workloads)
             workloads[key].check()
             _check_image(workloads[key], plan)
         if plan.levels(cell)["cache"] == "warm":
@@ -47,7 +50,7 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
 def _check_image(workload: Workload, plan: Plan) -> None:
     if workload.size_b > plan.profile.image_b:
         raise FsgreenError(
-            f"{workload.name} at scale {plan.profile.scale[workload.name]:g} needs "
+            f"{workload.name} at scale {plan.profile.scale.get(workload.name, 1.0):g} needs "
             f"{workload.size_b / 2**20:.0f} MiB, the image has "
             f"{plan.profile.image_b / 2**20:.0f} MiB",
             where=f"studies/{plan.study}.yaml",

@@ -26,10 +26,10 @@ class Pace:
         """Return the pace of trials on disk, those included that do not count."""
         pace = cls(plan)
         for trial in trials:
-            if trial.phases:
-                duration_s = trial.phases[-1].end_s - trial.record["clock"]["monotonic_s"]
-                cell = Cell(**trial.record["cell"])
-                pace.add(cell, duration_s, counts=trial.record["exit"] == "ok")
+            if trial.record.phases:
+                duration_s = trial.record.phases[-1].end_s - trial.record.clock.monotonic_s
+                cell = Cell(**trial.record.cell)
+                pace.add(cell, duration_s, counts=trial.record.exit == "ok")
         return pace
 
     def add(self, cell: Cell, duration_s: float, *, counts: bool) -> None:

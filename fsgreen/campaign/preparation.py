@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fsgreen.campaign import checks
 from fsgreen.design import Plan, PlannedTrial, derive_seed
 from fsgreen.testbeds import Mount, Testbed
+from fsgreen.trial import Check
 from fsgreen.workloads import Workload
 
 
@@ -19,7 +20,7 @@ class Prepared:
 
     mount: Mount
     resident_share: float
-    checks: tuple[checks.Check, ...]
+    checks: tuple[Check, ...]
 
 
 def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTrial) -> Prepared:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
-from fsgreen.campaign.checks import Check, check_settled
+from fsgreen.campaign.checks import check_settled
 from fsgreen.meters import Capture, silence_s
 from fsgreen.trace.energy import integral_j
-from fsgreen.trial import Phase
+from fsgreen.trial import Check, Phase
 
 POLL_S = 0.1
 
@@ -18,7 +19,7 @@ NEIGHBOURS = 2
 
 
 def settle(
-    capture: Capture, band_w: float, idle_s: float, limit_s: float
+    capture: Capture, meters: Sequence[str], band_w: float, idle_s: float, limit_s: float
 ) -> tuple[list[Phase], Check]:
     """Wait for an idle phase of `idle_s` whose mean power is in the band, `limit_s` at most.
 
@@ -29,8 +30,10 @@ def settle(
     ----------
     capture : Capture
         It records; if it fails, the wait ends.
+    meters : sequence of str
+        Those that the band is of, by name; they have one boundary.
     band_w : float
-        Upper end of the idle band of all meters together.
+        Upper end of the idle band of these meters together.
     idle_s, limit_s : float
         Length of the idle phase, and after what time none begins any more.
 
@@ -44,12 +47,12 @@ def settle(
     start_s = attempt_s = time.monotonic()
     deadline_s = start_s + limit_s
     while True:
-        power_w = _come_down(capture, band_w, attempt_s, deadline_s)
+        power_w = _come_down(capture, meters, band_w, attempt_s, deadline_s)
         end_s = time.monotonic()
         if power_w <= band_w and capture.fault is None:
             time.sleep(idle_s)
             idle = Phase("idle", end_s, time.monotonic())
-            power_w = _mean_w(capture, idle)
+            power_w = _mean_w(capture, meters, idle)
             if power_w <= band_w:
                 check = check_settled(end_s - start_s, power_w, band_w)
                 return [Phase("settle", start_s, end_s), idle], check
@@ -60,17 +63,19 @@ def settle(
             )
 
 
-def _come_down(capture: Capture, band_w: float, since_s: float, deadline_s: float) -> float:
+def _come_down(
+    capture: Capture, meters: Sequence[str], band_w: float, since_s: float, deadline_s: float
+) -> float:
     """Return the newest total power once it is in the band, or at the deadline; NaN without any."""
     while True:
-        power_w = capture.total_w(since_s=since_s)
-        down = power_w is not None and power_w <= band_w
-        if down or capture.fault is not None or time.monotonic() > deadline_s:
-            return np.nan if power_w is None else power_w
+        powers_w = [capture.latest_w(name, since_s) for name in meters]
+        power_w = sum(np.nan if found_w is None else found_w for found_w in powers_w)
+        if power_w <= band_w or capture.fault is not None or time.monotonic() > deadline_s:
+            return power_w
         time.sleep(POLL_S)
 
 
-def _mean_w(capture: Capture, idle: Phase) -> float:
+def _mean_w(capture: Capture, meters: Sequence[str], idle: Phase) -> float:
     """Return the mean total power of an idle phase, as far as the traces reach.
 
     It waits until each meter has a sound reading beyond the phase, so that the mean is the one that
@@ -78,7 +83,9 @@ def _mean_w(capture: Capture, idle: Phase) -> float:
     goes on with flagged readings is no fault, and would be waited for without end.
     """
     total_w = 0.0
-    for name, info in capture.infos.items():
+    infos = capture.infos
+    for name in meters:
+        info = infos[name]
         until_s = idle.end_s + silence_s(info)
         while capture.latest_w(name, idle.end_s) is None:
             if capture.fault is not None or time.monotonic() > until_s:

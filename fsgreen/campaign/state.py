@@ -211,8 +211,9 @@ class Campaign:
 
     def measured(self) -> dict[str, Measured]:
         """Return work, time and energy of the whole trials; each is read from disk once."""
+        plan = self.plan()
         self._measured = {
-            found.name: self._measured.get(found.name) or stopping.measured(found)
+            found.name: self._measured.get(found.name) or stopping.measured(found, plan)
             for found in trial.list_trials(self.folder)
         }
         return self._measured

@@ -30,7 +30,7 @@ def status(campaign: Campaign) -> Iterator[str]:
     yield from _to_do(plan, pending, trials, pace)
     yield from _widths(plan, trials, pace)
     for found in invalid[:SHOWN]:
-        yield f"  invalid   {found.folder.name}: {found.record['reason']}"
+        yield f"  invalid   {found.folder.name}: {found.record.reason}"
     if len(invalid) > SHOWN:
         yield f"            and {len(invalid) - SHOWN} more"
     for exclusion in plan.exclusions:

@@ -6,25 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from fsgreen import design, trace
+from fsgreen import design
 from fsgreen.design import Cell, Measured, Plan
-from fsgreen.trial import Trial
+from fsgreen.trace import sum_energies
+from fsgreen.trial import Trial, efficiency_meters, energies_of
 
 
-def measured(trial: Trial) -> Measured:
-    """Return work, time and energy of a whole trial, from its raw tables as `reduce` takes them."""
-    phase = trial.phase("measure")
-    infos = {
-        name: trace.MeterInfo.from_dict(info)
-        for name, info in sorted(trial.record["meters"].items())
-    }
-    energies = trace.meter_energies(
-        trial.folder / "power.parquet", infos, (phase.start_s, phase.end_s)
+def measured(trial: Trial, plan: Plan) -> Measured:
+    """Return work, time and energy of a whole trial, of the meters that the efficiency is over."""
+    record, energy = trial.record, energies_of(trial)
+    over = record.efficiency_meters or efficiency_meters(
+        plan.efficiency, {name: found.boundary for name, found in energy.items()}, trial.folder
     )
     return Measured(
-        work_ops=trial.record["workload"]["work_ops"],
-        duration_s=phase.duration_s,
-        energy_j=trace.sum_energies(list(energies.values())).energy_j,
+        work_ops=record.work.work_ops,
+        duration_s=trial.phase("measure").duration_s,
+        energy_j=sum_energies([energy[name] for name in over]).energy_j,
     )
 
 

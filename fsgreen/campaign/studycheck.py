@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from fsgreen import design, paths, workloads
@@ -64,7 +65,8 @@ def _needed_s(bounds: Mapping[str, float]) -> float:
 
 
 def _unknown_workloads(study: Study) -> Iterator[Fault]:
-    known = [*workloads.names(), *study.workloads]
+    offered = [entry.name for entry in entry_points(group=workloads.GROUP)]
+    known = [*workloads.names(), *study.workloads, *offered]
     for matrix, cells in study.matrices.items():
         for name in dict.fromkeys(cell["workload"] for cell in cells if "workload" in cell):
             if name not in known and not name.endswith(".f"):

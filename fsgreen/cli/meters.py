@@ -161,7 +161,8 @@ def _import(options: argparse.Namespace) -> None:
 def _attach(options: argparse.Namespace) -> None:
     from fsgreen.reduce.attach import attach
 
-    fit, file = attach(options.campaign, _read(options))
+    meter, file = attach(options.campaign, _read(options))
+    fit = meter.clock
     print(
         f"the meter's clock is {fit.offset_s:+.3f} s off, within {fit.offset_error_s:.3f} s, and "
         f"drifts by {fit.drift_ppm:+.1f} ppm; its {fit.edges_count} edges are "

@@ -19,14 +19,14 @@ from fsgreen.confounds.known import (
 )
 from fsgreen.design import Cell, Plan
 from fsgreen.reduce import read_identity, read_plan
-from fsgreen.trial import list_trials
+from fsgreen.trial import TrialRecord, list_trials
 
 PAGE_B = 4096
 
 UNKNOWN = None
 """The level of a confound that nothing recorded."""
 
-Record = Mapping[str, Any]
+Values = Mapping[str, Any]
 
 
 def held(campaign: str) -> pd.DataFrame:
@@ -42,15 +42,15 @@ def held(campaign: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*plan.levels(plan.baseline), *LEVELS])
 
 
-def levels(record: Record, plan: Plan, testbed: Mapping[str, Any]) -> dict[str, Any]:
+def levels(record: TrialRecord, plan: Plan, testbed: Values) -> dict[str, Any]:
     """Return the cell of a trial with every factor named, and the level of each confound."""
-    cell = plan.levels(Cell(**record["cell"]))
-    mount = record.get("mount") or {}
+    cell = plan.levels(Cell(**record.cell))
+    mount = record.mount
     found = {name: level(cell, mount, record, testbed) for name, level in LEVELS.items()}
     return {**cell, **found}
 
 
-def _place(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:
+def _place(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:
     """An image or a partition is a place; inside a directory, a file lies anywhere."""
     if testbed["kind"] == "directory":
         return UNKNOWN
@@ -58,14 +58,14 @@ def _place(cell: Record, mount: Record, record: Record, testbed: Record) -> str 
     return "the whole device" if part is None else f"quarter {part}"
 
 
-def _in_flight(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:
+def _in_flight(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:
     if mount.get("queue_depth") is None:
         return UNKNOWN
     device = cell.get("queue_depth")
     return f"{mount['queue_depth']} in the host" + (f", {device} in the device" if device else "")
 
 
-def _scheduler(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:
+def _scheduler(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:
     """As declared, which rule 40 checks, except where whatever is found counts."""
     if mount.get("scheduler") is None:
         return UNKNOWN
@@ -73,13 +73,13 @@ def _scheduler(cell: Record, mount: Record, record: Record, testbed: Record) -> 
     return str(mount["scheduler"] if declared == "as found" else declared)
 
 
-def _cache(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:
+def _cache(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:
     """As declared, where the check of rule 7 found it so."""
-    checks = [check["ok"] for check in record["checks"] if check["rule"] == 7]
+    checks = [check.ok for check in record.checks if check.rule == 7]
     return str(cell["cache"]) if checks and all(checks) else UNKNOWN
 
 
-def _alignment(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:
+def _alignment(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:
     """By the block, as every image and partition here begins on a multiple of a MiB."""
     geometry = mount.get("geometry") or {}
     if "block_b" in geometry:
@@ -90,12 +90,12 @@ def _alignment(cell: Record, mount: Record, record: Record, testbed: Record) -> 
     return f"blocks of {PAGE_B} B" if "node_b" in geometry else UNKNOWN
 
 
-def _read_ahead(cell: Record, mount: Record, record: Record, testbed: Record) -> str | None:
+def _read_ahead(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:
     read_ahead_b = (mount.get("geometry") or {}).get("read_ahead_b")
     return UNKNOWN if read_ahead_b is None else f"{read_ahead_b >> 10} KiB"
 
 
-LEVELS: Mapping[str, Callable[[Record, Record, Record, Record], str | None]] = {
+LEVELS: Mapping[str, Callable[[Values, Values, TrialRecord, Values], str | None]] = {
     PLACE.name: _place,
     FLIGHT.name: _in_flight,
     SCHEDULER.name: _scheduler,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial, complete_blocks
 from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factors import Factor, Level
-from fsgreen.design.study import Exclusion, Profile, Study
+from fsgreen.design.study import Exclusion, PlannedEvent, Profile, Study
 from fsgreen.errors import FsgreenError, unknown
 
 
@@ -20,7 +20,8 @@ from fsgreen.errors import FsgreenError, unknown
 class Plan:
     """All trials of a study under a profile, in the order in which they are to be measured.
 
-    `factors` are those of its cells that the study declares itself.
+    `factors` and `workloads` are those of its cells that the study declares itself; `efficiency` is
+    what the study says that it is over.
     """
 
     study: str
@@ -32,6 +33,8 @@ class Plan:
     seed: int
     trials: tuple[PlannedTrial, ...]
     factors: tuple[Factor, ...] = ()
+    workloads: Mapping[str, Any] = field(default_factory=dict)
+    efficiency: Mapping[str, Any] | None = None
 
     @property
     def hash(self) -> str:
@@ -70,7 +73,7 @@ class Plan:
             profile = value["profile"]
             plan = cls(
                 study=value["study"],
-                profile=Profile(**{**profile, "matrices": tuple(profile["matrices"])}),
+                profile=_profile(profile),
                 baseline=Cell(**value["baseline"]),
                 constants=value["constants"],
                 bounds=value["bounds"],
@@ -81,6 +84,8 @@ class Plan:
                     for trial in value["trials"]
                 ),
                 factors=own,
+                workloads=value.get("workloads", {}),
+                efficiency=value.get("efficiency"),
             )
         except (KeyError, TypeError, FsgreenError) as error:
             raise FsgreenError(f"not a plan: {error!r}", where=where) from error
@@ -111,8 +116,8 @@ class Plan:
         So a plan keeps its hash when there is more to declare.
         """
         profile = asdict(self.profile)
-        for name in ("most_blocks", "bounds"):
-            if profile[name] is None:
+        for name in ("most_blocks", "bounds", "events"):
+            if not profile[name]:
                 del profile[name]
         return {
             "study": self.study,
@@ -124,7 +129,14 @@ class Plan:
             "seed": self.seed,
             "trials": [{**vars(trial), "cell": trial.cell.to_json()} for trial in self.trials],
             **({"factors": [asdict(own) for own in self.factors]} if self.factors else {}),
+            **({"workloads": dict(self.workloads)} if self.workloads else {}),
+            **({"efficiency": dict(self.efficiency)} if self.efficiency else {}),
         }
+
+
+def _profile(value: Mapping[str, Any]) -> Profile:
+    events = tuple(PlannedEvent(**event) for event in value.get("events", ()))
+    return Profile(**{**value, "matrices": tuple(value["matrices"]), "events": events})
 
 
 def all_but(file_system: str) -> tuple[Exclusion, ...]:
@@ -211,7 +223,19 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         seed=study.seed,
         trials=tuple(complete_blocks(cells, chosen.last_block, study.seed)),
         factors=tuple(own for own in study.factors if own.name in varied),
+        workloads=_used(study.workloads, {cell["workload"] for cell in cells}),
+        efficiency=study.efficiency,
     )
+
+
+def _used(declared: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return those of some workloads that the study declares, and what they run together."""
+    used: dict[str, Any] = {}
+    for name in names:
+        if name in declared:
+            used[name] = declared[name]
+            used |= _used(declared, declared[name].get("together", ()))
+    return dict(sorted(used.items()))
 
 
 def _named_once(cell: Cell, constants: Mapping[str, Any]) -> Cell:

@@ -16,6 +16,18 @@ from fsgreen.schema import Document
 
 
 @dataclass(frozen=True)
+class PlannedEvent:
+    """Something that is done in each trial, `at_s` seconds after the begin of a phase.
+
+    `do` is a name that the device, the stack or the workload offers: `cable_out`.
+    """
+
+    phase: str
+    at_s: float
+    do: str
+
+
+@dataclass(frozen=True)
 class Profile:
     """How much of a study is run, and how long.
 
@@ -34,6 +46,8 @@ class Profile:
         Size of the file system under test.
     bounds : mapping, optional
         Bounds beside those of the study, or instead of them.
+    events : tuple of PlannedEvent
+        What is done to the device, the stack or the workload in the course of each trial.
     """
 
     name: str
@@ -47,6 +61,7 @@ class Profile:
     image_b: int
     most_blocks: int | None = None
     bounds: Mapping[str, float] | None = None
+    events: tuple[PlannedEvent, ...] = ()
 
     @property
     def sequential(self) -> bool:
@@ -129,6 +144,9 @@ class Study:
     treatments : tuple of str
         Factors in which cells that are compared may differ, and over which they share the model of
         their scatter; where there is none, file system, option and the factors of comparisons.
+    efficiency : mapping, optional
+        What the efficiency is over, `{boundary: wall}` or `{meters: [rail]}`; without it, the
+        meters have one boundary, and it is over all of them.
     """
 
     name: str
@@ -146,6 +164,7 @@ class Study:
     metrics: tuple[str, ...] = ("throughput", "efficiency")
     comparisons: tuple[Comparison, ...] = ()
     treatments: tuple[str, ...] = ()
+    efficiency: Mapping[str, Any] | None = None
 
 
 def load_study(name: str) -> Study:
@@ -200,13 +219,18 @@ def examine(file: Path) -> tuple[Document, Study]:
             name: _profile(name, entry, matrices) for name, entry in declared.profiles.items()
         },
         factors=own,
-        workloads=declared.workloads,
+        workloads={
+            name: entry.model_dump(exclude_none=True) for name, entry in declared.workloads.items()
+        },
         metrics=tuple(entry.name for entry in declared.metrics),
         comparisons=tuple(
             Comparison(entry.factor, entry.against, Cell(**entry.within))
             for entry in declared.comparisons
         ),
         treatments=declared.treatments,
+        efficiency=None
+        if declared.efficiency is None
+        else declared.efficiency.model_dump(exclude_none=True),
     )
 
 
@@ -226,4 +250,5 @@ def _profile(
         scale=scale,
         image_b=entry.image_mib * 2**20,
         bounds=None if entry.bounds is None else entry.bounds.set(),
+        events=tuple(PlannedEvent(**event.model_dump()) for event in entry.events),
     )

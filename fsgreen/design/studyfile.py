@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -59,6 +59,21 @@ class PhasesEntry(Declared):
     settle_limit_s: Positive
 
 
+class EventEntry(Declared):
+    """Something that is done in the course of each trial."""
+
+    phase: Literal["idle", "warmup", "measure", "flush"]
+    at_s: NotNegative
+    do: str
+
+
+class EfficiencyEntry(Declared):
+    """The meters that the efficiency is over: those of a boundary, or by name."""
+
+    boundary: Literal["wall", "dc-rail", "cpu", "modelled"] | None = None
+    meters: list[str] | None = Field(default=None, min_length=1)
+
+
 class ProfileEntry(Declared):
     """How much of a study is run."""
 
@@ -69,6 +84,26 @@ class ProfileEntry(Declared):
     scale: dict[str, Positive] | Positive = 1
     image_mib: Count
     bounds: BoundsEntry | None = None
+    events: tuple[EventEntry, ...] = ()
+
+
+class WorkloadEntry(Declared):
+    """A workload of the study's own: one of `command`, `driver` and `together`.
+
+    `command` and `prepare` are programs with their arguments, in which names in braces stand for
+    levels of workload factors and for `directory`, `seed`, `scale`, `warmup_s`, `measure_s` and
+    `load_ops_s`; `reader` understands what the command writes, and `size_mib` is the size of its
+    files. `driver` is a `module:callable` or an entry point, with its `options`. `together` names
+    workloads that run at once.
+    """
+
+    command: list[str] | None = Field(default=None, min_length=1)
+    reader: str | None = None
+    prepare: list[str] | None = Field(default=None, min_length=1)
+    size_mib: NotNegative | None = None
+    driver: str | None = None
+    options: dict[str, Any] | None = None
+    together: list[str] | None = Field(default=None, min_length=2)
 
 
 class FactorEntry(Declared):
@@ -140,13 +175,14 @@ class StudyFile(Declared):
     bounds: BoundsEntry = BoundsEntry()
     exclusions: tuple[ExclusionEntry, ...] = ()
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
-    workloads: dict[str, Any] = Field(default_factory=dict)
+    workloads: dict[str, WorkloadEntry] = Field(default_factory=dict)
     metrics: tuple[MetricEntry, ...] = (
         MetricEntry(name="throughput"),
         MetricEntry(name="efficiency"),
     )
     comparisons: tuple[ComparisonEntry, ...] = ()
     treatments: tuple[str, ...] = ()
+    efficiency: EfficiencyEntry | None = None
     matrices: dict[str, Levels] = Field(min_length=1)
     profiles: dict[str, ProfileEntry] = Field(min_length=1)
 
@@ -182,6 +218,7 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
         of = {name: [level] for name, level in comparison.within.items()}
         of[comparison.factor] = [] if comparison.against is None else [comparison.against]
         faults += _wrong_levels(("comparisons", nth), of)
+    faults += _wrong_workloads(declared.workloads)
     for nth, exclusion in enumerate(declared.exclusions):
         faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles)
     faults += _wrong_metrics(declared)
@@ -208,6 +245,24 @@ def _wrong_levels(
         for level in of_factor:
             if wrong := known.check(level):
                 yield Fault((*place, name), wrong)
+
+
+OF_COMMANDS = ("reader", "prepare", "size_mib")
+"""Keys that only a workload which is a command has."""
+
+
+def _wrong_workloads(workloads: Mapping[str, WorkloadEntry]) -> Iterator[Fault]:
+    """Yield workloads that are several kinds of one, or none."""
+    for name, entry in workloads.items():
+        given = entry.model_dump(exclude_none=True)
+        kinds = [kind for kind in ("command", "driver", "together") if kind in given]
+        if len(kinds) != 1:
+            what = f"the workload {name} takes one of command, driver and together"
+            yield Fault(("workloads", name), what)
+            continue
+        misplaced = {"driver": ("options",), "command": OF_COMMANDS, "together": ()}
+        for key in given.keys() - {*kinds, *misplaced[kinds[0]]}:
+            yield Fault(("workloads", name, key), f"{key} is not of a workload with {kinds[0]}")
 
 
 def _wrong_metrics(declared: StudyFile) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from fsgreen.figures.confounds import FLAG, flag
 from fsgreen.figures.style import GREY, empty, look_of, modelled, new, note, styled
@@ -48,6 +49,7 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
                 _mark(axes, place, ends, cell.get("file_system"), filled=True)
         axes.set_title(title)
         axes.set_xlim(left=0)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.grid(axis="y", visible=False)
         axes.grid(axis="x")
         if metric == "efficiency":

@@ -141,8 +141,13 @@ def _interval(cell: Mapping[str, Any], metric: str, unit: str) -> str:
     if cell["state"] == "inconsistent":
         return "no steady state"
     value, low, high = (cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high"))
-    interval = "" if pd.isna(low) else f" [{low:,.4g}, {high:,.4g}]"
-    return f"{value:,.4g}{interval}"
+    interval = "" if pd.isna(low) else f" [{_number(low)}, {_number(high)}]"
+    return f"{_number(value)}{interval}"
+
+
+def _number(value: float) -> str:
+    """Return three digits at least, and no power of ten."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _change(row: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import redirect_stderr, redirect_stdout
 from io import TextIOBase
+from types import ModuleType
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -77,6 +78,8 @@ class _Shell(InteractiveShell):
 
     def __init__(self, **options: Any) -> None:
         self.shown: list[NotebookNode] = []
+        # The program stays `__main__`, which processes that a cell starts look for.
+        options["user_module"] = ModuleType("cells")
         super().__init__(displayhook_class=_Hook, display_pub_class=_Publisher, **options)
 
     def run(self, cell: NotebookNode) -> BaseException | None:

@@ -18,14 +18,14 @@ from typing import Any
 
 import yaml
 
-from fsgreen import papers, paths
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
 
 PACKAGE = "fsgreen"
 
 BY_NAME = {
-    "step": "fsgreen/papers/{study}/{name}",
-    "declared": "fsgreen/papers/{study}/{name}.yaml",
+    "step": "fsgreen/{room}/{name}",
+    "declared": "fsgreen/{room}/{name}.yaml",
 }
 """Functions that import or read what their last argument names, and where that is."""
 
@@ -110,13 +110,15 @@ def closure(source: str, study: str) -> set[Path]:
     FsgreenError
         If one of them imports by name, other than through a function of `BY_NAME`.
     """
+    face = paths.root() / PACKAGE / "__init__.py"
     found: set[Path] = set()
     todo = [_uses(source, paths.root())]
     while todo:
         for file in todo.pop().files(study):
             if file not in found:
                 found.add(file)
-                if file.suffix == ".py":
+                # What the package's own face imports, it imports for people who ask it to.
+                if file.suffix == ".py" and file != face:
                     todo.append(_uses(file.read_text(encoding="utf-8"), file))
     return found
 
@@ -136,12 +138,13 @@ class _Uses:
 
     def files(self, study: str) -> Iterator[Path]:
         """Yield the files that these are for a study."""
+        room = f"papers/{study}"
+        if not (paths.root() / PACKAGE / room).is_dir():
+            room = "generic"
         for module in self.modules:
             yield from _module_files(module.replace(".", "/"))
         for function, name in self.by_name:
-            place = BY_NAME[function].format(study=study, name=name)
-            if function == "step" and not papers.has_room(study):
-                place = f"fsgreen/generic/{name}"
+            place = BY_NAME[function].format(room=room, name=name)
             if Path(place).suffix:
                 yield paths.root() / place
             else:

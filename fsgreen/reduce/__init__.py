@@ -28,7 +28,8 @@ from fsgreen.reduce.pool import (
 )
 from fsgreen.reduce.rows import Traces, series_of, trial_row
 from fsgreen.reduce.tables import at, cell_label, factors_of, level_label, read_table, write_table
-from fsgreen.trial import Trial, sha256_of
+from fsgreen.trace import MeterEnergy
+from fsgreen.trial import AttachedMeter, Trial, attached_meters, sha256_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +55,9 @@ __all__ = [
 WORTH_A_PROCESS = 250
 """Trials that take longer to reduce than a process takes to start."""
 
+Attended = tuple[Trial, Mapping[str, MeterEnergy]]
+"""A trial, and what meters say of it that were attached later."""
+
 HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
 
 
@@ -73,7 +77,9 @@ def write(campaign: str) -> Path:
     """
     import pandas as pd
 
-    parts = list(_each(poolable_trials(campaign), read_plan(campaign)))
+    trials = poolable_trials(campaign)
+    attached = attached_meters(paths.raw(campaign))
+    parts = list(_each([(trial, _said(attached, trial)) for trial in trials], read_plan(campaign)))
     write_table(pd.DataFrame([part.row for part in parts]), campaign, "trials")
     write_table(pd.concat([part.series for part in parts]), campaign, "series")
     write_table(
@@ -89,7 +95,13 @@ def write(campaign: str) -> Path:
     return paths.results(campaign)
 
 
-def _each(trials: Sequence[Trial], plan: Plan) -> Iterable[_Part]:
+def _said(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:
+    """Return what meters that recorded on their own say of a trial."""
+    said = ((meter.name, meter.energy.get(trial.name)) for meter in attached)
+    return {name: energy for name, energy in said if energy is not None}
+
+
+def _each(trials: Sequence[Attended], plan: Plan) -> Iterable[_Part]:
     """Return what each trial contributes, in their order; on all cores where that pays."""
     part_of = partial(_Part.of, replace(plan, trials=()))
     # A process that another has started, to run campaigns side by side, has a core of its own.
@@ -114,8 +126,9 @@ class _Part:
     finishes: pd.DataFrame
 
     @classmethod
-    def of(cls, plan: Plan, trial: Trial) -> _Part:
-        traces = Traces.of(trial, plan)
+    def of(cls, plan: Plan, attended: Attended) -> _Part:
+        trial, attached = attended
+        traces = Traces.of(trial, plan, attached)
         return cls(
             trial_row(traces),
             series_of(traces),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pandas as pd
 
@@ -18,10 +17,10 @@ def finishes_of(trial: Trial) -> pd.DataFrame:
     whose cell has no number of readers has no row.
     """
     ended_s: list[float] = []
-    if trial.record["cell"].get("readers") is not None:
-        threads: list[dict[str, Any]] = trial.record["workload"]["threads"]
-        before = [math.nan for kind in threads for at_s in kind["ended_s"] if at_s is None]
-        during = [at_s for kind in threads for at_s in kind["ended_s"] if at_s is not None]
+    if trial.record.cell.get("readers") is not None:
+        threads = trial.record.work.threads
+        before = [math.nan for kind in threads for at_s in kind.ended_s if at_s is None]
+        during = [at_s for kind in threads for at_s in kind.ended_s if at_s is not None]
         ended_s = [*before, *sorted(during)]
     ranks = range(1, 1 + len(ended_s))
     return pd.DataFrame({"trial": trial.name, "rank": ranks, "ended_s": ended_s})

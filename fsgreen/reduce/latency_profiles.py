@@ -52,10 +52,10 @@ def trial_profiles(campaign: str) -> pd.DataFrame:
     plan = read_plan(campaign)
     profiles = []
     for trial in poolable_trials(campaign):
-        cell = plan.levels(Cell(**trial.record["cell"]))
+        cell = plan.levels(Cell(**trial.record.cell))
         if cell.pop("load_ops_s") is None:
             profile = log2_profile(trial.table("latency"))
-            profiles.append(profile.assign(**cell, block=trial.record["block"]))
+            profiles.append(profile.assign(**cell, block=trial.record.block))
     levels = [name for name in plan.levels(plan.baseline) if name != "load_ops_s"]
     names = [*levels, "block", "operation", "bucket", "work_ops"]
     return pd.concat(profiles)[names] if profiles else pd.DataFrame(columns=names)

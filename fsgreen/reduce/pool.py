@@ -102,13 +102,13 @@ def poolable_trials(campaign: str) -> list[Trial]:
 
 
 def _check_planned(trial: Trial, plan_hash: str, cell: Cell | None) -> None:
-    if trial.record["plan_hash"] != plan_hash:
+    if trial.record.plan_hash != plan_hash:
         reason = "it was measured under another plan"
-    elif trial.record["exit"] != "ok":
-        reason = f"it broke a rule: {trial.record.get('reason')}"
+    elif trial.record.exit != "ok":
+        reason = f"it broke a rule: {trial.record.reason}"
     elif cell is None:
         reason = "the plan has no such trial"
-    elif cell.to_json() != trial.record["cell"]:
+    elif cell.to_json() != trial.record.cell:
         reason = f"its cell is not that of the plan, {cell.label}"
     else:
         return
@@ -120,7 +120,7 @@ def _check_planned(trial: Trial, plan_hash: str, cell: Cell | None) -> None:
 
 
 def _check_boundary(trials: Sequence[Trial]) -> None:
-    seen = {str(trial.record["boundary"]): trial for trial in trials}
+    seen = {str(trial.record.boundary): trial for trial in trials}
     if len(seen) > 1:
         raise FsgreenError(
             "power of different boundaries is never pooled (rule 19): "
@@ -145,9 +145,9 @@ def _check_workloads(trials: Sequence[Trial]) -> None:
     """Refuse trials of one workload under two texts; older records do not say which it was."""
     seen: dict[str, dict[str, str]] = {}
     for trial in trials:
-        if "workload_sha256" in trial.record:
-            texts = seen.setdefault(trial.record["cell"]["workload"], {})
-            texts.setdefault(trial.record["workload_sha256"], trial.name)
+        if trial.record.workload_sha256 is not None:
+            texts = seen.setdefault(trial.record.cell["workload"], {})
+            texts.setdefault(trial.record.workload_sha256, trial.name)
     for workload, texts in seen.items():
         if len(texts) > 1:
             raise FsgreenError(

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fsgreen import trace
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.stats import SAME_POWER, classify_series
-from fsgreen.trace import MeterTrace, reduce_power
-from fsgreen.trial import Phase, Trial
+from fsgreen.trace import ErrorBudget, MeterEnergy, meter_energy, reduce_power, sum_energies
+from fsgreen.trial import Phase, Trial, TrialRecord, efficiency_meters
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
+USUAL = ("system", "disk")
+"""Meters that every table of trials has columns of, empty where there are none."""
+
 LATENCIES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
 
 
@@ -26,60 +29,109 @@ LATENCIES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
 class Traces:
     """The tables of one trial, each read once.
 
-    `cell` has the level of every factor. Power is reduced, by meter, over the phase `measure` and
-    then each phase `idle`; its series has the seconds of `ops`.
+    `cell` has the level of every factor. `power_w` has the power of each meter of the trial in the
+    seconds of `ops`; `energy` what each meter says, those included that were attached later;
+    `chosen` the meters that the efficiency is over.
     """
 
     trial: Trial
     cell: Mapping[str, Any]
-    power: Mapping[str, MeterTrace]
+    power_w: Mapping[str, np.ndarray]
+    energy: Mapping[str, MeterEnergy]
+    chosen: tuple[str, ...]
     ops: pd.DataFrame
     host: pd.DataFrame
     latency: pd.DataFrame
 
     @classmethod
-    def of(cls, trial: Trial, plan: Plan) -> Traces:
-        """Read the tables of a trial of a plan."""
+    def of(
+        cls, trial: Trial, plan: Plan, attached: Mapping[str, MeterEnergy] | None = None
+    ) -> Traces:
+        """Read the tables of a trial of a plan.
+
+        Parameters
+        ----------
+        trial : Trial
+            The trial.
+        plan : Plan
+            Its plan, which says what the efficiency is over.
+        attached : mapping of str to MeterEnergy, optional
+            What meters say of it that recorded on their own, by name.
+        """
+        record = trial.record
         ops, host, latency = (trial.table(name) for name in ("ops", "host", "latency"))
-        infos = {
-            name: trace.MeterInfo.from_dict(info)
-            for name, info in sorted(trial.record["meters"].items())
-        }
-        phases = [trial.phase("measure"), *_idle_phases(trial)]
-        spans = [(phase.start_s, phase.end_s) for phase in phases]
         ends_s = ops["time_s"].to_numpy(dtype=float)
         edges_s = [ends_s[0] - ops["duration_s"].iloc[0], *ends_s] if len(ops) else ()
-        power = reduce_power(trial.folder / "power.parquet", infos, spans, edges_s)
-        cell = plan.levels(Cell(**trial.record["cell"]))
-        return cls(trial, cell, power, ops, host, latency)
+        infos = dict(sorted(record.meters.items()))
+        measure, idles = record.phase("measure").span_s, record.idle_spans_s
+        power = reduce_power(trial.folder / "power.parquet", infos, [measure, *idles], edges_s)
+        energy = {
+            name: record.energy.get(name)
+            or meter_energy(name, infos[name], reduced, measure, len(idles))
+            for name, reduced in power.items()
+        } | dict(attached or {})
+        chosen = _chosen(plan, infos, energy, trial.folder)
+        series_w = {name: reduced.series_w() for name, reduced in power.items()}
+        cell = plan.levels(Cell(**record.cell))
+        return cls(trial, cell, series_w, energy, chosen, ops, host, latency)
+
+    @property
+    def over(self) -> MeterEnergy:
+        """Return what the meters say together that the efficiency is over."""
+        return sum_energies([self.energy[name] for name in self.chosen])
+
+    @property
+    def total_w(self) -> np.ndarray:
+        """Return the power of these meters in each second; NaN where they were attached later."""
+        if not set(self.chosen) <= set(self.power_w):
+            return np.full(len(self.ops), np.nan)
+        power_w: np.ndarray = np.sum([self.power_w[name] for name in self.chosen], axis=0)
+        return power_w
+
+
+def _chosen(
+    plan: Plan, own: Collection[str], energy: Mapping[str, MeterEnergy], where: Path
+) -> tuple[str, ...]:
+    """Return the meters that the efficiency is over.
+
+    A meter that was attached later is one of them where the study names it, or where no other meter
+    has the boundary that the study names: two that watch the same are not added up.
+    """
+    boundaries = {name: found.boundary for name, found in energy.items()}
+    wanted = plan.efficiency or {}
+    by_own = {boundaries[name] for name in own}
+    if "meters" not in wanted and wanted.get("boundary") in (None, *by_own):
+        boundaries = {name: boundaries[name] for name in own}
+    return efficiency_meters(plan.efficiency, boundaries, where)
 
 
 def trial_row(traces: Traces) -> dict[str, Any]:
     """Return the row of one trial in `trials.csv`.
 
-    Work and energy come from the phase `measure` of this trial alone (rule 20); power of several
-    meters is added up, all of them having one boundary (rule 19).
+    Work and energy come from the phase `measure` of this trial alone (rule 20). Energies of meters
+    are added up that have the boundary which the efficiency is over (rule 19); each meter has
+    columns of its own beside, and one for its boundary where there are several.
     """
     trial, ops = traces.trial, traces.ops
     record, measure = trial.record, trial.phase("measure")
     work_ops = int(ops["work_ops"].sum())
-    if work_ops != record["workload"]["work_ops"]:
+    if work_ops != record.work.work_ops:
         raise FsgreenError(
             f"the trial {trial.name} is not whole: its series holds {work_ops} operations, its "
-            f"record {record['workload']['work_ops']}",
+            f"record {record.work.work_ops}",
             where=trial.folder,
             next_step=f"move it out of the campaign: mv {trial.folder} ELSEWHERE",
         )
     duration_s = measure.duration_s
-    energy = _energy(traces, measure)
+    energy = _energy(traces)
     moved_b = float(ops["read_b"].sum() + ops["write_b"].sum())
     return {
-        "campaign": record["campaign"],
+        "campaign": record.campaign,
         "trial": trial.name,
-        "block": record["block"],
-        "order": record["order"],
+        "block": record.block,
+        "order": record.order,
         **traces.cell,
-        "boundary": record["boundary"],
+        "boundary": traces.over.boundary,
         "duration_s": duration_s,
         "work_ops": work_ops,
         "throughput_ops_s": work_ops / duration_s,
@@ -92,27 +144,28 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **_state(record),
         "steady": classify_series(_rate(ops)),
         "steady_power": classify_series(_power_w(traces), SAME_POWER),
-        **_errors(traces),
-        "harness_cpu_percent": record["harness"]["cpu_percent"],
-        "settle_s": record["settle_s"],
+        **_errors(traces.over.budget),
+        "harness_cpu_percent": record.harness.cpu_percent,
+        "settle_s": record.settle_s,
     }
 
 
 def series_of(traces: Traces) -> pd.DataFrame:
     """Return throughput and power of each second of the phase `measure`.
 
-    `time_s` counts from the start of the phase; power is the sum of the meters and each of them:
-    the mean of the second, which is what a meter of one reading a second gives at its end.
+    `time_s` counts from the start of the phase; power is the sum of the meters that the efficiency
+    is over, and each meter of the trial: the mean of the second, which is what a meter of one
+    reading a second gives at its end.
     """
     ops = traces.ops
     time_s = ops["time_s"].to_numpy(dtype=float)
-    by_meter = {f"power_{meter}_w": power.series_w() for meter, power in traces.power.items()}
+    by_meter = {f"power_{meter}_w": power_w for meter, power_w in traces.power_w.items()}
     return pd.DataFrame(
         {
             "trial": traces.trial.name,
             "time_s": time_s - traces.trial.phase("measure").start_s,
             "throughput_ops_s": (ops["work_ops"] / ops["duration_s"]).to_numpy(dtype=float),
-            "power_w": np.sum(list(by_meter.values()), axis=0),
+            "power_w": traces.total_w,
             **by_meter,
         }
     )
@@ -125,9 +178,8 @@ def _rate(ops: pd.DataFrame) -> np.ndarray:
 
 
 def _power_w(traces: Traces) -> np.ndarray:
-    """Return the power of all meters in each whole second that they cover."""
-    power_w = np.sum([power.series_w() for power in traces.power.values()], axis=0)
-    whole = power_w[_whole(traces.ops)]
+    """Return the power that the efficiency is over in each whole second that the meters cover."""
+    whole = traces.total_w[_whole(traces.ops)]
     return whole[np.isfinite(whole)]
 
 
@@ -136,49 +188,32 @@ def _whole(ops: pd.DataFrame) -> np.ndarray:
     return (ops["duration_s"] >= 0.5 * ops["duration_s"].median()).to_numpy()
 
 
-def _energy(traces: Traces, measure: Phase) -> dict[str, float]:
-    joules = {meter: power.energy_j() for meter, power in traces.power.items()}
-    total_j, duration_s = sum(joules.values()), measure.duration_s
-    idles = range(1, 1 + len(_idle_phases(traces.trial)))
-    idle_w, before_w, after_w = (
-        sum(_idle_power_w(power, nths) for power in traces.power.values())
-        for nths in (idles, idles[:1], idles[1:])
-    )
-    parts = {name: joules.get(name, math.nan) for name in ("system", "disk")}
+def _energy(traces: Traces) -> dict[str, Any]:
+    over = traces.over
+    parts = {name: math.nan for name in USUAL}
+    parts |= {name: energy.energy_j for name, energy in traces.energy.items()}
+    boundaries = {name: energy.boundary for name, energy in traces.energy.items()}
+    several = boundaries if len(set(boundaries.values())) > 1 else {}
     return {
-        "energy_j": total_j,
+        "energy_j": over.energy_j,
         **{f"energy_{name}_j": value for name, value in parts.items()},
-        "power_w": total_j / duration_s,
-        **{f"power_{name}_w": value / duration_s for name, value in parts.items()},
-        "idle_power_w": idle_w,
-        "idle_power_before_w": before_w,
-        "idle_power_after_w": after_w,
-        "energy_above_idle_j": total_j - idle_w * duration_s,
+        "power_w": over.power_w,
+        **{f"power_{name}_w": value / over.duration_s for name, value in parts.items()},
+        "idle_power_w": over.idle_power_w,
+        "idle_power_before_w": over.idle_power_before_w,
+        "idle_power_after_w": over.idle_power_after_w,
+        "energy_above_idle_j": over.energy_above_idle_j,
+        **{f"boundary_{name}": boundary for name, boundary in several.items()},
     }
 
 
-def _idle_power_w(power: MeterTrace, idles: Iterable[int]) -> float:
-    """Return mean power of one meter over the idle phases, as far as its trace reaches.
-
-    A trace ends with the last whole reading, up to one interval before the trial does.
-    """
-    covered = [power.covered_energy_j(nth) for nth in idles]
-    covered_s = sum(duration_s for _, duration_s in covered)
-    return sum(joules for joules, _ in covered) / covered_s if covered_s else math.nan
-
-
-def _idle_phases(trial: Trial) -> list[Phase]:
-    """Return the phases before and after the work in which nothing was done."""
-    return [phase for phase in trial.phases if phase.name == "idle"]
-
-
-def _state(record: Mapping[str, Any]) -> dict[str, float]:
+def _state(record: TrialRecord) -> dict[str, float]:
     """Return what was found of the cache and of dirty pages; older records do not say it."""
-    flush = record.get("flush") or {}
+    share, flush = record.resident_share, record.flush
     return {
-        "resident_percent": 100 * record.get("resident_share", math.nan),
-        "dirty_before_flush_b": flush.get("dirty_before_b", math.nan),
-        "dirty_after_flush_b": flush.get("dirty_after_b", math.nan),
+        "resident_percent": math.nan if share is None else 100 * share,
+        "dirty_before_flush_b": math.nan if flush is None else flush.dirty_before_b,
+        "dirty_after_flush_b": math.nan if flush is None else flush.dirty_after_b,
     }
 
 
@@ -195,13 +230,10 @@ def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:
     }
 
 
-def _errors(traces: Traces) -> dict[str, float]:
-    total = sum(
-        (power.error_budget() for power in traces.power.values()), trace.ErrorBudget(0, 0, 0, 0)
-    )
+def _errors(budget: ErrorBudget) -> dict[str, float]:
     return {
-        "error_gain_j": total.gain_j,
-        "error_constant_j": total.constant_j,
-        "error_quantisation_j": total.quantisation_j,
-        "error_edges_j": total.edges_j,
+        "error_gain_j": budget.gain_j,
+        "error_constant_j": budget.constant_j,
+        "error_quantisation_j": budget.quantisation_j,
+        "error_edges_j": budget.edges_j,
     }

@@ -23,7 +23,7 @@ def write_table(table: pd.DataFrame, campaign: str, name: str) -> Path:
     """
     file = paths.results(campaign) / f"{name}.csv"
     file.parent.mkdir(parents=True, exist_ok=True)
-    units.check_columns(table).to_csv(
+    units.check_columns(table, also=factors.names()).to_csv(
         file, index=False, float_format="%.7g", lineterminator="\n", encoding="utf-8"
     )
     return file

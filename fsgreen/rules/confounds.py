@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from fsgreen.confounds import measured_sizes, upper_bounds_b_s
 from fsgreen.confounds.known import FLIGHT, PLACE, SCHEDULER
 from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence, readers_of
+from fsgreen.trial import ThreadWork
 
 FAIR_X = 2.0
 """Work or time of one reader over that of another, beyond which the total hides something."""
@@ -38,17 +38,17 @@ def zones(evidence: Evidence) -> Answer:
 
 def queue_and_scheduler(evidence: Evidence) -> Answer:
     """Rule 40: scheduler and depth as recorded, and a control where many read at once."""
-    mounts = {record["trial"]: record.get("mount") or {} for record in evidence.records}
+    mounts = {record.trial: record.mount for record in evidence.records}
     bare = [trial for trial, mount in mounts.items() if mount.get("queue_depth") is None]
     if len(bare) == len(mounts):
         return not_asked("this testbed has no device of its own whose queue could be seen")
     if bare:
         return fired(f"the queue is not recorded in {plural(len(bare), 'trial')}: {listed(bare)}")
     other = [
-        record["trial"]
+        record.trial
         for record in evidence.records
         if evidence.level(record, "scheduler")
-        not in ("as found", mounts[record["trial"]]["scheduler"] or "none")
+        not in ("as found", mounts[record.trial]["scheduler"] or "none")
     ]
     if other:
         return fired(
@@ -86,9 +86,9 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
     if evidence.most_readers < 2:
         return not_asked("one reader at a time")
     spreads_x = {
-        record["trial"]: max(_spreads_x(record["workload"]["threads"]), default=1.0)
+        record.trial: max(_spreads_x(record.work.threads), default=1.0)
         for record in evidence.records
-        if "threads" in record["workload"]
+        if record.work.threads
     }
     if len(spreads_x) < len(evidence.records):
         return unknown(
@@ -105,16 +105,16 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
     return quiet(f"{text}, in {len(spreads_x)} trials of up to {evidence.most_readers} threads")
 
 
-def _spreads_x(threads: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+def _spreads_x(threads: Sequence[ThreadWork]) -> Iterator[float]:
     """Yield, of each kind of thread, the most work of one over the least, and the same of times.
 
     Older records do not say when a thread ended.
     """
     for kind in threads:
-        work_ops = kind["work_ops"]
+        work_ops = kind.work_ops
         if len(work_ops) > 1 and any(work_ops):
             yield max(work_ops) / min(work_ops) if min(work_ops) else math.inf
-        ended_s = [at_s for at_s in kind.get("ended_s", ()) if at_s is not None]
+        ended_s = [at_s for at_s in kind.ended_s if at_s is not None]
         if len(ended_s) > 1:
             yield max(ended_s) / min(ended_s)
 
@@ -170,7 +170,7 @@ def _never_off(evidence: Evidence) -> list[str | None]:
     for record in evidence.records:
         if readers_of(record) > 1:
             disk = evidence.level(record, "disk")
-            depths.setdefault(disk, set()).add(record["mount"]["queue_depth"])
+            depths.setdefault(disk, set()).add(record.mount["queue_depth"])
     return [disk for disk, found in depths.items() if min(found) > 1]
 
 

@@ -14,7 +14,8 @@ from fsgreen.design import Plan, PlannedTrial, derive_seed
 from fsgreen.reduce import due_trials, factors_of
 from fsgreen.rules import subsets
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
-from fsgreen.rules.evidence import Evidence, Record
+from fsgreen.rules.evidence import Evidence
+from fsgreen.trial import TrialRecord
 
 
 def declared_first(evidence: Evidence) -> Answer:
@@ -23,12 +24,12 @@ def declared_first(evidence: Evidence) -> Answer:
     records = [*evidence.records, *evidence.invalid]
     planned = {entry.trial: entry for entry in plan.trials}
     foreign = [
-        record["trial"]
+        record.trial
         for record in records
-        if record["plan_hash"] != plan_hash or not _as_planned(record, planned)
+        if record.plan_hash != plan_hash or not _as_planned(record, planned)
     ]
     begun_unix_s = identity["started_unix_s"]
-    early = [record["trial"] for record in records if record["clock"]["unix_s"] < begun_unix_s]
+    early = [record.trial for record in records if record.clock.unix_s < begun_unix_s]
     if not plan.constants or plan.baseline not in plan.cells:
         return fired("the plan declares no constants, or not the cell that is its baseline")
     if identity["plan_hash"] != plan_hash:
@@ -49,11 +50,11 @@ def trial_is_the_unit(evidence: Evidence) -> Answer:
     """Rule 2: n counts trials, and each trial made its file system anew and ran all phases."""
     needed = {"prepare", "idle", "warmup", "measure"}
     partial = [
-        record["trial"]
+        record.trial
         for record in evidence.records
-        if needed - {phase["name"] for phase in record["phases"]}
+        if needed - {phase.name for phase in record.phases}
     ]
-    old = [record["trial"] for record in evidence.records if not _made_anew(record)]
+    old = [record.trial for record in evidence.records if not _made_anew(record)]
     counted = evidence.trials.groupby([*factors_of(evidence.trials), "boundary"], dropna=False)[
         "trial"
     ].nunique()
@@ -77,8 +78,8 @@ def complete_random_blocks(evidence: Evidence) -> Answer:
     A block beyond the minimum that nobody began is a matter of rule 27.
     """
     plan = evidence.plan
-    measured = {record["trial"] for record in evidence.records}
-    begun = max([plan.profile.blocks, *(record["block"] for record in evidence.records)])
+    measured = {record.trial for record in evidence.records}
+    begun = max([plan.profile.blocks, *(record.block for record in evidence.records)])
     due = {entry.trial for entry in due_trials(plan, evidence.trials) if entry.block <= begun}
     missing = sorted(due - measured)
     if not _follows_its_seed(plan):
@@ -99,10 +100,8 @@ def complete_random_blocks(evidence: Evidence) -> Answer:
 def baseline_in_every_block(evidence: Evidence) -> Answer:
     """Rule 4: each block that was begun has its trial of the baseline."""
     base = evidence.plan.baseline.to_json()
-    blocks = {record["block"] for record in evidence.records}
-    without = blocks - {
-        record["block"] for record in evidence.records if dict(record["cell"]) == base
-    }
+    blocks = {record.block for record in evidence.records}
+    without = blocks - {record.block for record in evidence.records if dict(record.cell) == base}
     label = evidence.plan.baseline.label
     if without:
         return fired(f"no {label} in block {listed(map(str, sorted(without)))} of {len(blocks)}")
@@ -165,17 +164,16 @@ def _devices(trials: pd.DataFrame) -> str:
     )
 
 
-def _as_planned(record: Record, planned: Mapping[str, PlannedTrial]) -> bool:
-    entry = planned.get(record["trial"])
+def _as_planned(record: TrialRecord, planned: Mapping[str, PlannedTrial]) -> bool:
+    entry = planned.get(record.trial)
     return entry is not None and (
-        entry.cell.to_json() == record["cell"]
-        and (entry.block, entry.order, entry.seed)
-        == (record["block"], record["order"], record["seed"])
+        entry.cell.to_json() == record.cell
+        and (entry.block, entry.order, entry.seed) == (record.block, record.order, record.seed)
     )
 
 
-def _made_anew(record: Record) -> bool:
-    return bool((record.get("mount") or {}).get("mkfs"))
+def _made_anew(record: TrialRecord) -> bool:
+    return bool(record.mount.get("mkfs"))
 
 
 def _follows_its_seed(plan: Plan) -> bool:
@@ -197,17 +195,17 @@ def _unshuffled(plan: Plan, block: int) -> Iterator[str]:
 
 def _measured_apart(evidence: Evidence) -> list[str]:
     """Return the trials that ran while another block was under way, or out of their order."""
-    in_time = sorted(evidence.records, key=lambda record: record["clock"]["unix_s"])
-    runs = [list(run) for _, run in itertools.groupby(in_time, key=lambda r: r["block"])]
-    longest = {run[0]["block"]: run for run in sorted(runs, key=len)}
-    home = {record["trial"] for run in longest.values() for record in run}
+    in_time = sorted(evidence.records, key=lambda record: record.clock.unix_s)
+    runs = [list(run) for _, run in itertools.groupby(in_time, key=lambda r: r.block)]
+    longest = {run[0].block: run for run in sorted(runs, key=len)}
+    home = {record.trial for run in longest.values() for record in run}
     swapped = {
-        after["trial"]
+        after.trial
         for run in longest.values()
         for before, after in itertools.pairwise(run)
-        if after["order"] < before["order"]
+        if after.order < before.order
     }
-    return [r["trial"] for r in in_time if r["trial"] not in home or r["trial"] in swapped]
+    return [r.trial for r in in_time if r.trial not in home or r.trial in swapped]
 
 
 JUDGES: Mapping[int, Judge] = {

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fsgreen.rules.answer import Answer, fired, listed, plural, quiet, unknown
-from fsgreen.rules.evidence import Evidence, Record
+from fsgreen.rules.evidence import Evidence
+from fsgreen.trial import TrialRecord
 
 NO_STATE = {
     "simdisk": "no state to restore on a simulated disk, which remembers no writes",
@@ -22,7 +23,7 @@ def device_state(evidence: Evidence) -> Answer:
     levels = {evidence.level(record, "device") for record in evidence.records}
     if None in levels:
         return fired("the plan holds the device's state neither constant nor as a factor")
-    old = [r["trial"] for r in evidence.records if not (r.get("mount") or {}).get("mkfs")]
+    old = [record.trial for record in evidence.records if not record.mount.get("mkfs")]
     if old:
         return fired(
             f"declared {listed(map(str, levels))}, but the file system was taken as it was in "
@@ -51,7 +52,8 @@ def device_state(evidence: Evidence) -> Answer:
 
 def _restored(said: str, checked: Mapping[str, str], evidence: Evidence) -> Answer:
     """Return what was done to the device before the trials, and what was left and why."""
-    states = {r["trial"]: _state_of(r, evidence.identity["testbed"]) for r in evidence.records}
+    testbed = evidence.identity["testbed"]
+    states = {record.trial: _state_of(record, testbed) for record in evidence.records}
     left: dict[str, list[str]] = defaultdict(list)
     for trial, state in states.items():
         if state["left"] is not None:
@@ -69,13 +71,13 @@ def _restored(said: str, checked: Mapping[str, str], evidence: Evidence) -> Answ
     return quiet(text)
 
 
-def _state_of(record: Record, testbed: Mapping[str, Any]) -> Mapping[str, Any]:
+def _state_of(record: TrialRecord, testbed: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return why the device was left as it was in a trial, if it was, and whether it remembers.
 
     Only `initial` can leave it: the others write all of it. Records older than these keys have the
     kernel's counters, and what the testbed is.
     """
-    state = record["mount"].get("state") or {}
+    state = record.mount.get("state") or {}
     if state.get("name", "initial") != "initial":
         return {"left": None, "remembers": False}
     if "left" in state:
@@ -88,11 +90,11 @@ def _state_of(record: Record, testbed: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"left": "not restored in full, and no record says why", "remembers": None}
 
 
-def _aged_too_little(records: Sequence[Record]) -> dict[str, str]:
+def _aged_too_little(records: Sequence[TrialRecord]) -> dict[str, str]:
     """Return the aged cells whose layout stayed above the target, with the worst of each."""
     worst: dict[str, Mapping[str, float]] = {}
     for record in records:
-        found = record["mount"].get("fragmentation") or {}
+        found = record.mount.get("fragmentation") or {}
         shortfall_x, cell = found.get("shortfall_x", 0.0), cell_of(record)
         if shortfall_x > worst.get(cell, {}).get("shortfall_x", 0.0):
             worst[cell] = found
@@ -103,6 +105,6 @@ def _aged_too_little(records: Sequence[Record]) -> dict[str, str]:
     }
 
 
-def cell_of(record: Record) -> str:
+def cell_of(record: TrialRecord) -> str:
     """Return the levels of a trial's cell in a line."""
-    return " ".join(map(str, record["cell"].values()))
+    return " ".join(map(str, record.cell.values()))

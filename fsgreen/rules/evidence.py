@@ -14,10 +14,14 @@ from fsgreen.confounds import read_probes
 from fsgreen.design import Plan, Study, load_study, make_plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import cell_label, read_identity, read_plan, read_table
-from fsgreen.trace import MeterInfo, meter_energies
-from fsgreen.trial import Trial, list_invalid, list_trials
-
-Record = Mapping[str, Any]
+from fsgreen.trial import (
+    Trial,
+    TrialRecord,
+    attached_meters,
+    energies_of,
+    list_invalid,
+    list_trials,
+)
 
 THREADS = ("nthreads", "nreaders", "readers")
 """Variables of the personalities that say how many threads read at once."""
@@ -31,8 +35,8 @@ class Evidence:
     ----------
     plan, identity
         What was to be measured, and `campaign.json`.
-    records, invalid : sequence of mappings
-        `trial.json` of the trials that count, and of those that broke a rule.
+    records, invalid : sequence of TrialRecord
+        The records of the trials that count, and of those that broke a rule.
     audits : mapping
         `audit.json` by trial that counts.
     altered : sequence of str
@@ -53,8 +57,8 @@ class Evidence:
 
     plan: Plan
     identity: Mapping[str, Any]
-    records: Sequence[Record]
-    invalid: Sequence[Record]
+    records: Sequence[TrialRecord]
+    invalid: Sequence[TrialRecord]
     audits: Mapping[str, Mapping[str, Any]]
     altered: Sequence[str]
     power: pd.DataFrame
@@ -69,24 +73,22 @@ class Evidence:
     def checked(self, rule: int) -> dict[str, str]:
         """Return what the checks of a rule said, by trial that has one."""
         return {
-            record["trial"]: "; ".join(
-                check["detail"] for check in record["checks"] if check["rule"] == rule
-            )
+            record.trial: "; ".join(check.detail for check in record.checks if check.rule == rule)
             for record in self.records
-            if any(check["rule"] == rule for check in record["checks"])
+            if any(check.rule == rule for check in record.checks)
         }
 
     def failed(self, rule: int) -> list[str]:
         """Return the trials that count although a check of the rule failed."""
         return [
-            record["trial"]
+            record.trial
             for record in self.records
-            if any(check["rule"] == rule and not check["ok"] for check in record["checks"])
+            if any(check.rule == rule and not check.ok for check in record.checks)
         ]
 
-    def level(self, record: Record, factor: str) -> str | None:
+    def level(self, record: TrialRecord, factor: str) -> str | None:
         """Return the level of a factor in a trial: its cell's, else the plan's constant."""
-        level = self.plan.levels(record["cell"]).get(factor)
+        level = self.plan.levels(record.cell).get(factor)
         return None if level is None else str(level)
 
     def labels(self, cells: pd.DataFrame) -> list[str]:
@@ -100,16 +102,17 @@ class Evidence:
         return max(map(readers_of, self.records), default=1)
 
 
-def readers_of(record: Record) -> int:
+def readers_of(record: TrialRecord) -> int:
     """Return how many threads read at once in a trial, as far as its record says."""
-    variables = (record.get("workload") or {}).get("variables") or {}
+    variables = {} if record.workload is None else record.workload.variables
     return max((int(variables[name]) for name in THREADS if name in variables), default=1)
 
 
 def gather(campaign: str) -> Evidence:
     """Read everything that the rules are judged by, and look at the raw files again.
 
-    Every file is compared with the hash in its record, and every trace of power is checked anew.
+    Every file is compared with the hash in its record. Flaws of traces are those that the records
+    hold; the traces of older ones are checked anew.
 
     Raises
     ------
@@ -152,10 +155,7 @@ def _study(plan: Plan) -> Study | None:
 
 def _flaws(trial: Trial) -> Iterator[tuple[str, int, str]]:
     """Yield trial, rule and detail of each flaw of its traces over the measured phase."""
-    infos = {name: MeterInfo.from_dict(info) for name, info in trial.record["meters"].items()}
-    measure = trial.phase("measure")
-    span = measure.start_s, measure.end_s
-    for name, energy in meter_energies(trial.folder / "power.parquet", infos, span).items():
+    for name, energy in energies_of(trial).items():
         for flaw in energy.flaws:
             yield trial.name, flaw.rule, f"{name}: {flaw.detail}"
 
@@ -168,6 +168,16 @@ def _altered(trial: Trial) -> Iterator[str]:
 
 
 def _attached(campaign: str) -> pd.DataFrame:
-    files = sorted(paths.results(campaign).glob("power-*.csv"))
-    tables = [read_table(campaign, file.stem) for file in files]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return pd.DataFrame(
+        [
+            {
+                "trial": trial,
+                "boundary": energy.boundary,
+                "energy_j": energy.energy_j,
+                "error_clock_j": energy.budget.clock_j,
+                "flaws": "; ".join(flaw.detail for flaw in energy.flaws),
+            }
+            for meter in attached_meters(paths.raw(campaign))
+            for trial, energy in meter.energy.items()
+        ]
+    )

@@ -20,6 +20,7 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trace import ErrorBudget, MeterInfo, identity_flaws
+from fsgreen.trial import TrialRecord
 
 TERMS = ("gain", "constant", "quantisation", "edges")
 """The terms of an error budget in trials.csv; readings that the host stamps have none of clock."""
@@ -90,9 +91,9 @@ def one_clock(evidence: Evidence) -> Answer:
 def idle_power(evidence: Evidence) -> Answer:
     """Rule 18: two idle phases in each trial, and the range of their power over the blocks."""
     lacking = [
-        record["trial"]
+        record.trial
         for record in evidence.records
-        if sum(phase["name"] == "idle" for phase in record["phases"]) < 2
+        if sum(phase.name == "idle" for phase in record.phases) < 2
     ]
     if lacking:
         return fired(
@@ -112,16 +113,17 @@ def idle_power(evidence: Evidence) -> Answer:
 
 
 def one_boundary(evidence: Evidence) -> Answer:
-    """Rule 19: trials, meters and tables name one boundary; effects of modelled power name it."""
+    """Rule 19: efficiency is over one boundary everywhere; effects of modelled power name it."""
     effects = evidence.effects.reindex(columns=["metric", "boundary"])
     named = {
-        evidence.identity["boundary"],
         *evidence.trials["boundary"],
         *evidence.cells["boundary"],
         *effects["boundary"].dropna(),
     }
-    for record in evidence.records:
-        named |= {record["boundary"], *(m["boundary"] for m in record["meters"].values())}
+    recorded = {evidence.identity["boundary"]}.union(*map(_added_up, evidence.records))
+    attached = set(evidence.attached.reindex(columns=["boundary"])["boundary"].dropna())
+    if len(recorded) > 1 or not named <= attached - recorded:
+        named |= recorded
     boundaries = sorted(map(str, named))
     if len(boundaries) > 1:
         return fired(f"different boundaries: {', '.join(boundaries)}")
@@ -135,25 +137,27 @@ def one_boundary(evidence: Evidence) -> Answer:
     return quiet(f"{boundaries[0]} in every trial and table{modelled}")
 
 
+def _added_up(record: TrialRecord) -> set[str]:
+    """Return the boundary of a trial's efficiency, and those of the meters that it is over."""
+    over = record.efficiency_meters or record.meters
+    return {record.boundary, *(record.meters[name].boundary for name in over)}
+
+
 def work_and_energy_together(evidence: Evidence) -> Answer:
     """Rule 20: work, time and energy are of the phase `measure`, whole, and captured cheaply."""
     rows = evidence.trials.set_index("trial")
     apart = []
     # One that is missing there is a matter of rule 32.
-    for record in (found for found in evidence.records if found["trial"] in rows.index):
-        work, row = record["workload"], rows.loc[record["trial"]]
-        (measure_s,) = (
-            phase["end_s"] - phase["start_s"]
-            for phase in record["phases"]
-            if phase["name"] == "measure"
-        )
+    for record in (found for found in evidence.records if found.trial in rows.index):
+        work, row = record.work, rows.loc[record.trial]
+        measure_s = record.phase("measure").duration_s
         same = (
-            math.isclose(work["duration_s"], measure_s, rel_tol=SAME)
+            math.isclose(work.duration_s, measure_s, rel_tol=SAME)
             and math.isclose(row["duration_s"], measure_s, rel_tol=SAME)
-            and row["work_ops"] == work["work_ops"]
+            and row["work_ops"] == work.work_ops
         )
-        if not same or work.get("partial") or work.get("errors"):
-            apart.append(record["trial"])
+        if not same or work.partial or work.errors:
+            apart.append(record.trial)
     if apart:
         where = f"{plural(len(apart), 'trial')}: {listed(apart)}"
         return fired(f"work and energy are not of one phase in {where}")
@@ -162,7 +166,7 @@ def work_and_energy_together(evidence: Evidence) -> Answer:
         return fired(
             f"a check failed in {plural(len(failed), 'trial')} that count: {listed(failed)}"
         )
-    cost_percent = max(record["harness"]["cpu_percent"] for record in evidence.records)
+    cost_percent = max(record.harness.cpu_percent for record in evidence.records)
     text = f"capturing took {cost_percent:.2f} % of one core at most"
     if cost_percent >= OVERHEAD_PERCENT:
         return fired(text)
@@ -174,12 +178,11 @@ def the_same_meter(evidence: Evidence) -> Answer:
     first = {name: MeterInfo.from_dict(info) for name, info in evidence.identity["meters"].items()}
     changes = {}
     for record in evidence.records:
-        now = {name: MeterInfo.from_dict(info) for name, info in record["meters"].items()}
-        if now.keys() != first.keys():
-            changes[record["trial"]] = "other meters"
-        for name in now.keys() & first.keys():
-            for flaw in identity_flaws(first[name], now[name]):
-                changes[record["trial"]] = f"{name}: {flaw.detail}"
+        if record.meters.keys() != first.keys():
+            changes[record.trial] = "other meters"
+        for name in record.meters.keys() & first.keys():
+            for flaw in identity_flaws(first[name], record.meters[name]):
+                changes[record.trial] = f"{name}: {flaw.detail}"
     if changes:
         trial, detail = next(iter(changes.items()))
         return fired(f"changed in {plural(len(changes), 'trial')}, first in {trial}: {detail}")
@@ -194,12 +197,12 @@ def raw_files_hashed(evidence: Evidence) -> Answer:
     """Rule 22: every file, hashed again, is the one recorded, and the meter's bytes are there."""
     if evidence.altered:
         return fired(f"{len(evidence.altered)} altered: {listed(evidence.altered)}")
-    bare = [r["trial"] for r in evidence.records if "power.raw" not in r["files"]]
+    bare = [found.trial for found in evidence.records if "power.raw" not in found.files]
     if bare:
         return fired(
             f"the meter's bytes were not kept in {plural(len(bare), 'trial')}: {listed(bare)}"
         )
-    count = sum(len(record["files"]) for record in evidence.records)
+    count = sum(len(record.files) for record in evidence.records)
     return quiet(f"{count} files of {len(evidence.records)} trials hashed again: all as recorded")
 
 
@@ -207,7 +210,7 @@ def _traces(evidence: Evidence, rule: int, sound: str) -> Answer:
     """Return what the traces that were checked again, and the records' own checks, say."""
     flaws: pd.DataFrame = evidence.power[evidence.power["rule"] == rule]
     failed = evidence.failed(rule)
-    refused = sum(f"rule {rule}:" in str(record["reason"]) for record in evidence.invalid)
+    refused = sum(f"rule {rule}:" in str(record.reason) for record in evidence.invalid)
     again = f"; {plural(refused, 'trial')} with flaws set aside" if refused else ""
     if len(flaws):
         trial, detail = flaws.iloc[0][["trial", "detail"]]

@@ -20,6 +20,9 @@ LEDGER = "claims"
 LOOK = "style"
 """The text that holds the look of reports, and no number of a result."""
 
+OF_ANY = "study"
+"""The text of the report of a study that has none of its own."""
+
 NAME = re.compile(
     r'''"[\w./-]*\.(?:csv|json|pdf|png|svg|typ)"|(?<=rgb\()"#\w+"|(?<=\.at\()"[^"]*"'''
 )
@@ -50,10 +53,15 @@ class Report:
     def of(cls, campaign: str) -> Report:
         """Read what there is of a campaign's report."""
         study = read_plan(campaign).study
-        texts = sorted((paths.root() / "paper").glob("*.typ"))
+        folder = paths.root() / "paper"
+        aside = {LOOK, OF_ANY} if (folder / f"{study}.typ").is_file() else {LOOK}
         made = (paths.results(campaign) / f"{LEDGER}.csv").is_file()
         return cls(
-            {text.name: text.read_text() for text in texts if text.stem != LOOK},
+            {
+                text.name: text.read_text()
+                for text in sorted(folder.glob("*.typ"))
+                if text.stem not in aside
+            },
             read_table(campaign, LEDGER) if made else pd.DataFrame(),
             frozenset(load_claims(study)),
         )

@@ -11,7 +11,8 @@ from typing import Any
 from fsgreen import audit
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.device import cell_of, device_state
-from fsgreen.rules.evidence import Evidence, Record
+from fsgreen.rules.evidence import Evidence
+from fsgreen.trial import TrialRecord
 
 SPEED = "speed_loops_s"
 """The key of an audit that holds the measured speed of one core."""
@@ -91,7 +92,7 @@ def calm_machine(evidence: Evidence) -> Answer:
     ]
     checked = evidence.checked(10)
     disturbed = evidence.failed(10)
-    refused = sum(str(record["reason"]).startswith("rule 10") for record in evidence.invalid)
+    refused = sum(str(record.reason).startswith("rule 10") for record in evidence.invalid)
     again = f"; {plural(refused, 'disturbed trial')} set aside" if refused else ""
     if disturbed:
         return fired(f"others were busy in {plural(len(disturbed), 'trial')}: {listed(disturbed)}")
@@ -143,7 +144,7 @@ def cool_down(evidence: Evidence) -> Answer:
             f"{len(above)} of {len(trials)} trials idled above the band of {band} before "
             f"their work, at up to {most_w:.1f} W: {listed(above['trial'])}"
         )
-    longest_s = max(record["settle_s"] for record in evidence.records)
+    longest_s = max(record.settle_s for record in evidence.records)
     return quiet(
         f"below {band} before each of {len(trials)} trials, after {longest_s:.1f} s at most"
     )
@@ -152,15 +153,11 @@ def cool_down(evidence: Evidence) -> Answer:
 def dirty_pages(evidence: Evidence) -> Answer:
     """Rule 12: the flush is a phase of its own, and how long it took."""
     spent_s = {
-        record["trial"]: sum(
-            phase["end_s"] - phase["start_s"]
-            for phase in record["phases"]
-            if phase["name"] == "flush"
-        )
+        record.trial: sum(phase.duration_s for phase in record.phases if phase.name == "flush")
         for record in evidence.records
-        if any(phase["name"] == "flush" for phase in record["phases"])
+        if any(phase.name == "flush" for phase in record.phases)
     }
-    without = [r["trial"] for r in evidence.records if r["trial"] not in spent_s]
+    without = [found.trial for found in evidence.records if found.trial not in spent_s]
     if without:
         return fired(
             f"no phase for the flush in {plural(len(without), 'trial')}: {listed(without)}"
@@ -184,11 +181,11 @@ def _audits(evidence: Evidence) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield trial, ends["end"]
 
 
-def _unlike_mounts(records: Sequence[Record]) -> list[str]:
+def _unlike_mounts(records: Sequence[TrialRecord]) -> list[str]:
     """Return the cells whose trials were not all made and mounted alike."""
     seen: dict[str, set[str]] = defaultdict(set)
     for record in records:
-        mount = dict(record.get("mount") or {})
+        mount = dict(record.mount)
         mount.pop("fragmentation", None)  # measured, so never twice the same
         mount["state"] = (mount.get("state") or {}).get("name")  # its counters likewise
         device = mount.pop("device", None)  # its number may differ from day to day

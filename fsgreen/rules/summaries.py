@@ -102,11 +102,11 @@ def nothing_deleted(evidence: Evidence) -> Answer:
 
     Trials that lie far from their cell's median are counted and named, and stay.
     """
-    kept = {record["trial"] for record in evidence.records}
+    kept = {record.trial for record in evidence.records}
     dropped = sorted(kept ^ set(evidence.trials["trial"]))
     if dropped:
         return fired(f"on disk only, or in trials.csv only: {listed(dropped)}")
-    silent = [record["trial"] for record in evidence.invalid if not record.get("reason")]
+    silent = [record.trial for record in evidence.invalid if not record.reason]
     if silent:
         return fired(f"set aside without a reason: {listed(silent)}")
     aside = f"; {len(evidence.invalid)} set aside, each with its reason" if evidence.invalid else ""

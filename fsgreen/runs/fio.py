@@ -1,38 +1,26 @@
-"""JSON of fio 3 (`--output-format=json` or `json+`).
+"""Files of JSON that fio 3 wrote (`workloads.command.fio_json`), imported.
 
-One document, which notes of fio may precede and its readable text may follow; `jobs` has an entry a
-job, or one a group with `group_reporting`. Jobs of one `groupid` run at the same time, those of
-others before or after. For `read`, `write` and `trim`: `total_ios`, `io_bytes` (and `io_kbytes` in
-KiB), `runtime` in ms, `iops` and `bw_bytes` (B/s) over it, `clat_ns` with percentiles in ns. As in
-fio's own totals, the work of a group is over the longest `runtime` in it.
-Source: github.com/axboe/fio, stat.c (add_ddir_status_json) and HOWTO.rst (--status-interval writes
-one document after another, each from the start of the run). Before 3.0 (commit c12d597a) `io_bytes`
-was in KiB in some versions and `bw_bytes` and `clat_ns` did not exist: refused. A percentile is the
-middle of its bucket (plat_idx_to_val), which is 1/64 wide: all may lie below the minimum, or above
-the maximum. With `continue_on_error`, `total_err` counts operations that failed and are in
-`total_ios` all the same. `--client` writes `client_stats` in place of `jobs` (client.c): refused.
+One document, which notes of fio may precede and its readable text may follow. As in fio's own
+totals, the work of a group is over the longest `runtime` in it. A percentile is the middle of its
+bucket (plat_idx_to_val), which is 1/64 wide: all may lie below the minimum, or above the maximum.
+`--client` writes `client_stats` in place of `jobs` (client.c): refused.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, NoReturn
+from typing import Any
 
 from fsgreen.meters.files.text import Report, decode
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
+from fsgreen.workloads.command import fio_json
 
-DIRECTIONS = ("read", "write", "trim")
 QUANTILES = {"50.000000": "p50", "95.000000": "p95", "99.000000": "p99"}
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """fio's list where the job has none of its own: one that lacks some may have lost a line."""
-VERSION = re.compile(r"fio-(\d{1,3})\.\d+.*", re.DOTALL)
-START = re.compile(r"^\{", re.MULTILINE)
 BUCKET = 1 / 64
-ROUNDING = 1e-6
 SHORTEST_MS = 100
 """Lengths are whole ms: a shorter run's rates are wrong by more than one per cent."""
 
@@ -41,8 +29,8 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     """Read the groups of jobs of one run of fio; each is a run of its own."""
     found = _document(decode(data, report), report)
     try:
-        version = VERSION.fullmatch(found["fio version"])
-        if version is None or int(version[1]) < 3:
+        version = fio_json.version(found["fio version"])
+        if version is None or version < (3, 0):
             report.refuse(
                 f"this is of {found['fio version']}, which wrote other units",
                 "measure again with fio 3 or later",
@@ -56,7 +44,7 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
         jobs = sorted(found["jobs"], key=lambda job: int(job["groupid"]))
         groups = [list(group) for _, group in groupby(jobs, key=lambda job: int(job["groupid"]))]
         runs = [_run(group, report) for group in groups]
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except fio_json.MALFORMED as error:
         report.refuse(
             f"this is no output of fio: {type(error).__name__}: {error}",
             "fio JOBFILE --output-format=json --output=FILE",
@@ -70,45 +58,28 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
 
 def _document(text: str, report: Report) -> Mapping[str, Any]:
     """Return the one JSON document of a text."""
-    start = START.search(text)
-    if start is None:
-        report.refuse("no line begins a JSON document", "give the output of --output-format=json")
-
-    def constant(name: str) -> NoReturn:
-        raise ValueError(f"{name} is no number")
-
     try:
-        decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=constant)
-        found, end = decoder.raw_decode(text, start.start())
+        found = list(fio_json.documents(text))
     except (ValueError, RecursionError) as error:
         report.refuse(f"this is no JSON: {error}", "give the output as fio wrote it")
-    if START.search(text, end):
+    if not found:
+        report.refuse("no line begins a JSON document", "give the output of --output-format=json")
+    if len(found) > 1:
         report.refuse(
             "it holds several documents: runs after each other, or one run again and again as "
             "--status-interval writes it",
             "give each run a file of its own, and leave --status-interval out",
         )
-    for place, where in ((text[: start.start()], "before"), (text[end:], "after")):
+    [(document, start, end)] = found
+    for place, where in ((text[:start], "before"), (text[end:], "after")):
         if place.strip():
             report.tell(f"{len(place.strip().splitlines())} lines {where} the JSON were left out.")
-    return dict(found)
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, unless it says two things of one name."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found and found[key] != value:
-            raise ValueError(f"'{key}' stands twice, with different values")
-        found[key] = value
-    return found
+    return document
 
 
 def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
     names = list(dict.fromkeys(str(job["jobname"]) for job in jobs))
-    wrong = [
-        str(job["jobname"]) for job in jobs if job["error"] != 0 or job.get("total_err", 0) != 0
-    ]
+    wrong = [str(job["jobname"]) for job in fio_json.failures(jobs)]
     if wrong:
         report.refuse(f"fio met errors in {', '.join(wrong)}", "mend the job and run it again")
     if any("mixed" in job for job in jobs):
@@ -116,7 +87,7 @@ def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
             "its directions are mixed into one by unified_rw_reporting",
             "run it again without unified_rw_reporting",
         )
-    parts = [job[way] for job in jobs for way in DIRECTIONS if _busy(job[way])]
+    parts = [job[way] for job in jobs for way in fio_json.DIRECTIONS if fio_json.busy(job[way])]
     if not parts:
         report.refuse(f"{'+'.join(names)} did no I/O", "give the output of a whole run")
     for part in parts:
@@ -137,24 +108,11 @@ def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
     return Run("+".join(names), values)
 
 
-def _busy(part: Mapping[str, Any]) -> bool:
-    return bool(part["total_ios"] != 0 or part["io_bytes"] != 0 or part["runtime"] != 0)
-
-
 def _check(part: Mapping[str, Any], report: Report) -> None:
     """Refuse a part whose numbers contradict each other."""
-    ios, moved_b, runtime_ms = (part[key] for key in ("total_ios", "io_bytes", "runtime"))
-    whole = all(type(value) is int and 0 <= value < 2**63 for value in (ios, moved_b, runtime_ms))
-    sound = (
-        whole
-        and runtime_ms > 0
-        and abs(part["iops"] - 1000 * ios / runtime_ms) <= ROUNDING * (1 + 1000 * ios / runtime_ms)
-        and part["bw_bytes"] == 1000 * moved_b // runtime_ms
-        and part["io_kbytes"] == moved_b // 1024
-    )
-    if whole and 0 < runtime_ms < SHORTEST_MS:
-        report.refuse(f"it ran for {runtime_ms} ms, known to one", "let it run for longer")
-    if not sound:
+    if fio_json.counted(part) and 0 < part["runtime"] < SHORTEST_MS:
+        report.refuse(f"it ran for {part['runtime']} ms, known to one", "let it run for longer")
+    if not fio_json.consistent(part):
         report.refuse(
             "total_ios, io_bytes, runtime, iops and bw_bytes contradict each other",
             "give the output as fio 3 wrote it",

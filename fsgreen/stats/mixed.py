@@ -21,6 +21,9 @@ WILD_LEVEL = 0.15
 before pooling. Over a cell that scatters twice as much as five others, intervals cover 92 % at
 least and a family of comparisons errs in 7 % at most (docs/statistics.md)."""
 
+ROUNDING = 1e-9
+"""Degrees of freedom that are none."""
+
 WILD = "one of the two cells scatters more than the rest"
 
 
@@ -128,7 +131,8 @@ def _wild(
     squares = np.bincount(of_cell, left**2)
     with np.errstate(divide="ignore", invalid="ignore"):
         rest = (squares.sum() - squares) / (degrees.sum() - degrees)
-        excess = squares / degrees / rest
+        # The only trial of a cell is what its mean is: it scatters by rounding alone.
+        excess = np.where(degrees > ROUNDING, squares / degrees / rest, 0.0)
     return distributions.f.sf(excess, degrees, degrees.sum() - degrees) < WILD_LEVEL
 
 

@@ -1,16 +1,22 @@
-"""Workloads: what runs in a trial. `load_workload` gives one, `names` lists them."""
+"""Workloads: what runs in a trial. `load_workload` gives one, `names` lists those that ship."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
-from fsgreen.errors import unknown
-from fsgreen.workloads.base import Outcome, Workload
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.workloads import driver
+from fsgreen.workloads.base import Outcome, Workload, WorkloadFailed
+from fsgreen.workloads.command import CommandWorkload
+from fsgreen.workloads.driver import GROUP
+from fsgreen.workloads.together import Together
 from fsgreen.workloads.wml import WmlWorkload
 
-__all__ = ["Outcome", "Workload", "load_workload", "names", "summary"]
+__all__ = ["GROUP", "Outcome", "Workload", "WorkloadFailed", "load_workload", "names", "summary"]
 
 _PERSONALITIES = Path(__file__).parent / "personalities"
 
@@ -28,28 +34,65 @@ def summary(name: str) -> str:
 
 
 def load_workload(
-    name: str, scale: float = 1.0, variables: Mapping[str, object] | None = None
+    name: str,
+    scale: float = 1.0,
+    levels: Mapping[str, Any] | None = None,
+    declared: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Workload:
     """Return a workload at a scale.
 
     Parameters
     ----------
     name : str
-        One of `names()`, or the path of a text of your own, which ends in `.f`.
+        One of `names()`, one that is declared, an entry point of `driver.GROUP`, or the path of a
+        text of your own, which ends in `.f`.
     scale : float
         Share of the published size: of the number of files (their sizes stay), or, where there
         are always ten files as in `oltp`, of their size.
-    variables : mapping of str to object, optional
-        Values of further variables of its text: `readers` of `sequential-readers`, say.
+    levels : mapping, optional
+        Levels of the factors of workloads, by name; None is not set. A text gets those that are
+        set as variables: `readers` of `sequential-readers`, say.
+    declared : mapping, optional
+        Workloads that a study declares, by name: a `command` with its `reader`, a `driver` with its
+        `options`, or the names of several that run `together`.
 
     Raises
     ------
     FsgreenError
         If there is no such workload, or the scale is not above 0.
     """
+    levels, declared = levels or {}, declared or {}
     if name.endswith(".f") and Path(name).is_file():
-        return WmlWorkload(Path(name).stem, Path(name), scale, variables)
-    file = _PERSONALITIES / f"{name}.f"
-    if name not in names():
-        raise unknown("workload", name, names(), where=_PERSONALITIES)
-    return WmlWorkload(name, file, scale, variables)
+        return WmlWorkload(Path(name).stem, Path(name), scale, _set(levels))
+    if name in names():
+        if name in declared:
+            raise FsgreenError(
+                f"a workload '{name}' comes with fsgreen already",
+                where=f"workloads.{name} of the study",
+                next_step="give yours another name",
+            )
+        return WmlWorkload(name, _PERSONALITIES / f"{name}.f", scale, _set(levels))
+    if name in declared:
+        return _declared(name, declared, scale, levels)
+    others = [found.name for found in entry_points(group=driver.GROUP)]
+    if name in others:
+        return driver.driven(name, name, scale, levels)
+    raise unknown("workload", name, [*names(), *declared, *others], where=_PERSONALITIES)
+
+
+def _declared(
+    name: str, declared: Mapping[str, Mapping[str, Any]], scale: float, levels: Mapping[str, Any]
+) -> Workload:
+    entry = declared[name]
+    if "command" in entry:
+        return CommandWorkload(name, entry, scale, levels)
+    if "driver" in entry:
+        return driver.driven(name, entry["driver"], scale, levels, entry.get("options"))
+    others = {other: entry for other, entry in declared.items() if other != name}
+    return Together(
+        name, [load_workload(part, scale, levels, others) for part in entry["together"]]
+    )
+
+
+def _set(levels: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: level for name, level in levels.items() if level is not None}

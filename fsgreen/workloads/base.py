@@ -5,9 +5,16 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pandas as pd
+
+from fsgreen.errors import FsgreenError
+from fsgreen.trial import Phase, WorkSummary
+
+
+class WorkloadFailed(FsgreenError):
+    """A run that cannot be told from: its trial does not count, and runs again."""
 
 
 @dataclass(frozen=True)
@@ -16,37 +23,51 @@ class Outcome:
 
     Attributes
     ----------
-    phases : list of (str, float, float)
-        Name, start and end of `warmup` and `measure`, in seconds of `time.monotonic()`.
+    phases : list of Phase
+        `warmup` and `measure`, in seconds of `time.monotonic()`.
     ops : DataFrame
         One row for each second of the measured interval: `time_s` (its end), `duration_s`,
         `work_ops`, `read_b`, `write_b`.
     latency : DataFrame
         Non-empty histogram buckets of the operations that count as work: `process`, `thread`,
         `flowop`, `operation`, `lower_ns`, `upper_ns` (itself outside), `work_ops`.
-    summary : dict
-        `duration_s`, `work_ops`, `throughput_ops_s`, `read_b`, `write_b`, `errors` (a count for
-        each errno name), `skipped` (operations for which there was no file), `partial`, `reason`
-        (why it is partial), `cost` (`user_s`, `system_s`, `voluntary_switches`,
-        `involuntary_switches` of the workload within the measured interval, `user_us_per_op`,
-        `system_us_per_op`), `variables`, `engine`, `seed`, `notes` (what was asked for and could
-        not be done).
+    summary : WorkSummary
+        The measured interval in numbers.
     """
 
-    phases: list[tuple[str, float, float]]
+    phases: list[Phase]
     ops: pd.DataFrame
     latency: pd.DataFrame
-    summary: dict[str, Any]
+    summary: WorkSummary
 
 
+LATENCY_COLUMNS = ("process", "thread", "flowop", "operation", "lower_ns", "upper_ns", "work_ops")
+
+
+def refuse_full(summary: WorkSummary, name: str, directory: Path) -> None:
+    """Raise FsgreenError where operations failed because the file system is full."""
+    full = summary.errors.get("ENOSPC", 0)
+    if full:
+        raise FsgreenError(
+            f"the file system is full: {full} operations of {name} failed",
+            where=directory,
+            next_step="choose a smaller scale, a shorter run or a larger file system",
+        )
+
+
+@runtime_checkable
 class Workload(Protocol):
-    """Work to measure. `prepare` and `run` belong together through directory and seed."""
+    """Work to measure. `prepare` and `run` belong together through directory and seed.
+
+    One that offers events has `events() -> Mapping[str, Callable[[], None]]` as well
+    (`campaign.events`).
+    """
 
     name: str
 
     @property
     def size_b(self) -> int:
-        """Bytes of the files at this scale."""
+        """Bytes of the files at this scale; 0 where that is not known."""
         ...
 
     def text_sha256(self) -> str:
@@ -107,5 +128,7 @@ class Workload(Protocol):
         ------
         FsgreenError
             If the files are not as prepared, the disk is full, or the engine fails.
+        WorkloadFailed
+            If what it did cannot be told, so that this trial alone does not count.
         """
         ...

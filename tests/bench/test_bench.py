@@ -19,6 +19,8 @@ from fsgreen.trace.powerfile import PowerFile
 from fsgreen.trial import read_trial
 from tests.patience import wait_for
 
+pytestmark = pytest.mark.alone
+
 needs_compiler = pytest.mark.skipif(
     shutil.which("cc") is None, reason="no C compiler: apt-get install gcc"
 )

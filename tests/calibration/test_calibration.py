@@ -25,6 +25,8 @@ from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, power
 from fsgreen.meters.modelled.fit import fit
 
+pytestmark = pytest.mark.alone
+
 PACE_S = 0.03
 CORES = 4
 # The package gives its function of the same name.

@@ -13,6 +13,8 @@ from fsgreen.meters import HostSampler
 from fsgreen.meters.modelled.activity import activity
 from tests.patience import wait_for
 
+pytestmark = pytest.mark.alone
+
 SEED = 1
 TRIES = 10
 ORPHAN = """

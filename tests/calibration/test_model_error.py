@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic
 
 from fsgreen import trial
 from fsgreen.calibration import model_error
@@ -62,18 +63,9 @@ def write(folder, name, workload, order, extra_w=0.0):
     writer = trial.TrialWriter(folder, name)
     writer.write_table("power", power)
     writer.write_table("host", pd.DataFrame({"time_s": seconds, **host}))
-    writer.keep(
-        {
-            "trial": name,
-            "cell": {"workload": workload},
-            "block": 1,
-            "order": order,
-            "plan_hash": "none",
-            "meters": METERS,
-            "phases": [{"name": "measure", "start_s": 5.0, "end_s": 35.0}],
-            "exit": "ok",
-        }
-    )
+    phases = [{"name": "measure", "start_s": 5.0, "end_s": 35.0}]
+    cell = {"workload": workload}
+    writer.keep(synthetic.record(trial=name, cell=cell, order=order, meters=METERS, phases=phases))
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 
 from fsgreen import design, testbeds
 from fsgreen.campaign import drive, fitting
+from fsgreen.trial import Phase, WorkSummary
 from fsgreen.workloads import Outcome
 
 PHASES = {"idle_s": 1.2, "warmup_s": 0.2, "measure_s": 3.0, "settle_limit_s": 30.0}
@@ -57,10 +58,8 @@ class ScriptedWorkload:
         summary: dict[str, Any] = {
             "duration_s": end_s - start_s,
             "work_ops": 300,
-            "throughput_ops_s": 300 / (end_s - start_s),
             "partial": cut,
             "errors": {},
-            "cost": {"user_s": 0.0, "system_s": 0.0},
         }
         self._behave(summary)
         ops = pd.DataFrame(
@@ -83,8 +82,8 @@ class ScriptedWorkload:
                 "work_ops": [300],
             }
         )
-        phases = [("warmup", begin_s, start_s), ("measure", start_s, end_s)]
-        return Outcome(phases=phases, ops=ops, latency=latency, summary=summary)
+        phases = [Phase("warmup", begin_s, start_s), Phase("measure", start_s, end_s)]
+        return Outcome(phases, ops, latency, WorkSummary(**summary))
 
 
 @pytest.fixture
@@ -111,6 +110,7 @@ def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[dict[str, Any
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try trials that must count as often as a machine may stand still."""
     monkeypatch.setattr(drive, "ATTEMPTS", 20)
+    monkeypatch.setattr(drive, "COPIES", 20)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
 def having(plan: Plan, **levels: str) -> Plan:
     """The plan with these levels in all of its cells."""
-    trials = [replace(each, cell=replace(each.cell, **levels)) for each in plan.trials]
+    trials = [replace(each, cell=each.cell.but(**levels)) for each in plan.trials]
     return replace(plan, trials=tuple(trials))
 
 

@@ -14,6 +14,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.newest import Newest
 from fsgreen.meters.core.readings import Readings
 
+pytestmark = pytest.mark.alone
+
 BAND_W, IDLE_S, LIMIT_S = 110.0, 5.0, 60.0
 STEP_S = 0.5
 
@@ -45,9 +47,6 @@ class Scripted:
     def latest_w(self, name: str, since_s: float) -> float | None:
         return self._recent.latest_w(since_s)
 
-    def total_w(self, since_s: float) -> float | None:
-        return self._recent.latest_w(since_s)
-
     def since(self, name: str, time_s: float) -> Readings:
         return self._recent.since(time_s)
 
@@ -58,7 +57,7 @@ def settle(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scripted], Any]:
 
     def run(capture: Scripted) -> Any:
         monkeypatch.setattr(settling, "time", capture)
-        return settling.settle(capture, BAND_W, IDLE_S, LIMIT_S)  # type: ignore[arg-type]
+        return settling.settle(capture, ["system"], BAND_W, IDLE_S, LIMIT_S)  # type: ignore[arg-type]
 
     return run
 

@@ -15,6 +15,8 @@ from fsgreen.design import Cell
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.simdisk import PROGRAM
 
+pytestmark = pytest.mark.alone
+
 SIZE_B = 128 << 20
 READERS = "sequential-readers"
 
@@ -108,18 +110,18 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     monkeypatch.setattr(checks, "HARNESS_LIMIT_PERCENT", 50)  # of less than a second
     with testbeds.open_testbed("simdisk", size_b=SIZE_B) as bed:
         done = campaign.run(plan, "demo", testbed=bed, meters=[simdisk.DISK])
-    found = {one.record["cell"]["disk"]: one for one in trial.list_trials(done.folder)}
+    found = {one.record.cell["disk"]: one for one in trial.list_trials(done.folder)}
     assert found.keys() == {"wd200bb", "ddys-t36950n"}
     assert done.identity()["idle_bands_w"].keys() == found.keys()
     for disk, one in found.items():
         one.verify()
         record = one.record
-        assert record["boundary"] == "modelled"
-        assert record["workload"]["finished"] is True
-        assert record["workload"]["read_b"] == 16 << 20
-        assert record["mount"]["simulated"]["disk"] == disk
-        assert record["mount"]["queue_depth"] == record["cell"]["queue_depth"]
-        seen = record["simulated"]
+        assert record.boundary == "modelled"
+        assert record.work.finished is True
+        assert record.work.read_b == 16 << 20
+        assert record.mount["simulated"]["disk"] == disk
+        assert record.mount["queue_depth"] == record.cell["queue_depth"]
+        seen = record.simulated
         assert seen["timing"]["requests"] > 0
         assert seen["server_user_s"] + seen["server_system_s"] > 0
         parts_j = seen["parts_j"]["disk"]
@@ -129,4 +131,4 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
         power = one.table("power")
         within = power[power["time_s"].between(measure.start_s, measure.end_s)]["power_w"]
         assert within.min() <= mean_w <= power["power_w"].max()
-        assert {check["rule"] for check in record["checks"]} >= {7, 8, 9, 10, 11, 13, 16, 20, 40}
+        assert {check.rule for check in record.checks} >= {7, 8, 9, 10, 11, 13, 16, 20, 40}

@@ -16,6 +16,8 @@ from fsgreen.campaign import drive, fitting
 from fsgreen.errors import FsgreenError
 from fsgreen.preflight import Finding
 
+pytestmark = pytest.mark.alone
+
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
 
@@ -58,7 +60,7 @@ def test_a_campaign_older_than_the_texts_goes_on_and_records_them(
     trial.write_json(begun.folder / "campaign.json", identity)
     (found,) = trial.list_trials(campaign.run(single, "demo", testbed=bed).folder)
     workload = fitting.load_workload(plan.trials[0].cell["workload"])
-    assert found.record["workload_sha256"] == workload.text_sha256()
+    assert found.record.workload_sha256 == workload.text_sha256()
 
 
 def test_an_edit_in_the_middle_of_a_trial_costs_that_trial(
@@ -74,7 +76,7 @@ def test_an_edit_in_the_middle_of_a_trial_costs_that_trial(
     with pytest.raises(FsgreenError, match="1 of 1 trials broke a rule"):
         campaign.run(replace(plan, trials=plan.trials[:1]), "demo", testbed=bed)
     (found,) = trial.list_invalid(campaign.Campaign("demo").folder)
-    assert "rule 9: text of the workload changed: " in found.record["reason"]
+    assert "rule 9: text of the workload changed: " in found.record.reason
 
 
 def test_the_preflight_table_of_each_start_is_kept_and_another_one_is_no_other_campaign(

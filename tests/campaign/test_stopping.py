@@ -51,7 +51,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
     def run(name: str, plan: Plan, act: Act = lambda planned: None) -> list[str]:
         order: list[str] = []
 
-        def run_trial(bench: Any, planned: PlannedTrial) -> str | None:
+        def run_trial(context: Any, planned: PlannedTrial) -> str | None:
             order.append(planned.trial)
             reason = act(planned)
             if reason is None:
@@ -60,7 +60,8 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
             return reason
 
         monkeypatch.setattr(drive, "run_trial", run_trial)
-        monkeypatch.setattr(drive, "_prepare_bench", lambda *given: SimpleNamespace())
+        here = SimpleNamespace(campaign=campaign.Campaign(name), plan=plan)
+        monkeypatch.setattr(drive, "_context", lambda *given, **named: here)
         testbed = SimpleNamespace(device_name=None, simulator=lambda: None, describe=dict)
         campaign.run(plan, name, testbed=testbed)  # type: ignore[arg-type]
         return order
@@ -146,7 +147,7 @@ def test_a_trial_that_never_counts_holds_back_what_it_would_decide(
     def refuse(planned: PlannedTrial) -> str | None:
         return "rule 10: busy" if planned.trial == bad else None
 
-    with pytest.raises(FsgreenError, match=f"1 of 9 trials broke a rule 3 times: {bad}"):
+    with pytest.raises(FsgreenError, match=f"1 of 9 trials broke a rule each time: {bad}"):
         measure("demo", plan, refuse)
     least = [planned.trial for planned in plan.trials if planned.block <= LEAST]
     assert sorted(names("demo")) == sorted(set(least) - {bad})
@@ -168,7 +169,7 @@ def test_a_machine_on_which_nothing_counts_does_not_cost_days(
         bad = planned.trial != many.trials[some].trial
         return "rule 9: speed of a core -50.0 %" if bad else None
 
-    with pytest.raises(FsgreenError, match="10 trials in a row broke a rule 3 times: b04-002"):
+    with pytest.raises(FsgreenError, match="10 trials in a row broke a rule each time: b04-002"):
         measure("demo", many, now_and_then)
     assert len(set(tried)) == some + 1 + drive.IN_A_ROW
     assert len(names("demo")) == 1

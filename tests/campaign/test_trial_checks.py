@@ -1,5 +1,6 @@
 """A rule that cannot fire protects nobody: each is shown firing and not firing."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,13 +10,13 @@ from traces import INFO
 from fsgreen import audit
 from fsgreen.campaign import checks
 from fsgreen.testbeds import DeviceState, Mount
-from fsgreen.trace import MeterTrace
-from fsgreen.trial import Phase
+from fsgreen.trace import MeterEnergy, MeterTrace, meter_energy
+from fsgreen.trial import Event, Flush, Phase, WorkSummary
 
 MEASURE = Phase("measure", 10.0, 20.0)
 
 
-def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, MeterTrace]:
+def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, MeterEnergy]:
     times = [float(second) for second in range(5, 26) if second not in missing]
     readings = pd.DataFrame(
         {
@@ -28,7 +29,8 @@ def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, Me
             "quality": "ok",
         }
     )
-    return {"system": MeterTrace.of(readings, INFO, [(MEASURE.start_s, MEASURE.end_s)])}
+    reduced = MeterTrace.of(readings, INFO, [MEASURE.span_s])
+    return {"system": meter_energy("system", INFO, reduced, MEASURE.span_s)}
 
 
 def host(user_s_per_s: float, steal_s_per_s: float = 0.0) -> pd.DataFrame:
@@ -145,10 +147,10 @@ def test_rule_9_fires_when_a_bound_is_asked_for_and_the_speed_was_not_read() -> 
 
 
 def test_rule_12_says_what_was_flushed_after_the_measured_interval() -> None:
-    found = checks.check_flush(3 * 2**20, 2**20, 0.25)
+    found = checks.check_flush(Flush(3 * 2**20, 2**20), 0.25)
     assert found.detail.startswith("2.0 MiB of dirty pages")
     assert "0.25 s" in found.detail
-    assert "0.0 MiB" in checks.check_flush(0, 2**20, 0.1).detail, "others wrote meanwhile"
+    assert "0.0 MiB" in checks.check_flush(Flush(0, 2**20), 0.1).detail, "others wrote meanwhile"
 
 
 def test_rule_9_fires_when_the_machine_changed_in_mid_trial_or_since_the_first_one() -> None:
@@ -206,20 +208,29 @@ def test_rule_14_fires_on_zero_watts_under_load() -> None:
 
 
 def test_rule_16_fires_when_the_constant_error_weighs_too_much() -> None:
-    assert checks.check_budget(power(100.0), 2.0).ok
-    assert not checks.check_budget(power(10.0), 2.0).ok
+    assert checks.check_budget(power(100.0)["system"], 2.0).ok
+    assert not checks.check_budget(power(10.0)["system"], 2.0).ok
 
 
 def test_rule_20_fires_on_a_costly_harness_and_on_work_that_is_not_whole() -> None:
     assert checks.check_harness(1.0).ok
     assert not checks.check_harness(6.0).ok
-    whole = {"work_ops": 10, "partial": False, "errors": {}}
+    whole = WorkSummary(duration_s=60.0, work_ops=10)
     assert checks.check_workload(whole).ok
-    assert not checks.check_workload({**whole, "partial": True}).ok
-    assert not checks.check_workload({**whole, "work_ops": 0}).ok
-    unfinished = {**whole, "finished": False, "duration_s": 60.0}
+    assert not checks.check_workload(replace(whole, partial=True)).ok
+    assert not checks.check_workload(replace(whole, work_ops=0)).ok
+    unfinished = replace(whole, finished=False)
     assert "not all done within 60.0 s" in checks.check_workload(unfinished).detail
     assert not checks.check_workload(unfinished).ok
-    assert checks.check_workload({**whole, "finished": True}).ok
-    assert checks.check_workload({**whole, "finished": None}).ok
-    assert "EIO" in checks.check_workload({**whole, "errors": {"EIO": 1}}).detail
+    assert checks.check_workload(replace(whole, finished=True)).ok
+    assert "EIO" in checks.check_workload(replace(whole, errors={"EIO": 1})).detail
+
+
+def test_rule_20_fires_on_an_event_that_was_not_done_or_fell_outside_of_its_phase() -> None:
+    """A cable that came out after the work tells nothing of the work without it."""
+    done = Event("cable_out", "measure", 3.0, 13.0, 13.1)
+    assert checks.check_events([done], [MEASURE]).ok
+    assert "3.000 s" in checks.check_events([done], [MEASURE]).detail
+    assert not checks.check_events([replace(done, start_s=20.5, end_s=20.6)], [MEASURE]).ok
+    assert not checks.check_events([replace(done, fault="no cable")], [MEASURE]).ok
+    assert not checks.check_events([done], []).ok

@@ -15,6 +15,8 @@ from fsgreen.campaign import drive
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 
+pytestmark = pytest.mark.alone
+
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
 
@@ -40,7 +42,7 @@ def of_cells(plan: Plan, *cells: Cell, **bounds: float) -> Plan:
 
 
 def checks_of(found: trial.Trial) -> dict[int, str]:
-    return {check["rule"]: check["detail"] for check in found.record["checks"] if check["ok"]}
+    return {check.rule: check.detail for check in found.record.checks if check.ok}
 
 
 class Cached:
@@ -70,7 +72,7 @@ def test_a_cache_in_another_state_does_not_count_and_is_not_worked_on(
     with pytest.raises(FsgreenError, match="broke a rule"):
         campaign.run(of_cells(plan, cell), "demo", testbed=Cached(bed, share))  # type: ignore[arg-type]
     reasons = {
-        found.record["reason"] for found in trial.list_invalid(campaign.Campaign("demo").folder)
+        found.record.reason for found in trial.list_invalid(campaign.Campaign("demo").folder)
     }
     assert len(reasons) == 1
     assert reasons.pop().startswith(f"rule 7: {cache}: 50.0 % of the files' bytes in memory")
@@ -92,7 +94,7 @@ def test_a_machine_that_became_slower_does_not_count(
     bounded = of_cells(plan, plan.baseline, speed_percent=5)
     with pytest.raises(FsgreenError, match="broke a rule"):
         campaign.run(bounded, "demo", testbed=bed)
-    reason = trial.list_invalid(campaign.Campaign("demo").folder)[0].record["reason"]
+    reason = trial.list_invalid(campaign.Campaign("demo").folder)[0].record.reason
     told = "rule 9: speed of a core -50.0 % against the campaign's first audit"
     assert told in reason.split("; ")
 
@@ -123,11 +125,11 @@ def test_warm_and_aged_are_made_verified_and_in_the_record_and_the_tables(
     plain, changed = trial.list_trials(campaign.Campaign("demo").folder)
     assert checks_of(plain)[7].startswith("cold: 0.0 %")
     assert checks_of(plain)[8].startswith("initial")
-    assert "cache" not in plain.record["cell"]
+    assert "cache" not in plain.record.cell
     assert checks_of(changed)[7].startswith("warm: 100.0 %")
     assert checks_of(changed)[8].startswith("aged: ")
-    assert changed.record["cell"]["device"] == "aged"
-    assert changed.record["mount"]["fragmentation"]
+    assert changed.record.cell["device"] == "aged"
+    assert changed.record.mount["fragmentation"]
     reduce.write("demo")
     trials = reduce.read_table("demo", "trials")
     assert trials["cache"].tolist() == ["cold", "warm"]

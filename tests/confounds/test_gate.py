@@ -279,4 +279,4 @@ def test_the_probe_of_several_disks_was_of_the_last(tmp_path, monkeypatch):
     assert confounds.probed_place("small") == {}
     plan = synthetic_readers.make_plan("quick", blocks=2)
     synthetic_readers.write_raw("disks", plan)
-    assert confounds.probed_place("disks") == {"disk": plan.cells[-1].disk, "partition": 1}
+    assert confounds.probed_place("disks") == {"disk": plan.cells[-1]["disk"], "partition": 1}

@@ -181,6 +181,14 @@ def run_engine(checkout: Path, *arguments: str, fits: bool = True) -> list[str]:
     return names
 
 
+def test_without_a_wheel_and_without_cargo_the_error_says_what_to_install(checkout: Path) -> None:
+    program(checkout / ".venv" / "bin" / "cargo", "exit 127")
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        run_engine(checkout)
+    assert b"needs cargo 1.85 or newer; here: none" in caught.value.stderr
+    assert b"rustup" in caught.value.stderr
+
+
 def same_source(checkout: Path) -> None:
     """Give the stand-in of the wheel the digest of the checkout, whose build.sh is another."""
     made_from = (checkout / ".venv" / "bin" / "dvc").read_text()

@@ -22,6 +22,8 @@ from fsgreen.meters.blocks.sources import paced, synthetic
 from fsgreen.meters.core.settings import Settings
 from tests.patience import listen, wait_for
 
+pytestmark = pytest.mark.alone
+
 ENTRY = {
     "name": "ssd",
     "driver": "blocks",

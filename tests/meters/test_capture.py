@@ -19,6 +19,8 @@ from fsgreen.meters.wattsup.emulator import Emulator
 from tests.emulated import wattsup
 from tests.patience import until_calm, wait_for
 
+pytestmark = pytest.mark.alone
+
 PACE_S = 0.05
 
 

@@ -12,6 +12,8 @@ from fsgreen.meters.wattsup.driver import DRIVER
 from fsgreen.meters.wattsup.packets import parse
 from tests.emulated import wattsup
 
+pytestmark = pytest.mark.alone
+
 PACE_S = 0.05
 
 

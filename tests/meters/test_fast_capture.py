@@ -21,6 +21,8 @@ from fsgreen.meters.core.rawtrace import write_parsed
 from tests.emulated import wattsup
 from tests.patience import wait_for
 
+pytestmark = pytest.mark.alone
+
 ACCURACY = {"gain_error": 0.01, "constant_error_w": 0.01, "source": "test"}
 
 

@@ -47,7 +47,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
     monkeypatch.setattr(paths, "notebooks", lambda: tmp_path)
     files = {
-        "fsgreen/__init__.py": "",
+        "fsgreen/__init__.py": "def open():\n    from fsgreen import apart",
         "fsgreen/near/__init__.py": "def f():\n    from fsgreen import far",
         "fsgreen/near/table.csv": "1",
         "fsgreen/near/other.csv": "1",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen import recommend
+from fsgreen import paths, recommend
 from fsgreen.analysis.configuration import parse
 from fsgreen.devices import mounts
 from fsgreen.recommend import inplace
@@ -15,6 +15,12 @@ from fsgreen.stacks import filesystems
 from fsgreen.testbeds import open_testbed
 
 SIZE_B = 160 << 20
+TOOLS = ("mkfs.ext4", "dumpe2fs", "tune2fs", "e2fsck", "losetup")
+
+
+if missing := [name for name in TOOLS if paths.program(name) is None]:
+    reason = f"needs {', '.join(missing)}: apt-get install e2fsprogs mount"
+    pytest.skip(reason, allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """A meter that recorded on its own: its readings must land in the right trial, or nowhere."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import synthetic
 import traces
 
-from fsgreen import reduce
+from fsgreen import reduce, trial
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Imported, Readings
@@ -20,7 +21,8 @@ IDLE_W, PULSE_W, WORK_W = 200.0, 60.0, 40.0
 MEASURED = (EPOCH_S + 10, EPOCH_S + 20)
 INFO = replace(traces.INFO, driver="hoboware", boundary="wall", constant_error_w=0.0)
 
-TABLE = f"power-hoboware-{INFO.serial}"
+NAME = f"hoboware_{INFO.serial}"
+ENERGY = f"energy_{NAME}_j"
 
 
 @pytest.fixture
@@ -51,15 +53,13 @@ def recorded(offset_s=0.0, drift_ppm=0.0):
 def test_energy_of_a_trial_is_its_own_whatever_the_meters_clock(campaign, offset_s, drift_ppm):
     for edges_s in patterns():
         campaign.note_pulses(edges_s)
-    fit, _ = attach("small", recorded(offset_s, drift_ppm))
-    rows = reduce.read_table("small", TABLE)
-    assert len(rows) == 4
-    row = rows.iloc[0]
-    budget_j = sum(row[f"error_{term}_j"] for term in ("quantisation", "edges", "clock"))
-    assert abs(row["energy_j"] - (IDLE_W + WORK_W) * 10) <= budget_j
-    assert fit.offset_s == pytest.approx(offset_s, abs=0.5)
-    assert row["boundary"] == "wall"
-    assert row["flaws"] != row["flaws"], "no flaw"
+    meter, _ = attach("small", recorded(offset_s, drift_ppm))
+    assert len(meter.energy) == 4
+    said = next(iter(meter.energy.values()))
+    budget_j = said.budget.quantisation_j + said.budget.edges_j + said.budget.clock_j
+    assert abs(said.energy_j - (IDLE_W + WORK_W) * 10) <= budget_j
+    assert meter.clock.offset_s == pytest.approx(offset_s, abs=0.5)
+    assert (said.boundary, said.flaws) == ("wall", ())
 
 
 def test_a_trial_whose_trace_is_flawed_has_a_row_that_says_so(campaign):
@@ -69,11 +69,11 @@ def test_a_trial_whose_trace_is_flawed_has_a_row_that_says_so(campaign):
     gap = recorded()
     power_w = gap.readings.power_w.copy()
     power_w[np.searchsorted(gap.readings.time_s, MEASURED[0] + 5)] = np.nan
-    attach("small", replace(gap, readings=replace(gap.readings, power_w=power_w)))
-    rows = reduce.read_table("small", TABLE)
-    assert len(rows) == 4
-    assert rows["energy_j"].isna().all()
-    assert rows["flaws"].str.len().gt(0).all()
+    meter, _ = attach("small", replace(gap, readings=replace(gap.readings, power_w=power_w)))
+    assert len(meter.energy) == 4
+    assert all(math.isnan(said.energy_j) and said.flaws for said in meter.energy.values())
+    reduce.write("small")
+    assert reduce.read_table("small", "trials")[ENERGY].isna().all()
 
 
 def test_a_second_meter_does_not_take_the_place_of_the_first(campaign):
@@ -85,7 +85,7 @@ def test_a_second_meter_does_not_take_the_place_of_the_first(campaign):
         attach("small", replace(other, info=replace(INFO, serial=serial)))[1].name
         for serial in ("21-14", "21-15", "?")
     }
-    assert files == {f"{TABLE[:-2]}{end}.csv" for end in ("-21-14", "-21-15", "")}
+    assert files == {f"energy-hoboware{end}.json" for end in ("_21_14", "_21_15", "")}
 
 
 def test_a_campaign_without_pulses_takes_no_foreign_power(campaign):
@@ -112,3 +112,47 @@ def test_a_damaged_record_of_pulses_is_named(campaign):
     (campaign.folder / "pulses.jsonl").write_text('{"edges": [1]}\n')
     with pytest.raises(FsgreenError, match="not a record of pulses"):
         attach("small", recorded())
+
+
+def test_an_attached_meter_has_columns_like_any_other_and_is_added_to_none(campaign):
+    """Its boundary is another one: the sum would be that of nothing."""
+    reduce.write("small")
+    before = reduce.read_table("small", "trials")
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    attach("small", recorded())
+    for found in trial.list_trials(campaign.folder):
+        found.verify()
+    reduce.write("small")
+    after = reduce.read_table("small", "trials")
+    assert after[list(before)].equals(before), "what was there stays"
+    assert after[ENERGY].tolist() == pytest.approx([10 * (IDLE_W + WORK_W)] * 4, rel=0.02)
+    assert set(after[f"boundary_{NAME}"]) == {"wall"}
+    assert set(after["boundary"]) == {"modelled"}
+
+
+def test_the_efficiency_is_over_an_attached_meter_where_the_study_says_so(tmp_path, monkeypatch):
+    """The joules of massie25 are those of a logger with a clock of its own."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    plan = replace(synthetic.make_plan(), efficiency={"boundary": "wall"})
+    synthetic.write_raw("small", plan)
+    with pytest.raises(FsgreenError, match="no meter has the boundary wall") as caught:
+        reduce.write("small")
+    assert "fsgreen attach" in caught.value.next_step
+    for edges_s in patterns():
+        Campaign("small").note_pulses(edges_s)
+    attach("small", recorded())
+    reduce.write("small")
+    rows = reduce.read_table("small", "trials")
+    assert set(rows["boundary"]) == {"wall"}
+    assert rows["energy_j"].equals(rows[ENERGY])
+    assert rows["efficiency_ops_j"].tolist() == pytest.approx((1000 / rows[ENERGY]).tolist())
+
+
+def test_energies_that_were_edited_are_refused(campaign):
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    _, file = attach("small", recorded())
+    file.write_text(file.read_text().replace('"boundary": "wall"', '"boundary": "cpu"'))
+    with pytest.raises(FsgreenError, match="not the file that was written"):
+        reduce.write("small")

@@ -17,8 +17,8 @@ def rewrite(tmp_path, monkeypatch):
         synthetic.write_raw("demo", plan)
         for found, text in zip(trial.list_trials(paths.raw("demo")), texts, strict=True):
             if text is not None:
-                record = {**found.record, "workload_sha256": text * 64}
-                trial.write_json(found.folder / "trial.json", record)
+                record = found.record.but(workload_sha256=text * 64)
+                trial.write_json(found.folder / "trial.json", record.to_json())
 
     return write
 

@@ -112,7 +112,7 @@ def test_a_foreign_folder_is_named(raw):
         ({"cell": {"workload": "oltp"}}, "not that of the plan"),
         ({"boundary": "wall"}, "rule 19"),
         ({"machine": {"kernel": "Linux 7"}}, "rule 9"),
-        ({"workload": {"work_ops": 1}}, "not whole"),
+        ({"workload": {"work_ops": 1, "duration_s": 10.0}}, "not whole"),
     ],
 )
 def test_what_differs_is_never_pooled(raw, changes, message):
@@ -149,9 +149,10 @@ def test_no_campaign(tmp_path, monkeypatch):
 def test_a_reader_that_finished_in_the_warm_up_is_the_first_of_them():
     """The whole campaign could not be reduced for it."""
     cell = {"readers": 3, "workload": "sequential-readers"}
-    threads = [{"ended_s": [2.0, None]}, {"ended_s": [1.0]}]
-    record = {"trial": "one", "cell": cell, "workload": {"threads": threads}}
-    found = finishes_of(Trial(Path("one"), record))
+    kind = {"process": "p", "thread": "t", "work_ops": [1, 1]}
+    threads = [{**kind, "ended_s": [2.0, None]}, {**kind, "ended_s": [1.0]}]
+    work = {"duration_s": 2.0, "work_ops": 3, "threads": threads}
+    found = finishes_of(Trial(Path("one"), synthetic.record(cell=cell, workload=work)))
     assert found["rank"].tolist() == [1, 2, 3]
     assert found["ended_s"].tolist() == pytest.approx([math.nan, 1.0, 2.0], nan_ok=True)
 

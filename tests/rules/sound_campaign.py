@@ -1,10 +1,10 @@
 """A synthetic campaign on which every rule is quiet: what its judges see. Never a result."""
 
-import copy
 from dataclasses import replace
 
 import pandas as pd
 import synthetic
+from synthetic import edited
 
 from fsgreen import reduce
 from fsgreen.analysis import standard
@@ -71,7 +71,7 @@ def make_evidence():
     trials = make_trials(plan)
     rows = trials.set_index("trial")
     records = [
-        make_record(record, number, rows.loc[record["trial"]])
+        make_record(record, number, rows.loc[record.trial])
         for number, record in enumerate(found.records)
     ]
     cells = cells_table(trials, plan.bounds)
@@ -82,8 +82,8 @@ def make_evidence():
         found,
         identity=identity,
         records=records,
-        invalid=[{**records[0], "exit": "invalid", "reason": "rule 10: others took 9 %"}],
-        audits={record["trial"]: {"start": AUDIT, "end": AUDIT} for record in records},
+        invalid=[edited(records[0], exit="invalid", reason="rule 10: others took 9 %")],
+        audits={record.trial: {"start": AUDIT, "end": AUDIT} for record in records},
         trials=trials,
         cells=cells,
         effects=effects.assign(model="mixed model", model_note=""),
@@ -126,22 +126,19 @@ def at_the_wall():
 
 def make_record(record, number, row):
     """A record as today's harness writes it: the nth trial, with the work of its row."""
-    record = copy.deepcopy(dict(record))
+    record = record.to_json()
     record["clock"] = {"monotonic_s": 30.0 * number, "unix_s": 1.8e9 + 30.0 * number}
-    record["workload"] |= {
+    record["workload"] = {
+        **record["workload"],
         "work_ops": int(row["work_ops"]),
         "variables": {"nthreads": 100},
         "threads": [{"process": "p", "thread": "worker", "work_ops": [100, 120]}],
     }
-    record["files"] |= {"power.raw": "0" * 64}
+    record["files"] = {**record["files"], "power.raw": "0" * 64}
     checks = [{"rule": rule, "ok": True, "detail": DETAILS.get(rule, "sound")} for rule in CHECKED]
-    return {
-        **record,
-        "mount": copy.deepcopy(MOUNT),
-        "boundary": "wall",
-        "meters": at_the_wall(),
-        "checks": checks,
-    }
+    return synthetic.record(
+        **{**record, "mount": MOUNT, "boundary": "wall", "meters": at_the_wall(), "checks": checks}
+    )
 
 
 def make_report():
@@ -165,8 +162,13 @@ def make_report():
 def with_record(evidence, place=0, **changes):
     """The evidence with one record changed."""
     records = list(evidence.records)
-    records[place] = {**records[place], **changes}
+    records[place] = edited(records[place], **changes)
     return replace(evidence, records=records)
+
+
+def with_work(evidence, **changes):
+    """The evidence with what the workload of the first record did changed."""
+    return with_record(evidence, workload={**evidence.records[0].to_json()["workload"], **changes})
 
 
 def with_states(evidence, **changes):
@@ -176,20 +178,21 @@ def with_states(evidence, **changes):
 
 def with_mounts(evidence, **changes):
     """The evidence with the mount of each record changed."""
-    records = [{**record, "mount": {**record["mount"], **changes}} for record in evidence.records]
+    records = [edited(record, mount={**record.mount, **changes}) for record in evidence.records]
     return replace(evidence, records=records)
 
 
 def with_check(evidence, rule, place=0):
     """The evidence with a check of one record failed."""
-    checks = [{**check, "ok": check["rule"] != rule} for check in evidence.records[place]["checks"]]
+    checks = evidence.records[place].to_json()["checks"]
+    checks = [{**check, "ok": check["rule"] != rule} for check in checks]
     return with_record(evidence, place, checks=checks)
 
 
 def without_checks(evidence, *rules):
     """The evidence as an older harness would have recorded it, which did not check these."""
     records = [
-        {**record, "checks": [check for check in record["checks"] if check["rule"] not in rules]}
+        record.but(checks=tuple(check for check in record.checks if check.rule not in rules))
         for record in evidence.records
     ]
     return replace(evidence, records=records)
@@ -198,8 +201,8 @@ def without_checks(evidence, *rules):
 def with_plan(evidence, **changes):
     """The evidence with another plan, which all its records are of."""
     plan = replace(evidence.plan, **changes)
-    records = [{**record, "plan_hash": plan.hash} for record in evidence.records]
-    invalid = [{**record, "plan_hash": plan.hash} for record in evidence.invalid]
+    records = [record.but(plan_hash=plan.hash) for record in evidence.records]
+    invalid = [record.but(plan_hash=plan.hash) for record in evidence.invalid]
     identity = {**evidence.identity, "plan_hash": plan.hash}
     return replace(evidence, plan=plan, records=records, invalid=invalid, identity=identity)
 

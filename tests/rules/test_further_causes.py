@@ -14,6 +14,7 @@ from sound_campaign import (
     with_record,
     with_states,
 )
+from synthetic import edited
 
 from fsgreen.rules.reporting import verdict_per_claim
 
@@ -35,10 +36,10 @@ def test_a_frugal_disk_idles_below_a_band_of_its_own(sound):
 def test_a_trial_that_ran_in_another_block_is_named(sound):
     """It would be compared with trials that are half an hour away."""
     first = sound.records[0]
-    late = with_record(sound, clock={**first["clock"], "unix_s": 1.9e9})
+    late = with_record(sound, clock={"monotonic_s": first.clock.monotonic_s, "unix_s": 1.9e9})
     found = answer(3, late)
     assert found.state == "fired"
-    assert f"1 of them apart from the rest of the block: {first['trial']}" in found.found
+    assert f"1 of them apart from the rest of the block: {first.trial}" in found.found
 
 
 def test_a_comparison_of_parts_of_a_disk_is_named_by_the_part(sound):
@@ -65,7 +66,7 @@ def test_a_trial_older_than_its_campaign_is_no_part_of_it(sound):
 @pytest.mark.parametrize("slow", ["start", "end"])
 def test_a_processor_that_was_slow_at_one_end_of_a_trial_fires(slow, sound):
     """A trial that began at half the speed and ended at the whole was measured in between."""
-    trial = sound.records[0]["trial"]
+    trial = sound.records[0].trial
     ends = {**sound.audits[trial], slow: {**sound_campaign.AUDIT, "speed_loops_s": 0.5e7}}
     found = answer(9, replace(sound, audits={**sound.audits, trial: ends}))
     assert found.state == "fired"
@@ -74,7 +75,7 @@ def test_a_processor_that_was_slow_at_one_end_of_a_trial_fires(slow, sound):
 
 def test_machines_that_differ_are_named_by_the_key(sound):
     other = {**sound_campaign.AUDIT, "kernel": "Linux 7"}
-    changed = {**sound.audits, sound.records[3]["trial"]: {"start": other, "end": other}}
+    changed = {**sound.audits, sound.records[3].trial: {"start": other, "end": other}}
     found = answer(9, replace(sound, audits=changed))
     assert found.state == "fired"
     assert "kernel" in found.found
@@ -100,9 +101,9 @@ def test_what_was_written_to_reach_a_state_is_no_other_way_to_mount(sound):
     ]
     for place, mount in enumerate(mounts):
         sound = with_record(sound, place, mount=mount)
-    records = [r if "state" in r["mount"] else {**r, "mount": mounts[1]} for r in sound.records]
+    records = [r if "state" in r.mount else r.but(mount=mounts[1]) for r in sound.records]
     assert answer(9, replace(sound, records=records)).state == "quiet"
-    records[0] = {**records[0], "mount": {**mounts[0], "state": {"name": "steady"}}}
+    records[0] = records[0].but(mount={**mounts[0], "state": {"name": "steady"}})
     assert answer(9, replace(sound, records=records)).state == "fired"
 
 
@@ -148,7 +149,7 @@ def test_file_systems_that_resisted_aging_are_named(level, cells, state, sound):
         for nth, name in enumerate(names)
     }
     records = [
-        {**r, "mount": {**r["mount"], "fragmentation": aged[r["cell"]["file_system"]]}}
+        r.but(mount={**r.mount, "fragmentation": aged[r.cell["file_system"]]})
         for r in sound.records
     ]
     found = answer(8, replace(sound, records=records))
@@ -221,7 +222,7 @@ def modelled(sound):
     meters = {
         name: {**m, "boundary": "modelled"} for name, m in sound_campaign.at_the_wall().items()
     }
-    records = [{**r, "boundary": "modelled", "meters": meters} for r in sound.records]
+    records = [edited(r, boundary="modelled", meters=meters) for r in sound.records]
     return replace(
         sound,
         identity={**sound.identity, "boundary": "modelled"},
@@ -280,7 +281,7 @@ def test_a_trial_that_counts_in_spite_of_a_failed_check_fires(number, sound):
 
 
 def test_raw_bytes_that_were_not_kept_fire(sound):
-    files = {k: v for k, v in sound.records[0]["files"].items() if k != "power.raw"}
+    files = {k: v for k, v in sound.records[0].files.items() if k != "power.raw"}
     assert "bytes were not kept" in answer(22, with_record(sound, files=files)).found
 
 
@@ -302,7 +303,7 @@ def test_what_ended_the_cells_is_told(sound):
 def test_a_campaign_that_ends_before_its_cells_do_has_whole_blocks(sound):
     """Rule 27 tells what was not reached; nothing is wrong with the order of what was (rule 3)."""
     five = retabled(sound, sound.trials[sound.trials["block"] <= 5])
-    records = [record for record in sound.records if record["block"] <= 5]
+    records = [record for record in sound.records if record.block <= 5]
     profile = replace(sound.plan.profile, blocks=5, most_blocks=10)
     bounds = {**sound.plan.bounds, "ci_half_width_percent": 1e-6}
     ended = with_plan(replace(five, records=records), profile=profile, bounds=bounds)

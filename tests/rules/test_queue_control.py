@@ -27,7 +27,7 @@ def test_the_queue_of_another_disk_is_no_control(sound):
     mounts = [{**sound_campaign.MOUNT, "queue_depth": depth} for depth in (1, 64)]
     two = queued(sound, *mounts)
     records = [
-        {**record, "cell": {**record["cell"], "disk": f"disk{record['mount']['queue_depth']}"}}
+        record.but(cell={**record.cell, "disk": f"disk{record.mount['queue_depth']}"})
         for record in two.records
     ]
     found = answer(40, replace(two, records=records))
@@ -40,8 +40,8 @@ def test_one_reader_with_the_queue_off_is_no_control_for_many(sound):
     mounts = [{**sound_campaign.MOUNT, "queue_depth": depth} for depth in (1, 64)]
     two = queued(sound, *mounts)
     alone = [
-        {**r, "workload": {**r["workload"], "variables": {"nthreads": 1}}}
-        if r["mount"]["queue_depth"] == 1
+        r.but(workload=replace(r.work, variables={"nthreads": 1}))
+        if r.mount["queue_depth"] == 1
         else r
         for r in two.records
     ]
@@ -51,7 +51,7 @@ def test_one_reader_with_the_queue_off_is_no_control_for_many(sound):
 def queued(sound, *mounts):
     """The campaign with trial after trial on the next of these mounts, as declared."""
     records = [
-        {**record, "mount": mount, "cell": {**record["cell"], "scheduler": mount["scheduler"]}}
+        record.but(mount=mount, cell={**record.cell, "scheduler": mount["scheduler"]})
         for record, mount in zip(sound.records, itertools.cycle(mounts), strict=False)
     ]
     return replace(sound, records=records)

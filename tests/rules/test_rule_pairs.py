@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sound_campaign
-from sound_campaign import retabled, with_check, with_plan, with_record
+from sound_campaign import retabled, with_check, with_plan, with_record, with_work
 
 from fsgreen import rules
 from fsgreen.analysis import effects
@@ -52,7 +52,7 @@ def a_block_in_the_order_of_the_declaration(sound):
 @breaks(4, "in block 3")
 def a_block_without_the_baseline(sound):
     base = sound.plan.baseline.label
-    kept = [r for r in sound.records if not (r["block"] == 3 and r["trial"].endswith(base))]
+    kept = [r for r in sound.records if not (r.block == 3 and r.trial.endswith(base))]
     return replace(sound, records=kept)
 
 
@@ -82,7 +82,7 @@ def a_device_that_was_not_restored(sound):
 @breaks(9, "50.0 % off its first speed")
 def a_processor_that_became_slower(sound):
     slow = {**sound_campaign.AUDIT, "speed_loops_s": 0.5e7}
-    return replace(sound, audits={**sound.audits, sound.records[0]["trial"]: both_ends(slow)})
+    return replace(sound, audits={**sound.audits, sound.records[0].trial: both_ends(slow)})
 
 
 @breaks(10, "governor ondemand")
@@ -100,7 +100,7 @@ def power_above_the_idle_band(sound):
 
 @breaks(12, "no phase for the flush")
 def no_flush(sound):
-    phases = [p for p in sound.records[0]["phases"] if p["name"] != "flush"]
+    phases = [p for p in sound.records[0].to_json()["phases"] if p["name"] != "flush"]
     return with_record(sound, phases=phases)
 
 
@@ -143,7 +143,7 @@ def two_boundaries(sound):
 
 @breaks(20, "not of one phase")
 def work_of_another_interval(sound):
-    return with_record(sound, workload={**sound.records[0]["workload"], "duration_s": 12.0})
+    return with_work(sound, duration_s=12.0)
 
 
 @breaks(21, "power_cycles")
@@ -258,8 +258,7 @@ def no_zone_declared(sound):
 @breaks(40, "no control with the queue off")
 def a_deep_queue_without_a_control(sound):
     records = [
-        {**record, "mount": {**sound_campaign.MOUNT, "queue_depth": 128}}
-        for record in sound.records
+        record.but(mount={**sound_campaign.MOUNT, "queue_depth": 128}) for record in sound.records
     ]
     return replace(sound, records=records)
 
@@ -267,7 +266,7 @@ def a_deep_queue_without_a_control(sound):
 @breaks(41, "6.5 times")
 def a_starved_reader(sound):
     threads = [{"process": "p", "thread": "reader", "work_ops": [20, 130]}]
-    return with_record(sound, workload={**sound.records[0]["workload"], "threads": threads})
+    return with_work(sound, threads=threads)
 
 
 @breaks(42, "30 of 30 trials are above the device")
@@ -290,7 +289,7 @@ def both_ends(audit):
 
 
 def flawed(sound, rule, detail):
-    row = {"trial": sound.records[0]["trial"], "rule": rule, "detail": detail}
+    row = {"trial": sound.records[0].trial, "rule": rule, "detail": detail}
     return replace(sound, power=pd.DataFrame([row]))
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
@@ -41,6 +42,7 @@ HEADER = json.dumps(
 
 @pytest.fixture
 def writer(tmp_path):
+    (tmp_path / "campaign").mkdir()
     writer = TrialWriter(tmp_path / "campaign", "b0-ext4")
     (writer.folder / "power.raw").write_text(f"{HEAD}{HEADER}\n")
     return writer
@@ -55,7 +57,7 @@ def complete(writer, finish="keep"):
     ops = {"time_s": [2.0, 3.0], "duration_s": [1.0, 0.5], "work_ops": [300, 100]}
     writer.write_table("ops", pd.DataFrame(ops | {"read_b": [0, 0], "write_b": [0, 0]}))
     phases = [{"name": "measure", "start_s": 1.0, "end_s": 3.0}]
-    return getattr(writer, finish)({"trial": "b0-ext4", "phases": phases, "exit": "ok"})
+    return getattr(writer, finish)(synthetic.record(trial="b0-ext4", phases=phases))
 
 
 def test_readings_appear_as_the_trace_grows(writer):

@@ -10,8 +10,11 @@ import psutil
 import pytest
 
 from fsgreen.errors import FsgreenError
-from fsgreen.workloads import engine
+from fsgreen.workloads import process
+from fsgreen.workloads.wml import engine
 from tests.patience import wait_for
+
+pytestmark = pytest.mark.alone
 
 LONG_RUN = """
 from pathlib import Path
@@ -56,7 +59,7 @@ def test_a_deaf_program_is_killed_after_the_grace_period(
 ) -> None:
     deaf = tmp_path / "deaf"
     fake(tmp_path, monkeypatch, f'trap "" TERM; touch {deaf}; while :; do sleep 0.1; done')
-    monkeypatch.setattr(engine, "GRACE_S", 0.5)
+    monkeypatch.setattr(process, "GRACE_S", 0.5)
     stop = threading.Event()
 
     def stop_once_deaf() -> None:

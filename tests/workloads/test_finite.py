@@ -22,9 +22,9 @@ def done(name: str, scale: float, directory: Path, **variables: int) -> Outcome:
     workload.check()
     workload.prepare(directory, SEED)
     outcome = workload.run(directory, SEED, 0.0, LIMIT_S)
-    assert outcome.summary["errors"] == {}
-    assert outcome.summary["partial"] is False
-    assert outcome.summary["duration_s"] < LIMIT_S
+    assert outcome.summary.errors == {}
+    assert outcome.summary.partial is False
+    assert outcome.summary.duration_s < LIMIT_S
     return outcome
 
 
@@ -46,8 +46,8 @@ def test_each_sequential_reader_reads_its_own_file_once(tmp_path: Path) -> None:
     """Throughput is the bytes over the time of the last reader: nfstricks03, section 4.3."""
     outcome = done("sequential-readers", 1 / 64, tmp_path)
     assert operations(outcome, "read") == 8
-    assert outcome.summary["read_b"] == 4 * MIB
-    assert outcome.summary["write_b"] == 0
+    assert outcome.summary.read_b == 4 * MIB
+    assert outcome.summary.write_b == 0
     # As root the caches were dropped before: what is in them now was read.
     assert cache.resident_share(tmp_path) > 0.95
 
@@ -57,27 +57,27 @@ def test_work_that_its_limit_cuts_is_not_taken_for_done(tmp_path: Path) -> None:
     workload = workloads.load_workload("sequential-readers", 1 / 64)
     workload.prepare(tmp_path, SEED)
     cut = workload.run(tmp_path, SEED, 0.0, 0.3, load_ops_s=4)
-    assert cut.summary["finished"] is False
-    assert workload.run(tmp_path, SEED, 0.0, LIMIT_S).summary["finished"] is True
+    assert cut.summary.finished is False
+    assert workload.run(tmp_path, SEED, 0.0, LIMIT_S).summary.finished is True
     warmed = workload.run(tmp_path, SEED, 0.1, 0.3, load_ops_s=4)
-    assert warmed.summary["finished"] is None
+    assert warmed.summary.finished is None
 
 
 def test_each_reader_is_timed_by_itself_and_the_last_times_the_run(tmp_path: Path) -> None:
     """nfstricks03, section 5.3: the total hides how long the first and the last one took."""
     outcome = done("sequential-readers", 1 / 64, tmp_path, readers=3)
-    [readers] = outcome.summary["threads"]
-    assert readers["work_ops"] == [2, 2, 2]
-    assert len(readers["ended_s"]) == 3
-    assert max(readers["ended_s"]) == pytest.approx(outcome.summary["duration_s"], abs=1e-6)
-    assert outcome.summary["read_b"] == 3 * (4 * MIB // 3)
+    [readers] = outcome.summary.threads
+    assert readers.work_ops == (2, 2, 2)
+    assert len(readers.ended_s) == 3
+    assert max(readers.ended_s) == pytest.approx(outcome.summary.duration_s, abs=1e-6)
+    assert outcome.summary.read_b == 3 * (4 * MIB // 3)
 
 
 def test_a_stride_reader_reads_its_file_once(tmp_path: Path) -> None:
     """nfstricks03, section 7: the streams together read what one would."""
     outcome = done("stride-reader", 1 / 64, tmp_path)
     assert operations(outcome, "read") == 4 * MIB / 8192
-    assert outcome.summary["read_b"] == 4 * MIB
+    assert outcome.summary.read_b == 4 * MIB
 
 
 def test_a_compilation_writes_every_object_and_links_them_all(tmp_path: Path) -> None:
@@ -94,4 +94,4 @@ def test_a_start_reads_each_file_once_and_writes_nothing(tmp_path: Path) -> None
     assert operations(outcome, "file.read") == 4
     assert operations(outcome, "page-in") == 500
     assert operations(outcome, "list") == 40
-    assert outcome.summary["write_b"] == 0
+    assert outcome.summary.write_b == 0

@@ -12,7 +12,7 @@ from fsgreen import units, workloads
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import wml
 
-pytestmark = pytest.mark.usefixtures("engine")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("engine")]
 
 SCALE = 0.01
 SCALES = {"fileserver-sun14": 0.05, "varmail-sun14": 0.2, "webserver-sun14": 0.2}
@@ -39,23 +39,24 @@ def test_every_endless_workload_does_work_without_errors(name: str, tmp_path: Pa
     assert prepared["size_b"] <= workload.size_b * 1.1
     before_s = time.monotonic()
     outcome = workload.run(tmp_path, SEED, 0.2, 1.5)
-    assert outcome.summary["errors"] == {}
-    assert outcome.summary["partial"] is False
-    assert outcome.summary["work_ops"] > 0
+    assert outcome.summary.errors == {}
+    assert outcome.summary.partial is False
+    assert outcome.summary.work_ops > 0
 
-    (_, warm_s, start_s), (name_of_last, measure_s, end_s) = outcome.phases
-    assert before_s < warm_s < start_s == measure_s < end_s < time.monotonic()
-    assert name_of_last == "measure"
-    assert end_s - start_s == pytest.approx(1.5, abs=1e-6)
+    warmup, measure = outcome.phases
+    assert before_s < warmup.start_s < warmup.end_s == measure.start_s
+    assert measure.end_s < time.monotonic()
+    assert measure.name == "measure"
+    assert measure.duration_s == pytest.approx(1.5, abs=1e-6)
 
     ops = units.check_columns(outcome.ops)
     assert list(ops["duration_s"]) == pytest.approx([1.0, 0.5], abs=1e-6)
-    assert ops["time_s"].iloc[-1] == pytest.approx(end_s)
+    assert ops["time_s"].iloc[-1] == pytest.approx(measure.end_s)
     for total in ("work_ops", "read_b", "write_b"):
-        assert ops[total].sum() == outcome.summary[total]
+        assert ops[total].sum() == getattr(outcome.summary, total)
 
     latency = units.check_columns(outcome.latency)
-    assert latency["work_ops"].sum() == outcome.summary["work_ops"]
+    assert latency["work_ops"].sum() == outcome.summary.work_ops
     assert (latency["lower_ns"] < latency["upper_ns"]).all()
     assert not set(latency["operation"]) & {"opslimit", "hog", "semblock", "sempost"}
 
@@ -67,7 +68,7 @@ def test_a_load_level_is_kept(tmp_path: Path) -> None:
     done_ops_s = []
     for _ in range(TRIES):  # a machine that stands still does less, but never more
         outcome = workload.run(tmp_path, SEED, 0.5, 3.0, load_ops_s=2000)
-        done_ops_s.append(outcome.summary["throughput_ops_s"])
+        done_ops_s.append(outcome.summary.throughput_ops_s)
         assert done_ops_s[-1] < 1.03 * 2000
         assert (outcome.ops["work_ops"] < 1.15 * 2000).all()
         if done_ops_s[-1] > 0.9 * 2000:
@@ -81,10 +82,10 @@ def test_stopping_early_gives_a_partial_outcome(tmp_path: Path) -> None:
     stop = threading.Event()
     threading.Timer(3.0, stop.set).start()
     outcome = workload.run(tmp_path, SEED, 0.1, 60.0, stop=stop)
-    assert outcome.summary["partial"] is True
-    assert outcome.summary["reason"] == "stopped by SIGTERM"
-    assert 0 < outcome.summary["duration_s"] < 20
-    assert outcome.ops["duration_s"].sum() == pytest.approx(outcome.summary["duration_s"])
+    assert outcome.summary.partial is True
+    assert outcome.summary.reason == "stopped by SIGTERM"
+    assert 0 < outcome.summary.duration_s < 20
+    assert outcome.ops["duration_s"].sum() == pytest.approx(outcome.summary.duration_s)
 
 
 def test_files_of_another_seed_are_refused(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_a_text_of_the_users_own_is_a_workload(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     assert workload.prepare(tmp_path / "files", SEED)["files_count"] == 10
     outcome = workload.run(tmp_path / "files", SEED, 0.0, 0.5)
-    assert (workload.name, outcome.summary["notes"]) == ("mine", [])
+    assert (workload.name, outcome.summary.notes) == ("mine", ())
     assert set(outcome.latency["flowop"]) == {"s"}
 
 

@@ -149,7 +149,7 @@ class Claims:
         FsgreenError
             With everything that is wrong in the file, by line.
         """
-        document, needs = _read(study, "claims"), needs_of(study)
+        document, needs = declared(study, "claims"), needs_of(study)
         if document is None:
             return cls(study, {}, {}, needs)
         entries = document.as_(dict[str, Entry])
@@ -186,12 +186,13 @@ def _own(study: str, entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
 
 def needs_of(study: str) -> dict[str, str]:
     """Return the texts for what a test would take, by name."""
-    document = _read(study, "needs")
+    document = declared(study, "needs")
     own = {} if document is None else document.as_(dict[str, str])
     return {**NEEDS, **own}
 
 
-def _read(study: str, name: str) -> Document | None:
+def declared(study: str, name: str) -> Document | None:
+    """Return one of the files on the claims of a study, `claims` or `needs`, if it has it."""
     places = (PAPERS / study, paths.root() / "studies" / study)
     files = [place / f"{name}.yaml" for place in places if (place / f"{name}.yaml").is_file()]
     if not files:

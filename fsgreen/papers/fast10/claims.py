@@ -36,9 +36,9 @@ def geometry_table(records: Iterable[Trial]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "file_system": trial.record["cell"]["file_system"],
-                "option": trial.record["cell"]["option"],
-                **(trial.record["mount"].get("geometry") or {}),
+                "file_system": trial.record.cell["file_system"],
+                "option": trial.record.cell["option"],
+                **(trial.record.mount.get("geometry") or {}),
             }
             for trial in records
         ]

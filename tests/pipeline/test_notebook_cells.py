@@ -81,6 +81,16 @@ def test_one_notebook_leaves_nothing_to_the_next(tmp_path: Path) -> None:
     assert cell.outputs[0].data["text/plain"] == "False"
 
 
+def test_a_cell_can_start_processes(tmp_path: Path) -> None:
+    """The reduction of a large campaign works on all cores."""
+    code = (
+        "from multiprocessing import get_context\n"
+        "with get_context('spawn').Pool(1) as pool:\n    made = pool.map(abs, [-1])\nmade"
+    )
+    (cell,) = run(tmp_path, code)
+    assert cell.outputs[0].data["text/plain"] == "[1]"
+
+
 def test_no_kernel_is_started_so_none_can_be_interrupted_while_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

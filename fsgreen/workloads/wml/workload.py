@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.errors import FsgreenError
-from fsgreen.trial import sha256_of
-from fsgreen.workloads import engine
-from fsgreen.workloads.base import Outcome
+from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
+from fsgreen.workloads.base import Outcome, refuse_full
+from fsgreen.workloads.wml import engine
 
 NS_PER_S = 1e9
 
@@ -118,13 +118,7 @@ class WmlWorkload:
                 next_step="make a workload of each",
             )
         outcome = _outcome(report)
-        full = outcome.summary["errors"].get("ENOSPC", 0)
-        if full:
-            raise FsgreenError(
-                f"the file system is full: {full} operations of {self.name} failed",
-                where=directory,
-                next_step="choose a smaller scale, a shorter run or a larger file system",
-            )
+        refuse_full(outcome.summary, self.name, directory)
         return outcome
 
     def _options(self, directory: Path, seed: int) -> list[str]:
@@ -169,27 +163,25 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
     [run] = report["runs"]
     measure = run["measure"]
     phases = [
-        (phase["name"], phase["start_ns"] / NS_PER_S, phase["end_ns"] / NS_PER_S)
+        Phase(phase["name"], phase["start_ns"] / NS_PER_S, phase["end_ns"] / NS_PER_S)
         for phase in run["phases"]
     ]
     errors: dict[str, int] = {}
     for flowop in measure["flowops"]:
         for errno, count in flowop["errors"].items():
             errors[errno] = errors.get(errno, 0) + count
-    summary = {
-        **{
-            name: measure[name]
-            for name in ("duration_s", "work_ops", "throughput_ops_s", "read_b", "write_b")
-        },
-        "errors": errors,
-        "skipped": sum(flowop["skipped"] for flowop in measure["flowops"]),
-        "threads": _threads(run),
-        "finished": _finished(run),
-        **{name: report[name] for name in ("partial", "reason", "engine", "seed", "notes")},
-        **{name: run[name] for name in ("cost", "variables")},
-    }
-    _, start_s, end_s = phases[-1]
-    ops = _ops(measure["series"], start_s, end_s)
+    summary = WorkSummary(
+        **{name: measure[name] for name in ("duration_s", "work_ops", "read_b", "write_b")},
+        errors=errors,
+        skipped=sum(flowop["skipped"] for flowop in measure["flowops"]),
+        threads=_threads(run),
+        finished=_finished(run),
+        **{name: report[name] for name in ("partial", "reason", "engine", "seed")},
+        notes=tuple(report["notes"]),
+        cost=Cost(**run["cost"]),
+        variables=run["variables"],
+    )
+    ops = _ops(measure["series"], *phases[-1].span_s)
     return Outcome(phases, ops, latency_table(measure["flowops"]), summary)
 
 
@@ -206,7 +198,7 @@ def _finished(run: Mapping[str, Any]) -> bool | None:
     return limit_s is None or bool(run["measure"]["duration_s"] < limit_s)
 
 
-def _threads(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _threads(run: Mapping[str, Any]) -> tuple[ThreadWork, ...]:
     """Return the work of each thread and when it ended, by kind of thread (rule 41).
 
     It says who is starved, and who not. `ended_s` counts from the begin of the measured interval.
@@ -218,10 +210,10 @@ def _threads(run: Mapping[str, Any]) -> list[dict[str, Any]]:
             before = work_ops.get(kind, [0] * len(ops))
             work_ops[kind] = [sum(pair) for pair in zip(before, ops, strict=True)]
     ended_s = {(kind["process"], kind["thread"]): kind["ended_s"] for kind in run["last_ops"]}
-    return [
-        {"process": process, "thread": thread, "work_ops": ops, "ended_s": ended_s[process, thread]}
+    return tuple(
+        ThreadWork(process, thread, tuple(ops), tuple(ended_s[process, thread]))
         for (process, thread), ops in work_ops.items()
-    ]
+    )
 
 
 def _ops(series: Mapping[str, Any], start_s: float, end_s: float) -> pd.DataFrame:

@@ -1,0 +1,116 @@
+"""Events: what a study has done to the device, the stack or the workload in the course of a trial.
+
+A device, a stack or a workload offers events by name; a profile says when each is to happen. When
+it did, is in the record.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
+
+from fsgreen.design.study import PlannedEvent
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.trial import Event
+
+
+@runtime_checkable
+class OffersEvents(Protocol):
+    """A device, a stack or a workload to which something can be done while a trial runs."""
+
+    def events(self) -> Mapping[str, Callable[[], None]]:
+        """Return what can be done, by name; a call may raise FsgreenError."""
+        ...
+
+
+def offered(sources: Iterable[object]) -> dict[str, Callable[[], None]]:
+    """Return the events that devices, stacks and workloads offer, by name.
+
+    Raises
+    ------
+    FsgreenError
+        If two offer one of the same name.
+    """
+    found: dict[str, Callable[[], None]] = {}
+    for source in sources:
+        if isinstance(source, OffersEvents):
+            for name, do in source.events().items():
+                if name in found:
+                    raise FsgreenError(
+                        f"the event {name} is offered twice",
+                        where=type(source).__name__,
+                        next_step="rename one of them where it is offered",
+                    )
+                found[name] = do
+    return found
+
+
+def check_offered(planned: Sequence[PlannedEvent], known: Iterable[str], where: str) -> None:
+    """Raise FsgreenError where a study names an event that nothing offers."""
+    names = list(known)
+    for event in planned:
+        if event.do not in names:
+            raise unknown(
+                "event",
+                event.do,
+                names,
+                where=where,
+                next_step="name one that the device, the stack or the workload offers",
+            )
+
+
+@contextmanager
+def during(
+    planned: Sequence[PlannedEvent],
+    begins_s: Mapping[str, float],
+    known: Mapping[str, Callable[[], None]],
+) -> Iterator[list[Event]]:
+    """Do events at their times in a thread beside the block; its list has them when it ends.
+
+    Parameters
+    ----------
+    planned : sequence of PlannedEvent
+        All events of the trial; those of other phases are left alone.
+    begins_s : mapping of str to float
+        When each phase of the block begins, in host monotonic seconds.
+    known : mapping
+        What can be done, by name.
+    """
+    here = [event for event in planned if event.phase in begins_s]
+    due = [(begins_s[event.phase] + event.at_s, event) for event in here]
+    due.sort(key=lambda entry: entry[0])
+    happened: list[Event] = []
+    over = threading.Event()
+
+    def attend() -> None:
+        for due_s, event in due:
+            fault = None
+            if over.wait(max(0.0, due_s - time.monotonic())):
+                fault = "the phase ended before"
+            start_s = time.monotonic()
+            if fault is None:
+                fault = _done(known[event.do])
+            end_s = time.monotonic()
+            happened.append(Event(event.do, event.phase, event.at_s, start_s, end_s, fault))
+
+    thread = threading.Thread(target=attend, name="events", daemon=True)
+    if due:
+        thread.start()
+    try:
+        yield happened
+    finally:
+        over.set()
+        if due:
+            thread.join()
+
+
+def _done(do: Callable[[], None]) -> str | None:
+    """Do it; return why it could not be done."""
+    try:
+        do()
+    except Exception as error:
+        return error.what if isinstance(error, FsgreenError) else repr(error)
+    return None

@@ -1,0 +1,141 @@
+"""The phases of a trial in their order, and what is done in each."""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fsgreen import audit, commands
+from fsgreen.campaign import checks, events, simulated
+from fsgreen.campaign.context import RunningTrial
+from fsgreen.campaign.preparation import Prepared, prepare
+from fsgreen.campaign.settling import settle
+from fsgreen.errors import FsgreenError
+from fsgreen.trial import Flush
+from fsgreen.workloads import WorkloadFailed
+
+DIRTY = ("Dirty", "Writeback")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One phase, or two of which the same function finds out where one ends."""
+
+    phases: tuple[str, ...]
+    take: Callable[[RunningTrial], None]
+
+
+def run(trial: RunningTrial) -> None:
+    """Run the phases of a trial, as far as it is sound; note what happens in them."""
+    context = trial.context
+    profile, workload = context.plan.profile, context.workload(trial.planned)
+    offering = [context.testbed.device, context.testbed.stack, workload]
+    known = events.offered(offering) if profile.events else {}
+    for step in STEPS:
+        if not trial.sound:
+            break
+        now_s = time.monotonic()
+        begins_s = dict.fromkeys(step.phases, now_s)
+        if "settle" in step.phases:
+            del begins_s["idle"]  # events of `idle` are of that which follows the work
+        if "warmup" in step.phases:
+            begins_s["measure"] = now_s + profile.warmup_s
+        with events.during(profile.events, begins_s, known) as happened:
+            step.take(trial)
+        trial.events += happened
+    if trial.events:
+        trial.checks.append(checks.check_events(trial.events, trial.phases))
+
+
+def _prepare(trial: RunningTrial) -> None:
+    """Bring the device into its state, make the file system and the files, and verify it."""
+    context, planned = trial.context, trial.planned
+    with trial.phase("prepare"):
+        trial.prepared = prepare(context.testbed, context.workload(planned), context.plan, planned)
+    trial.checks += trial.prepared.checks
+
+
+def _settle(trial: RunningTrial) -> None:
+    """Wait until power is back in the idle band for a whole idle phase (rule 11)."""
+    context, profile = trial.context, trial.context.plan.profile
+    phases, check = settle(
+        trial.capture,
+        context.efficiency_meters,
+        context.idle_band_w(trial.planned),
+        profile.idle_s,
+        profile.settle_limit_s,
+    )
+    trial.phases += phases
+    trial.checks.append(check)
+
+
+def _work(trial: RunningTrial) -> None:
+    """Run warm-up and measured interval; a meter that fails stops the workload at once."""
+    context, planned = trial.context, trial.planned
+    profile, stop = context.plan.profile, threading.Event()
+    trial.capture.on_fault(stop.set)
+    before_s = _cpu_s()
+    with simulated.watched(context.testbed, trial.simulated):
+        try:
+            trial.outcome = context.workload(planned).run(
+                _made(trial).mount.directory,
+                planned.seed,
+                profile.warmup_s,
+                profile.measure_s,
+                planned.cell.get("load_ops_s"),
+                stop,
+            )
+        except FsgreenError as error:
+            # One that was stopped for a meter's fault may have nothing to tell.
+            if trial.capture.fault is None and not isinstance(error, WorkloadFailed):
+                raise
+            trial.failure = error.what
+    trial.cpu_s = _cpu_s() - before_s
+    if trial.outcome is not None:
+        trial.phases += trial.outcome.phases
+
+
+def _flush(trial: RunningTrial) -> None:
+    """Write dirty pages back in a phase of its own, and note how many there were (rule 12)."""
+    dirty_before_b = _dirty_b()
+    with trial.phase("flush"):
+        commands.run(["sync", "--file-system", str(_made(trial).mount.directory)])
+    trial.flush = Flush(dirty_before_b, _dirty_b())
+    trial.checks.append(checks.check_flush(trial.flush, trial.phases[-1].duration_s))
+
+
+def _idle(trial: RunningTrial) -> None:
+    """Do nothing, for idle power after the work (rule 18)."""
+    with trial.phase("idle"):
+        time.sleep(trial.context.plan.profile.idle_s)
+
+
+STEPS = (
+    Step(("prepare",), _prepare),
+    Step(("settle", "idle"), _settle),
+    Step(("warmup", "measure"), _work),
+    Step(("flush",), _flush),
+    Step(("idle",), _idle),
+)
+
+
+PHASES = tuple(name for step in STEPS for name in step.phases)
+"""The phases of a whole trial in their order; the second `idle` follows the work."""
+
+
+def _made(trial: RunningTrial) -> Prepared:
+    assert trial.prepared is not None
+    return trial.prepared
+
+
+def _dirty_b() -> int:
+    """Return the bytes of all file systems that wait for, or are in, write-back (proc(5))."""
+    return sum(audit.meminfo_b(audit.HERE, key) or 0 for key in DIRTY)
+
+
+def _cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,54 @@
+"""The trial record: one folder per trial, whole or absent.
+
+A folder under its final name is a whole trial: it is written under a temporary name, synced, and
+renamed. Trials that break a rule are kept apart under `invalid/`, with the reason.
+"""
+
+from fsgreen.trial.attached import AttachedMeter, attached_meters
+from fsgreen.trial.energy import (
+    computed_energies,
+    efficiency_meters,
+    energies_of,
+)
+from fsgreen.trial.files import sha256_of, write_json
+from fsgreen.trial.folder import Trial, first_trial, list_invalid, list_trials, read_trial, sweep
+from fsgreen.trial.record import (
+    Check,
+    Clock,
+    Cost,
+    Event,
+    Flush,
+    HarnessCost,
+    Phase,
+    ThreadWork,
+    TrialRecord,
+    WorkSummary,
+)
+from fsgreen.trial.writer import TrialWriter
+
+__all__ = [
+    "AttachedMeter",
+    "Check",
+    "Clock",
+    "Cost",
+    "Event",
+    "Flush",
+    "HarnessCost",
+    "Phase",
+    "ThreadWork",
+    "Trial",
+    "TrialRecord",
+    "TrialWriter",
+    "WorkSummary",
+    "attached_meters",
+    "computed_energies",
+    "efficiency_meters",
+    "energies_of",
+    "first_trial",
+    "list_invalid",
+    "list_trials",
+    "read_trial",
+    "sha256_of",
+    "sweep",
+    "write_json",
+]

@@ -1,0 +1,86 @@
+"""What a meter that recorded on its own says of a campaign's trials: a file beside them.
+
+The trials stay as they are: `energy-METER.json` lies in the campaign's folder, under a hash of its
+own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fsgreen.errors import FsgreenError
+from fsgreen.trace import ClockFit, MeterEnergy, MeterInfo
+from fsgreen.trial.files import write_json
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class AttachedMeter:
+    """A meter with a clock of its own, and what it says of each trial that it covers.
+
+    Attributes
+    ----------
+    name : str
+        As columns of tables have it: driver and serial number.
+    info : MeterInfo
+        What it is.
+    clock : ClockFit
+        How its clock runs against the host's (rule 17).
+    energy : mapping of str to MeterEnergy
+        By name of the trial.
+    """
+
+    name: str
+    info: MeterInfo
+    clock: ClockFit
+    energy: Mapping[str, MeterEnergy]
+
+    def write(self, campaign_folder: Path) -> Path:
+        """Keep it beside the trials, in place of what the same meter said before."""
+        energy = {trial: said.to_json() for trial, said in self.energy.items()}
+        value = {**asdict(self), "energy": energy}
+        file = campaign_folder / f"energy-{self.name}.json"
+        write_json(file, {"schema": SCHEMA, "sha256": _hash(value), **value})
+        return file
+
+
+def attached_meters(campaign_folder: Path) -> list[AttachedMeter]:
+    """Return the meters that were attached to a campaign, by name.
+
+    Raises
+    ------
+    FsgreenError
+        If a file is damaged, or not the one that was written.
+    """
+    return [_read(file) for file in sorted(campaign_folder.glob("energy-*.json"))]
+
+
+def _read(file: Path) -> AttachedMeter:
+    try:
+        value = json.loads(file.read_bytes())
+        if value.pop("schema") != SCHEMA or value.pop("sha256") != _hash(value):
+            raise ValueError("it is not the file that was written")
+        said = value["energy"].items()
+        return AttachedMeter(
+            name=str(value["name"]),
+            info=MeterInfo.from_dict(value["info"]),
+            clock=ClockFit(**value["clock"]),
+            energy={trial: MeterEnergy.from_json(one) for trial, one in said},
+        )
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, FsgreenError) as error:
+        raise FsgreenError(
+            f"not the energies of an attached meter: {error}",
+            where=file,
+            next_step=f"attach its file again: fsgreen attach {file.parent.name} FILE",
+        ) from error
+
+
+def _hash(value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

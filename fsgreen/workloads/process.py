@@ -1,0 +1,171 @@
+"""Running a program so that it never outlives what started it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+POLL_S = 0.05
+MARK = "FSGREEN_COMMAND"
+"""Variable in the environment of a program and of all that comes of it."""
+
+GRACE_S = 10.0
+"""How long a program may take to write partial results before it is killed. Seconds."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that has ended.
+
+    Attributes
+    ----------
+    status : int
+        Its exit status; below 0, the signal that ended it.
+    output, errors : str
+        What it wrote.
+    start_s, end_s : float
+        When it began and ended, in host monotonic seconds.
+    usage : resource.struct_rusage
+        What it, and those that it waited for, took of the machine.
+    stopped : bool
+        Whether it was asked to end.
+    """
+
+    status: int
+    output: str
+    errors: str
+    start_s: float
+    end_s: float
+    usage: resource.struct_rusage
+    stopped: bool
+
+    @property
+    def signal_name(self) -> str | None:
+        """Return the name of the signal that ended it, None where it ended itself."""
+        return signal.Signals(-self.status).name if self.status < 0 else None
+
+
+def run(
+    command: Sequence[str],
+    stop: threading.Event | None = None,
+    *,
+    limit_s: float = float("inf"),
+    directory: Path | None = None,
+    hear: Callable[[str], object] | None = None,
+) -> Finished:
+    """Run a program to its end; whatever happens, nothing of its process group is left.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    stop : threading.Event, optional
+        Asks it to end early (SIGTERM) once it is set; it is killed `GRACE_S` later.
+    limit_s : float, optional
+        The same after so many seconds.
+    directory : Path, optional
+        Where it runs; where the harness does by default.
+    hear : callable, optional
+        Called with each whole line that it writes to its standard error, while it runs.
+    """
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        lines = _Lines(errors, hear)
+        start_s = time.monotonic()
+        with _process(command, output, errors, directory) as process:
+            usage, stopped = _wait(process, stop or threading.Event(), start_s + limit_s, lines)
+        end_s = time.monotonic()
+        lines.pass_on()
+        output.seek(0)
+        errors.seek(0)
+        said, complained = (file.read().decode(errors="replace") for file in (output, errors))
+        return Finished(process.returncode, said, complained, start_s, end_s, usage, stopped)
+
+
+@contextlib.contextmanager
+def _process(
+    command: Sequence[str], output: IO[bytes], errors: IO[bytes], directory: Path | None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process group; whatever happens, nothing that came of it is left.
+
+    Jobs of fio leave the group (setsid), and those of a fio that was killed have no parent: they
+    are known by a mark in their environment.
+    """
+    mark = f"{MARK}={uuid.uuid4().hex}"
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=errors,
+        cwd=directory,
+        env={**os.environ, MARK: mark.removeprefix(f"{MARK}=")},
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        for pid in _marked(mark.encode()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if process.returncode is None:
+            process.wait()
+
+
+def _marked(mark: bytes) -> Iterator[int]:
+    """Yield the processes that have a mark in their environment."""
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in environment.read_bytes().split(b"\0"):
+                yield int(environment.parent.name)
+
+
+def _wait(
+    process: subprocess.Popen[bytes], stop: threading.Event, limit_s: float, lines: _Lines
+) -> tuple[resource.struct_rusage, bool]:
+    """Wait for the end; once it is time, ask for it, and kill after the grace period."""
+    never = threading.Event()
+    deadline_s: float | None = None
+    while True:
+        lines.pass_on()
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage, deadline_s is not None
+        if deadline_s is None:
+            if stop.wait(POLL_S) or time.monotonic() > limit_s:
+                os.kill(process.pid, signal.SIGTERM)  # not reaped yet, so it is still this process
+                deadline_s = time.monotonic() + GRACE_S
+        elif time.monotonic() > deadline_s:
+            os.killpg(process.pid, signal.SIGKILL)
+            never.wait(POLL_S)
+        else:
+            never.wait(POLL_S)
+
+
+class _Lines:
+    """Passes on the lines of a file that grows."""
+
+    def __init__(self, file: IO[bytes], hear: Callable[[str], object] | None) -> None:
+        self._file, self._hear = file, hear
+        self._done_b = 0
+
+    def pass_on(self) -> None:
+        if self._hear is None:
+            return
+        said = os.pread(self._file.fileno(), 1 << 16, self._done_b)
+        whole = said[: said.rfind(b"\n") + 1]
+        for line in whole.decode(errors="replace").splitlines():
+            self._hear(line)
+        self._done_b += len(whole)

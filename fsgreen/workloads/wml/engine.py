@@ -1,0 +1,77 @@
+"""The program `fsgreen-wml`, called for its report."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.workloads import process
+
+PROGRAM = "fsgreen-wml"
+BUILD = "./run engine"
+
+NEXT = "\n  next:  "
+"""Begins the line in which the program says how to mend an error."""
+
+PROGRESS = " left"
+"""Ends a line about progress."""
+
+PARTIAL = 3
+"""Exit status of a run that ended early."""
+
+
+def require() -> str:
+    """Return the path of the program.
+
+    Raises
+    ------
+    FsgreenError
+        If it is not installed.
+    """
+    program = paths.program(PROGRAM)
+    if program is None:
+        raise FsgreenError("the workload engine is not installed", next_step=BUILD)
+    return program
+
+
+def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[str, Any]:
+    """Run the program and return its report.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The command and its arguments.
+    stop : threading.Event, optional
+        Ends the program early once it is set.
+
+    Raises
+    ------
+    FsgreenError
+        If the program fails, with its own words, or has to be killed.
+    """
+    command = [require(), *arguments, "--die-with-parent"]
+    done = process.run(command, stop, hear=_show_progress)
+    if done.status in (0, PARTIAL):
+        report: dict[str, Any] = json.loads(done.output)
+        return report
+    if done.signal_name is not None:
+        raise FsgreenError(
+            f"the workload engine was ended by {done.signal_name}",
+            next_step="run it again; dmesg says whether memory was short",
+        )
+    what, _, remedy = done.errors.strip().rpartition(NEXT)
+    said = (what or remedy).strip().removeprefix(f"{PROGRAM}: ")
+    raise FsgreenError(
+        said or f"the workload engine failed with status {done.status}",
+        next_step=remedy.strip() if what else None,
+    )
+
+
+def _show_progress(line: str) -> None:
+    if line.endswith(PROGRESS):
+        print(line, file=sys.stderr)
