@@ -69,7 +69,9 @@ def place(file_system: str, asked: argparse.Namespace) -> Iterator[Callable[[], 
     if file_system != "tmpfs":
         size_b = asked.image_mib << 20
         with open_testbed("loop", folder=asked.directory, size_b=size_b) as testbed:
-            yield lambda: testbed.prepare(file_system, "default").directory
+            yield (
+                lambda: testbed.prepare({"file_system": file_system, "option": "default"}).directory
+            )
         return
     with tempfile.TemporaryDirectory(dir=command.MEMORY) as made:
         folder = Path(made) / "files"

@@ -13,9 +13,9 @@ PACKAGE = paths.root() / "fsgreen"
 
 # From the bottom. Within a layer a room may import those before it, except where `apart`.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "units", "paths", "schema", "durable", "progress", "simdisk"),
+    ("errors", "units", "paths", "schema", "durable", "progress", "commands", "simdisk"),
     ("stats", "trace", "trial", "design", "audit"),
-    ("meters", "testbeds", "workloads", "host"),
+    ("meters", "workloads", "devices", "stacks", "testbeds", "host"),
     ("preflight", "campaign", "calibration", "virtual"),
     (
         "reduce",
@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("results", "report", "outcome", "pipeline", "view"),
     ("cli", "__main__"),
 )
-APART = ("meters", "testbeds", "workloads")
+APART = ("meters", "workloads", "devices")
 PLACE = {
     room: (level, order) for level, rooms in enumerate(LAYERS) for order, room in enumerate(rooms)
 }

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, Self
 
 from fsgreen import testbeds
+from fsgreen.devices import guard, image
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import guard, image
 
 WORKER = Path(__file__).with_name("exercise_worker.py")
 SCRATCH_B = 1 << 30
@@ -78,7 +78,8 @@ def disk_target(place: Path | None, seed: int) -> Iterator[Target | None]:
                     where=place,
                     next_step="name a folder on a disk, or the disk itself, which is only read",
                 )
-            mount = testbed.prepare(testbed.only_file_system() or "", "default")
+            here = {"file_system": testbed.only_file_system(), "option": "default"}
+            mount = testbed.prepare(here)
             scratch = mount.directory / "scratch"
             size_b = image.allocate(scratch, SCRATCH_B, seed=seed)
             yield Target(scratch, device, size_b, writable=True)

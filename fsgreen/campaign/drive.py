@@ -28,7 +28,7 @@ from fsgreen.meters import Capture, Meter, open_meters
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.preflight import Finding, load
 from fsgreen.progress import progress
-from fsgreen.testbeds import Conditions, Testbed
+from fsgreen.testbeds import Testbed
 from fsgreen.trace import MeterInfo
 
 ATTEMPTS = 3
@@ -217,7 +217,8 @@ def _context(
     infos = {name: meter.describe() for name, meter in meters.items()}
     over = _efficiency_meters(plan, infos, pulses=pulses)
     for workload in workloads.values():
-        known = events.offered([testbed, workload]) if plan.profile.events else {}
+        offering = [testbed.device, testbed.stack, workload]
+        known = events.offered(offering) if plan.profile.events else {}
         events.check_offered(plan.profile.events, known, f"studies/{plan.study}.yaml")
     today: dict[str, Any] = {
         "audit": audit.audit(),
@@ -279,7 +280,7 @@ def _idle_powers_w(
     """Return the idle power with each disk of the plan, by its name; None is the testbed's own."""
     found_w = {}
     for disk in dict.fromkeys(cell.get("disk") for cell in plan.cells):
-        testbed.load(Conditions(disk=disk))
+        testbed.load({"disk": disk})
         found_w[disk] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
     return found_w
 

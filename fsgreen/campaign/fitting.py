@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fsgreen import audit
-from fsgreen.campaign.preparation import conditions_of
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
@@ -31,7 +30,7 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     workloads: Workloads = {}
     in_memory = testbed.describe()["cold_cache"] is False
     for cell in plan.cells:
-        testbed.check(cell["file_system"], cell["option"], conditions_of(plan, cell))
+        testbed.check(plan.levels(cell))
         if in_memory and plan.levels(cell)["cache"] == "cold":
             raise _never_cold(plan, cell, testbed)
         key = asked_of_workload(cell)

@@ -9,7 +9,7 @@ from fsgreen import design, host, preflight, testbeds
 from fsgreen.campaign.drive import run
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
-from fsgreen.testbeds import image
+from fsgreen.devices import image
 
 
 def measure(

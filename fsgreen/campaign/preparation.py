@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fsgreen.campaign import checks
-from fsgreen.design import Cell, Plan, PlannedTrial, derive_seed
-from fsgreen.testbeds import Conditions, Mount, Testbed
+from fsgreen.design import Plan, PlannedTrial, derive_seed
+from fsgreen.testbeds import Mount, Testbed
 from fsgreen.trial import Check
 from fsgreen.workloads import Workload
 
@@ -23,32 +23,14 @@ class Prepared:
     checks: tuple[Check, ...]
 
 
-def conditions_of(plan: Plan, cell: Cell) -> Conditions:
-    """Return what a cell asks of the device below its file system."""
-    levels = plan.levels(cell)
-    found = levels["scheduler"] == "as found"
-    return Conditions(
-        scheduler=None if found else levels["scheduler"],
-        device=levels["device"],
-        disk=levels["disk"],
-        partition=levels["partition"],
-        queue_depth=levels["queue_depth"],
-    )
-
-
 def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTrial) -> Prepared:
     """Make the file system and the files of a trial in the state that its levels ask for.
 
     A block has a seed of its own for aging, so that what is found of aged file systems is not that
     of one of them; the workloads of a block share it. Raises FsgreenError if it cannot be made.
     """
-    cell, levels = planned.cell, plan.levels(planned.cell)
-    made = testbed.prepare(
-        cell["file_system"],
-        cell["option"],
-        conditions_of(plan, cell),
-        seed=derive_seed(plan.seed, "age", planned.block),
-    )
+    levels = plan.levels(planned.cell)
+    made = testbed.prepare(levels, seed=derive_seed(plan.seed, "age", planned.block))
     workload.prepare(made.directory, planned.seed)
     mount = testbed.remount()
     warm = levels["cache"] == "warm"

@@ -14,7 +14,7 @@ from fsgreen.meters.core.registry import WITHOUT_METER
 from fsgreen.meters.modelled import load_profile
 from fsgreen.meters.modelled.profiles import SHARES
 from fsgreen.schema import Fault
-from fsgreen.testbeds.options import FILE_SYSTEMS, recipe
+from fsgreen.stacks.filesystems import FILE_SYSTEMS, recipe
 from fsgreen.trace import budget
 
 

@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fsgreen import audit
+from fsgreen import audit, commands
 from fsgreen.campaign import checks, events, simulated
 from fsgreen.campaign.context import RunningTrial
 from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.settling import settle
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import commands
 from fsgreen.trial import Flush
 from fsgreen.workloads import WorkloadFailed
 
@@ -33,7 +32,8 @@ def run(trial: RunningTrial) -> None:
     """Run the phases of a trial, as far as it is sound; note what happens in them."""
     context = trial.context
     profile, workload = context.plan.profile, context.workload(trial.planned)
-    known = events.offered([context.testbed, workload]) if profile.events else {}
+    offering = [context.testbed.device, context.testbed.stack, workload]
+    known = events.offered(offering) if profile.events else {}
     for step in STEPS:
         if not trial.sound:
             break

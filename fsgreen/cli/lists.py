@@ -72,14 +72,14 @@ def _workloads() -> Rows:
 
 
 def _file_systems() -> Rows:
-    from fsgreen import testbeds
+    from fsgreen.stacks import filesystems
 
-    for name, usable, why in testbeds.file_systems():
+    for name, usable, why in filesystems.available():
         yield name, "usable" if usable else f"not here: {why}"
 
 
 def _options() -> Rows:
-    from fsgreen.testbeds.options import FILE_SYSTEMS
+    from fsgreen.stacks.filesystems import FILE_SYSTEMS
 
     for name, system in FILE_SYSTEMS.items():
         for option, setting in system.options.items():

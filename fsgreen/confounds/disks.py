@@ -11,14 +11,14 @@ import pandas as pd
 from fsgreen.confounds.known import KNOWN
 from fsgreen.confounds.size import Size, size_of
 from fsgreen.confounds.virtual import VirtualDisk
-from fsgreen.testbeds import probe
-from fsgreen.testbeds.queue import Queue
+from fsgreen.devices import probe
+from fsgreen.devices.queue import Queue
 
 VIRTUAL = "virtual"
 
 
 class LabDisk(Protocol):
-    """A disk that can be asked about every trap; the columns are those of `testbeds.probe`."""
+    """A disk that can be asked about every trap; the columns are those of `devices.probe`."""
 
     name: str
     basis: str

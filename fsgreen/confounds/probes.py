@@ -1,4 +1,4 @@
-"""The curves of a bare testbed, as `testbeds.probe` measured them before the first trial."""
+"""The curves of a bare testbed, as `devices.probe` measured them before the first trial."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ def probed_place(campaign: str) -> dict[str, Any]:
 
 
 def tables(found: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Return the parts of what `testbeds.probe.probe` found as tables."""
+    """Return the parts of what `devices.probe.probe` found as tables."""
     return {name: pd.DataFrame(found.get(name) or []) for name in PARTS}

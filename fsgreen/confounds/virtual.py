@@ -1,6 +1,6 @@
 """A disk that exists in virtual time only: every trap on any laptop, the same numbers each time.
 
-The curves have the columns of those that `testbeds.probe` measures, so that everything that reads
+The curves have the columns of those that `devices.probe` measures, so that everything that reads
 the ones reads the others. They are simulated, and `basis` says so.
 """
 

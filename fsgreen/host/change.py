@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fsgreen import commands
 from fsgreen.audit import disks as known
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.errors import FsgreenError
@@ -17,7 +18,6 @@ from fsgreen.host.journal import Entry
 from fsgreen.host.putback import Outcome, put_back, require_done
 from fsgreen.host.settings import BY_DEFAULT, SETTINGS, disk_names, parse_wishes
 from fsgreen.host.watch import Guardian
-from fsgreen.testbeds import commands
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fsgreen import paths
+from fsgreen import commands, paths
 from fsgreen.audit import disks as known
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host.base import Found, OneFile, read_only
-from fsgreen.testbeds import commands
 
 BLOCK = known.BLOCK
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fsgreen import commands
 from fsgreen.audit.tree import Tree
 from fsgreen.host.base import Found, OfMachine
-from fsgreen.testbeds import commands
 
 ON = "on"
 WITH_PRIORITY = "on, priority "

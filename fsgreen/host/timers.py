@@ -7,11 +7,10 @@ import re
 import time
 from collections.abc import Sequence
 
-from fsgreen import paths
+from fsgreen import commands, paths
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host.base import Found, OfMachine
-from fsgreen.testbeds import commands
 
 CLOCKS = ("*.timer", "cron.service", "crond.service", "atd.service", "anacron.service")
 """Patterns of the units: timers, and the daemons that do the same without them."""

@@ -7,12 +7,11 @@ import os
 import subprocess
 import sys
 
-from fsgreen import paths
+from fsgreen import commands, paths
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host.journal import Journal, alone
 from fsgreen.host.putback import Outcome, put_back, require_done
-from fsgreen.testbeds import commands
 
 READY = b"ready\n"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from fsgreen import paths, testbeds
 from fsgreen.audit import tools
 from fsgreen.preflight.finding import Finding
+from fsgreen.stacks import filesystems
 
 IMAGE_B = 4 << 30
 """The image of the smaller profiles."""
@@ -26,7 +27,7 @@ def check(folder: Path | None, image_b: int = IMAGE_B) -> Iterator[Finding]:
     found = testbeds.available()
     best = next(entry for entry in found if entry.usable)
     yield from _usable("testbed", found, None)
-    yield from _usable("file system", testbeds.file_systems(), "usable")
+    yield from _usable("file system", filesystems.available(), "usable")
     place = folder or testbeds.default_folder(best.name)
     yield _space("images", place, image_b, "--folder ELSEWHERE")
     yield _space("traces", paths.data(), TRACES_B, "FSGREEN_DATA=ELSEWHERE")

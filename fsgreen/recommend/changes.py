@@ -9,8 +9,8 @@ from typing import Literal
 from fsgreen.design import DEFAULT, Cell
 from fsgreen.errors import unknown
 from fsgreen.recommend import inplace
-from fsgreen.testbeds import options
-from fsgreen.testbeds.options import Setting
+from fsgreen.stacks import filesystems
+from fsgreen.stacks.filesystems import Setting
 
 Kind = Literal["none", "mount", "offline", "format", "file system"]
 
@@ -90,7 +90,7 @@ def _settings(config: Cell) -> dict[str, Setting]:
     """Return what differs from the defaults of the file system, by the names of options."""
     if config["option"] == DEFAULT:
         return {}
-    spec = options.file_system(config["file_system"])
+    spec = filesystems.file_system(config["file_system"])
     names = config["option"].split("+")
     for name in names:
         if name not in spec.options:
@@ -131,7 +131,7 @@ def _mount(
 
 def _words(config: Cell, settings: Mapping[str, Setting], slots: Iterable[str]) -> str:
     """Return the mount options of some slots, the defaults of the file system included."""
-    system = options.file_system(config["file_system"])
+    system = filesystems.file_system(config["file_system"])
     usual = {setting.slot: setting for setting in system.defaults}
     wanted = [settings.get(slot) or usual.get(slot) for slot in slots]
     return ",".join(word for setting in wanted if setting for word in setting.mount)

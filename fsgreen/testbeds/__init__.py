@@ -1,51 +1,80 @@
-"""Testbeds: where trials run. `open_testbed` gives one, `sweep` removes what a killed one left."""
+"""Testbeds: where trials run. `open_testbed` gives one, `sweep` removes what a killed one left.
+
+A testbed is a device and a stack on it. A further kind is a line in `KINDS`.
+"""
 
 from __future__ import annotations
 
-import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from fsgreen.devices.base import Availability, Device, Settings
+from fsgreen.devices.block import BlockDevice
+from fsgreen.devices.existing import ExistingDevice
+from fsgreen.devices.folders import sweep
+from fsgreen.devices.guard import ListedDisk
+from fsgreen.devices.loop import LoopDevice
+from fsgreen.devices.simdisk import SimulatedDevice
+from fsgreen.devices.volume import DeviceState
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.testbeds import cache, image, loop, mounts
-from fsgreen.testbeds.base import Availability, Conditions, DeviceState, Mount, Testbed
-from fsgreen.testbeds.directory import DirectoryTestbed
-from fsgreen.testbeds.folders import sweep
-from fsgreen.testbeds.loop import LoopTestbed
-from fsgreen.testbeds.present import available, file_systems
-from fsgreen.testbeds.simdisk import Disk, SimdiskTestbed
+from fsgreen.simdisk import Disk
+from fsgreen.stacks.base import Mount, Stack
+from fsgreen.stacks.directory import DirectoryStack
+from fsgreen.stacks.kernel import KernelStack
+from fsgreen.testbeds.testbed import Testbed
 
 __all__ = [
     "KINDS",
     "Availability",
-    "Conditions",
     "DeviceState",
     "Disk",
+    "ListedDisk",
     "Mount",
     "Testbed",
     "available",
     "default_folder",
-    "file_systems",
     "open_testbed",
     "sweep",
 ]
 
-KINDS = ("loop", "directory", "simdisk")
-"""The kinds of testbed. A simulated one is never chosen unless it is asked for."""
-
 DEFAULT_SIZE_B = 2 << 30
 
 
-def default_folder(kind: str) -> Path:
-    """Return where a testbed of this kind keeps its files, unless that is named or `in_memory`.
+@dataclass(frozen=True)
+class Kind:
+    """A device, the stack on it, and what of `Settings` that device takes and others do not."""
 
-    That of a directory is on a disk where there is a choice: in memory no cache is cold (rule 7).
-    """
-    if kind == "simdisk":
-        return image.RAM
-    temporary = Path(tempfile.gettempdir())
-    if kind == "loop" or mounts.holding(temporary).file_system in cache.MEMORY_FILE_SYSTEMS:
-        return loop.DISK
-    return temporary
+    device: type[Device]
+    stack: type[Stack]
+    takes: tuple[str, ...] = ()
+
+    def available(self) -> Availability:
+        """Return whether both can be had here, under the name of the kind."""
+        device, stack = self.device.available(), self.stack.available()
+        if device.usable:
+            why = f"{device.why}; {stack.why}" if stack.usable else stack.why
+            return Availability(device.name, stack.usable, why)
+        return device
+
+
+KINDS: Mapping[str, Kind] = {
+    "loop": Kind(LoopDevice, KernelStack),
+    "directory": Kind(ExistingDevice, DirectoryStack),
+    "block": Kind(BlockDevice, KernelStack, takes=("listed",)),
+    "simdisk": Kind(SimulatedDevice, KernelStack, takes=("simulated", "queue_depth")),
+}
+"""The kinds of testbed. `auto` takes the first that is usable, and so never the last two."""
+
+
+def available() -> list[Availability]:
+    """Return each kind of testbed, whether it works here, and why or how to mend it."""
+    return [kind.available() for kind in KINDS.values()]
+
+
+def default_folder(kind: str) -> Path:
+    """Return where a testbed of this kind keeps its files, unless that is named or `in_memory`."""
+    return KINDS[kind].device.default_folder()
 
 
 def open_testbed(
@@ -57,27 +86,31 @@ def open_testbed(
     scheduler: str | None = None,
     disk: Disk | None = None,
     queue_depth: int | None = None,
+    listed: ListedDisk | None = None,
 ) -> Testbed:
     """Open a testbed; use it in a `with` statement, or call its `close`.
 
     Parameters
     ----------
-    kind : {"auto", "loop", "directory", "simdisk"}
-        `auto` takes the best that works here; `describe()["why"]` says why.
+    kind : str
+        One of `KINDS`, or `auto` for the best that works here; `describe()["why"]` says why.
     folder : Path, optional
         loop: where the image lies (default /var/tmp, in memory /dev/shm). directory: the existing
-        directory (default: the folder for temporary files, /var/tmp where that is memory).
-        simdisk: where the disk's data lie (default /dev/shm).
+        directory (default: the folder for temporary files, /var/tmp where that is memory). block:
+        where the mount point and aged copies go (default /var/tmp). simdisk: where the disk's data
+        lie (default /dev/shm).
     in_memory : bool
         loop: the image lies in RAM.
     size_b : int
-        loop: size of the image. directory: free space needed. simdisk: size of the file system at
-        the begin of the disk. Bytes.
+        loop: size of the image. directory: free space needed. block: size of the disk at least.
+        simdisk: size of the file system at the begin of the disk. Bytes.
     scheduler : str, optional
-        I/O scheduler, set by loop and simdisk, which has some that the kernel no longer has;
-        directory changes nothing and records what it finds.
+        I/O scheduler, set by all but directory, which records what it finds; simdisk has some that
+        the kernel no longer has.
     disk, queue_depth : Disk, int, optional
         simdisk: which disk it is, and how many commands that takes at once.
+    listed : ListedDisk, optional
+        block: the disk.
 
     Raises
     ------
@@ -86,24 +119,41 @@ def open_testbed(
     """
     why = "asked for"
     if kind == "auto":
-        best = next(entry for entry in available() if entry.usable)
-        kind, why = best.name, f"auto: {best.why}"
-    if kind == "simdisk":
-        return SimdiskTestbed(
-            folder,
-            size_b=size_b,
-            disk=disk,
-            queue_depth=queue_depth,
-            scheduler=scheduler,
-            why=why,
-        )
-    if disk is not None or queue_depth is not None:
-        raise FsgreenError(
-            f"the testbed {kind} is not a simulated disk, and takes neither disk nor queue_depth",
-            next_step="take --testbed simdisk, or leave them out",
-        )
-    if kind == "loop":
-        return LoopTestbed(folder, in_memory=in_memory, size_b=size_b, scheduler=scheduler, why=why)
-    if kind == "directory":
-        return DirectoryTestbed(folder or default_folder(kind), size_b=size_b, why=why)
-    raise unknown("testbed", kind, ["auto", *KINDS], next_step="fsgreen doctor")
+        first, *others = available()
+        best = next(entry for entry in (first, *others) if entry.usable)
+        without = "" if first.usable else f"; {first.name} {first.why}"
+        kind, why = best.name, f"auto: {best.why}{without}"
+    if kind not in KINDS:
+        raise unknown("testbed", kind, ["auto", *KINDS], next_step="fsgreen doctor")
+    settings = Settings(
+        size_b=size_b,
+        folder=folder,
+        in_memory=in_memory,
+        scheduler=scheduler,
+        simulated=disk,
+        queue_depth=queue_depth,
+        listed=listed,
+    )
+    _refuse_foreign(kind, settings)
+    device = KINDS[kind].device(settings)
+    try:
+        return Testbed(device, KINDS[kind].stack(device), why)
+    except BaseException:
+        device.close()
+        device.work.release()
+        raise
+
+
+def _refuse_foreign(kind: str, settings: Settings) -> None:
+    """Raise `FsgreenError` for a setting that only the devices of other kinds take."""
+    for name, other in [(name, of) for of, its in KINDS.items() for name in its.takes]:
+        if getattr(settings, name) is not None and name not in KINDS[kind].takes:
+            raise FsgreenError(
+                f"the testbed {kind} takes no {NAMES.get(name, name)}, as {other} does",
+                where=f"testbed {kind}",
+                next_step=f"take --testbed {other}, or leave it out",
+            )
+
+
+NAMES = {"simulated": "simulated disk", "listed": "device"}
+"""How testbed files call what `Settings` names otherwise."""

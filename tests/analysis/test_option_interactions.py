@@ -133,14 +133,14 @@ def test_the_advice_can_be_followed():
     """What it tells to add is a factorial that every file system of the example can have."""
     import yaml
 
-    from fsgreen.testbeds import options
+    from fsgreen.stacks import filesystems
 
     lines = interactions.advice(synthetic.make_plan()).splitlines()
     matrix = yaml.safe_load("\n".join(line for line in lines if line.startswith("  ")))
     (levels,) = matrix.values()
     cells = list(cells_of(levels))
     assert len(cells) == 8
-    sizes = [options.recipe(cell["file_system"], cell["option"]).minimum_b for cell in cells]
+    sizes = [filesystems.recipe(cell["file_system"], cell["option"]).minimum_b for cell in cells]
     assert max(sizes) <= 2.5 * 2**30
 
 

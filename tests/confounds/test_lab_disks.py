@@ -10,8 +10,8 @@ import pytest
 from fsgreen import confounds
 from fsgreen.confounds import KNOWN, disks
 from fsgreen.confounds.virtual import VirtualDisk
+from fsgreen.devices import image
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import image
 from fsgreen.units import check_columns
 
 COLUMNS = {

@@ -20,7 +20,7 @@ from fsgreen.design.factorial import (
     options_on,
 )
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import options
+from fsgreen.stacks import filesystems
 
 LETTERS = "ABCDEFGH"
 GENERATED = [(count, resolution) for count in range(2, 9) for resolution in (4, 5)]
@@ -161,7 +161,7 @@ def test_options_that_exclude_each_other_are_levels_of_one_factor() -> None:
         *("default", "blk1k", "blk2k"),
         *("noatime", "blk1k+noatime", "blk2k+noatime"),
     )
-    assert all(options.recipe("xfs", run) for run in runs)
+    assert all(filesystems.recipe("xfs", run) for run in runs)
 
 
 def test_two_block_sizes_as_two_options_are_refused_with_the_reason() -> None:
@@ -169,7 +169,7 @@ def test_two_block_sizes_as_two_options_are_refused_with_the_reason() -> None:
     runs = declared_options({"options": ["blk1k", "noatime", "blk2k"]})
     with pytest.raises(FsgreenError, match="blk1k and blk2k exclude each other: both set block"):
         for run in runs:
-            options.recipe("xfs", run)
+            filesystems.recipe("xfs", run)
 
 
 @pytest.mark.parametrize(

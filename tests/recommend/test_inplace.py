@@ -3,13 +3,16 @@
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from fsgreen import paths, recommend
 from fsgreen.analysis.configuration import parse
+from fsgreen.devices import mounts
 from fsgreen.recommend import inplace
-from fsgreen.testbeds import geometry, mounts, open_testbed, options, present
+from fsgreen.stacks import filesystems
+from fsgreen.testbeds import open_testbed
 
 SIZE_B = 160 << 20
 TOOLS = ("mkfs.ext4", "dumpe2fs", "tune2fs", "e2fsck", "losetup")
@@ -57,12 +60,13 @@ def test_a_command_does_what_mkfs_would_and_keeps_the_data(testbed, now, then, u
     """Where it does not, the gain that is promised was measured on something else."""
     old, new = parse(now), parse(then)
     for config in (old, new):
-        usable, why = present.usable_here(options.file_system(config["file_system"]))
+        usable, why = filesystems.usable_here(filesystems.file_system(config["file_system"]))
         if not usable:
             pytest.skip(f"{config['file_system']}: {why}")
-    made = testbed.prepare(new["file_system"], new["option"])
-    wanted = features(made.device) - unmade, geometry.read(new["file_system"], made.device)
-    mount = testbed.prepare(old["file_system"], old["option"])
+    made_by = filesystems.file_system(new["file_system"])
+    made = testbed.prepare(new)
+    wanted = features(made.device) - unmade, made_by.geometry(Path(made.device))
+    mount = testbed.prepare(old)
     device, folder = mount.device, mount.directory
     (folder / "file").write_bytes(b"kept" * 100_000)
 
@@ -76,7 +80,7 @@ def test_a_command_does_what_mkfs_would_and_keeps_the_data(testbed, now, then, u
     assert mounts.holding(folder).file_system == new["file_system"]
     assert (folder / "file").read_bytes() == b"kept" * 100_000
     run("umount", folder)
-    assert (features(device), geometry.read(new["file_system"], device)) == wanted
+    assert (features(device), made_by.geometry(Path(device))) == wanted
     run("e2fsck", "-f", "-n", device)
 
 

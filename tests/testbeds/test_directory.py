@@ -7,17 +7,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from loops import levels
 
+from fsgreen.devices import mounts
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import (
-    Conditions,
-    available,
-    cache,
-    default_folder,
-    directory,
-    mounts,
-    open_testbed,
-)
+from fsgreen.stacks import cache
+from fsgreen.testbeds import available, default_folder, open_testbed
 
 SIZE_B = 1 << 20
 
@@ -29,11 +24,11 @@ def present(folder: Path) -> str:
 def test_round_trip_leaves_the_directory_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
-        mount = bed.prepare(present(tmp_path), "default")
+        mount = bed.prepare(levels(present(tmp_path)))
         assert mount.directory.is_relative_to(tmp_path)
         (mount.directory / "file").write_bytes(b"x")
         assert (bed.remount().directory / "file").read_bytes() == b"x"
-        assert list(bed.prepare(present(tmp_path), "default").directory.iterdir()) == []
+        assert list(bed.prepare(levels(present(tmp_path))).directory.iterdir()) == []
         bed.restore()
         bed.restore()
     bed.close()
@@ -41,10 +36,10 @@ def test_round_trip_leaves_the_directory_as_it_was(tmp_path: Path) -> None:
 
 
 def test_remount_drops_the_file_data(tmp_path: Path) -> None:
-    if present(tmp_path) in cache.MEMORY_FILE_SYSTEMS:
+    if present(tmp_path) in mounts.MEMORY_FILE_SYSTEMS:
         pytest.skip("this folder is memory: run with --basetemp on a disk")
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
-        place = bed.prepare(present(tmp_path), "default").directory
+        place = bed.prepare(levels(present(tmp_path))).directory
         (place / "below").mkdir()
         files = [place / "one", place / "below" / "two"]
         for file in files:
@@ -60,22 +55,22 @@ def test_without_a_folder_it_goes_where_a_cache_can_be_cold(
 ) -> None:
     """/tmp is memory on many systems: the first campaign of a student would be refused."""
     shm = Path("/dev/shm")
-    if present(shm) not in cache.MEMORY_FILE_SYSTEMS:
+    if present(shm) not in mounts.MEMORY_FILE_SYSTEMS:
         pytest.skip("/dev/shm is no tmpfs here: mount one")
     monkeypatch.setattr(tempfile, "tempdir", str(shm))
     assert default_folder("directory") == Path("/var/tmp")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    in_memory = present(tmp_path) in cache.MEMORY_FILE_SYSTEMS
+    in_memory = present(tmp_path) in mounts.MEMORY_FILE_SYSTEMS
     assert default_folder("directory") == (Path("/var/tmp") if in_memory else tmp_path)
 
 
 def test_pages_that_stay_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trial that is called cold on a warm cache measures memory."""
-    if present(tmp_path) in cache.MEMORY_FILE_SYSTEMS:
+    if present(tmp_path) in mounts.MEMORY_FILE_SYSTEMS:
         pytest.skip("this folder is memory: run with --basetemp on a disk")
     monkeypatch.setattr(cache, "drop", lambda place: None)
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
-        place = bed.prepare(present(tmp_path), "default").directory
+        place = bed.prepare(levels(present(tmp_path))).directory
         (place / "warm").write_bytes(b"x" * 500_000)
         bed.remount()
         assert bed.resident_share() == 1
@@ -83,12 +78,12 @@ def test_pages_that_stay_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_memory_is_never_called_cold() -> None:
     shm = Path("/dev/shm")
-    if present(shm) not in cache.MEMORY_FILE_SYSTEMS:
+    if present(shm) not in mounts.MEMORY_FILE_SYSTEMS:
         pytest.skip("/dev/shm is no tmpfs here: mount one")
     with open_testbed("directory", folder=shm, size_b=SIZE_B) as bed:
         assert bed.describe()["cold_cache"] is False
         assert bed.device_name() is None
-        (bed.prepare("tmpfs", "default").directory / "file").write_bytes(b"x" * 10_000)
+        (bed.prepare(levels("tmpfs")).directory / "file").write_bytes(b"x" * 10_000)
         assert bed.remount().device is None
         assert bed.resident_share() == 1
 
@@ -107,12 +102,12 @@ def test_other_file_system_or_option_is_refused(tmp_path: Path) -> None:
     other = "xfs" if here != "xfs" else "ext4"
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
         with pytest.raises(FsgreenError, match=f"on {here}, not {other}") as caught:
-            bed.check(other, "default")
+            bed.check(levels(other))
         assert "--testbed loop" in (caught.value.next_step or "")
         with pytest.raises(FsgreenError, match="not with the option noatime"):
-            bed.prepare(here, "noatime")
+            bed.prepare(levels(here, "noatime"))
         with pytest.raises(FsgreenError, match="unknown file system"):
-            bed.check("ext5", "default")
+            bed.check(levels("ext5"))
         for early in (bed.remount, bed.resident_share, bed.warm):
             with pytest.raises(FsgreenError, match="nothing is prepared"):
                 early()
@@ -124,32 +119,34 @@ def test_a_device_state_that_a_directory_cannot_make_is_refused(tmp_path: Path, 
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
         for refusing in (bed.check, bed.prepare):
             with pytest.raises(FsgreenError, match=f"cannot make the device state {state}") as it:
-                refusing(present(tmp_path), "default", Conditions(device=state))
+                refusing(levels(present(tmp_path), device=state))
             assert "--testbed loop" in (it.value.next_step or "")
-        assert bed.prepare(present(tmp_path), "default", Conditions(device="initial")).state is None
+        assert bed.prepare(levels(present(tmp_path), device="initial")).state is None
         with pytest.raises(FsgreenError, match="did you mean steady"):
-            bed.check(present(tmp_path), "default", Conditions(device="stead"))
+            bed.check(levels(present(tmp_path), device="stead"))
 
 
 def test_a_scheduler_that_a_directory_would_have_to_set_is_refused(tmp_path: Path) -> None:
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
         here = bed.describe()["scheduler"]
-        bed.check(present(tmp_path), "default", Conditions(scheduler=here))
+        bed.check(levels(present(tmp_path), scheduler=here))
         with pytest.raises(FsgreenError, match="sets no scheduler") as caught:
-            bed.check(present(tmp_path), "default", Conditions(scheduler="elevator"))
+            bed.check(levels(present(tmp_path), scheduler="elevator"))
         assert "--testbed loop" in (caught.value.next_step or "")
 
 
 @pytest.mark.parametrize(
     "asked",
-    [Conditions(disk="some-disk"), Conditions(partition=1), Conditions(queue_depth=32)],
+    [{"disk": "some-disk"}, {"partition": 1}, {"queue_depth": 32}],
     ids=["disk", "partition", "queue_depth"],
 )
-def test_what_only_a_simulated_disk_can_be_is_refused(tmp_path: Path, asked: Conditions) -> None:
+def test_what_only_a_simulated_disk_can_be_is_refused(
+    tmp_path: Path, asked: dict[str, object]
+) -> None:
     """A cell of the inner zone, measured wherever the folder is, would carry a false label."""
     with open_testbed("directory", folder=tmp_path, size_b=SIZE_B) as bed:
         with pytest.raises(FsgreenError, match="testbed directory cannot choose") as caught:
-            bed.prepare(present(tmp_path), "default", asked)
+            bed.prepare(levels(present(tmp_path), **asked))
         assert "--testbed simdisk" in (caught.value.next_step or "")
 
 
@@ -180,14 +177,15 @@ def test_auto_without_root_takes_the_directory_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("fsgreen.testbeds.present.os.geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert [(entry.name, entry.usable) for entry in available()] == [
         ("loop", False),
         ("directory", True),
+        ("block", False),
         ("simdisk", False),
     ]
     with open_testbed("auto", size_b=SIZE_B) as bed:
-        assert isinstance(bed, directory.DirectoryTestbed)
+        assert bed.kind == "directory"
         assert "needs root" in bed.describe()["why"]
 
 
@@ -203,7 +201,7 @@ try:
 except FsgreenError as error:
     assert "needs root" in error.what
 with open_testbed("auto", folder=Path(sys.argv[1]), size_b=1 << 20) as bed:
-    place = bed.prepare(bed.describe()["file_system"], "default").directory
+    place = bed.prepare({"file_system": bed.only_file_system(), "option": "default"}).directory
     (place / "file").write_bytes(b"x" * 100_000)
     bed.remount()
     print(bed.kind, available()[0].usable)

@@ -7,29 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loops import levels
 
 from fsgreen import paths
+from fsgreen.devices import folders, guard, mounts
+from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import (
-    base,
-    cache,
-    folders,
-    geometry,
-    guard,
-    mounts,
-    open_testbed,
-    options,
-    present,
-)
-from fsgreen.testbeds.base import Conditions
-from fsgreen.testbeds.queue import Queue
+from fsgreen.stacks import cache, filesystems
+from fsgreen.testbeds import Testbed, open_testbed
 
 SMALL_B = 520 << 20
 
 CELLS = [
     (name, option)
-    for name, spec in options.FILE_SYSTEMS.items()
-    if spec.gone is None
+    for name, spec in filesystems.FILE_SYSTEMS.items()
     for option in ["default", *spec.options]
 ] + [
     ("ext2", "blk1k+isz1k+noatime"),
@@ -40,13 +31,13 @@ CELLS = [
 
 
 def need(file_system: str) -> None:
-    usable, why = present.usable_here(options.file_system(file_system))
+    usable, why = filesystems.usable_here(filesystems.file_system(file_system))
     if not usable:
         pytest.skip(f"{file_system}: {why}")
 
 
 @pytest.fixture(scope="module")
-def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[base.Testbed]:
+def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Testbed]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         bed = open_testbed("loop", in_memory=True, size_b=SMALL_B)
@@ -56,17 +47,15 @@ def testbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[base.Testbed]:
 
 @pytest.mark.loop
 @pytest.mark.parametrize(("file_system", "option"), CELLS)
-def test_cell_is_made_mounted_and_verified(
-    testbed: base.Testbed, file_system: str, option: str
-) -> None:
+def test_cell_is_made_mounted_and_verified(testbed: Testbed, file_system: str, option: str) -> None:
     """What the record says of a trial's file system must be what the kernel and the disk say."""
     need(file_system)
-    recipe = options.recipe(file_system, option)
+    recipe = filesystems.recipe(file_system, option)
     if recipe.minimum_b > SMALL_B:
         with pytest.raises(FsgreenError, match="disk too small"):
-            testbed.check(file_system, option)
+            testbed.check(levels(file_system, option))
         return
-    mount = testbed.prepare(file_system, option)
+    mount = testbed.prepare(levels(file_system, option))
     (entry,) = [found for found in mounts.mounted() if found.point == mount.directory]
     assert (entry.file_system, entry.source) == (file_system, mount.device)
     assert set(recipe.mount) <= set(mount.mount_options)
@@ -81,9 +70,9 @@ def test_cell_is_made_mounted_and_verified(
 
 @pytest.mark.loop
 @pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
-def test_remount_is_cold_and_keeps_data(testbed: base.Testbed, file_system: str) -> None:
+def test_remount_is_cold_and_keeps_data(testbed: Testbed, file_system: str) -> None:
     need(file_system)
-    place = testbed.prepare(file_system, "default").directory
+    place = testbed.prepare(levels(file_system)).directory
     for number in range(20):
         (place / f"file{number}").write_bytes(bytes([number]) * 100_000)
     assert testbed.resident_share() == 1
@@ -95,10 +84,10 @@ def test_remount_is_cold_and_keeps_data(testbed: base.Testbed, file_system: str)
 
 
 @pytest.mark.loop
-def test_looking_at_a_cold_cache_leaves_names_and_inodes_cold(testbed: base.Testbed) -> None:
+def test_looking_at_a_cold_cache_leaves_names_and_inodes_cold(testbed: Testbed) -> None:
     """Else the harness would have read every inode before a trial that is called cold."""
     need("ext4")
-    place = testbed.prepare("ext4", "default").directory
+    place = testbed.prepare(levels("ext4")).directory
     for number in range(2000):
         (place / f"file{number}").write_bytes(b"x")
     testbed.remount()
@@ -119,10 +108,10 @@ def test_looking_at_a_cold_cache_leaves_names_and_inodes_cold(testbed: base.Test
 
 
 @pytest.mark.loop
-def test_a_mount_that_lives_on_elsewhere_is_seen_as_warm(testbed: base.Testbed) -> None:
+def test_a_mount_that_lives_on_elsewhere_is_seen_as_warm(testbed: Testbed) -> None:
     """Another name space or bind mount keeps the pages: a remount alone proves nothing."""
     need("ext4")
-    mount = testbed.prepare("ext4", "default")
+    mount = testbed.prepare(levels("ext4"))
     (mount.directory / "file").write_bytes(b"x" * 500_000)
     other = mount.directory.parent / "other"
     other.mkdir(exist_ok=True)
@@ -155,7 +144,7 @@ def make_folders(place: Path) -> None:
 
 @pytest.mark.loop
 @pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
-def test_equal_trials_get_equal_layouts(testbed: base.Testbed, file_system: str) -> None:
+def test_equal_trials_get_equal_layouts(testbed: Testbed, file_system: str) -> None:
     """A layout that changes from trial to trial would be noise in every comparison.
 
     On one processor: where ext2 and ext4 put a folder depends on those that its maker ran on
@@ -164,7 +153,7 @@ def test_equal_trials_get_equal_layouts(testbed: base.Testbed, file_system: str)
     need(file_system)
     seen = []
     for _ in range(2):
-        place = testbed.prepare(file_system, "default").directory
+        place = testbed.prepare(levels(file_system)).directory
         with on_one_processor():
             make_folders(place)
         seen.append(
@@ -177,10 +166,10 @@ def test_equal_trials_get_equal_layouts(testbed: base.Testbed, file_system: str)
 
 
 @pytest.mark.loop
-def test_prepare_starts_afresh(testbed: base.Testbed) -> None:
+def test_prepare_starts_afresh(testbed: Testbed) -> None:
     need("ext4")
-    (testbed.prepare("ext4", "default").directory / "old").touch()
-    assert not (testbed.prepare("ext4", "default").directory / "old").exists()
+    (testbed.prepare(levels("ext4")).directory / "old").touch()
+    assert not (testbed.prepare(levels("ext4")).directory / "old").exists()
 
 
 @pytest.mark.loop
@@ -190,13 +179,13 @@ def test_scheduler_is_set_read_back_and_restored() -> None:
         before = plain.describe()["scheduler"]
         other = next(name for name in plain.describe()["schedulers"] if name != before)
     with open_testbed("loop", in_memory=True, size_b=32 << 20, scheduler=other) as bed:
-        mount = bed.prepare("ext4", "default")
+        mount = bed.prepare(levels("ext4"))
         path = Path(f"/sys/block/{bed.device_name()}/queue/scheduler")
         assert mount.scheduler == other
         assert f"[{other}]" in path.read_text()
         bed.restore()
         assert f"[{before}]" in path.read_text()
-        assert bed.prepare("ext4", "default").scheduler == other
+        assert bed.prepare(levels("ext4")).scheduler == other
 
 
 @pytest.mark.loop
@@ -214,10 +203,10 @@ def test_the_scheduler_of_one_cell_does_not_stay_for_the_next() -> None:
     with open_testbed("loop", in_memory=True, size_b=32 << 20) as bed:
         before = bed.describe()["scheduler"]
         other = next(name for name in bed.describe()["schedulers"] if name != before)
-        assert bed.prepare("ext4", "default", Conditions(scheduler=other)).scheduler == other
-        assert bed.prepare("ext4", "default").scheduler == before
+        assert bed.prepare(levels("ext4", scheduler=other)).scheduler == other
+        assert bed.prepare(levels("ext4")).scheduler == before
         with pytest.raises(FsgreenError, match="unknown scheduler"):
-            bed.check("ext4", "default", Conditions(scheduler="elevator"))
+            bed.check(levels("ext4", scheduler="elevator"))
 
 
 @pytest.mark.loop
@@ -232,7 +221,7 @@ def test_close_leaves_nothing_even_when_a_file_is_open() -> None:
     """A workload that hangs must not keep the machine's mounts and loop devices."""
     need("ext4")
     bed = open_testbed("loop", in_memory=True, size_b=32 << 20)
-    mount = bed.prepare("ext4", "default")
+    mount = bed.prepare(levels("ext4"))
     name = bed.device_name()
     assert name is not None
     with (mount.directory / "open").open("w"):
@@ -252,7 +241,7 @@ def test_image_is_written_in_full_and_stays_so(tmp_path: Path) -> None:
         image = next(tmp_path.glob("fsgreen-loop-*/image"))
         assert image.stat().st_blocks * 512 >= 160 << 20
         for file_system in ("ext4", "btrfs"):
-            mount = bed.prepare(file_system, "default")
+            mount = bed.prepare(levels(file_system))
             (mount.directory / "file").write_bytes(b"x" * (8 << 20))
             (mount.directory / "file").unlink()
             bed.remount()
@@ -262,26 +251,26 @@ def test_image_is_written_in_full_and_stays_so(tmp_path: Path) -> None:
 
 @pytest.mark.loop
 def test_mkfs_that_does_otherwise_is_found(
-    testbed: base.Testbed, monkeypatch: pytest.MonkeyPatch
+    testbed: Testbed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A trial labelled blk1k on 4 KiB blocks would be a wrong row in table 2."""
     need("ext4")
-    right = options.recipe("ext4", "blk1k")
-    wrong = options.recipe("ext4", "default")
-    mixed = options.Recipe(right.file_system, "blk1k", wrong.mkfs, right.mount, right.geometry)
-    monkeypatch.setattr(options, "recipe", lambda *_: mixed)
+    right = filesystems.recipe("ext4", "blk1k")
+    wrong = filesystems.recipe("ext4", "default")
+    mixed = filesystems.Recipe(right.file_system, "blk1k", wrong.mkfs, right.mount, right.geometry)
+    monkeypatch.setattr(filesystems, "recipe", lambda *_: mixed)
     with pytest.raises(FsgreenError, match="block_b is 4096, asked for 1024"):
-        testbed.prepare("ext4", "blk1k")
+        testbed.prepare(levels("ext4", "blk1k"))
 
 
 @pytest.mark.loop
 def test_mount_that_does_otherwise_is_found(
-    testbed: base.Testbed, monkeypatch: pytest.MonkeyPatch
+    testbed: Testbed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need("ext4")
     monkeypatch.setattr(mounts, "complete_options", lambda entry: entry.options)
     with pytest.raises(FsgreenError, match=r"mounted otherwise than asked.*without strictatime"):
-        testbed.prepare("ext4", "default")
+        testbed.prepare(levels("ext4"))
 
 
 @pytest.mark.loop
@@ -289,7 +278,7 @@ def test_mount_that_does_otherwise_is_found(
 def test_smallest_xfs_is_what_mkfs_says(tmp_path: Path, agcount: int) -> None:
     """A size that check() passes and mkfs refuses would stop a campaign half-way."""
     need("xfs")
-    recipe = options.recipe("xfs", f"agcnt{agcount}")
+    recipe = filesystems.recipe("xfs", f"agcnt{agcount}")
     sparse = tmp_path / "sparse.img"
     for size_b, accepted in ((recipe.minimum_b, True), (agcount * 64 << 20, False)):
         sparse.touch()
@@ -302,19 +291,19 @@ def test_smallest_xfs_is_what_mkfs_says(tmp_path: Path, agcount: int) -> None:
 
 def test_geometry_that_differs_is_named() -> None:
     with pytest.raises(FsgreenError, match="agcount is 4, asked for 8"):
-        geometry.verify({"block_b": 4096, "agcount": 8}, {"block_b": 4096, "agcount": 4}, "xfs")
+        filesystems.verify({"block_b": 4096, "agcount": 8}, {"block_b": 4096, "agcount": 4}, "xfs")
 
 
 def test_missing_tool_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "program", lambda tool: None)
-    usable, remedy = present.usable_here(options.file_system("xfs"))
+    usable, remedy = filesystems.usable_here(filesystems.file_system("xfs"))
     assert (usable, remedy) == (False, "apt-get install xfsprogs")
 
 
 def test_kernel_without_the_file_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = options.FileSystem("nosuchfs", (), 0, (), {}, {})
+    spec = filesystems.FileSystem("nosuchfs", (), 0, (), {})
     monkeypatch.setattr(paths, "program", lambda tool: "/bin/false")
-    assert present.usable_here(spec) == (False, "not in this kernel: boot one that has it")
+    assert filesystems.usable_here(spec) == (False, "not in this kernel: boot one that has it")
 
 
 @pytest.mark.loop

@@ -11,24 +11,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from loops import levels
 from served import IDE, SIZE_B, needs_disk
 
+from fsgreen import commands
+from fsgreen.devices import guard, mounts
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import (
-    Conditions,
-    Disk,
-    commands,
-    guard,
-    mounts,
-    open_testbed,
-    sweep,
-)
+from fsgreen.testbeds import Disk, open_testbed, sweep
 
 HARNESS = """
 import sys, time
 from fsgreen.testbeds import Disk, open_testbed
 bed = open_testbed("simdisk", size_b=320 << 20, disk=Disk("wd200bb"))
-mount = bed.prepare("ext4", "default")
+mount = bed.prepare({"file_system": "ext4", "option": "default"})
 bed.remount()
 (mount.directory / "file").write_bytes(b"x" * 5_000_000)
 print(mount.directory.parent, flush=True)
@@ -51,7 +46,7 @@ def servers_of(work: Path) -> list[int]:
 def test_close_leaves_nothing_and_the_loop_device_as_it_was() -> None:
     """A queue of 4 that stayed with the device would slow down whoever gets it next."""
     opened = open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE), scheduler="mq-deadline")
-    mount = opened.prepare("ext4", "default", Conditions(queue_depth=4))
+    mount = opened.prepare(levels("ext4", queue_depth=4))
     name, work = opened.device_name(), mount.directory.parent
     assert name is not None
     opened.close()
@@ -74,7 +69,7 @@ def test_a_place_that_is_full_is_told_of_and_not_taken_for_the_file_systems_faul
     commands.run(["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(place)])
     try:
         with open_testbed("simdisk", folder=place, size_b=SIZE_B, disk=Disk(IDE)) as bed:
-            made = bed.prepare("ext4", "default")
+            made = bed.prepare(levels("ext4"))
             with (place / "others").open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(place).free - (8 << 20))
             (made.directory / "file").write_bytes(b"x" * (32 << 20))
@@ -113,7 +108,7 @@ def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
 def test_a_killed_server_is_told_of_and_its_file_system_does_not_stay(file_system: str) -> None:
     """A mount without a disk would hang whoever looks at it, and every next start."""
     with open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE)) as bed:
-        work = bed.prepare(file_system, "default").directory.parent
+        work = bed.prepare(levels(file_system)).directory.parent
         (bed.remount().directory / "file").write_bytes(b"x" * 5_000_000)
         (server,) = servers_of(work)
         os.kill(server, signal.SIGKILL)

@@ -6,45 +6,39 @@ import os
 from pathlib import Path
 
 import pytest
+from loops import levels
 from served import IDE, needs_disk
 
-from fsgreen import paths
+from fsgreen import commands, paths
+from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import (
-    Conditions,
-    Disk,
-    available,
-    commands,
-    open_testbed,
-)
-from fsgreen.testbeds.queue import Queue
-from fsgreen.testbeds.simdisk import SimdiskTestbed
-from fsgreen.testbeds.simdisk.server import require
+from fsgreen.simdisk.server import require
+from fsgreen.testbeds import Disk, Testbed, available, open_testbed
 
 
 @needs_disk
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (Conditions(disk="wd200b"), "no built-in profile wd200b"),
-        (Conditions(scheduler="elevato"), "elevato"),
-        (Conditions(scheduler="fifo"), "name none in the study"),
-        (Conditions(partition=5), "the partitions 1 to 4, not 5"),
-        (Conditions(queue_depth=0), "one command at least, not 0"),
-        (Conditions(device="age"), "did you mean aged"),
+        ({"disk": "wd200b"}, "no built-in profile wd200b"),
+        ({"scheduler": "elevato"}, "elevato"),
+        ({"scheduler": "fifo"}, "name none in the study"),
+        ({"partition": 5}, "the partitions 1 to 4, not 5"),
+        ({"queue_depth": 0}, "one command at least, not 0"),
+        ({"device": "age"}, "did you mean aged"),
     ],
 )
 def test_what_the_disk_cannot_be_is_refused(
-    bed: SimdiskTestbed, asked: Conditions, message: str
+    bed: Testbed, asked: dict[str, object], message: str
 ) -> None:
     with pytest.raises(FsgreenError) as caught:
-        bed.check("ext4", "default", asked)
+        bed.check(levels("ext4", **asked))
     assert message in f"{caught.value}"
 
 
 @needs_disk
 def test_an_ssd_is_refused_each_time_and_the_disk_before_is_served_again(
-    bed: SimdiskTestbed, tmp_path: Path
+    bed: Testbed, tmp_path: Path
 ) -> None:
     """Nothing was done to its flash: a record would claim a state that nobody made."""
     ssd = tmp_path / "ssd.toml"
@@ -53,25 +47,25 @@ def test_an_ssd_is_refused_each_time_and_the_disk_before_is_served_again(
     ssd.write_text(slower)
     for _ in range(2):
         with pytest.raises(FsgreenError, match="is an SSD, whose state"):
-            bed.load(Conditions(disk=str(ssd)))
+            bed.load({"disk": str(ssd)})
         assert bed.device_name() is None
-    bed.load(Conditions())
+    bed.load({})
     assert bed.simulator().ask("describe")["profile"] == IDE
 
 
 @needs_disk
 def test_a_scheduler_whose_module_is_missing_is_not_replaced_by_a_model_of_it(
-    bed: SimdiskTestbed, monkeypatch: pytest.MonkeyPatch
+    bed: Testbed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """bfq would mean the kernel's on one machine, and the simulator's on the next."""
-    bed.load(Conditions())
+    bed.load({})
     monkeypatch.setattr(Queue, "schedulers", lambda _: ["none", "mq-deadline"])
     with pytest.raises(FsgreenError, match="unknown scheduler 'bfq'") as caught:
-        bed.check("ext4", "default", Conditions(scheduler="bfq"))
+        bed.check(levels("ext4", scheduler="bfq"))
     assert caught.value.next_step == "modprobe bfq-iosched"
     with pytest.raises(FsgreenError, match="unknown scheduler 'bfq'"):
-        bed.load(Conditions(scheduler="bfq"))
-    bed.check("ext4", "default", Conditions(scheduler="elevator"))
+        bed.load({"scheduler": "bfq"})
+    bed.check(levels("ext4", scheduler="elevator"))
 
 
 def test_it_needs_root_and_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +89,7 @@ def test_without_the_engine_the_error_says_how_to_build_it(
 @pytest.mark.parametrize("kind", ["loop", "directory"])
 def test_a_disk_for_another_testbed_is_refused(kind: str) -> None:
     """A campaign on the machine's own disk would be labelled with a simulated one."""
-    with pytest.raises(FsgreenError, match="is not a simulated disk"):
+    with pytest.raises(FsgreenError, match="takes no simulated disk"):
         open_testbed(kind, disk=Disk(IDE))
-    with pytest.raises(FsgreenError, match="is not a simulated disk"):
+    with pytest.raises(FsgreenError, match="takes no queue_depth"):
         open_testbed(kind, queue_depth=4)

@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loops import levels
 from served import IDE, SCSI, SIZE_B, needs_disk
 
+from fsgreen import commands
+from fsgreen.devices import mounts
 from fsgreen.meters import Capture, open_meters
 from fsgreen.meters.simdisk import driver as simdisk
-from fsgreen.testbeds import (
-    Conditions,
-    commands,
-    mounts,
-)
-from fsgreen.testbeds.simdisk import SimdiskTestbed
-from fsgreen.testbeds.simdisk.server import require
+from fsgreen.simdisk import Control
+from fsgreen.simdisk.server import require
+from fsgreen.testbeds import Testbed
 
 BLOCK_B = 4096
 
@@ -51,8 +50,22 @@ def read_at(fd: int, offsets_b: list[int]) -> None:
             assert os.preadv(fd, [memory], offset_b) == BLOCK_B
 
 
+def control_of(bed: Testbed) -> Control:
+    control = bed.simulator()
+    assert control is not None
+    return control
+
+
+def cut_power(bed: Testbed) -> Path:
+    """Cut the disk's power, unmount what is left, restore it, and return the device."""
+    control_of(bed).ask("power", to="cut")
+    bed.stack.unmount()
+    control_of(bed).ask("power", to="restore")
+    return Path(f"/dev/{bed.device_name()}")
+
+
 @contextlib.contextmanager
-def device(bed: SimdiskTestbed) -> Iterator[int]:
+def device(bed: Testbed) -> Iterator[int]:
     fd = os.open(f"/dev/{bed.device_name()}", os.O_RDWR | os.O_DIRECT | os.O_EXCL)
     try:
         yield fd
@@ -63,9 +76,9 @@ def device(bed: SimdiskTestbed) -> Iterator[int]:
 @needs_disk
 @pytest.mark.parametrize("file_system", ["ext4", "xfs"])
 def test_a_file_system_is_made_verified_and_cold_and_keeps_its_data(
-    bed: SimdiskTestbed, file_system: str
+    bed: Testbed, file_system: str
 ) -> None:
-    made = bed.prepare(file_system, "noatime")
+    made = bed.prepare(levels(file_system, "noatime"))
     (entry,) = [found for found in mounts.mounted() if found.point == made.directory]
     assert (entry.file_system, entry.source) == (file_system, made.device)
     assert "noatime" in made.mount_options
@@ -76,7 +89,7 @@ def test_a_file_system_is_made_verified_and_cold_and_keeps_its_data(
     mount = bed.remount()
     assert mount.simulated is not None and mount.simulated["disk"] == IDE
     assert bed.resident_share() == 0
-    assert bed.simulator().ask("describe")["clock"] == "real"
+    assert control_of(bed).ask("describe")["clock"] == "real"
     assert (mount.directory / "file7").read_bytes() == b"\7" * 100_000
     assert bed.warm() == 1
     bed.restore()
@@ -84,10 +97,10 @@ def test_a_file_system_is_made_verified_and_cold_and_keeps_its_data(
 
 
 @needs_disk
-def test_nothing_is_faster_than_the_model_while_it_keeps_the_time(bed: SimdiskTestbed) -> None:
+def test_nothing_is_faster_than_the_model_while_it_keeps_the_time(bed: Testbed) -> None:
     """A disk that answers early would make every file system on it look good."""
-    bed.load(Conditions())
-    control = bed.simulator()
+    bed.load({})
+    control = control_of(bed)
     control.ask("timing", reset=True)
     with device(bed) as fd:
         read_at(fd, [number * (SIZE_B // 8) for number in range(8)])
@@ -97,29 +110,29 @@ def test_nothing_is_faster_than_the_model_while_it_keeps_the_time(bed: SimdiskTe
 
 
 @needs_disk
-def test_preparing_takes_no_time_of_the_disk(bed: SimdiskTestbed) -> None:
-    bed.prepare("ext4", "default")
-    assert bed.simulator().ask("describe")["clock"] == "instant"
+def test_preparing_takes_no_time_of_the_disk(bed: Testbed) -> None:
+    bed.prepare(levels("ext4"))
+    assert control_of(bed).ask("describe")["clock"] == "instant"
 
 
 @needs_disk
-def test_partitions_are_quarters_that_do_not_overlap(bed: SimdiskTestbed) -> None:
+def test_partitions_are_quarters_that_do_not_overlap(bed: Testbed) -> None:
     """Two zones that shared a block would be one zone in the figure, and one file system's ruin."""
-    sectors = bed.simulator().ask("describe")["sectors"]
+    sectors = control_of(bed).ask("describe")["sectors"]
     last_b = SIZE_B - BLOCK_B
     for partition in (1, 2, 3, 4):
-        bed.load(Conditions(partition=partition))
+        bed.load({"partition": partition})
         with device(bed) as fd:
             assert os.lseek(fd, 0, os.SEEK_END) == SIZE_B
-            bed.simulator().ask("clock", to="instant")
+            control_of(bed).ask("clock", to="instant")
             write_block(fd, 0, partition)
             write_block(fd, last_b, 10 + partition)
     for partition in (1, 2, 3, 4):
-        bed.load(Conditions(partition=partition))
-        bed.simulator().ask("clock", to="instant")
+        bed.load({"partition": partition})
+        control_of(bed).ask("clock", to="instant")
         with device(bed) as fd:
             assert (read_block(fd, 0), read_block(fd, last_b)) == (partition, 10 + partition)
-        mount = bed.prepare("ext4", "default", Conditions(partition=partition))
+        mount = bed.prepare(levels("ext4", partition=partition))
         assert mount.simulated is not None
         first_b = mount.simulated["offset_b"]
         assert (partition - 1) * sectors * 128 <= first_b
@@ -128,26 +141,26 @@ def test_partitions_are_quarters_that_do_not_overlap(bed: SimdiskTestbed) -> Non
 
 @needs_disk
 def test_either_the_kernel_or_the_simulator_sorts_and_the_depth_is_that_of_the_cell(
-    bed: SimdiskTestbed,
+    bed: Testbed,
 ) -> None:
-    asked = Conditions(disk=SCSI, scheduler="mq-deadline", queue_depth=8)
-    mount = bed.prepare("ext4", "default", asked)
+    asked = {"disk": SCSI, "scheduler": "mq-deadline", "queue_depth": 8}
+    mount = bed.prepare(levels("ext4", **asked))
     assert (mount.scheduler, mount.queue_depth) == ("mq-deadline", 8)
     assert mount.simulated is not None
     assert (mount.simulated["disk"], mount.simulated["scheduler"]) == (SCSI, "fifo")
-    asked = Conditions(disk=SCSI, scheduler="elevator")
-    mount = bed.prepare("ext4", "default", asked)
+    asked = {"disk": SCSI, "scheduler": "elevator"}
+    mount = bed.prepare(levels("ext4", **asked))
     assert mount.simulated is not None
     assert (mount.scheduler, mount.simulated["kernel_scheduler"]) == ("elevator", "none")
     assert mount.queue_depth == 64
-    mount = bed.prepare("ext4", "default")
+    mount = bed.prepare(levels("ext4"))
     assert mount.scheduler == "none"
     assert mount.simulated is not None and mount.simulated["disk"] == IDE
 
 
 @needs_disk
 def test_a_disk_of_ones_own_is_a_level_and_its_record_tells_it_from_an_edited_one(
-    bed: SimdiskTestbed, tmp_path: Path
+    bed: Testbed, tmp_path: Path
 ) -> None:
     """Trials before and after the edit would be pooled as if they had one disk."""
     own = tmp_path / "own.toml"
@@ -155,8 +168,8 @@ def test_a_disk_of_ones_own_is_a_level_and_its_record_tells_it_from_an_edited_on
     hashes = []
     for line in ("rpm = 7200\n", "rpm = 7000\n"):
         own.write_text(text.replace("rpm = 7200\n", line))
-        bed.load(Conditions())
-        bed.prepare("ext4", "default", Conditions(disk=str(own)))
+        bed.load({})
+        bed.prepare(levels("ext4", disk=str(own)))
         simulated = bed.remount().simulated
         assert simulated is not None
         hashes.append(simulated["disk_sha256"])
@@ -164,10 +177,10 @@ def test_a_disk_of_ones_own_is_a_level_and_its_record_tells_it_from_an_edited_on
 
 
 @needs_disk
-def test_the_meters_energy_is_the_disks_own_account(bed: SimdiskTestbed, tmp_path: Path) -> None:
+def test_the_meters_energy_is_the_disks_own_account(bed: Testbed, tmp_path: Path) -> None:
     """A joule that the meter loses would be a joule that a file system saved."""
-    bed.load(Conditions())
-    control = bed.simulator()
+    bed.load({})
+    control = control_of(bed)
     meters = open_meters(simdisk.tables([simdisk.DISK], control.path), bed.device_name)
     before = control.ask("energy")
     with Capture(meters, tmp_path / "power.raw") as capture, device(bed) as fd:
@@ -190,9 +203,9 @@ def test_the_meters_energy_is_the_disks_own_account(bed: SimdiskTestbed, tmp_pat
 
 
 @needs_disk
-def test_a_power_cut_loses_what_was_not_flushed_and_nothing_else(bed: SimdiskTestbed) -> None:
+def test_a_power_cut_loses_what_was_not_flushed_and_nothing_else(bed: Testbed) -> None:
     """A file system that survives because the simulator stores too much would pass for safe."""
-    bed.load(Conditions())
+    bed.load({})
     step_b = SIZE_B // 64
     with device(bed) as fd:
         for _ in range(10):  # a machine that stands still gives the disk time to store everything
@@ -201,8 +214,8 @@ def test_a_power_cut_loses_what_was_not_flushed_and_nothing_else(bed: SimdiskTes
             os.fsync(fd)
             for number in range(0, 64, 2):
                 write_block(fd, (number * 37 % 64) * step_b, 2)
-            bed.simulator().ask("power", to="cut")
-            bed.simulator().ask("power", to="restore")
+            control_of(bed).ask("power", to="cut")
+            control_of(bed).ask("power", to="restore")
             found = [read_block(fd, number * step_b) for number in range(64)]
             lost = found.count(1) - 32
             assert set(found) <= {1, 2}
@@ -210,21 +223,21 @@ def test_a_power_cut_loses_what_was_not_flushed_and_nothing_else(bed: SimdiskTes
             if lost:
                 break
     assert lost
-    bed.load(Conditions())
+    bed.load({})
 
 
 @needs_disk
 def test_a_file_system_is_mended_after_a_power_cut_and_keeps_what_was_synced(
-    bed: SimdiskTestbed,
+    bed: Testbed,
 ) -> None:
-    bed.prepare("ext4", "default")
+    bed.prepare(levels("ext4"))
     place = bed.remount().directory
     with (place / "synced").open("wb") as file:
         file.write(b"x" * 100_000)
         file.flush()
         os.fsync(file.fileno())
     (place / "lost").write_bytes(b"y" * 100_000)
-    found = bed.cut_power()
+    found = cut_power(bed)
     assert not mounts.under(place)
     done = subprocess.run(["e2fsck", "-f", "-y", str(found)], capture_output=True, check=False)
     assert done.returncode in (0, 1), done.stdout
@@ -236,13 +249,12 @@ def test_a_file_system_is_mended_after_a_power_cut_and_keeps_what_was_synced(
 
 
 @needs_disk
-def test_steady_is_written_in_full_and_aged_comes_back(bed: SimdiskTestbed) -> None:
+def test_steady_is_written_in_full_and_aged_comes_back(bed: Testbed) -> None:
     """Both are states of the file system's place, which the disk itself does not remember."""
-    steady = bed.prepare("ext2", "default", Conditions(device="steady")).state
+    steady = bed.prepare(levels("ext2", device="steady")).state
     assert steady is not None
     assert (steady.name, steady.written_b >= SIZE_B) == ("steady", True)
     first, second = (
-        bed.prepare("ext2", "default", Conditions(device="aged"), seed=3).fragmentation
-        for _ in range(2)
+        bed.prepare(levels("ext2", device="aged"), seed=3).fragmentation for _ in range(2)
     )
     assert first is not None and first == second

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import workloads
-from fsgreen.testbeds import cache
+from fsgreen.stacks import cache
 from fsgreen.workloads import Outcome
 
 pytestmark = pytest.mark.usefixtures("engine")

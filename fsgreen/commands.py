@@ -1,0 +1,114 @@
+"""System tools: found also where an unprivileged PATH does not look, and never half-explained."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+
+PACKAGES = {
+    "mkfs.ext2": "e2fsprogs",
+    "mkfs.ext3": "e2fsprogs",
+    "mkfs.ext4": "e2fsprogs",
+    "dumpe2fs": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "xfs_info": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "btrfs": "btrfs-progs",
+    "mkfs.reiserfs": "reiserfsprogs",
+    "debugreiserfs": "reiserfsprogs",
+    "mkfs.f2fs": "f2fs-tools",
+    "dump.f2fs": "f2fs-tools",
+    "mkfs.nilfs2": "nilfs-tools",
+    "nilfs-tune": "nilfs-tools",
+    "mkfs.jfs": "jfsutils",
+    "jfs_tune": "jfsutils",
+    "mkfs.bcachefs": "bcachefs-tools",
+    "bcachefs": "bcachefs-tools",
+    "losetup": "mount",
+    "mount": "mount",
+    "umount": "mount",
+    "wipefs": "util-linux",
+    "modprobe": "kmod",
+}
+"""Debian's package of each tool."""
+
+
+def remedy(tool: str) -> str:
+    """Return the command that installs a tool on Debian or Ubuntu."""
+    return f"apt-get install {PACKAGES.get(tool, tool)}"
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put off what SIGINT and SIGTERM do to the main thread, so that nothing is left half done.
+
+    A tool that a dying harness had just started could mount or attach something afterwards.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    met: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: met.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if met:
+            signal.raise_signal(met[0])
+
+
+def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | None = None) -> str:
+    """Run a tool to its end and return what it printed.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Tool and arguments.
+    lock_fd : int, optional
+        The owner lock of a work folder. The tool inherits it, so that the lock stays taken
+        until the tool has ended, even when the harness was killed meanwhile.
+    next_step : str, optional
+        What a user should do when the tool fails.
+
+    Raises
+    ------
+    FsgreenError
+        If the tool is missing or ends with a status other than 0.
+    """
+    path = paths.program(command[0])
+    if path is None:
+        raise FsgreenError(
+            f"{command[0]} is not installed",
+            where=" ".join(command),
+            next_step=remedy(command[0]),
+        )
+    with uninterrupted():
+        done = subprocess.run(
+            [path, *command[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env={**os.environ, "LC_ALL": "C"},
+            pass_fds=() if lock_fd is None else (lock_fd,),
+            check=False,
+        )
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).split("\n")[0]
+        raise FsgreenError(
+            f"{command[0]} ended with status {done.returncode}: {said}",
+            where=" ".join(command),
+            next_step=next_step,
+        )
+    return done.stdout

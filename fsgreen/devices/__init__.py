@@ -1,0 +1,1 @@
+"""Devices: what has sectors, a queue and a scheduler, and the states of it."""

@@ -1,0 +1,169 @@
+"""What every device is: something with a queue, that is brought as the levels of a cell ask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from fsgreen.design import factors
+from fsgreen.devices.folders import WorkFolder
+from fsgreen.devices.guard import ListedDisk
+from fsgreen.devices.queue import QueueState
+from fsgreen.devices.volume import Volume
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.simdisk import Control, Disk
+
+Levels = Mapping[str, Any]
+"""Levels of factors by name, as `Plan.levels` gives them; what is missing or None is left open."""
+
+AS_FOUND = "as found"
+"""The level of the factor `scheduler` that leaves it to the device."""
+
+
+class Availability(NamedTuple):
+    """Whether something can be used on this machine, and why, or how to mend it."""
+
+    name: str
+    usable: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a device for all cells; None leaves it to the device.
+
+    Attributes
+    ----------
+    size_b : int
+        Bytes of the file system, or of free space that a directory needs.
+    folder : Path, optional
+        Where images, mount points or files go.
+    in_memory : bool
+        Whether an image lies in RAM.
+    scheduler : str, optional
+        I/O scheduler of cells that name none.
+    simulated : Disk, optional
+        The simulated disk of cells that name none.
+    queue_depth : int, optional
+        Commands that the device takes at once, for cells that do not say.
+    listed : ListedDisk, optional
+        The real disk that the testbed file names.
+    """
+
+    size_b: int
+    folder: Path | None = None
+    in_memory: bool = False
+    scheduler: str | None = None
+    simulated: Disk | None = None
+    queue_depth: int | None = None
+    listed: ListedDisk | None = None
+
+
+class Device(Protocol):
+    """What a stack stands on. Every method may be called again, in any order, without harm.
+
+    Attributes
+    ----------
+    kind : str
+        Its name among the kinds of testbed.
+    work : WorkFolder
+        Where it and the stack on it keep what they make.
+    """
+
+    kind: str
+    work: WorkFolder
+
+    def __init__(self, settings: Settings) -> None:
+        """Make or find the device; raises `FsgreenError` where that cannot be."""
+
+    @staticmethod
+    def available() -> Availability:
+        """Return whether such a device can be had on this machine."""
+
+    @staticmethod
+    def default_folder() -> Path:
+        """Return where its files go unless a folder is named."""
+
+    @property
+    def name(self) -> str | None:
+        """The kernel's name in /proc/diskstats (`loop3`), None without one."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the device is, for the record of a campaign."""
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` if the device cannot be as the levels ask. Touches nothing."""
+
+    def load(self, levels: Levels) -> None:
+        """Bring disk, partition, queue depth and scheduler of these levels, at rest.
+
+        Nothing of the device is mounted.
+        """
+
+    def queue_state(self) -> QueueState:
+        """Return the queue as it is now."""
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Let a simulated disk take no time meanwhile, and with `stay` afterwards too.
+
+        Without it, the disk is at rest afterwards, with empty caches. Real ones do nothing.
+        """
+
+    def simulator(self) -> Control | None:
+        """Return the control socket of a simulated disk, None where the device is real."""
+
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how the device behaves by itself; see `probe.probe`."""
+
+    def restore(self) -> None:
+        """Give the device back its scheduler; nothing of it is mounted."""
+
+    def close(self) -> None:
+        """End what serves the device; the work folder is released afterwards."""
+
+
+class FormattableDevice(Device, Protocol):
+    """A device that can be overwritten and formatted."""
+
+    @property
+    def volume(self) -> Volume:
+        """The sectors that a file system gets; raises `FsgreenError` while there are none."""
+
+
+def require_root(kind: str) -> None:
+    """Raise `FsgreenError` unless the user is root, whom this kind of device needs."""
+    if os.geteuid() != 0:
+        raise FsgreenError(
+            f"the testbed {kind} needs root: it makes and mounts file systems",
+            next_step="run the same command with sudo, or take --testbed directory",
+        )
+
+
+def scheduler_of(levels: Levels) -> str | None:
+    """Return the I/O scheduler that the levels name, None where they leave it to the device."""
+    scheduler: str | None = levels.get("scheduler")
+    return None if scheduler == AS_FOUND else scheduler
+
+
+def state_of(levels: Levels) -> str:
+    """Return the device state that the levels name; raises `FsgreenError` if there is no such."""
+    known = [str(level) for level in factors.get("device").levels]
+    state: str = levels.get("device") or "initial"
+    if state not in known:
+        raise unknown("device state", state, known, next_step="docs/state.md lists them")
+    return state
+
+
+def refuse_simulated(kind: str, levels: Levels) -> None:
+    """Raise `FsgreenError` if only a simulated disk could be as the levels ask."""
+    for name in ("disk", "partition", "queue_depth"):
+        if levels.get(name) is not None:
+            raise FsgreenError(
+                f"the testbed {kind} cannot choose {name}: the cell asks for {levels[name]}",
+                where=f"testbed {kind}",
+                next_step=f"take --testbed simdisk, or leave {name} out of the study",
+            )

@@ -1,0 +1,203 @@
+"""The device `block`: a real disk that a testbed file names and confirms by its serial number.
+
+The whole disk is formatted, again and again: what it holds is lost. It is held open alone while
+nothing of it is mounted, so that nobody else mounts or formats it in the middle of a campaign.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fsgreen.devices import guard, image
+from fsgreen.devices.base import Availability, Settings, require_root
+from fsgreen.devices.folders import claim
+from fsgreen.devices.real import RealDevice
+from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
+from fsgreen.errors import FsgreenError
+
+WORK = Path("/var/tmp")
+"""Where mount point and aged copies go unless a folder is named."""
+
+SETTLE_S = 5.0
+"""How long a program that looks at each new file system, such as udev's, is waited for."""
+
+LIST = "lsblk -o NAME,SERIAL,SIZE,FSTYPE,LABEL,MOUNTPOINTS; ls -l /dev/disk/by-id"
+
+
+class DiskVolume(Volume):
+    """A whole disk, and its states: initial and steady.
+
+    A disk that rotates remembers no writes. A solid-state disk that takes discards is discarded and
+    written once, and once more to be steady, as an image on one is: see `imagevolume`. One that
+    takes none is left as it is, and the record says that it remembers.
+    """
+
+    _fd = -1
+
+    def initial(self) -> DeviceState:
+        """Make the disk forget what was written, where it can, and write it once."""
+        before_b = self.queue.written_b()
+        reason = cannot_forget(self.queue)
+        if reason is not None:
+            left, remembers = reason
+            return DeviceState("initial", 0, 0, self.size_b, left, remembers)
+        discarded_b = self._discard()
+        self.fill()
+        written_b = self.require_written(before_b)
+        return DeviceState("initial", written_b, discarded_b, self.size_b)
+
+    def steady(self) -> DeviceState:
+        """Bring the disk into its initial state, then write it in full once more."""
+        initial, before_b = self.initial(), self.queue.written_b()
+        self.fill()
+        written_b = initial.written_b + self.require_written(before_b)
+        return replace(initial, name="steady", written_b=written_b, remembers=False)
+
+    def _discard(self) -> int:
+        before_b = self.queue.discarded_b()
+        with self.overwriting() as fd:
+            image.discard(fd, self.size_b)
+        return self.queue.await_discarded_b(before_b, self.size_b)
+
+    def hold(self) -> None:
+        """Open the disk alone; raises `FsgreenError` if it stays in use."""
+        if self._fd >= 0:
+            return
+        deadline_s = time.monotonic() + SETTLE_S
+        while True:
+            try:
+                self._fd = guard.open_alone(self.node)
+                return
+            except FsgreenError:
+                if time.monotonic() > deadline_s:
+                    raise
+            time.sleep(0.05)
+
+    def release(self) -> None:
+        """Let go of the disk."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def format(self, command: Sequence[str]) -> tuple[str, ...]:
+        """Run mkfs, which opens the disk alone itself."""
+        with self._lent():
+            return super().format(command)
+
+    @contextmanager
+    def overwriting(self) -> Iterator[int]:
+        """Yield a descriptor for direct reads and writes, which nobody else has."""
+        with self._lent(), super().overwriting() as fd:
+            yield fd
+
+    @contextmanager
+    def _lent(self) -> Iterator[None]:
+        self.release()
+        try:
+            yield
+        finally:
+            self.hold()
+
+
+class BlockDevice(RealDevice):
+    """A whole disk of the testbed file. Needs root.
+
+    Raises
+    ------
+    FsgreenError
+        If the user is not root, the file names no disk or does not confirm it, or the disk is
+        missing, a part of one, another than its serial number says, in use or too small.
+    """
+
+    kind = "block"
+
+    def __init__(self, settings: Settings) -> None:
+        require_root(self.kind)
+        listed = _confirmed(settings.listed)
+        node = Path("/dev", guard.kernel_name(listed.by_id))
+        guard.check_destructive(node, listed)
+        size_b = _size_b(node) // image.CHUNK_B * image.CHUNK_B
+        if size_b < settings.size_b:
+            raise FsgreenError(
+                f"disk too small: the profile asks for {settings.size_b >> 20} MiB, "
+                f"it has {size_b >> 20} MiB",
+                where=listed.by_id,
+                next_step="a smaller image_mib in the profile, or another disk",
+            )
+        self._listed = listed
+        work = claim(settings.folder or WORK, self.kind)
+        volume = DiskVolume(node, listed, size_b, work.lock_fd)
+        try:
+            volume.queue.keep(work.path)
+            volume.hold()
+            super().__init__(work, volume, settings.scheduler)
+        except BaseException:
+            volume.release()
+            work.release()
+            raise
+
+    @staticmethod
+    def available() -> Availability:
+        """Return whether disks can be formatted here; only one that is named is taken."""
+        if os.geteuid() != 0:
+            return Availability("block", False, "needs root: run the same command with sudo")
+        return Availability("block", True, "a disk that a testbed file names")
+
+    @staticmethod
+    def default_folder() -> Path:
+        """Return /var/tmp."""
+        return WORK
+
+    def describe(self) -> dict[str, Any]:
+        """Return the disk, its size, and the state of its queue."""
+        return {
+            "size_b": self.volume.size_b,
+            "in_memory": False,
+            "by_id": str(self._listed.by_id),
+            "serial": self._listed.serial,
+            "device": self.name,
+            **self._queue.describe(),
+        }
+
+    def close(self) -> None:
+        """Let go of the disk; its scheduler is put back with the work folder."""
+        self.volume.release()
+
+
+def _confirmed(listed: guard.ListedDisk | None) -> guard.ListedDisk:
+    """Return the disk of the testbed file, once that names a whole one and confirms it."""
+    if listed is None:
+        raise FsgreenError(
+            "the testbed block needs a disk that a testbed file names",
+            where="testbed block",
+            next_step=f'in [testbed]: device = "/dev/disk/by-id/..." and serial = "..."; {LIST}',
+        )
+    if listed.serial is None:
+        raise FsgreenError(
+            "the testbed file does not confirm by its serial number that this disk may be erased",
+            where=listed.by_id,
+            next_step=f'{LIST}; then serial = "..." in [testbed]',
+        )
+    if not listed.by_id.is_block_device():
+        raise FsgreenError("there is no such disk", where=listed.by_id, next_step=LIST)
+    if (guard.SYS_BLOCK / guard.kernel_name(listed.by_id) / "partition").exists():
+        raise FsgreenError(
+            "this is a partition, and the testbed block formats whole disks",
+            where=listed.by_id,
+            next_step=LIST,
+        )
+    return listed
+
+
+def _size_b(node: Path) -> int:
+    fd = os.open(node, os.O_RDONLY)
+    try:
+        return os.lseek(fd, 0, os.SEEK_END)
+    finally:
+        os.close(fd)

@@ -1,0 +1,118 @@
+"""The device below an existing directory: recorded, and never touched."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from fsgreen.devices import image, mounts, probe
+from fsgreen.devices.base import (
+    Availability,
+    Levels,
+    Settings,
+    refuse_simulated,
+    scheduler_of,
+    state_of,
+)
+from fsgreen.devices.folders import claim
+from fsgreen.devices.loop import DISK
+from fsgreen.devices.probe.target import opened_to_rewrite
+from fsgreen.devices.queue import Queue, QueueState, disk_of
+from fsgreen.errors import FsgreenError
+
+PROBE_B = 256 << 20
+"""Size of the file that stands for the disk when the directory is probed."""
+
+
+class ExistingDevice:
+    """Whatever an existing, writable directory is on; `size_b` of it must be free.
+
+    Raises
+    ------
+    FsgreenError
+        If the directory is missing, not writable or too small.
+    """
+
+    kind = "directory"
+
+    def __init__(self, settings: Settings) -> None:
+        folder = settings.folder or self.default_folder()
+        if not folder.is_dir():
+            raise FsgreenError(
+                "this directory does not exist", where=folder, next_step=f"mkdir -p {folder}"
+            )
+        image.require_space(folder, settings.size_b)
+        self.name = disk_of(mounts.holding(folder))
+        self._queue = Queue(self.name) if self.name is not None else None
+        self.work = claim(folder, self.kind)
+
+    @staticmethod
+    def available() -> Availability:
+        """Return that a directory can be had everywhere."""
+        return Availability("directory", True, "works everywhere, on one file system")
+
+    @staticmethod
+    def default_folder() -> Path:
+        """Return the folder for temporary files, or /var/tmp where that is memory (rule 7)."""
+        temporary = Path(tempfile.gettempdir())
+        return DISK if mounts.in_memory(temporary) else temporary
+
+    def describe(self) -> dict[str, Any]:
+        """Return the disk and its scheduler, where one is in sight."""
+        return {
+            "device": self.name,
+            "scheduler": self._queue.scheduler if self._queue else None,
+        }
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` unless the device is as the levels ask already.
+
+        `initial` is accepted and means an empty folder.
+        """
+        state, scheduler = state_of(levels), scheduler_of(levels)
+        refuse_simulated(self.kind, levels)
+        if state != "initial":
+            raise FsgreenError(
+                f"the testbed directory cannot make the device state {state}: "
+                "the device holds other files",
+                where=self.work.path.parent,
+                next_step="leave device out of the study, or take --testbed loop as root",
+            )
+        present = self._queue.scheduler if self._queue else None
+        if scheduler not in (None, present):
+            raise FsgreenError(
+                f"the testbed directory sets no scheduler: it is {present}, not {scheduler}",
+                where=self.name or self.work.path.parent,
+                next_step="leave scheduler out of the study, or take --testbed loop as root",
+            )
+
+    def load(self, levels: Levels) -> None:
+        """Do nothing: there is one device."""
+
+    def queue_state(self) -> QueueState:
+        """Return the queue as it is now; all of it is None where no disk is in sight."""
+        return self._queue.state() if self._queue else QueueState()
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Do nothing: nothing is simulated."""
+        return nullcontext()
+
+    def simulator(self) -> None:
+        """Return None: nothing is simulated."""
+
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how a file of the directory behaves by itself; see `probe.probe`."""
+        target = self.work.path / "probe"
+        image.allocate(target, PROBE_B, seed=seed)
+        try:
+            return probe.probe(target, seed, overwriting=lambda: opened_to_rewrite(target))
+        finally:
+            target.unlink()
+
+    def restore(self) -> None:
+        """Do nothing: no device state was changed."""
+
+    def close(self) -> None:
+        """Do nothing."""

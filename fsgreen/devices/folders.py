@@ -1,0 +1,259 @@
+"""Work folders: one per testbed, owned through a lock, and removed whatever happens to the owner.
+
+A registry holds one symbolic link per work folder, made before the folder. The owner holds an
+flock on a file inside; the kernel drops it when the owner and the tools it started have ended,
+also after SIGKILL. A registered folder whose lock is free is therefore abandoned, and only such a
+folder, what is mounted inside it and the loop devices on its image are ever touched.
+
+Ctrl-C can come between any two steps, also before a `with` has begun or while it ends: what the
+owner has not released by its end, it releases as it exits.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fsgreen import commands
+from fsgreen.devices import guard, mounts
+from fsgreen.devices.queue import Queue, put_back
+from fsgreen.errors import FsgreenError
+
+NAME = re.compile(r"fsgreen-[a-z]+-[0-9a-f]{12}")
+OWNER = "owner"
+WAIT_S = 10.0
+"""How long the tools of a killed owner are waited for."""
+
+DETACH_S = 2.0
+"""How long a loop device is given to go; the kernel then detaches it at its last close."""
+
+
+def registry() -> Path:
+    """Return the folder that knows every work folder of this user, made if need be.
+
+    It survives a reboot, as images on a disk do: $XDG_STATE_HOME or ~/.local/state.
+    """
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(state) / "fsgreen" / "testbeds"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@dataclass
+class WorkFolder:
+    """A private folder and the lock that shows it is in use."""
+
+    path: Path
+    entry: Path
+    lock_fd: int
+
+    def release(self) -> None:
+        """Unmount, detach and delete everything in the folder, then forget it. Idempotent.
+
+        Ctrl-C has its effect afterwards.
+        """
+        if self.lock_fd < 0:
+            return
+        with commands.uninterrupted():
+            _dismantle(self.path, self.lock_fd)
+            self.entry.unlink(missing_ok=True)
+            os.close(self.lock_fd)
+            self.lock_fd = -1
+            atexit.unregister(self.release)
+
+
+def claim(parent: Path, kind: str) -> WorkFolder:
+    """Make a work folder `fsgreen-KIND-NUMBER` in `parent` and lock it.
+
+    Raises
+    ------
+    FsgreenError
+        If `parent` is missing or not writable.
+    """
+    parent = parent.resolve()
+    folder = parent / f"fsgreen-{kind}-{secrets.token_hex(6)}"
+    with commands.uninterrupted(), _registry_lock():
+        entry = registry() / folder.name
+        entry.symlink_to(folder)
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            entry.unlink()
+            raise FsgreenError(
+                f"cannot make a work folder: {error.strerror}",
+                where=parent,
+                next_step="name a writable folder with --folder",
+            ) from error
+        lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock_fd, fcntl.LOCK_EX)
+        os.write(lock_fd, f"{os.getpid()} {_start_ticks(os.getpid())}\n".encode())
+        work = WorkFolder(folder, entry, lock_fd)
+        atexit.register(work.release)
+    return work
+
+
+def sweep() -> list[str]:
+    """Remove what killed harnesses of this user left; return one line for each thing done.
+
+    Folders in use are left alone. Tools that a killed harness started may still run: they are
+    waited for, for `WAIT_S` a folder at most, and a folder that stays busy is reported.
+    """
+    report: list[str] = []
+    with _registry_lock():
+        for entry in sorted(registry().iterdir()):
+            if NAME.fullmatch(entry.name) and entry.is_symlink():
+                report += _sweep_entry(entry)
+    return report
+
+
+def _sweep_entry(entry: Path) -> list[str]:
+    folder = entry.readlink()
+    if not os.path.lexists(folder):
+        entry.unlink()
+        return []
+    if folder.name != entry.name or folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+        return [f"left {folder} alone: it is not ours"]
+    # Claims are made under the registry's lock: a folder without an owner file has no owner.
+    lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if not _wait_for_lock(lock_fd):
+            return [] if _owner_lives(lock_fd) else [f"{folder} is still busy: sweep again later"]
+        try:
+            done = _dismantle(folder, lock_fd)
+        except FsgreenError as error:
+            return [f"could not remove {folder}: {error.what}"]
+        entry.unlink()
+        return [*done, f"removed {folder}"]
+    finally:
+        os.close(lock_fd)
+
+
+def _dismantle(folder: Path, lock_fd: int) -> list[str]:
+    """Unmount, detach and delete, in this order; each step does nothing where nothing is left."""
+    done = free_devices(folder, lock_fd)
+    for mount in mounts.under(folder):
+        unmount(mount.point, lock_fd=lock_fd, lazily=True)
+        done.append(f"unmounted {mount.point}")
+    if mounts.under(folder):
+        raise FsgreenError(
+            "still mounted", where=folder, next_step=f"umount {folder}/*, then fsgreen doctor"
+        )
+    done += put_back(folder)
+    # The owner file goes last: until then the folder can be recognised and swept again.
+    for child in folder.iterdir() if folder.exists() else ():
+        if child.name != OWNER:
+            shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    return done
+
+
+def free_devices(folder: Path, lock_fd: int) -> list[str]:
+    """Unmount the devices that are mounted in the folder, and detach those on files in it.
+
+    Returns one line for each thing done. What else is mounted there stays: behind a loop device it
+    may hold the file, and could not be found by its path once it was gone. The devices take as many
+    requests as ever.
+    """
+    done = []
+    for mount in mounts.under(folder):
+        if mount.source.startswith("/dev/loop"):
+            unmount(mount.point, lock_fd=lock_fd, lazily=True)
+            done.append(f"unmounted {mount.point}")
+    for device in _loop_devices(folder):
+        Queue(device).limit_loop()
+        commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
+        waiting = "" if _is_detached(device, folder) else " (goes when its last user ends)"
+        done.append(f"detached {device}{waiting}")
+    return done
+
+
+def unmount(point: Path, *, lock_fd: int | None = None, lazily: bool = False) -> None:
+    """Unmount `point`, trying for a second where it is busy.
+
+    Raises
+    ------
+    FsgreenError
+        If it stays busy and `lazily` is not set; with `lazily` it is detached from the tree.
+    """
+    for _ in range(10):
+        try:
+            commands.run(["umount", str(point)], lock_fd=lock_fd)
+            return
+        except FsgreenError as error:
+            if "busy" not in error.what:
+                raise
+            time.sleep(0.1)
+    if not lazily:
+        raise FsgreenError(
+            "the file system is still in use", where=point, next_step=f"fuser -vm {point}"
+        )
+    commands.run(["umount", "--lazy", str(point)], lock_fd=lock_fd)
+
+
+def _loop_devices(folder: Path) -> list[str]:
+    return [
+        path.name for path in sorted(Path("/sys/block").glob("loop*")) if _behind(path.name, folder)
+    ]
+
+
+def _behind(device_name: str, folder: Path) -> bool:
+    if guard.backing_file(device_name) is None:
+        return False
+    # The file of a simulated disk has no path any more once its server has ended.
+    found = (guard.backing_file(device_name), guard.attached_as(device_name))
+    return any(path is not None and path.is_relative_to(folder) for path in found)
+
+
+def _is_detached(device_name: str, folder: Path) -> bool:
+    deadline_s = time.monotonic() + DETACH_S
+    while _behind(device_name, folder):
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _wait_for_lock(lock_fd: int) -> bool:
+    deadline_s = time.monotonic() + WAIT_S
+    while True:
+        try:
+            fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if _owner_lives(lock_fd) or time.monotonic() > deadline_s:
+                return False
+            time.sleep(0.02)
+
+
+def _owner_lives(lock_fd: int) -> bool:
+    pid, _, ticks = os.pread(lock_fd, 64, 0).decode().strip().partition(" ")
+    return pid.isdigit() and ticks != "" and _start_ticks(int(pid)) == ticks
+
+
+def _start_ticks(pid: int) -> str | None:
+    """Return a process's start time in clock ticks (proc(5), stat field 22), which with the pid
+    names a process for good; None when it has ended (a zombie has)."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if after_name[0] in "ZX" else after_name[19]
+
+
+@contextlib.contextmanager
+def _registry_lock() -> Iterator[None]:
+    fd = os.open(registry() / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)

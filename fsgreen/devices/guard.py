@@ -1,0 +1,337 @@
+"""The device guard: nothing is formatted or overwritten unless it is provably ours.
+
+`run_mkfs` is the only place of the library that starts a program which destroys data, and
+`open_to_overwrite` the only one that opens a device to write on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import stat
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fsgreen import commands
+from fsgreen.devices import mounts
+from fsgreen.errors import FsgreenError
+
+SYS_BLOCK = Path("/sys/class/block")
+UDEV = Path("/run/udev/data")
+
+LOOP_GET_STATUS64 = 0x4C05
+LOOP_INFO_B, LOOP_FILE, LOOP_NAME = 232, struct.Struct("=QQ"), slice(56, 120)
+"""Of struct loop_info64 (linux/loop.h): its size, lo_device and lo_inode, and lo_file_name."""
+
+
+@dataclass(frozen=True)
+class ListedDisk:
+    """A disk that the testbed file offers for formatting, by a name that survives a reboot.
+
+    With its serial number in the file, what it holds may be destroyed.
+    """
+
+    by_id: Path
+    serial: str | None = None
+
+
+Proof = Path | ListedDisk
+"""What shows that a device is ours: the image behind a loop device, or a disk of the testbed file.
+"""
+
+
+def run_mkfs(
+    command: Sequence[str], device: Path, proof: Proof, *, lock_fd: int | None = None
+) -> tuple[str, ...]:
+    """Format `device` with `command` (tool and arguments without the device), if it may be.
+
+    The device is kept open from before the check until mkfs has ended: a loop device cannot get
+    another file meanwhile, nor another disk the device's name. Returns the whole command as run.
+
+    Raises
+    ------
+    FsgreenError
+        As `check_destructive`, or if mkfs fails.
+    """
+    whole = (*command, str(device))
+    with _opened(device, os.O_RDONLY) as fd:
+        _check(fd, device, proof)
+        commands.run(whole, lock_fd=lock_fd, next_step="fsgreen doctor")
+    return whole
+
+
+def open_to_overwrite(device: Path, proof: Proof) -> int:
+    """Open a device of ours for direct reads and writes, alone; it is checked on that descriptor.
+
+    Raises
+    ------
+    FsgreenError
+        As `check_destructive`.
+    """
+    fd = open_alone(device, os.O_RDWR | os.O_DIRECT)
+    try:
+        _check(fd, device, proof, alone=True)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def open_alone(device: Path, flags: int = os.O_RDONLY) -> int:
+    """Open a device that nothing uses, so that nobody can mount or format it meanwhile.
+
+    Raises
+    ------
+    FsgreenError
+        If it is no block device, or in use.
+    """
+    with _opened(device, os.O_RDONLY):
+        pass
+    try:
+        return os.open(device, flags | os.O_EXCL)
+    except OSError as error:
+        use = in_use(device) or f"it cannot be opened alone ({error.strerror})"
+        raise _in_use_refusal(device, use) from error
+
+
+def check_destructive(device: Path, proof: Proof) -> None:
+    """Raise unless everything on `device` may be destroyed.
+
+    Parameters
+    ----------
+    device : Path
+        A block device.
+    proof : Path or ListedDisk
+        For a loop device: our own image, which must be the file behind it and behind no other.
+        Else the disk of the testbed file, which it must be.
+
+    Raises
+    ------
+    FsgreenError
+        If the device is not a block device, not ours or not listed, in use in any way (mounted,
+        swap, held, its disk or a partition in use), or holds a signature that is not confirmed by
+        its serial number.
+    """
+    with _opened(device, os.O_RDONLY) as fd:
+        _check(fd, device, proof)
+
+
+def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
+    """Raise unless all of an open device may be destroyed; `alone`: it is open with O_EXCL."""
+    if isinstance(proof, ListedDisk):
+        _check_listed(fd, device, proof)
+    else:
+        _check_image(fd, device, proof)
+    use = in_use(device, alone=alone)
+    if use is not None:
+        raise _in_use_refusal(device, use)
+    if isinstance(proof, ListedDisk) and proof.serial is None:
+        kinds = signatures(device)
+        if kinds:
+            raise _refusal(
+                device,
+                f"it holds data ({', '.join(kinds)})",
+                "if it may be destroyed, confirm it in the testbed file by its serial number: "
+                f"lsblk -o NAME,SERIAL,SIZE,FSTYPE,LABEL {device}",
+            )
+
+
+def in_use(device: Path, *, alone: bool = False) -> str | None:
+    """Return how a device, its disk or one of its partitions is used, None when it is free.
+
+    With `alone`, the caller has it open with O_EXCL.
+    """
+    family = _family(kernel_name(device))
+    numbers = {(SYS_BLOCK / name / "dev").read_text().strip() for name in family}
+    for mount in mounts.mounted():
+        if mount.device_number in numbers or _name_of_source(mount.source) in family:
+            return f"{mount.source} is mounted on {mount.point}"
+    for line in Path("/proc/swaps").read_text().splitlines()[1:]:
+        if _name_of_source(line.split()[0]) in family:
+            return f"{line.split()[0]} is swap space"
+    for name in family:
+        holders = [holder.name for holder in (SYS_BLOCK / name / "holders").iterdir()]
+        if holders:
+            return f"/dev/{name} is held by {', '.join(holders)}"
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        source = backing.read_text().strip()
+        if _name_of_source(source) in family:
+            return f"{source} is behind the loop device /dev/{backing.parts[3]}"
+    if alone:
+        return None
+    try:
+        # The kernel's own answer, which also knows other mount namespaces.
+        os.close(os.open(device, os.O_RDONLY | os.O_EXCL))
+    except OSError as error:
+        return f"it cannot be opened alone ({error.strerror})"
+    return None
+
+
+def signatures(device: Path) -> list[str]:
+    """Return the types of file system, partition table, RAID ... signatures on a device."""
+    text = commands.run(["wipefs", "--no-act", "--json", str(device)])
+    found = json.loads(text)["signatures"] if text.strip() else []
+    return list(dict.fromkeys(entry["type"] for entry in found))
+
+
+def backing_file(device_name: str) -> Path | None:
+    """Return the file behind a loop device (`loop3`), None when nothing is attached."""
+    path = Path("/sys/block") / device_name / "loop" / "backing_file"
+    try:
+        return Path(path.read_text().rstrip("\n"))
+    except FileNotFoundError:
+        return None
+
+
+def attached_as(device_name: str) -> Path | None:
+    """Return the path by which a file was attached to a loop device, None where none is.
+
+    It stays the same when the mount that the file is on has gone. The kernel keeps 63 bytes of it.
+    """
+    status = bytearray(LOOP_INFO_B)
+    try:
+        fd = os.open(f"/dev/{device_name}", os.O_RDONLY)
+        try:
+            fcntl.ioctl(fd, LOOP_GET_STATUS64, status)
+        finally:
+            os.close(fd)
+    except OSError:
+        return None
+    name, _, _ = bytes(status[LOOP_NAME]).partition(b"\0")
+    return Path(os.fsdecode(name))
+
+
+def kernel_name(device: Path) -> str:
+    """Return the kernel's name of a block device, whatever its node is called."""
+    number = device.stat().st_rdev
+    return Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
+
+
+def serial_of(device: Path) -> str | None:
+    """Return a disk's serial number as the kernel or udev has it, None if it has none."""
+    folder = (SYS_BLOCK / kernel_name(device)).resolve()
+    for name in ("serial", "device/serial"):
+        if (folder / name).is_file():
+            return (folder / name).read_text().strip() or None
+    page = folder / "device" / "vpd_pg80"  # unit serial number, after a header of 4 bytes (SPC-4)
+    if page.is_file():
+        return page.read_bytes()[4:].decode("ascii", "replace").strip("\0 ") or None
+    number = (folder / "dev").read_text().strip()
+    with contextlib.suppress(FileNotFoundError):
+        for line in (UDEV / f"b{number}").read_text(errors="replace").splitlines():
+            if line.startswith("E:ID_SERIAL_SHORT="):
+                return line.partition("=")[2].strip() or None
+    return None
+
+
+def _check_image(fd: int, device: Path, image: Path) -> None:
+    """Raise unless an open loop device is on our image, and no other one is."""
+    attached = _file_of_loop(fd)
+    if attached is None:
+        raise _refusal(device, "no file is attached to it", "losetup -l")
+    ours = image.stat() if image.exists() else None
+    if ours is None or attached != (ours.st_dev, ours.st_ino):
+        behind = backing_file(kernel_name(device))
+        raise _refusal(device, f"it belongs to {behind}, not to our image {image}", "losetup -l")
+    for folder in Path("/sys/block").glob("loop*/loop"):
+        other = Path("/dev", folder.parent.name)
+        if other.name != kernel_name(device) and _loop_file(other) == attached:
+            raise _refusal(
+                device, f"its image is also behind {other}", f"losetup -l, then losetup -d {other}"
+            )
+
+
+def _loop_file(device: Path) -> tuple[int, int] | None:
+    try:
+        fd = os.open(device, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return _file_of_loop(fd)
+    finally:
+        os.close(fd)
+
+
+def _file_of_loop(fd: int) -> tuple[int, int] | None:
+    """Return device and inode of the file behind an open loop device, None where none is."""
+    status = bytearray(LOOP_INFO_B)
+    try:
+        fcntl.ioctl(fd, LOOP_GET_STATUS64, status)
+    except OSError:
+        return None
+    number, inode = LOOP_FILE.unpack_from(status)
+    return number, inode
+
+
+def _check_listed(fd: int, device: Path, listed: ListedDisk) -> None:
+    """Raise unless an open device is the disk of the testbed file, by its serial number too."""
+    try:
+        same = listed.by_id.stat().st_rdev == os.fstat(fd).st_rdev
+    except OSError:
+        same = False
+    if not same:
+        raise _refusal(
+            device, "the testbed file does not list it", "ls -l /dev/disk/by-id, then add it"
+        )
+    if listed.serial is None:
+        return
+    serial = serial_of(device)
+    if serial is None:
+        raise _refusal(
+            device,
+            "it has no serial number that could confirm it",
+            "lsblk -o NAME,SERIAL; take a disk that has one",
+        )
+    if serial != listed.serial:
+        raise _refusal(
+            device,
+            f"its serial number is {serial}, the testbed file says {listed.serial}",
+            "correct the testbed file",
+        )
+
+
+@contextlib.contextmanager
+def _opened(device: Path, flags: int) -> Iterator[int]:
+    """Yield a descriptor on a block device; refuse everything else."""
+    try:
+        fd = os.open(device, flags | os.O_NONBLOCK)
+    except OSError as error:
+        raise _refusal(device, f"it cannot be opened ({error.strerror})", "lsblk") from error
+    try:
+        if not stat.S_ISBLK(os.fstat(fd).st_mode):
+            raise _refusal(device, "it is not a block device", "lsblk")
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _family(name: str) -> set[str]:
+    """Return a device, its whole disk and all partitions of the device itself."""
+    path = (SYS_BLOCK / name).resolve()
+    family = {name} | {child.parent.name for child in path.glob("*/partition")}
+    if (path / "partition").exists():
+        family.add(path.parent.name)
+    return family
+
+
+def _name_of_source(source: str) -> str | None:
+    """Return the kernel's name of a block device given by any path, None for anything else."""
+    path = Path(re.sub(r" \(deleted\)$", "", source))
+    if not path.is_absolute() or not path.is_block_device():
+        return None
+    return kernel_name(path)
+
+
+def _refusal(device: Path, why: str, next_step: str) -> FsgreenError:
+    return FsgreenError(
+        f"refused to format {device.name}: {why}", where=device, next_step=next_step
+    )
+
+
+def _in_use_refusal(device: Path, use: str) -> FsgreenError:
+    return _refusal(device, use, f"lsblk {device}, then stop what uses it")

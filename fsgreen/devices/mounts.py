@@ -1,0 +1,128 @@
+"""Mounting, and what is mounted where by the kernel's own table (proc(5), /proc/PID/mountinfo)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fsgreen import commands
+from fsgreen.errors import FsgreenError
+
+MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
+"""File systems that live in the page cache itself and can never be cold."""
+
+
+@dataclass(frozen=True)
+class MountEntry:
+    """One line of /proc/self/mountinfo."""
+
+    device_number: str
+    point: Path
+    file_system: str
+    source: str
+    options: tuple[str, ...]
+
+
+def _decode(field: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+
+
+def parse(text: str) -> list[MountEntry]:
+    """Return the entries of a mountinfo text, in mount order.
+
+    `options` holds the options of the mount point first, then those of the file system.
+    """
+    entries = []
+    for line in text.splitlines():
+        left, right = line.split(" - ", 1)
+        _, _, number, _, point, options, *_ = left.split(" ")
+        # WSL's mounts of Windows folders have spaces in their options.
+        file_system, source, super_options = right.split(" ", 2)
+        together = dict.fromkeys(options.split(",") + super_options.split(","))
+        entries.append(
+            MountEntry(number, Path(_decode(point)), file_system, _decode(source), tuple(together))
+        )
+    return entries
+
+
+def mounted() -> list[MountEntry]:
+    """Return what is mounted now, in mount order."""
+    return parse(Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
+
+
+def mount(
+    device: Path, point: Path, file_system: str, options: Sequence[str], *, lock_fd: int
+) -> tuple[str, ...]:
+    """Mount a device and return the options as mounted, all that were asked for among them.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be mounted, or is mounted otherwise than asked.
+    """
+    asked = ",".join(options)
+    commands.run(
+        ["mount", "--types", file_system, "--options", asked, str(device), str(point)],
+        lock_fd=lock_fd,
+    )
+    entry = under(point)[0]
+    as_mounted = complete_options(entry)
+    missing = [option for option in options if option not in as_mounted]
+    if entry.file_system != file_system or missing:
+        raise FsgreenError(
+            f"mounted otherwise than asked: {entry.file_system} {','.join(as_mounted)} "
+            f"without {', '.join(missing) or file_system}",
+            where=point,
+            next_step=f"dmesg, and mount -t {file_system} -o {asked} by hand",
+        )
+    return as_mounted
+
+
+def under(folder: Path) -> list[MountEntry]:
+    """Return the mounts at or below `folder`, the last mounted first."""
+    return [entry for entry in reversed(mounted()) if entry.point.is_relative_to(folder)]
+
+
+def holding(path: Path) -> MountEntry:
+    """Return the mount that an existing path lives on.
+
+    Raises
+    ------
+    FsgreenError
+        If none is in sight, as in a changed root that is not a mount itself.
+    """
+    path = path.resolve()
+    above = [entry for entry in reversed(mounted()) if path.is_relative_to(entry.point)]
+    if not above:
+        raise FsgreenError(
+            "no mount in sight holds this path",
+            where=path,
+            next_step="mount --bind ROOT ROOT before chroot ROOT, or leave the chroot",
+        )
+    return max(above, key=lambda entry: len(entry.point.parts))
+
+
+def in_memory(path: Path) -> bool:
+    """Return whether an existing path lies in RAM."""
+    return holding(path).file_system in MEMORY_FILE_SYSTEMS
+
+
+def complete_options(entry: MountEntry) -> tuple[str, ...]:
+    """Return a mount's options with the defaults named that the kernel's table leaves out.
+
+    `strictatime` shows as neither noatime nor relatime, `nodiscard` as no discard, and the data
+    mode of ext3 and ext4 is in the driver's own list where it is the default.
+    """
+    found = list(entry.options)
+    if not {"noatime", "relatime"} & set(found):
+        found.append("strictatime")
+    if not any(option.startswith("discard") or option == "nodiscard" for option in found):
+        found.append("nodiscard")
+    if not any(option.startswith("data=") for option in found):
+        listed = Path("/proc/fs/ext4") / Path(entry.source).name / "options"
+        if listed.exists():
+            words = listed.read_text().split()
+            found += [option for option in words if option.startswith("data=")]
+    return tuple(found)

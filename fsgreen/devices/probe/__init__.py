@@ -1,0 +1,96 @@
+"""How a bare testbed behaves by itself: place, queue, scheduler, cache, alignment, read-ahead.
+
+What Ellard and Seltzer (nfstricks03) found to distort benchmarks of disks, measured before the
+first trial. On a disk of 100 reads a second no part takes more than 12 seconds and all less than a
+minute; on one in memory all of it takes about ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fsgreen.devices.probe.alignment import throughput_by_alignment
+from fsgreen.devices.probe.caching import bandwidth_by_cache
+from fsgreen.devices.probe.flight import throughput_by_queue_depth
+from fsgreen.devices.probe.place import throughput_by_offset
+from fsgreen.devices.probe.readahead import bandwidth_by_read_ahead
+from fsgreen.devices.probe.sharing import Queue, completion_by_scheduler
+from fsgreen.devices.probe.target import Overwriting, random_read_s, step_length_s
+from fsgreen.errors import FsgreenError
+from fsgreen.progress import progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "SCHEMA",
+    "Queue",
+    "bandwidth_by_cache",
+    "bandwidth_by_read_ahead",
+    "completion_by_scheduler",
+    "probe",
+    "random_read_s",
+    "step_length_s",
+    "throughput_by_alignment",
+    "throughput_by_offset",
+    "throughput_by_queue_depth",
+]
+
+SCHEMA = 2
+"""Of `confounds.json`. 1 had `offset` and `queue`, and no number."""
+
+
+def probe(
+    target: Path,
+    seed: int,
+    *,
+    queue: Queue | None = None,
+    overwriting: Overwriting | None = None,
+) -> dict[str, Any]:
+    """Return all measurements of a device or file, ready for `confounds.json`.
+
+    Parameters
+    ----------
+    target : Path
+        A device, or a file that is fully written.
+    seed : int
+        Of places and order.
+    queue : Queue, optional
+        The queue below the target, if its scheduler may be set; it is put back.
+    overwriting : callable, optional
+        Opens a target that is the testbed's own to write on it: misaligned writes are measured too,
+        without changing a byte.
+
+    Returns
+    -------
+    dict
+        `schema`, `random_read_s`, a list of records for each of `offset`, `queue`, `scheduler`,
+        `cache`, `alignment` and `read_ahead`, and in `not_measured` why a list is empty.
+
+    Raises
+    ------
+    FsgreenError
+        If the target cannot be read with direct I/O.
+    """
+    read_s = random_read_s(target, seed)
+    step_s = step_length_s(read_s)
+    parts: Mapping[str, Callable[[], pd.DataFrame]] = {
+        "offset": lambda: throughput_by_offset(target, seed=seed),
+        "queue": lambda: throughput_by_queue_depth(target, seed=seed, step_s=step_s),
+        "scheduler": lambda: completion_by_scheduler(target, seed=seed, queue=queue),
+        "cache": lambda: bandwidth_by_cache(target, seed=seed, step_s=step_s),
+        "alignment": lambda: throughput_by_alignment(
+            target, seed=seed, step_s=step_s, overwriting=overwriting
+        ),
+        "read_ahead": lambda: bandwidth_by_read_ahead(target, seed=seed, step_s=step_s),
+    }
+    found: dict[str, Any] = {"schema": SCHEMA, "random_read_s": read_s, "not_measured": {}}
+    for name, measure in progress(parts.items(), "probing the testbed", "part", len(parts)):
+        try:
+            found[name] = measure().to_dict("records")
+        except FsgreenError as error:
+            found[name] = []
+            found["not_measured"][name] = error.what
+    return found

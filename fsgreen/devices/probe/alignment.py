@@ -1,0 +1,126 @@
+"""Requests of 4 KiB that begin on a page, and beside one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsgreen.devices.probe.target import PASSES, REQUEST_B, Overwriting, buffer, opened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHIFTS_B = (0, 512, 1024)
+"""Where requests begin, counted from a page."""
+
+PATCH_B = 16 << 20
+"""What requests to write are spread over."""
+
+
+def throughput_by_alignment(
+    target: Path,
+    *,
+    seed: int,
+    shifts_b: Sequence[int] = SHIFTS_B,
+    passes: int = PASSES,
+    step_s: float = 0.25,
+    overwriting: Overwriting | None = None,
+) -> pd.DataFrame:
+    """Measure random requests of 4 KiB, one at a time, that begin `shifts_b` beside a page.
+
+    A device whose blocks are 4 KiB, in hardware or in the flash below, serves a request beside
+    them with two blocks, and reads before it writes.
+
+    Parameters
+    ----------
+    target : Path
+        A device or a fully written file.
+    seed : int
+        Of places and order.
+    shifts_b : sequence of int
+        Shifts that the device does not take (below its logical block) are left out.
+    passes : int
+        Steps for each shift and action.
+    step_s : float
+        Seconds of a step.
+    overwriting : callable, optional
+        Opens the target, which is nobody else's, to write too. What is written is what was read
+        before, so that no byte changes.
+
+    Returns
+    -------
+    DataFrame
+        action, shift_b, pass, throughput_ops_s: a row per action, shift and pass.
+
+    Raises
+    ------
+    FsgreenError
+        If the target is missing, in use, smaller than 64 KiB, or lacks direct I/O.
+    """
+    import pandas as pd
+
+    choose = random.Random(seed)
+    rows = []
+    with ExitStack() as stack:
+        fd, size_b = stack.enter_context(opened(target, 16 * REQUEST_B))
+        write_fd = stack.enter_context(overwriting()) if overwriting is not None else None
+        length_b = min(PATCH_B, size_b) // REQUEST_B * REQUEST_B
+        with buffer(length_b) as patch:
+            taken = [shift_b for shift_b in shifts_b if _takes(fd, patch, shift_b)]
+            steps = [("read", shift_b) for shift_b in taken]
+            base_b = choose.randrange((size_b - length_b) // REQUEST_B + 1) * REQUEST_B
+            if write_fd is not None:
+                os.preadv(fd, [patch], base_b)
+                steps += [("write", shift_b) for shift_b in taken]
+            for number in range(passes):
+                for action, shift_b in choose.sample(steps, len(steps)):
+                    if action == "read":
+                        rate_ops_s = _reads_ops_s(fd, size_b, shift_b, choose, step_s)
+                    elif write_fd is not None:
+                        rate_ops_s = _rewrites_ops_s(
+                            write_fd, patch, base_b, shift_b, choose, step_s
+                        )
+                    rows.append((action, shift_b, number, rate_ops_s))
+    return pd.DataFrame(rows, columns=["action", "shift_b", "pass", "throughput_ops_s"])
+
+
+def _takes(fd: int, patch: object, shift_b: int) -> bool:
+    """Return whether the device takes direct requests at this shift."""
+    try:
+        os.preadv(fd, [memoryview(patch)[:REQUEST_B]], shift_b)  # type: ignore[arg-type]
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return False
+        raise
+    return True
+
+
+def _reads_ops_s(fd: int, size_b: int, shift_b: int, choose: random.Random, step_s: float) -> float:
+    count = 0
+    with buffer(REQUEST_B) as page:
+        start_s = time.perf_counter()
+        while (spent_s := time.perf_counter() - start_s) < step_s:
+            number = choose.randrange(size_b // REQUEST_B - 1)
+            os.preadv(fd, [page], number * REQUEST_B + shift_b)
+            count += 1
+    return count / spent_s
+
+
+def _rewrites_ops_s(
+    fd: int, patch: object, base_b: int, shift_b: int, choose: random.Random, step_s: float
+) -> float:
+    count = 0
+    with memoryview(patch) as bytes_read, buffer(REQUEST_B) as page:  # type: ignore[arg-type]
+        start_s = time.perf_counter()
+        while (spent_s := time.perf_counter() - start_s) < step_s:
+            begin_b = choose.randrange(len(bytes_read) // REQUEST_B - 1) * REQUEST_B + shift_b
+            page[:] = bytes_read[begin_b : begin_b + REQUEST_B]
+            os.pwritev(fd, [page], base_b + begin_b)
+            count += 1
+    return count / spent_s

@@ -1,0 +1,147 @@
+"""What is probed: a device or file, open for direct or for cached reads, and how long a step is."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from fsgreen.devices import mounts, residency
+from fsgreen.errors import FsgreenError
+
+REQUEST_B = 4096
+"""Size of a small request: a page, and a block of most file systems."""
+
+STEP_READS = 200
+"""Random reads that a step is to see where time allows."""
+
+STEP_S = (0.06, 0.3)
+"""The shortest and the longest step: a disk of 100 reads a second has 30 of them in the longest."""
+
+PASSES = 5
+"""Steps at each level. Few and long ones would leave a stall of the machine nothing to be seen
+against."""
+
+COLD_SHARE = 0.01
+"""Most of a target that may be in the page cache for it to be cold (rule 7)."""
+
+COLD_LIMIT_S = 1.0
+"""How long pages may stay that the kernel was still reading ahead."""
+
+
+Overwriting = Callable[[], AbstractContextManager[int]]
+"""Opens a target of our own for direct reads and writes."""
+
+
+@contextmanager
+def opened(target: Path, needed_b: int, *, flags: int = os.O_DIRECT) -> Iterator[tuple[int, int]]:
+    """Open a device or file to read; yield its descriptor and its size in bytes.
+
+    Raises
+    ------
+    FsgreenError
+        If it is missing, smaller than `needed_b`, or does not do what the flags ask for.
+    """
+    try:
+        fd = os.open(target, os.O_RDONLY | flags)
+        try:
+            size_b = os.lseek(fd, 0, os.SEEK_END)
+            if size_b < needed_b:
+                raise FsgreenError(
+                    f"too small to probe: {size_b >> 20} MiB, needs {needed_b >> 20} MiB",
+                    where=target,
+                    next_step="probe a larger file or device",
+                )
+            yield fd, size_b
+        finally:
+            os.close(fd)
+    except OSError as error:
+        how = " with direct I/O" if flags & os.O_DIRECT else ""
+        raise FsgreenError(
+            f"cannot be read{how}: {error.strerror}",
+            where=target,
+            next_step="probe a device, or a file on a disk (--folder)",
+        ) from error
+
+
+@contextmanager
+def opened_to_rewrite(file: Path) -> Iterator[int]:
+    """Yield a descriptor for direct reads and writes of a file of our own."""
+    fd = os.open(file, os.O_RDWR | os.O_DIRECT)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def opened_cold(target: Path, needed_b: int) -> Iterator[tuple[int, int]]:
+    """Open a device or file for reads through the page cache, which holds nothing of it.
+
+    The descriptor is new, so that the kernel's read-ahead begins anew as well. What was read is
+    dropped again at the end.
+
+    Raises
+    ------
+    FsgreenError
+        As `opened`, and if pages stay in the cache, as they do where files live in it (tmpfs).
+    """
+    with opened(target, needed_b, flags=0) as (fd, size_b):
+        limit_s = time.monotonic() + COLD_LIMIT_S
+        while (share := _drop(target, fd, size_b)) > COLD_SHARE and time.monotonic() < limit_s:
+            time.sleep(0.01)
+        if share > COLD_SHARE:
+            raise FsgreenError(
+                f"the page cache keeps {100 * share:.0f} % of it and cannot be made cold",
+                where=target,
+                next_step="probe a device, or a file on a disk (--folder)",
+            )
+        try:
+            yield fd, size_b
+        finally:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+@contextmanager
+def buffer(size_b: int) -> Iterator[mmap.mmap]:
+    """Yield page-aligned memory, as direct I/O needs."""
+    memory = mmap.mmap(-1, size_b)
+    try:
+        yield memory
+    finally:
+        memory.close()
+
+
+def random_read_s(target: Path, seed: int, *, budget_s: float = 0.25) -> float:
+    """Return the median time of a random read of 4 KiB, one at a time, at most 50 of them."""
+    pick = random.Random(seed).randrange
+    times_s: list[float] = []
+    with opened(target, REQUEST_B) as (fd, size_b), buffer(REQUEST_B) as page:
+        end_s = time.monotonic() + budget_s
+        while not times_s or (len(times_s) < 50 and time.monotonic() < end_s):
+            start_s = time.perf_counter()
+            os.preadv(fd, [page], pick(size_b // REQUEST_B) * REQUEST_B)
+            times_s.append(time.perf_counter() - start_s)
+    return statistics.median(times_s)
+
+
+def step_length_s(read_s: float) -> float:
+    """Return how long a step is on a device that takes this long for a random read."""
+    shortest_s, longest_s = STEP_S
+    return min(max(STEP_READS * read_s, shortest_s), longest_s)
+
+
+def _drop(target: Path, fd: int, size_b: int) -> float:
+    """Drop what is cached of the target; return the share of it that stays."""
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    if target.is_block_device():
+        pages = residency.by_cachestat(fd, size_b)
+        cached = residency.by_mincore(fd, size_b) if pages is None else pages
+    else:
+        cached = residency.cached_pages(fd, size_b, mounts.holding(target).file_system)
+    return cached / residency.pages_of(size_b)

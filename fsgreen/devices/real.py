@@ -1,0 +1,81 @@
+"""What the devices have in common that are ours to format and take the time that they take."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from fsgreen.devices import probe
+from fsgreen.devices.base import Levels, refuse_simulated, scheduler_of, state_of
+from fsgreen.devices.folders import WorkFolder
+from fsgreen.devices.queue import QueueState
+from fsgreen.devices.volume import Volume
+
+
+class RealDevice:
+    """One device, whose I/O scheduler is set for each cell and put back.
+
+    Parameters
+    ----------
+    work : WorkFolder
+        Where it keeps what it makes.
+    volume : Volume
+        All of it.
+    scheduler : str, optional
+        I/O scheduler of cells that name none; default: as the device was.
+    """
+
+    kind: str
+
+    def __init__(self, work: WorkFolder, volume: Volume, scheduler: str | None) -> None:
+        self.work = work
+        self.volume = volume
+        self._queue = volume.queue
+        self._scheduler_before = self._queue.scheduler
+        self._scheduler = scheduler or self._scheduler_before
+        self.load({})
+
+    @property
+    def name(self) -> str:
+        """The device's name in /proc/diskstats."""
+        return self.volume.node.name
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` for an unknown state or scheduler, and for another disk."""
+        state_of(levels)
+        refuse_simulated(self.kind, levels)
+        scheduler = scheduler_of(levels)
+        if scheduler is not None:
+            self._queue.check_scheduler(scheduler)
+
+    def load(self, levels: Levels) -> None:
+        """Set the scheduler: there is one device."""
+        self._set_scheduler(scheduler_of(levels) or self._scheduler)
+
+    def queue_state(self) -> QueueState:
+        """Return the queue as it is now."""
+        return self._queue.state()
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Do nothing: nothing is simulated."""
+        return nullcontext()
+
+    def simulator(self) -> None:
+        """Return None: nothing is simulated."""
+
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how the device behaves by itself; see `probe.probe`."""
+        return probe.probe(
+            self.volume.node, seed, queue=self._queue, overwriting=self.volume.overwriting
+        )
+
+    def restore(self) -> None:
+        """Set the scheduler that the device had."""
+        self._set_scheduler(self._scheduler_before)
+
+    def close(self) -> None:
+        """Do nothing: what is in the work folder goes with it."""
+
+    def _set_scheduler(self, name: str | None) -> None:
+        if name is not None:
+            self._queue.set_scheduler(name)

@@ -1,0 +1,330 @@
+"""The device `simdisk`: a loop device on a disk in software; docs/simdisk.md says what it models.
+
+Files and file systems are made while the disk takes no time. From the last mount of the preparation
+on it takes as long as the disk would, beginning at rest with empty caches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fsgreen import commands, paths
+from fsgreen.devices import folders, image, losetup, mounts, probe
+from fsgreen.devices.base import (
+    Availability,
+    Levels,
+    Settings,
+    require_root,
+    scheduler_of,
+    state_of,
+)
+from fsgreen.devices.loop import LoopDevice
+from fsgreen.devices.queue import MODULES, NONE, READ_AHEAD_KIB, SECTOR_B, QueueState
+from fsgreen.devices.volume import DeviceState, Volume
+from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import BUILD, PROGRAM, Control, Disk, Server, parameters, require
+
+PARTITIONS = 4
+
+FIFO = "fifo"
+INSTANT = "instant"
+SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
+
+
+class SimulatedVolume(Volume):
+    """A part of a simulated disk, which has nothing that it could forget.
+
+    A disk that rotates remembers only what is in its caches, which the simulator empties before
+    each trial: steady, written in full, differs from initial in the label only.
+    """
+
+    def initial(self) -> DeviceState:
+        """Do nothing."""
+        return DeviceState("initial", 0, 0, self.size_b, SIMULATED)
+
+    def steady(self) -> DeviceState:
+        """Write all of it once."""
+        before_b = self.queue.written_b()
+        self.fill()
+        return DeviceState("steady", self.require_written(before_b), 0, self.size_b, SIMULATED)
+
+
+class SimulatedDevice:
+    """The disk that is served now, and the loop device on the part of it that a cell asks for.
+
+    Needs root, FUSE and the engine. The file system lies at the begin of the disk, or of the
+    partition of a cell; its size is rounded down to 4 MiB.
+
+    Raises
+    ------
+    FsgreenError
+        If the user is not root, the engine is not built, the place or the disk is too small, or the
+        disk cannot be served.
+    """
+
+    kind = "simdisk"
+
+    def __init__(self, settings: Settings) -> None:
+        require_root(self.kind)
+        require()
+        self._disk = settings.simulated or Disk()
+        self._size_b = settings.size_b // image.CHUNK_B * image.CHUNK_B
+        self._depth = settings.queue_depth
+        self._scheduler = settings.scheduler or NONE
+        self._server: Server | None = None
+        self._volume: Volume | None = None
+        self._begin_b = 0
+        self._disk_depth = 0
+        self._disk_sha256 = ""
+        folder = settings.folder or image.RAM
+        image.require_space(folder, self._size_b)
+        self.work = folders.claim(folder, self.kind)
+        try:
+            self.load({})
+            self._described = self._describe()
+        except BaseException:
+            with commands.uninterrupted():
+                self.close()
+                self.work.release()
+            raise
+
+    @staticmethod
+    def available() -> Availability:
+        """Return whether a simulated disk can be served here."""
+        loop = LoopDevice.available()
+        if not loop.usable:
+            return Availability("simdisk", False, loop.why)
+        if not Path("/dev/fuse").exists():
+            return Availability("simdisk", False, "no FUSE in this kernel: modprobe fuse")
+        if paths.program(PROGRAM) is None:
+            return Availability("simdisk", False, f"the engine is not built: {BUILD}")
+        return Availability("simdisk", True, "a disk in software, where it is asked for")
+
+    @staticmethod
+    def default_folder() -> Path:
+        """Return the folder in RAM: on a disk, the answers of the simulated one would be late."""
+        return image.RAM
+
+    @property
+    def name(self) -> str | None:
+        """The loop device's name in /proc/diskstats, None while there is none."""
+        return None if self._volume is None else self._volume.node.name
+
+    @property
+    def volume(self) -> Volume:
+        """The loop device on the disk; raises `FsgreenError` where there is none."""
+        if self._volume is None:
+            raise _closed()
+        return self._volume
+
+    def simulator(self) -> Control:
+        """Return the control socket of the disk that is served now."""
+        return self._serving().control
+
+    def describe(self) -> dict[str, Any]:
+        """Return size, what lies below, and the disk of cells that name none."""
+        return self._described
+
+    def _describe(self) -> dict[str, Any]:
+        backing = mounts.holding(self.work.path).file_system
+        disk = self.simulator().ask("describe")
+        return {
+            "size_b": self._size_b,
+            "in_memory": backing in mounts.MEMORY_FILE_SYSTEMS,
+            "backing": backing,
+            "direct_io": True,
+            "device": self.name,
+            "disk": self._disk.name,
+            "disk_sha256": self._disk_sha256,
+            "model": disk["model"],
+            "engine": commands.run([require(), "--version"]).strip(),
+            "disk_size_b": disk["sectors"] * SECTOR_B,
+            "write": self._disk.write or "as the disk has it",
+            "policy": disk["policy"],
+            "clock": self._disk.clock,
+            "scheduler": self._scheduler,
+            "queue_depth": disk["depth"],
+            "read_ahead_b": self.volume.queue.number("read_ahead_kb") * 1024,
+            "floor": disk["floor"],
+            "privileges": disk["privileges"],
+        }
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` for an unknown state, scheduler, disk, partition or depth."""
+        state_of(levels)
+        scheduler = scheduler_of(levels)
+        if scheduler is not None:
+            self._check_scheduler(scheduler)
+        if levels.get("partition") not in (None, *range(1, PARTITIONS + 1)):
+            raise FsgreenError(
+                f"a disk has the partitions 1 to {PARTITIONS}, not {levels['partition']}",
+                where=f"testbed {self.kind}",
+                next_step="1 is the outermost, 4 the innermost",
+            )
+        depth = levels.get("queue_depth")
+        if depth is not None and depth < 1:
+            raise FsgreenError(
+                f"a disk takes one command at least, not {depth}",
+                where=f"testbed {self.kind}",
+                next_step="a queue_depth from 1 up in the study",
+            )
+        if levels.get("disk") is not None:
+            parameters(levels["disk"])
+
+    def load(self, levels: Levels) -> None:
+        """Serve the disk of these levels, at rest and without a file system, in its time."""
+        name = levels.get("disk") or self._disk.name
+        if self._server is None or self._server.disk.name != name:
+            self.close()
+            self._serve(name)
+        begin_b = self._begin_of(levels.get("partition"))
+        if self._volume is None or self._begin_b != begin_b:
+            self._detach()
+            self._volume = self._attach(begin_b)
+            self._begin_b = begin_b
+        self._set_queue(levels)
+        self._set_clock(self._disk.clock)
+
+    def _serve(self, name: str) -> None:
+        disk = replace(self._disk, name=name)
+        self._server = Server(disk, self.work.path, lock_fd=self.work.lock_fd)
+        described = self.simulator().ask("describe")
+        if not described["zones"]:
+            self.close()
+            raise FsgreenError(
+                f"{described['model']} is an SSD, whose state the testbed cannot make: "
+                "it would be neither initial nor steady",
+                where=f"disk {name}",
+                next_step=f"take a hard disk ({PROGRAM} disks), or replay a trace of requests "
+                f"on the SSD in virtual time ({PROGRAM} replay --help)",
+            )
+        self._disk_depth = described["depth"]
+        self._disk_sha256 = hashlib.sha256(parameters(name).encode()).hexdigest()
+
+    def _begin_of(self, partition: int | None) -> int:
+        """Return the first byte of the file system's place; raises FsgreenError if it is small."""
+        whole_b = self.simulator().ask("describe")["sectors"] * SECTOR_B
+        part_b = whole_b if partition is None else whole_b // PARTITIONS
+        if part_b < self._size_b + image.CHUNK_B:
+            raise FsgreenError(
+                f"disk too small: the file system is to have {self._size_b >> 20} MiB, "
+                f"{'the disk' if partition is None else 'a partition'} has {part_b >> 20} MiB",
+                where=f"disk {self._serving().disk.name}",
+                next_step="a smaller image_mib in the profile, or another disk",
+            )
+        begin_b = 0 if partition is None else (partition - 1) * part_b
+        return -(-begin_b // image.CHUNK_B) * image.CHUNK_B
+
+    def _attach(self, begin_b: int) -> Volume:
+        file, lock_fd = self._serving().file, self.work.lock_fd
+        node = losetup.attach(file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
+        volume = SimulatedVolume(node, file, self._size_b, lock_fd)
+        volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
+        return volume
+
+    def _detach(self) -> None:
+        folders.free_devices(self.work.path, self.work.lock_fd)
+        self._volume = None
+
+    def _check_scheduler(self, name: str) -> None:
+        """Raise `FsgreenError` if the kernel, or else the simulator, has no such scheduler."""
+        if name == FIFO:
+            raise FsgreenError(
+                f"requests in the order of their arrival are the scheduler {NONE} here, not {FIFO}",
+                where=f"disk {self._serving().disk.name}",
+                next_step=f"name {NONE} in the study",
+            )
+        if self._is_kernels(name):
+            self.volume.queue.check_scheduler(name)
+        else:
+            control = self.simulator()
+            before = control.ask("describe")["scheduler"]
+            control.ask("scheduler", to=name)
+            control.ask("scheduler", to=before)
+
+    def _is_kernels(self, scheduler: str) -> bool:
+        """Return whether a name is one of the kernel's, also where its module is missing."""
+        return scheduler in MODULES or scheduler in self.volume.queue.schedulers()
+
+    def _set_queue(self, levels: Levels) -> None:
+        """Give the disk its depth, and let either the kernel or the simulator sort before it.
+
+        The kernel's scheduler is given a device that takes no more than the disk, so that there is
+        something to sort; for the simulator's, it takes all that it can.
+        """
+        queue, control = self.volume.queue, self.simulator()
+        depth = levels.get("queue_depth") or self._depth or self._disk_depth
+        scheduler = scheduler_of(levels) or self._scheduler
+        by_kernel = self._is_kernels(scheduler)
+        control.ask("depth", to=depth)
+        control.ask("scheduler", to=FIFO if by_kernel else scheduler)
+        queue.limit_loop(depth if by_kernel else None)
+        if by_kernel:
+            queue.set_scheduler(scheduler)
+
+    def queue_state(self) -> QueueState:
+        """Return the queue of the disk in place of the loop device's, which is in `simulated`."""
+        disk, before = self.simulator().ask("describe"), self.volume.queue.state()
+        names = ("model", "sectors", "depth", "policy", "scheduler")
+        simulated: dict[str, Any] = {name: disk[name] for name in names} | {
+            "disk": self._serving().disk.name,
+            "disk_sha256": self._disk_sha256,
+            "offset_b": self._begin_b,
+            "kernel_scheduler": before.scheduler,
+            "kernel_requests": before.queue_depth,
+        }
+        scheduler = before.scheduler if disk["scheduler"] == FIFO else disk["scheduler"]
+        return QueueState(scheduler, disk["depth"], before.read_ahead_b, simulated)
+
+    @contextlib.contextmanager
+    def untimed(self, *, stay: bool = False) -> Iterator[None]:
+        """Let the disk take no time meanwhile; then it is at rest, with empty caches."""
+        if self._server is None:
+            yield
+            return
+        self._set_clock(INSTANT)
+        try:
+            with self.simulator().storing():
+                yield
+        finally:
+            if not stay:
+                self._set_clock(self._disk.clock)
+
+    def _set_clock(self, to: str) -> None:
+        """Choose whether the disk takes its time (`real`) or none (`instant`)."""
+        self.simulator().ask("clock", to=to)
+
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how the device behaves by itself; see `probe.probe`."""
+        volume = self.volume
+        return probe.probe(volume.node, seed, queue=volume.queue, overwriting=volume.overwriting)
+
+    def restore(self) -> None:
+        """Do nothing: each load sets the queue."""
+
+    def close(self) -> None:
+        """End the server, with nothing of its disk mounted or attached."""
+        if self._server is None:
+            return
+        with contextlib.suppress(FsgreenError):  # one that does as if it were gone is ended too
+            self.simulator().ask("fault", kind="none")
+            self._set_clock(INSTANT)
+        self._detach()
+        self._server.stop()
+        self._server = None
+
+    def _serving(self) -> Server:
+        if self._server is None:
+            raise _closed()
+        return self._server
+
+
+def _closed() -> FsgreenError:
+    return FsgreenError(
+        "no disk is served", where="testbed simdisk", next_step="open the testbed again"
+    )

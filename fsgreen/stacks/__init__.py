@@ -1,0 +1,1 @@
+"""Stacks: what makes a directory of a device."""

@@ -1,0 +1,172 @@
+"""The file systems of the kernel: how a cell's words become mkfs and mount, and are verified.
+
+An option fills a slot (`block`, `atime`, ...), one option a slot; the other slots keep the file
+system's default. Names: Sehgal, Tarasov, Zadok, FAST 2010, section 4. A further file system is a
+room here and a line in `FILE_SYSTEMS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fsgreen import commands, paths
+from fsgreen.devices.base import Availability
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.stacks.filesystems.base import FileSystem, Inspection, Recipe, Setting
+from fsgreen.stacks.filesystems.bcachefs import BCACHEFS
+from fsgreen.stacks.filesystems.btrfs import BTRFS
+from fsgreen.stacks.filesystems.ext import EXT2, EXT3, EXT4
+from fsgreen.stacks.filesystems.f2fs import F2FS
+from fsgreen.stacks.filesystems.jfs import JFS
+from fsgreen.stacks.filesystems.nilfs2 import NILFS2
+from fsgreen.stacks.filesystems.reiserfs import REISERFS
+from fsgreen.stacks.filesystems.xfs import XFS
+
+__all__ = [
+    "FILE_SYSTEMS",
+    "SLOTS",
+    "FileSystem",
+    "Inspection",
+    "Recipe",
+    "Setting",
+    "available",
+    "file_system",
+    "recipe",
+    "require",
+    "usable_here",
+    "verify",
+]
+
+FILE_SYSTEMS: Mapping[str, FileSystem] = {
+    spec.name: spec
+    for spec in (EXT2, EXT3, EXT4, XFS, BTRFS, REISERFS, F2FS, NILFS2, JFS, BCACHEFS)
+}
+
+SLOTS: Mapping[str, str] = {
+    name: setting.slot for spec in FILE_SYSTEMS.values() for name, setting in spec.options.items()
+}
+"""Every known option name and the slot that it fills."""
+
+
+def file_system(name: str) -> FileSystem:
+    """Return a file system by name; raises `FsgreenError` with the nearest name if unknown."""
+    if name not in FILE_SYSTEMS:
+        raise unknown("file system", name, FILE_SYSTEMS, next_step="fsgreen doctor")
+    return FILE_SYSTEMS[name]
+
+
+def recipe(file_system_name: str, option: str) -> Recipe:
+    """Return how a cell is made, mounted and verified.
+
+    Parameters
+    ----------
+    file_system_name : str
+        One of `FILE_SYSTEMS`.
+    option : str
+        `default`, or option names joined by `+` (`blk2k+agcnt64`).
+
+    Raises
+    ------
+    FsgreenError
+        If a name is unknown, the file system lacks the option, or if options exclude each other.
+    """
+    spec = file_system(file_system_name)
+    slots = {setting.slot: setting for setting in spec.defaults}
+    taken: dict[str, str] = {}
+    for name in [] if option == "default" else option.split("+"):
+        slot = SLOTS.get(name)
+        if slot is None:
+            raise unknown("option", name, ["default", *SLOTS], where=f"{spec.name} {option}")
+        if name not in spec.options:
+            raise FsgreenError(
+                f"{spec.name} lacks the option {name}: {spec.why_lacking(slot)}",
+                next_step=f"options of {spec.name}: {', '.join(['default', *spec.options])}",
+            )
+        if slot in taken:
+            raise FsgreenError(
+                f"{taken[slot]} and {name} exclude each other: both set {slot}",
+                where=f"{spec.name} {option}",
+                next_step="keep one of the two",
+            )
+        taken[slot] = name
+        slots[slot] = spec.options[name]
+    settings = slots.values()
+    geometry = {key: value for setting in settings for key, value in setting.geometry.items()}
+    _check_geometry(spec.name, option, geometry)
+    return Recipe(
+        file_system=spec,
+        option=option,
+        mkfs=(*spec.mkfs, *(word for setting in settings for word in setting.mkfs)),
+        mount=tuple(word for setting in settings for word in setting.mount),
+        geometry=geometry,
+    )
+
+
+def _check_geometry(name: str, option: str, geometry: Mapping[str, int]) -> None:
+    """Refuse what mkfs would: mke2fs(8) -g (one bitmap block a group), mkfs.xfs(8) -i size."""
+    block_b = geometry["block_b"]
+    if geometry.get("blocks_per_group", 0) > 8 * block_b:
+        raise FsgreenError(
+            f"a group of {geometry['blocks_per_group']} blocks needs blocks of 2 KiB at least",
+            where=f"{name} {option}",
+            next_step="combine bg16k with blk2k or with the default",
+        )
+    if name == "xfs" and geometry.get("inode_b", 0) > block_b // 2:
+        raise FsgreenError(
+            f"an xfs inode of {geometry['inode_b']} B needs blocks of twice that size at least",
+            where=f"{name} {option}",
+            next_step="combine isz1k with blk2k or with the default",
+        )
+
+
+def verify(asked: Mapping[str, int], read: Mapping[str, int], where: str) -> None:
+    """Raise `FsgreenError` if the geometry read from a disk is not what the cell asked for."""
+    wrong = [
+        f"{name} is {read.get(name)}, asked for {value}"
+        for name, value in asked.items()
+        if read.get(name) != value
+    ]
+    if wrong:
+        raise FsgreenError(
+            f"mkfs made something else: {'; '.join(wrong)}",
+            where=where,
+            next_step="fsgreen doctor, and compare the versions of the mkfs tools",
+        )
+
+
+def available() -> list[Availability]:
+    """Return each file system, whether this machine can make and mount it, and why or how."""
+    return [Availability(spec.name, *usable_here(spec)) for spec in FILE_SYSTEMS.values()]
+
+
+def require(spec: FileSystem) -> None:
+    """Raise `FsgreenError` unless this kernel and its tools can make and mount a file system."""
+    usable, why = usable_here(spec)
+    if not usable:
+        others = [found.name for found in available() if found.usable]
+        instead = f", or take another file system: {', '.join(others)}" if others else ""
+        raise FsgreenError(f"{spec.name} cannot be used here: {why}", next_step=why + instead)
+
+
+def usable_here(spec: FileSystem) -> tuple[bool, str]:
+    """Return whether this kernel and its tools can make and mount a file system, and why or how."""
+    if spec.name not in _in_kernel() and not _has_module(spec.name):
+        history = f" ({spec.history})" if spec.history else ""
+        return False, f"not in this kernel{history}: boot one that has it"
+    for tool in spec.tools:
+        if paths.program(tool) is None:
+            return False, commands.remedy(tool)
+    return True, f"{spec.tool} and the kernel have it"
+
+
+def _in_kernel() -> set[str]:
+    return {line.split()[-1] for line in Path("/proc/filesystems").read_text().splitlines()}
+
+
+def _has_module(name: str) -> bool:
+    try:
+        commands.run(["modprobe", "--dry-run", "--quiet", name])
+    except FsgreenError:
+        return False
+    return True

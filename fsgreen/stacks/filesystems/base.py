@@ -1,0 +1,163 @@
+"""What a file system is here: how it is made, mounted, and verified on the disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fsgreen import commands
+
+MIB_B = 1 << 20
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How one slot is set: mkfs arguments, mount options, and the geometry that must result."""
+
+    slot: str
+    meaning: str
+    mkfs: tuple[str, ...] = ()
+    mount: tuple[str, ...] = ()
+    geometry: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A command that tells, once a device is named, what is on it; and what its text means."""
+
+    command: tuple[str, ...]
+    parse: Callable[[str], dict[str, int]]
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """A file system: how it is made without first-touch effects, its defaults and its options.
+
+    Attributes
+    ----------
+    name : str
+        As the kernel calls it; `mkfs.NAME` makes it.
+    mkfs : tuple of str
+        Arguments that every trial gets.
+    minimum_b : int
+        The smallest device that it accepts.
+    defaults : tuple of Setting
+        How the slots are set that no option of a cell fills.
+    options : mapping of str to Setting
+        By the names that studies use.
+    inspections : tuple of Inspection
+        What reads the geometry from an unmounted device.
+    lacks : mapping of str to str
+        For slots that it does not have, why, where `LACKS` does not say it.
+    history : str
+        For kernels without it: when it came or went.
+    """
+
+    name: str
+    mkfs: tuple[str, ...]
+    minimum_b: int
+    defaults: tuple[Setting, ...]
+    options: Mapping[str, Setting]
+    inspections: tuple[Inspection, ...] = ()
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    history: str = ""
+
+    @property
+    def tool(self) -> str:
+        """The name of the program that makes it."""
+        return f"mkfs.{self.name}"
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """All programs that it takes."""
+        return (self.tool, *dict.fromkeys(each.command[0] for each in self.inspections))
+
+    def why_lacking(self, slot: str) -> str:
+        """Return why it has no option for a slot."""
+        return self.lacks.get(slot) or LACKS[slot]
+
+    def geometry(self, device: Path, *, lock_fd: int | None = None) -> dict[str, int]:
+        """Return the geometry on an unmounted device, by the file system's own tools.
+
+        Raises
+        ------
+        FsgreenError
+            If a tool is missing, or finds no such file system.
+        """
+        found: dict[str, int] = {}
+        for inspection in self.inspections:
+            found |= inspection.parse(
+                commands.run([*inspection.command, str(device)], lock_fd=lock_fd)
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a cell asks for: the arguments, and what must be read back afterwards."""
+
+    file_system: FileSystem
+    option: str
+    mkfs: tuple[str, ...]
+    mount: tuple[str, ...]
+    geometry: dict[str, int]
+
+    @property
+    def minimum_b(self) -> int:
+        """The smallest device in bytes.
+
+        XFS: 300 MiB, and 64.25 MiB for each allocation group that is asked for: the log of at
+        least 64 MiB lies inside one of them, beside its headers (mkfs.xfs 5.19 and later).
+        """
+        agcount = self.geometry.get("agcount", 0)
+        return max(self.file_system.minimum_b, agcount * 257 * MIB_B // 4)
+
+
+STRICTATIME = Setting(
+    "atime", "access times always written (fast10's default)", (), ("strictatime",)
+)
+NOATIME = Setting("atime", "access times not written", (), ("noatime",))
+RELATIME = Setting(
+    "atime",
+    "access times written once a day, or after a change (Linux's default)",
+    (),
+    ("relatime",),
+)
+ATIME_OPTIONS = {"noatime": NOATIME, "relatime": RELATIME}
+
+JOURNAL = Setting("data", "data journalled", (), ("data=journal",))
+WRITEBACK = Setting("data", "data not ordered before metadata", (), ("data=writeback",))
+ORDERED = Setting("data", "data written before its metadata (default)", (), ("data=ordered",))
+DATA_OPTIONS = {"dtlg": JOURNAL, "wrbck": WRITEBACK}
+
+NODISCARD = Setting("discard", "no discard", (), ("nodiscard",))
+"""On an image, discards would free its blocks."""
+
+LACKS: Mapping[str, str] = {
+    "block": "its blocks have no size to choose",
+    "inode": "its inodes have no size to choose",
+    "group": "it has no block groups",
+    "agcount": "it has no allocation groups",
+    "data": "its journal holds metadata only",
+    "cow": "it overwrites in place",
+    "log": "only reiserfs mounts without its log",
+    "tail": "only reiserfs packs tails",
+}
+"""Why file systems have no option for a slot, as far as it is the same for most."""
+
+
+def block(size_b: int, *mkfs: str) -> Setting:
+    """Return the setting of a block size, by these arguments of mkfs."""
+    return Setting("block", f"{size_b} B blocks", mkfs, (), {"block_b": size_b})
+
+
+def numbers(patterns: Mapping[str, str]) -> Callable[[str], dict[str, int]]:
+    """Return what reads the first group of each pattern, where it matches, as a whole number."""
+
+    def parse(text: str) -> dict[str, int]:
+        found = {name: re.search(pattern, text, re.M) for name, pattern in patterns.items()}
+        return {name: int(match[1]) for name, match in found.items() if match}
+
+    return parse

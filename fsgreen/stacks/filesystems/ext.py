@@ -1,0 +1,79 @@
+"""ext2, ext3 and ext4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fsgreen.stacks.filesystems.base import (
+    ATIME_OPTIONS,
+    DATA_OPTIONS,
+    MIB_B,
+    ORDERED,
+    STRICTATIME,
+    FileSystem,
+    Inspection,
+    Setting,
+    block,
+    numbers,
+)
+
+# mke2fs takes 1 KiB blocks and more inodes on small images: both are fixed to what it takes on
+# disks above 512 MiB, so that the default does not depend on the size of the image. The hash seed
+# orders names in directories and spreads directories over groups: fixed, so that equal trials get
+# equal layouts (the UUID places nothing, and mkfs.btrfs refuses one that it has seen). Lazy
+# initialisation would go on writing while the trial is measured.
+MKFS = (
+    "-q",
+    "-F",
+    "-i",
+    "16384",
+    "-E",
+    "nodiscard,lazy_itable_init=0,lazy_journal_init=0,"
+    "hash_seed=5f7a1e36-2b0c-4d8e-9a51-66d3c0b4f210",
+)
+OPTIONS = {
+    **ATIME_OPTIONS,
+    "blk1k": block(1024, "-b", "1024"),
+    "blk2k": block(2048, "-b", "2048"),
+    "isz1k": Setting("inode", "1 KiB inodes", ("-I", "1024"), (), {"inode_b": 1024}),
+    "bg16k": Setting(
+        "group", "16 Ki blocks a group", ("-g", "16384"), (), {"blocks_per_group": 16384}
+    ),
+}
+DUMPE2FS = Inspection(
+    ("dumpe2fs", "-h"),
+    numbers(
+        {
+            "block_b": r"^Block size:\s+(\d+)",
+            "inode_b": r"^Inode size:\s+(\d+)",
+            "inode_count": r"^Inode count:\s+(\d+)",
+            "blocks_per_group": r"^Blocks per group:\s+(\d+)",
+            "journal_blocks": r"^Total journal blocks:\s+(\d+)",
+        }
+    ),
+)
+
+
+def _ext(name: str, *, journal: bool, more: Mapping[str, Setting] | None = None) -> FileSystem:
+    return FileSystem(
+        name=name,
+        mkfs=MKFS,
+        minimum_b=32 * MIB_B,
+        defaults=(block(4096, "-b", "4096"), STRICTATIME, *((ORDERED,) if journal else ())),
+        options={**OPTIONS, **(DATA_OPTIONS if journal else {}), **(more or {})},
+        inspections=(DUMPE2FS,),
+        lacks={
+            "agcount": "it has block groups, not allocation groups (bg16k changes them)",
+            "data": "without its journal it is ext2" if journal else "it has no journal",
+        },
+    )
+
+
+EXT2 = _ext("ext2", journal=False)
+EXT3 = _ext("ext3", journal=True)
+EXT4 = _ext(
+    "ext4",
+    journal=True,
+    # It fills the slot of the journal's mode: without a journal, a data= option stops the mount.
+    more={"nojnl": Setting("data", "no journal", ("-O", "^has_journal"))},
+)

@@ -1,0 +1,125 @@
+"""A testbed: a device, and the stack on it that gives a workload its directory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fsgreen import commands
+from fsgreen.devices.base import Device, Levels
+from fsgreen.simdisk import Control
+from fsgreen.stacks.base import Mount, Stack
+
+
+class Testbed:
+    """Where trials run. Every method may be called again, in any order, without harm.
+
+    Parameters
+    ----------
+    device : Device
+        What has sectors, a queue and a scheduler. Its kind is that of the testbed.
+    stack : Stack
+        What makes a directory of it.
+    why : str
+        Why this testbed was chosen, for the record.
+    """
+
+    def __init__(self, device: Device, stack: Stack, why: str = "asked for") -> None:
+        self.device = device
+        self.stack = stack
+        self.kind = device.kind
+        self._why = why
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the testbed is, for the record; `why` says why it was chosen."""
+        about = {"kind": self.kind, "why": self._why}
+        return {**about, **self.device.describe(), **self.stack.describe()}
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` if a cell of these levels cannot run here. Touches nothing."""
+        self.device.check(levels)
+        self.stack.check(levels)
+
+    def load(self, levels: Levels) -> None:
+        """Bring the device of these levels, at rest: nothing is mounted and nothing done to it."""
+        self.stack.unmount()
+        self.device.load(levels)
+
+    def prepare(self, levels: Levels, *, seed: int = 0) -> Mount:
+        """Bring the device into its state, then make, mount and verify the file system, anew.
+
+        A simulated disk takes no time from then on until `remount`.
+
+        Parameters
+        ----------
+        levels : mapping
+            Those of the cell: `file_system` and `option`, and what is asked of the device.
+        seed : int
+            Seed of the ager. One image is aged for each file system, option and seed, and put
+            back for each trial until another seed is asked for: trials of a cell in a row share
+            an image if they share the seed.
+
+        Raises
+        ------
+        FsgreenError
+            If the cell cannot run here, or what was made is not what was asked for.
+        """
+        self.check(levels)
+        self.load(levels)
+        with self.device.untimed(stay=True):
+            return self.stack.prepare(levels, seed)
+
+    def remount(self) -> Mount:
+        """Return the same file system with a cold cache, the data kept."""
+        with self.device.untimed():
+            return self.stack.remount()
+
+    def resident_share(self) -> float:
+        """Measure the share of the bytes of all files in the page cache; see `Stack`."""
+        with self.device.untimed():
+            return self.stack.resident_share()
+
+    def warm(self) -> float:
+        """Read every file but the ager's, and return `resident_share`."""
+        with self.device.untimed():
+            return self.stack.warm()
+
+    def simulator(self) -> Control | None:
+        """Return the control socket of the simulated disk, None where the device is real."""
+        return self.device.simulator()
+
+    def probe(self, seed: int) -> dict[str, Any]:
+        """Return how the place behaves by itself, for the confound checks; takes seconds."""
+        return self.device.probe(seed)
+
+    def only_file_system(self) -> str | None:
+        """Return the one file system that can be measured here, None where any can be made."""
+        return self.stack.only_file_system()
+
+    def device_name(self) -> str | None:
+        """Return the kernel's name of the disk in /proc/diskstats (`loop3`), None without one."""
+        return self.device.name
+
+    def restore(self) -> None:
+        """Unmount and give the device back the state it had before `prepare`."""
+        if self._is_open():
+            with self.device.untimed():
+                self.stack.unmount()
+            self.device.restore()
+
+    def close(self) -> None:
+        """Remove everything that the testbed made; what is in use is unmounted lazily."""
+        if self._is_open():
+            with commands.uninterrupted():
+                self.device.close()
+                self.device.work.release()
+
+    def _is_open(self) -> bool:
+        return self.device.work.lock_fd >= 0
+
+    def __enter__(self) -> Testbed:
+        """Return the testbed itself."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the testbed."""
+        self.close()

@@ -1,0 +1,189 @@
+"""The device guard: every way in which a disk could be destroyed by mistake, tried for real."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import fsgreen
+from fsgreen import paths
+from fsgreen.devices import guard
+from fsgreen.errors import FsgreenError
+
+pytestmark = pytest.mark.loop
+
+SERIAL = "SERIAL-1"
+
+
+def run(*command: str) -> None:
+    path = paths.program(command[0])
+    assert path is not None
+    subprocess.run([path, *command[1:]], check=True, capture_output=True)
+
+
+def listed(device: Path, serial: str | None = SERIAL) -> guard.ListedDisk:
+    return guard.ListedDisk(device, serial)
+
+
+@pytest.fixture(autouse=True)
+def serial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop devices of these tests play disks that have a serial number."""
+    monkeypatch.setattr(guard, "serial_of", lambda device: SERIAL)
+
+
+def head(device: Path) -> bytes:
+    with device.open("rb") as file:
+        return file.read(1 << 20)
+
+
+def refused(device: Path, said: str, proof: guard.Proof) -> None:
+    """The device is refused, says why and what next, and is byte for byte as it was."""
+    before = head(device)
+    with pytest.raises(FsgreenError, match=said) as caught:
+        guard.run_mkfs(["mkfs.ext4", "-q", "-F"], device, proof)
+    assert caught.value.next_step
+    assert head(device) == before
+
+
+def test_unlisted_device_is_refused(foreign_loop: Path) -> None:
+    refused(foreign_loop, "does not list it", listed(Path("/dev/null")))
+
+
+def test_mounted_device_is_refused(foreign_loop: Path, tmp_path: Path) -> None:
+    run("mkfs.ext4", "-q", str(foreign_loop))
+    point = tmp_path / "mounted"
+    point.mkdir()
+    run("mount", str(foreign_loop), str(point))
+    refused(
+        foreign_loop,
+        re.escape(f"is mounted on {point}"),
+        listed(foreign_loop),
+    )
+
+
+def test_mounted_btrfs_is_refused_though_its_device_number_hides(
+    foreign_loop: Path, tmp_path: Path
+) -> None:
+    os.truncate(guard.backing_file(foreign_loop.name) or "", 256 << 20)
+    run("losetup", "--set-capacity", str(foreign_loop))
+    run("mkfs.btrfs", "-q", str(foreign_loop))
+    point = tmp_path / "mounted"
+    point.mkdir()
+    run("mount", str(foreign_loop), str(point))
+    refused(foreign_loop, "is mounted on", listed(foreign_loop))
+
+
+@pytest.mark.parametrize("tool", ["mkfs.ext4", "mkswap"])
+def test_signature_needs_the_serial_number(foreign_loop: Path, tool: str) -> None:
+    run(tool, "-q", str(foreign_loop))
+    refused(foreign_loop, r"holds data \((ext4|swap)\)", listed(foreign_loop, None))
+    refused(foreign_loop, "the testbed file says SERIAL-2", listed(foreign_loop, "SERIAL-2"))
+    guard.run_mkfs(
+        ["mkfs.ext2", "-q", "-F"],
+        foreign_loop,
+        listed(foreign_loop),
+    )
+    assert guard.signatures(foreign_loop) == ["ext2"]
+
+
+def test_partition_table_needs_the_serial_number(foreign_loop: Path) -> None:
+    table = bytearray(512)
+    table[446:462] = bytes([0, 0, 2, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0])
+    table[510:512] = b"\x55\xaa"
+    with foreign_loop.open("r+b") as file:
+        file.write(table)
+        os.fsync(file.fileno())
+    refused(foreign_loop, r"holds data \(dos\)", listed(foreign_loop, None))
+
+
+def test_swap_in_use_is_refused(foreign_loop: Path) -> None:
+    run("mkswap", "-q", str(foreign_loop))
+    try:
+        run("swapon", str(foreign_loop))
+    except subprocess.CalledProcessError:
+        pytest.skip("this kernel does not swap to loop devices: boot one with CONFIG_SWAP")
+    try:
+        refused(foreign_loop, "is swap space", listed(foreign_loop))
+    finally:
+        run("swapoff", str(foreign_loop))
+
+
+def test_device_behind_another_loop_device_is_refused(foreign_loop: Path) -> None:
+    done = subprocess.run(
+        ["losetup", "--find", "--show", str(foreign_loop)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    above = done.stdout.strip()
+    try:
+        refused(foreign_loop, f"behind the loop device {above}", listed(foreign_loop))
+    finally:
+        run("losetup", "--detach", above)
+
+
+def test_device_opened_exclusively_is_refused(foreign_loop: Path) -> None:
+    """What holds a device in another mount namespace shows in no table of ours."""
+    fd = os.open(foreign_loop, os.O_RDONLY | os.O_EXCL)
+    try:
+        refused(foreign_loop, "cannot be opened alone", listed(foreign_loop))
+    finally:
+        os.close(fd)
+
+
+def test_loop_device_on_another_image_is_refused(foreign_loop: Path, tmp_path: Path) -> None:
+    """Loop devices are renumbered by every attach: the name alone proves nothing."""
+    ours = tmp_path / "image"
+    ours.touch()
+    refused(foreign_loop, "not to our image", ours)
+
+
+def test_our_own_image_may_be_formatted_again(foreign_loop: Path) -> None:
+    image = guard.backing_file(foreign_loop.name)
+    for tool in ("mkfs.ext4", "mkfs.ext2"):
+        done = guard.run_mkfs([tool, "-q", "-F"], foreign_loop, image)
+        assert done == (tool, "-q", "-F", str(foreign_loop))
+    assert guard.signatures(foreign_loop) == ["ext2"]
+
+
+def test_listed_by_another_name_is_found(foreign_loop: Path, tmp_path: Path) -> None:
+    by_id = tmp_path / "by-id"
+    by_id.symlink_to(foreign_loop)
+    guard.check_destructive(foreign_loop, listed(by_id))
+    guard.check_destructive(by_id, listed(foreign_loop))
+
+
+def test_serial_number_that_differs_from_the_list_is_refused(
+    foreign_loop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk swapped in its slot keeps the name: the serial number tells."""
+    monkeypatch.setattr(guard, "serial_of", lambda device: "SERIAL-2")
+    refused(foreign_loop, "its serial number is SERIAL-2", listed(foreign_loop))
+
+
+def test_regular_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"precious")
+    refused(file, "not a block device", listed(file))
+
+
+def test_disk_of_the_root_file_system_is_in_use() -> None:
+    number = os.stat("/").st_dev
+    path = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if not path.exists():
+        pytest.skip("the root file system has no disk: run on a machine, not in a container")
+    assert "is mounted on" in (guard.in_use(Path("/dev") / path.resolve().name) or "")
+
+
+def test_mkfs_runs_nowhere_but_behind_the_guard() -> None:
+    """A second place that formats would be a place without a guard."""
+    package = Path(fsgreen.__file__).parent
+    callers = [
+        path.name
+        for path in package.rglob("*.py")
+        if re.search(r"run\([^)]*(mkfs|wipefs.*--all|blkdiscard)", path.read_text())
+        or "run_mkfs(" in path.read_text()
+    ]
+    assert sorted(callers) == ["guard.py", "volume.py"]

@@ -1,0 +1,49 @@
+"""What tests of devices, stacks and testbeds share: levels of cells, and nothing left behind."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fsgreen.devices import folders, guard, mounts
+
+
+def levels(file_system: str, option: str = "default", **others: Any) -> dict[str, Any]:
+    """The levels of a cell that leaves everything else open."""
+    return {"file_system": file_system, "option": option, **others}
+
+
+@pytest.fixture(autouse=True)
+def private_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every test has a registry of its own and leaves nothing mounted or attached."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    yield
+    known = [entry.readlink() for entry in folders.registry().iterdir() if entry.is_symlink()]
+    left = [
+        *(mount.point for folder in known for mount in mounts.under(folder)),
+        *(folder for folder in known if folder.exists()),
+    ]
+    folders.sweep()
+    assert left == []
+
+
+@pytest.fixture
+def foreign_loop(tmp_path: Path) -> Iterator[Path]:
+    """Yield a loop device that belongs to someone else."""
+    image = tmp_path / "someone-elses.img"
+    image.write_bytes(b"")
+    os.truncate(image, 64 << 20)
+    device = Path(
+        subprocess.run(
+            ["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True
+        ).stdout.strip()
+    )
+    yield device
+    for mount in mounts.mounted():
+        if mount.source == str(device):
+            subprocess.run(["umount", str(mount.point)], check=True)
+    subprocess.run(["losetup", "--detach", str(device)], check=True)
+    assert guard.backing_file(device.name) is None
