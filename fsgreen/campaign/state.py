@@ -257,6 +257,27 @@ class Campaign:
         return value
 
 
+def newest() -> str:
+    """Return the name of the campaign that measured last.
+
+    Raises
+    ------
+    FsgreenError
+        If there is none.
+    """
+    measured: dict[float, str] = {}
+    for plan in (paths.data() / "raw").glob("*/plan.json"):
+        places = (plan, *plan.parent.glob("trials"))
+        measured[max(place.stat().st_mtime for place in places)] = plan.parent.name
+    if not measured:
+        raise FsgreenError(
+            "there is no campaign yet",
+            where=paths.data() / "raw",
+            next_step="./run reproduce (shipped data), or fsgreen measure STUDY",
+        )
+    return measured[max(measured)]
+
+
 def _lasting(value: Any) -> str:
     if isinstance(value, Mapping):
         value = {key: inner for key, inner in value.items() if key not in OF_THE_DAY}

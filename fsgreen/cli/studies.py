@@ -79,7 +79,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "say how far a campaign is, what more blocks would bring, and what does not count",
         "fsgreen status fast10-quick",
     )
-    status.add_argument("campaign")
+    status.add_argument("campaign", nargs="?", help="the one that measured last by default")
 
     reparse = command.add(
         commands,
@@ -181,7 +181,8 @@ def _simulate(options: argparse.Namespace) -> None:
 def _status(options: argparse.Namespace) -> None:
     from fsgreen import campaign
 
-    for line in campaign.status(campaign.Campaign(options.campaign)):
+    name = options.campaign or campaign.newest()
+    for line in campaign.status(campaign.Campaign(name)):
         command.show(line, hang=12)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import synthetic
 
-from fsgreen import campaign, trial
+from fsgreen import campaign, cli, trial
 from fsgreen.design import Cell, Plan
 
 CELLS = [
@@ -108,3 +110,14 @@ def test_a_cell_that_varies_the_device_is_named_with_it() -> None:
     aged = Cell(workload="varmail", file_system="xfs", device="aged")
     text = begin("aged", synthetic.make_plan([CELLS[0], aged], 5, 50), 5, scatter=0.05)
     assert "would bring varmail/xfs/aged under" in text
+
+
+def test_without_a_name_the_campaign_that_measured_last_is_meant(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    assert cli.main(["status"]) == 1
+    assert "there is no campaign yet" in capsys.readouterr().err
+    for name, measured_s in (("old", 1000), ("new", 2000)):
+        folder = synthetic.write_raw(name, synthetic.make_plan())
+        for place in (folder / "plan.json", folder / "trials"):
+            os.utime(place, (measured_s, measured_s))
+    assert campaign.newest() == "new"
