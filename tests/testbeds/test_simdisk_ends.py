@@ -19,6 +19,8 @@ from fsgreen.devices import guard, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Disk, open_testbed, sweep
 
+pytestmark = pytest.mark.alone
+
 HARNESS = """
 import sys, time
 from fsgreen.testbeds import Disk, open_testbed
