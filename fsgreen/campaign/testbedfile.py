@@ -31,13 +31,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, StrictBool, field_validator, model_validator
 
-from fsgreen import schema
+from fsgreen import schema, testbeds
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.schema import Count, Declared
-from fsgreen.testbeds import KINDS as OF_TESTBEDS
 from fsgreen.testbeds import Disk, ListedDisk
 
-KINDS = ("auto", *OF_TESTBEDS)
 BY_ID = Path("/dev/disk/by-id")
 
 
@@ -45,6 +43,10 @@ def _path(value: object) -> Path:
     if not isinstance(value, str | Path):
         raise ValueError(f"takes a text, not {value!r}")
     return Path(value)
+
+
+def _kinds() -> list[str]:
+    return ["auto", *testbeds.kinds()]
 
 
 PathText = Annotated[Path, PlainValidator(_path)]
@@ -67,8 +69,8 @@ class TestbedTable(Declared):
     @field_validator("kind")
     @classmethod
     def _known(cls, kind: str) -> str:
-        if kind not in KINDS:
-            raise ValueError(unknown("testbed", kind, KINDS).what)
+        if kind not in _kinds():
+            raise ValueError(unknown("testbed", kind, _kinds()).what)
         return kind
 
     @field_validator("device")
@@ -148,8 +150,8 @@ def read(choice: str) -> TestbedFile:
         If it is neither, or the file holds something else.
     """
     if not choice.endswith(".toml"):
-        if choice not in KINDS:
-            raise unknown("testbed", choice, KINDS, next_step="fsgreen doctor")
+        if choice not in _kinds():
+            raise unknown("testbed", choice, _kinds(), next_step="fsgreen doctor")
         return TestbedFile(kind=choice)
     document = schema.read(Path(choice), "testbed file", "docs/measuring.md shows one")
     tables = document.as_(Tables)
