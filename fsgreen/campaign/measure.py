@@ -66,6 +66,7 @@ def measure(
                 scheduler=plan.levels({})["scheduler"],
                 disk=place.simulated(),
                 queue_depth=place.queue_depth,
+                listed=place.listed(),
             )
         )
         print(f"testbed {testbed.kind}: {testbed.describe()['why']}")

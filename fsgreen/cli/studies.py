@@ -43,7 +43,9 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     measure.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
     measure.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
     measure.add_argument(
-        "--testbed", default="auto", help="auto, loop, directory, simdisk or a testbed file (.toml)"
+        "--testbed",
+        default="auto",
+        help="auto, loop, directory, simdisk or a testbed file (.toml), which block needs",
     )
     measure.add_argument(
         "--disk",

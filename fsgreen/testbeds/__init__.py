@@ -1,12 +1,14 @@
 """Testbeds: where trials run. `open_testbed` gives one, `sweep` removes what a killed one left.
 
-A testbed is a device and a stack on it. A further kind is a line in `KINDS`.
+A testbed is a device and a stack on it. A further kind is a line in `BUILT_IN`, or an entry point
+of the group `fsgreen.testbeds` in a package of anybody's: CONTRIBUTING.md has an example.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from fsgreen.devices.base import Availability, Device, Settings
@@ -25,15 +27,17 @@ from fsgreen.stacks.kernel import KernelStack
 from fsgreen.testbeds.testbed import Testbed
 
 __all__ = [
-    "KINDS",
     "Availability",
     "DeviceState",
     "Disk",
+    "Kind",
     "ListedDisk",
     "Mount",
     "Testbed",
     "available",
     "default_folder",
+    "find",
+    "kinds",
     "open_testbed",
     "sweep",
 ]
@@ -49,32 +53,60 @@ class Kind:
     stack: type[Stack]
     takes: tuple[str, ...] = ()
 
-    def available(self) -> Availability:
+    def available(self, name: str) -> Availability:
         """Return whether both can be had here, under the name of the kind."""
         device, stack = self.device.available(), self.stack.available()
-        if device.usable:
-            why = f"{device.why}; {stack.why}" if stack.usable else stack.why
-            return Availability(device.name, stack.usable, why)
-        return device
+        if not device.usable:
+            return Availability(name, False, device.why)
+        why = f"{device.why}; {stack.why}" if stack.usable else stack.why
+        return Availability(name, stack.usable, why)
 
 
-KINDS: Mapping[str, Kind] = {
+BUILT_IN: Mapping[str, Kind] = {
     "loop": Kind(LoopDevice, KernelStack),
     "directory": Kind(ExistingDevice, DirectoryStack),
     "block": Kind(BlockDevice, KernelStack, takes=("listed",)),
     "simdisk": Kind(SimulatedDevice, KernelStack, takes=("simulated", "queue_depth")),
 }
-"""The kinds of testbed. `auto` takes the first that is usable, and so never the last two."""
+"""Kinds of testbed. `auto` takes the first that is usable, and so never one behind `directory`."""
+
+GROUP = "fsgreen.testbeds"
+
+
+def kinds() -> list[str]:
+    """Return the names of all kinds of testbed that are installed."""
+    return list(dict.fromkeys([*BUILT_IN, *(entry.name for entry in entry_points(group=GROUP))]))
+
+
+def find(kind: str) -> Kind:
+    """Return a kind of testbed; raises `FsgreenError` where none has this name or it is broken."""
+    if kind in BUILT_IN:
+        return BUILT_IN[kind]
+    for entry in entry_points(group=GROUP, name=kind):
+        try:
+            loaded = entry.load()
+        except Exception as error:
+            raise FsgreenError(
+                f"the testbed {kind} cannot be imported: {error}",
+                where=entry.value,
+                next_step="mend or uninstall the package that declares it",
+            ) from error
+        if isinstance(loaded, Kind):
+            return loaded
+        raise FsgreenError(
+            f"the testbed {kind} is {loaded!r}, not a Kind", where=entry.value, next_step="mend it"
+        )
+    raise unknown("testbed", kind, ["auto", *kinds()], next_step="fsgreen doctor")
 
 
 def available() -> list[Availability]:
     """Return each kind of testbed, whether it works here, and why or how to mend it."""
-    return [kind.available() for kind in KINDS.values()]
+    return [kind.available(name) for name, kind in BUILT_IN.items()]
 
 
 def default_folder(kind: str) -> Path:
     """Return where a testbed of this kind keeps its files, unless that is named or `in_memory`."""
-    return KINDS[kind].device.default_folder()
+    return find(kind).device.default_folder()
 
 
 def open_testbed(
@@ -93,7 +125,7 @@ def open_testbed(
     Parameters
     ----------
     kind : str
-        One of `KINDS`, or `auto` for the best that works here; `describe()["why"]` says why.
+        One of `kinds`, or `auto` for the best that works here; `describe()["why"]` says why.
     folder : Path, optional
         loop: where the image lies (default /var/tmp, in memory /dev/shm). directory: the existing
         directory (default: the folder for temporary files, /var/tmp where that is memory). block:
@@ -123,8 +155,7 @@ def open_testbed(
         best = next(entry for entry in (first, *others) if entry.usable)
         without = "" if first.usable else f"; {first.name} {first.why}"
         kind, why = best.name, f"auto: {best.why}{without}"
-    if kind not in KINDS:
-        raise unknown("testbed", kind, ["auto", *KINDS], next_step="fsgreen doctor")
+    chosen = find(kind)
     settings = Settings(
         size_b=size_b,
         folder=folder,
@@ -134,20 +165,20 @@ def open_testbed(
         queue_depth=queue_depth,
         listed=listed,
     )
-    _refuse_foreign(kind, settings)
-    device = KINDS[kind].device(settings)
+    _refuse_foreign(kind, chosen, settings)
+    device = chosen.device(settings)
     try:
-        return Testbed(device, KINDS[kind].stack(device), why)
+        return Testbed(kind, device, chosen.stack(device), why)
     except BaseException:
         device.close()
         device.work.release()
         raise
 
 
-def _refuse_foreign(kind: str, settings: Settings) -> None:
+def _refuse_foreign(kind: str, chosen: Kind, settings: Settings) -> None:
     """Raise `FsgreenError` for a setting that only the devices of other kinds take."""
-    for name, other in [(name, of) for of, its in KINDS.items() for name in its.takes]:
-        if getattr(settings, name) is not None and name not in KINDS[kind].takes:
+    for name, other in [(name, of) for of, its in BUILT_IN.items() for name in its.takes]:
+        if getattr(settings, name) is not None and name not in chosen.takes:
             raise FsgreenError(
                 f"the testbed {kind} takes no {NAMES.get(name, name)}, as {other} does",
                 where=f"testbed {kind}",

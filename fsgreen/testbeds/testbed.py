@@ -15,18 +15,20 @@ class Testbed:
 
     Parameters
     ----------
+    kind : str
+        Its name among the kinds of testbed.
     device : Device
-        What has sectors, a queue and a scheduler. Its kind is that of the testbed.
+        What has sectors, a queue and a scheduler.
     stack : Stack
         What makes a directory of it.
     why : str
         Why this testbed was chosen, for the record.
     """
 
-    def __init__(self, device: Device, stack: Stack, why: str = "asked for") -> None:
+    def __init__(self, kind: str, device: Device, stack: Stack, why: str = "asked for") -> None:
         self.device = device
         self.stack = stack
-        self.kind = device.kind
+        self.kind = kind
         self._why = why
 
     def describe(self) -> dict[str, Any]:

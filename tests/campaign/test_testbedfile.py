@@ -6,7 +6,7 @@ import pytest
 
 from fsgreen.campaign import testbedfile
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import Disk
+from fsgreen.testbeds import Disk, ListedDisk
 
 GOOD = """
 [testbed]
@@ -51,8 +51,17 @@ def test_a_simulated_disk_is_described_and_the_command_line_wins(tmp_path: Path)
     other = place.over(folder=None, in_memory=False, disk="ddys-t36950n", queue_depth=32)
     assert (other.simulated(), other.queue_depth) == (Disk("ddys-t36950n", write="through"), 32)
     assert testbedfile.read("simdisk").simulated() is None
-    with pytest.raises(FsgreenError, match="queue_depth is 0, not a whole number from 1 up"):
+    with pytest.raises(FsgreenError, match="queue_depth is 0, not a whole number from 1 on"):
         place.over(folder=None, in_memory=False, queue_depth=0)
+
+
+def test_a_real_disk_is_named_by_id_and_confirmed_by_its_serial_number(tmp_path: Path) -> None:
+    device = "/dev/disk/by-id/ata-WDC_1"
+    asked = f"[testbed]\nkind = 'block'\ndevice = '{device}'\n"
+    assert testbedfile.read(write(tmp_path, asked)).listed() == ListedDisk(Path(device), None)
+    place = testbedfile.read(write(tmp_path, f"{asked}serial = 'WD-1'"))
+    assert (place.kind, place.listed()) == ("block", ListedDisk(Path(device), "WD-1"))
+    assert testbedfile.read("block").listed() is None
 
 
 def test_a_kind_needs_no_file() -> None:
@@ -62,23 +71,26 @@ def test_a_kind_needs_no_file() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[testbed]\nkid = 'loop'", "unknown testbed key 'kid', did you mean kind"),
+        ("[testbed]\nkid = 'loop'", "line 2: unknown key kid, did you mean kind"),
         ("[testbed]\nkind = 'lop'", "unknown testbed 'lop', did you mean loop"),
-        ("not toml", "not a testbed file"),
+        ("not toml", "not TOML"),
         ("testbed = 3", "not a testbed file"),
         ("meter = ['x']", "not a testbed file"),
         ("host = 3", "not a testbed file"),
         ("[host]\napply = 'governor'", "not a testbed file"),
-        ("[host]\ndisk = ['sda']", "unknown host key 'disk', did you mean disks"),
-        ("[testbed]\ndisk = 3", "disk is 3, not a text"),
-        ("[testbed]\nqueue_depth = 0", "queue_depth is 0, not a whole number from 1 up"),
-        ("[testbed]\nqueue_depth = true", "queue_depth is True, not a whole number"),
-        ("[testbed]\nin_memory = 'false'", "in_memory is 'false', not true or false"),
-        ("[testbed]\npulses = 'no'", "pulses is 'no', not true or false"),
-        ("[testbed]\nfolder = 3", "folder is 3, not a text"),
-        ("[testbed]\nkind = ['loop']", "not a text"),
-        ("[testbed]\nwrite = 'bak'", "unknown write 'bak', did you mean back"),
-        ("[testbed]\nclock = 'virtual'", "unknown clock 'virtual'"),
+        ("[host]\ndisk = ['sda']", "line 2: unknown key disk, did you mean disks"),
+        ("[testbed]\ndisk = 3", "testbed.disk: should be a valid string, and not 3"),
+        ("[testbed]\nqueue_depth = 0", "takes a whole number from 1 on, not 0"),
+        ("[testbed]\nqueue_depth = true", "takes a whole number from 1 on, not True"),
+        ("[testbed]\nin_memory = 'false'", "in_memory: should be a valid boolean, and not 'false'"),
+        ("[testbed]\npulses = 'no'", "pulses: should be a valid boolean, and not 'no'"),
+        ("[testbed]\nfolder = 3", "folder: takes a text, not 3"),
+        ("[testbed]\nkind = ['loop']", "should be a valid string"),
+        ("[testbed]\nwrite = 'bak'", "should be 'back' or 'through', and not 'bak'"),
+        ("[testbed]\nkind = 'block'\ndevice = '/dev/sdb'", "line 3: .*stays with the disk"),
+        ("[testbed]\nkind = 'block'\nserial = 5", "serial: should be a valid string"),
+        ("[testbed]\ndevice = '/dev/disk/by-id/ata-1'", 'are for kind = "block"'),
+        ("[testbed]\nclock = 'virtual'", "should be 'real' or 'instant', and not 'virtual'"),
     ],
 )
 def test_a_wrong_word_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -87,7 +99,7 @@ def test_a_wrong_word_is_named(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_missing_file_and_an_unknown_kind_are_named() -> None:
-    with pytest.raises(FsgreenError, match="there is no such testbed file"):
+    with pytest.raises(FsgreenError, match="the testbed file cannot be read: No such file"):
         testbedfile.read("nowhere.toml")
     with pytest.raises(FsgreenError, match="unknown testbed 'lop', did you mean loop"):
         testbedfile.read("lop")

@@ -15,6 +15,7 @@ from fsgreen.errors import FsgreenError
 pytestmark = pytest.mark.loop
 
 SERIAL = "SERIAL-1"
+SERIAL_OF = guard.serial_of
 
 
 def run(*command: str) -> None:
@@ -146,6 +147,67 @@ def test_our_own_image_may_be_formatted_again(foreign_loop: Path) -> None:
         done = guard.run_mkfs([tool, "-q", "-F"], foreign_loop, image)
         assert done == (tool, "-q", "-F", str(foreign_loop))
     assert guard.signatures(foreign_loop) == ["ext2"]
+
+
+def test_an_image_behind_a_second_loop_device_is_refused(foreign_loop: Path) -> None:
+    """What is mounted through the other one would be destroyed below its file system."""
+    image = guard.backing_file(foreign_loop.name)
+    assert image is not None
+    second = subprocess.run(
+        ["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    try:
+        refused(foreign_loop, f"its image is also behind {second}", image)
+    finally:
+        run("losetup", "--detach", second)
+
+
+def test_the_device_cannot_get_another_file_between_check_and_mkfs(
+    foreign_loop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """mkfs would format whatever was attached to the same number in the meantime."""
+    image, other = guard.backing_file(foreign_loop.name), tmp_path / "other"
+    other.touch()
+    os.truncate(other, 64 << 20)
+    found = []
+
+    def reattach_first(command: list[str], **_: object) -> str:
+        subprocess.run(["losetup", "--detach", str(foreign_loop)], check=False)
+        subprocess.run(["losetup", str(foreign_loop), str(other)], check=False, capture_output=True)
+        found.append(guard.backing_file(foreign_loop.name))
+        return ""
+
+    assert image is not None
+    monkeypatch.setattr(guard.commands, "run", reattach_first)
+    guard.run_mkfs(["mkfs.ext4"], foreign_loop, image)
+    assert found == [image]
+    run("losetup", str(foreign_loop), str(image))
+
+
+@pytest.mark.parametrize(
+    ("files", "serial"),
+    [
+        ({"serial": b"NVME-1\n"}, "NVME-1"),
+        ({"device/serial": b" VIRTIO-1 \n"}, "VIRTIO-1"),
+        ({"device/vpd_pg80": b"\0\x80\0\x0cWD-WCC4N0001"}, "WD-WCC4N0001"),
+        ({"device/vpd_pg80": b"\0\x80\0\0"}, None),
+        ({"dev": b"8:16\n", "../udev/b8:16": b"E:ID_BUS=usb\nE:ID_SERIAL_SHORT=USB-1\n"}, "USB-1"),
+        ({"dev": b"8:32\n"}, None),
+    ],
+)
+def test_a_serial_number_is_found_where_each_kind_of_disk_has_it(
+    files: dict[str, bytes], serial: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk whose number is not found could not be confirmed, or by any text."""
+    for name, content in files.items():
+        file = tmp_path / "sdx" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.resolve().parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
+    monkeypatch.setattr(guard, "SYS_BLOCK", tmp_path)
+    monkeypatch.setattr(guard, "UDEV", tmp_path / "udev")
+    monkeypatch.setattr(guard, "kernel_name", lambda device: "sdx")
+    assert SERIAL_OF(Path("/dev/sdx")) == serial
 
 
 def test_listed_by_another_name_is_found(foreign_loop: Path, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def bed_for(file_system: str, aging: Aging = QUICK) -> Testbed:
     if not usable:
         pytest.skip(f"{file_system}: {why}")
     device = LoopDevice(Settings(size_b=SIZE_B[file_system], in_memory=True))
-    return Testbed(device, KernelStack(device, aging))
+    return Testbed("loop", device, KernelStack(device, aging))
 
 
 def tree(mount: Mount) -> dict[str, int]:

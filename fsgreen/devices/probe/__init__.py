@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen.devices.probe.alignment import throughput_by_alignment
 from fsgreen.devices.probe.caching import bandwidth_by_cache
-from fsgreen.devices.probe.flight import throughput_by_queue_depth
 from fsgreen.devices.probe.place import throughput_by_offset
+from fsgreen.devices.probe.queuedepth import throughput_by_queue_depth
 from fsgreen.devices.probe.readahead import bandwidth_by_read_ahead
 from fsgreen.devices.probe.sharing import Queue, completion_by_scheduler
 from fsgreen.devices.probe.target import Overwriting, random_read_s, step_length_s

@@ -1,0 +1,77 @@
+"""Testbeds of other packages: the example of CONTRIBUTING.md, and one that is broken."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from loops import levels
+
+from fsgreen import paths
+from fsgreen.campaign import testbedfile
+from fsgreen.devices import mounts
+from fsgreen.errors import FsgreenError
+from fsgreen.stacks import filesystems
+from fsgreen.testbeds import find, kinds, open_testbed
+
+
+def install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, module: str, source: str, points: dict[str, str]
+) -> None:
+    """Install a package of one module with entry points, for one test."""
+    about = folder / f"{module}-1.0.dist-info"
+    about.mkdir()
+    (folder / f"{module}.py").write_text(source)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    lines = [f"{name} = {value}" for name, value in points.items()]
+    (about / "entry_points.txt").write_text("\n".join(["[fsgreen.testbeds]", *lines, ""]))
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, module, raising=False)
+
+
+def example(language: str) -> str:
+    """The block of a language below `Adding a device or a stack` in CONTRIBUTING.md."""
+    text = (paths.root() / "CONTRIBUTING.md").read_text()
+    section = text.partition("**Adding a device or a stack.**")[2]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)[0]
+
+
+@pytest.mark.loop
+def test_the_stack_of_the_example_is_found_and_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever follows CONTRIBUTING.md has a testbed: known by name, cold, and gone at the end."""
+    usable, why = filesystems.usable_here(filesystems.file_system("ext4"))
+    if not usable:
+        pytest.skip(f"ext4: {why}")
+    if "overlay" not in Path("/proc/filesystems").read_text():
+        pytest.skip("no overlay in this kernel: modprobe overlay")
+    points = tomllib.loads(example("toml"))["project"]["entry-points"]["fsgreen.testbeds"]
+    install(tmp_path, monkeypatch, "fsgreen_overlay", example("python"), points)
+    assert "overlay" in kinds()
+    assert testbedfile.read("overlay").kind == "overlay"
+    with open_testbed("overlay", in_memory=True, size_b=64 << 20) as bed:
+        assert bed.describe()["kind"] == "overlay"
+        mount = bed.prepare(levels("ext4", "noatime"))
+        (mount.directory / "file").write_bytes(b"x" * 100_000)
+        assert mounts.holding(mount.directory).file_system == "overlay"
+        mount = bed.remount()
+        assert bed.resident_share() == 0
+        assert (mount.directory / "file").read_bytes() == b"x" * 100_000
+        assert bed.warm() == 1
+        bed.restore()
+        assert not mounts.under(mount.directory)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [("import nothing_such", "cannot be imported: No module"), ("KIND = 3", "is 3, not a Kind")],
+)
+def test_a_broken_package_is_named(
+    source: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch, "fsgreen_broken", source, {"broken": "fsgreen_broken:KIND"})
+    with pytest.raises(FsgreenError, match=said) as caught:
+        find("broken")
+    assert caught.value.where == "fsgreen_broken:KIND"
