@@ -86,7 +86,7 @@ def test_every_command_has_help_with_an_example(
         (["status", "nowhere"], "there is no campaign 'nowhere'"),
         (["status", "../nowhere"], "cannot be the name of a campaign"),
         (["measure", "fast10", "--testbed", "lop"], "did you mean loop"),
-        (["measure", "fast10", "--testbed", "none.toml"], "there is no such testbed file"),
+        (["measure", "fast10", "--testbed", "none.toml"], "the testbed file cannot be read"),
         (["measure", "fast10", "--queue-depth", "0"], "queue_depth is 0, not a whole number"),
     ],
 )
