@@ -1,4 +1,5 @@
 import math
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,6 +10,8 @@ from traces import INFO
 from wattsup_texts import COLUMNS, HEADER, VERSION, record
 
 from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.wattsup.emulator import Emulator
+from fsgreen.meters.wattsup.memory import WattsUpMemory
 from fsgreen.meters.wattsup.packets import PacketReader, WattsUpParser, parse
 
 GOOD = (HEADER + record()).encode()
@@ -207,3 +210,23 @@ def test_a_header_that_names_a_column_twice_explains_nothing():
     text = HEADER.replace("Hz,VA", "Hz,A") + record()
     (reading,) = parse([Chunk(0.0, text.encode())], INFO)
     assert reading.quality == "no-header"
+
+
+@pytest.mark.parametrize("power", [3, 17, 42])
+def test_a_small_load_at_which_no_current_is_sensed_is_sound(power):
+    """A disk that sleeps: real meters show 0 A, a power factor of 1 and the watts as VA."""
+    (reading,) = read(HEADER, record(W=str(power), VA=str(power), A="0", PF="100"))
+    assert (reading.power_w, reading.current_a, reading.quality) == (power / 10, 0.0, "ok")
+    (lost,) = read(HEADER, record(A="0"))
+    assert lost.quality == "inconsistent"
+
+
+def test_the_emulator_senses_no_current_below_five_watts():
+    for power_w, senses in ((0.4, False), (4.9, False), (7.0, True)):
+        emulator = Emulator(lambda: 0.0)
+        emulator.memory_w = [power_w]
+        with closing(WattsUpMemory(emulator.port)) as memory:
+            info, chunks = memory.describe(), memory.download()
+        emulator.unplug()
+        (reading,) = parse(chunks, info)
+        assert (reading.current_a > 0, reading.quality) == (senses, "ok")

@@ -21,6 +21,8 @@ HEADER = "W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,
 MEMORY_COUNT = 1023
 MAINS_V = 120.0
 POWER_FACTOR = 0.97
+SENSED_W = 5.0
+"""At less power real meters show 0 A, a power factor of 1 and the watts as VA."""
 
 Misbehaviour = Literal["nul", "cut", "silent", "garbage"]
 
@@ -158,8 +160,9 @@ class Emulator:
 
     def _record(self, power_w: float, elapsed_s: float) -> None:
         self._energy_wh += power_w * elapsed_s / 3600
-        current_a = round(power_w / (MAINS_V * POWER_FACTOR), 3)
-        apparent_va = MAINS_V * current_a
+        senses_current = power_w >= SENSED_W
+        current_a = round(power_w / (MAINS_V * POWER_FACTOR), 3) if senses_current else 0.0
+        apparent_va = MAINS_V * current_a if senses_current else power_w
         factor = power_w / apparent_va if apparent_va else 1.0
         w, v, a = round(power_w * 10), round(MAINS_V * 10), round(current_a * 1000)
         extremes = f"{w},{v},{a},{w},{v},{a}"

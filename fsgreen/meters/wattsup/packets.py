@@ -26,6 +26,10 @@ COUNTS = {"W": 10, "V": 10, "A": 1000, "WH": 10, "PF": 100, "PC": 1, "VA": 10}
 AGREEMENT = 0.10
 """How far VA and V * I differ on sound meters; beyond it, and three counts, a digit is lost."""
 
+LEAST_VA = 10.0
+"""Below about 5 W the meter senses no current: it shows 0 A, a power factor of 1 and the watts as
+VA. So little VA says nothing of the amperes."""
+
 
 @dataclass(frozen=True)
 class Packet:
@@ -84,9 +88,9 @@ class WattsUpParser:
     """Readings from the chunks of one capture; needs the header packet before the records.
 
     Flags: cut, bad-count, bad-number, no-header, missing (`_`), negative, over-range,
-    power-cycled (rule 21), inconsistent (W against VA * PF, VA against V * I; rule 21), and the
-    remark retimed: several records came in one read, and those before the last were set back by
-    whole intervals from its arrival.
+    power-cycled (rule 21), inconsistent (W against VA * PF, VA of `LEAST_VA` or more against
+    V * I; rule 21), and the remark retimed: several records came in one read, and those before the
+    last were set back by whole intervals from its arrival.
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -148,8 +152,9 @@ class WattsUpParser:
                 yield "power-cycled"
         real_w = apparent_va * value["PF"]
         product_va = value["V"] * value["A"]
-        if _differ(power_w, real_w, 0.3 + 0.01 * apparent_va) or _differ(
-            apparent_va, product_va, 0.3 + 0.003 * value["V"]
+        senses_current = max(apparent_va, product_va) >= LEAST_VA
+        if _differ(power_w, real_w, 0.3 + 0.01 * apparent_va) or (
+            senses_current and _differ(apparent_va, product_va, 0.3 + 0.003 * value["V"])
         ):
             yield "inconsistent"
 
