@@ -43,6 +43,15 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     )
     attach.add_argument("campaign", help="one measured with load pulses")
     _add_file(attach)
+    attach.add_argument(
+        "--synchronised",
+        type=float,
+        metavar="S",
+        help="NTP or GPS kept the meter's clock within so many seconds of the host's: no pulses",
+    )
+    attach.add_argument(
+        "--max-drift-ppm", type=float, metavar="PPM", help="more is taken for a clock that was set"
+    )
 
     memory = command.add(
         commands,
@@ -161,12 +170,18 @@ def _import(options: argparse.Namespace) -> None:
 def _attach(options: argparse.Namespace) -> None:
     from fsgreen.reduce.attach import attach
 
-    meter, file = attach(options.campaign, _read(options))
+    limit = {} if options.max_drift_ppm is None else {"max_drift_ppm": options.max_drift_ppm}
+    meter, file = attach(
+        options.campaign, _read(options), synchronised_s=options.synchronised, **limit
+    )
     fit = meter.clock
     print(
         f"the meter's clock is {fit.offset_s:+.3f} s off, within {fit.offset_error_s:.3f} s, and "
         f"drifts by {fit.drift_ppm:+.1f} ppm; its {fit.edges_count} edges are "
         f"{fit.residual_s:.3f} s off the line"
+        if fit.edges_count
+        else f"the meter's clock is taken to be within {fit.offset_error_s:g} s of the host's, as "
+        "--synchronised says; nothing checked it"
     )
     print(file)
 

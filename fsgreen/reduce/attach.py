@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -18,9 +19,20 @@ from fsgreen.trial import AttachedMeter, Trial
 FIRST_DATE_UNIX_S = 1e9
 """Clocks that show less count from their first reading, and no date can be told from them."""
 
+ZONES_S = tuple(1800.0 * half for half in range(-28, 29) if half)
+"""By how much a time zone may be wrong: half an hour up to 14 hours, either way."""
 
-def attach(campaign: str, imported: Imported) -> tuple[AttachedMeter, Path]:
+
+def attach(
+    campaign: str,
+    imported: Imported,
+    *,
+    synchronised_s: float | None = None,
+    max_drift_ppm: float = trace.MAX_DRIFT_PPM,
+) -> tuple[AttachedMeter, Path]:
     """Fit the meter's clock to the campaign's load pulses (rule 17), and keep what it says.
+
+    With `synchronised_s` the clock is not fitted: NTP or GPS kept it so near to the host's.
 
     For each trial that the trace covers: the energy of its phase `measure`, its error budget with
     the clock's part, and what makes the trace unfit. They lie beside the trials, which stay as they
@@ -30,8 +42,9 @@ def attach(campaign: str, imported: Imported) -> tuple[AttachedMeter, Path]:
     Raises
     ------
     FsgreenError
-        If the campaign made no pulses, or they are not in the trace, or it covers no trial; or if a
-        meter of the campaign has its name.
+        If the campaign made no pulses, or they are not in the trace, or it covers no trial; if its
+        time zone is wrong by whole half hours, which is told; or if a meter of the campaign has its
+        name.
     """
     readings = power_table({imported.info.driver: imported.readings})
     if not readings["time_s"].min() > FIRST_DATE_UNIX_S:
@@ -42,8 +55,13 @@ def attach(campaign: str, imported: Imported) -> tuple[AttachedMeter, Path]:
             "date, export the file again with it",
         )
     held = Campaign(campaign)
-    fit = trace.fit_clock(readings, held.pulses())
-    on_host, trials = trace.to_host(readings, fit), poolable_trials(campaign)
+    trials = poolable_trials(campaign)
+    fit = (
+        _fitted(readings, held.pulses(), max_drift_ppm)
+        if synchronised_s is None
+        else trace.synchronised(synchronised_s)
+    )
+    on_host = trace.to_host(readings, fit)
     name = _name_of(imported.info)
     if any(name in trial.record.meters for trial in trials):
         raise FsgreenError(
@@ -54,6 +72,9 @@ def attach(campaign: str, imported: Imported) -> tuple[AttachedMeter, Path]:
     found = {trial.name: _energy(name, trial, on_host, imported.info, fit) for trial in trials}
     energy = {trial: said for trial, said in found.items() if said is not None}
     if not energy:
+        for zone_s in ZONES_S:
+            if any(_covers(on_host, _span(trial), zone_s) for trial in trials):
+                raise _wrong_zone(zone_s)
         raise FsgreenError(
             "the trace covers no whole trial of this campaign",
             where=imported.info.model,
@@ -61,6 +82,36 @@ def attach(campaign: str, imported: Imported) -> tuple[AttachedMeter, Path]:
         )
     meter = AttachedMeter(name, imported.info, fit, energy)
     return meter, meter.write(held.folder)
+
+
+def _fitted(
+    readings: pd.DataFrame, patterns: list[list[float]], max_drift_ppm: float
+) -> trace.ClockFit:
+    """Fit the clock; where no pulses are found, look for them under other time zones."""
+    try:
+        return trace.fit_clock(readings, patterns, max_drift_ppm=max_drift_ppm)
+    except FsgreenError:
+        for zone_s in ZONES_S:
+            moved = readings.assign(time_s=readings["time_s"] + zone_s)
+            with suppress(FsgreenError):
+                trace.fit_clock(moved, patterns, max_drift_ppm=max_drift_ppm)
+                break
+        else:
+            raise
+        raise _wrong_zone(zone_s) from None
+
+
+def _wrong_zone(zone_s: float) -> FsgreenError:
+    """Return the error of times to which `zone_s` must be added."""
+    minutes = round(abs(zone_s) / 60)
+    size = f"{minutes // 60}:{minutes % 60:02d} h"
+    return FsgreenError(
+        f"its clock was read in a wrong time zone: {size} {'later' if zone_s > 0 else 'earlier'} "
+        "its power is this campaign's",
+        where="clock of the meter",
+        next_step=f"give its offset from GMT anew, {size} {'less' if zone_s > 0 else 'more'} than "
+        "now, as in --set gmt_offset=+01:00",
+    )
 
 
 def _name_of(info: trace.MeterInfo) -> str:
@@ -73,10 +124,20 @@ def _energy(
     name: str, trial: Trial, readings: pd.DataFrame, info: trace.MeterInfo, fit: trace.ClockFit
 ) -> MeterEnergy | None:
     """Return what the meter says of a trial; None where its trace does not cover the trial."""
-    measure, ahead_s = trial.phase("measure"), trial.record.clock.ahead_s
-    span = (measure.start_s + ahead_s, measure.end_s + ahead_s)
-    if not (readings["time_s"].iloc[0] <= span[0] and span[1] <= readings["time_s"].iloc[-1]):
+    span, ahead_s = _span(trial), trial.record.clock.ahead_s
+    if not _covers(readings, span):
         return None
     idles = [(start_s + ahead_s, end_s + ahead_s) for start_s, end_s in trial.record.idle_spans_s]
     reduced = trace.MeterTrace.of(readings, info, [span, *idles], clock=fit)
     return trace.meter_energy(name, info, reduced, span, len(idles))
+
+
+def _span(trial: Trial) -> tuple[float, float]:
+    """Return when a trial was measured, in the host's seconds since 1970."""
+    measure, ahead_s = trial.phase("measure"), trial.record.clock.ahead_s
+    return measure.start_s + ahead_s, measure.end_s + ahead_s
+
+
+def _covers(readings: pd.DataFrame, span: tuple[float, float], zone_s: float = 0.0) -> bool:
+    time_s = readings["time_s"]
+    return bool(time_s.iloc[0] + zone_s <= span[0] and span[1] <= time_s.iloc[-1] + zone_s)

@@ -14,7 +14,7 @@ from fsgreen.trace.budget import (
     minimum_duration_s,
 )
 from fsgreen.trace.checks import check_trace, identity_flaws
-from fsgreen.trace.clock import ClockFit, fit_clock, to_host
+from fsgreen.trace.clock import MAX_DRIFT_PPM, ClockFit, fit_clock, synchronised, to_host
 from fsgreen.trace.energy import (
     counter_energy_j,
     cut,
@@ -36,6 +36,7 @@ from fsgreen.trace.pattern import expected_share, pulse_edges, pulse_runs
 from fsgreen.trace.resample import resample
 
 __all__ = [
+    "MAX_DRIFT_PPM",
     "REMARKS",
     "Boundary",
     "ClockFit",
@@ -67,5 +68,6 @@ __all__ = [
     "reduce_power",
     "resample",
     "sum_energies",
+    "synchronised",
     "to_host",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from fsgreen.errors import FsgreenError
+from fsgreen.trace.clocksteps import Located, line, set_between, suspected_step_s
 from fsgreen.trace.edges import located_edges
 from fsgreen.trace.pattern import expected_share
 from fsgreen.trace.table import Array, columns, times
@@ -20,7 +21,7 @@ variance."""
 MAX_RIVAL = 0.8
 """A second place that fits so well, against the best, leaves open which one is right."""
 
-MAX_DRIFT_PPM = 1000.0
+MAX_DRIFT_PPM = 200.0
 """No quartz is so bad; HOBO loggers are within 23 ppm (2 s a day)."""
 
 LAGS_PER_CHIP = 8
@@ -28,11 +29,7 @@ LAGS_PER_CHIP = 8
 LEAST_GAIN = 0.01
 """The search around the edges is narrowed until the residual falls by less than this share."""
 
-FAR_OFF = 5.0
-"""Edges so many median deviations off the line are another load's, and left out."""
-
-EXACT_S = 1e-9
-"""What arithmetic may be off."""
+CUT = "cut the trace where the clock was set, or pulse in the middle of the campaign, too"
 
 COVERAGE = 2.0
 """Errors are given as two standard uncertainties, about 95 % (GUM 6.2.2 and G.6.6)."""
@@ -68,19 +65,37 @@ class ClockFit:
         return self.origin_s + since_s
 
 
+def synchronised(uncertainty_s: float) -> ClockFit:
+    """Return the fit of a clock that NTP or GPS keeps within `uncertainty_s` of the host's.
+
+    Raises FsgreenError where that is no uncertainty.
+    """
+    if not 0 <= uncertainty_s < float("inf"):
+        raise _refused(
+            f"{uncertainty_s:g} s is no uncertainty", "state it in seconds, such as 0.05"
+        )
+    return ClockFit(0.0, 0.0, 0.0, 0.0, uncertainty_s, 0.0, correlation=1.0, edges_count=0)
+
+
 def to_host(readings: pd.DataFrame, fit: ClockFit) -> pd.DataFrame:
     """Return a trace with its times on the host's clock."""
     return readings.assign(time_s=fit.host_s(times(readings)))
 
 
 def fit_clock(
-    readings: pd.DataFrame, patterns: Sequence[Sequence[float]], *, search_s: float = 60.0
+    readings: pd.DataFrame,
+    patterns: Sequence[Sequence[float]],
+    *,
+    search_s: float = 60.0,
+    max_drift_ppm: float = MAX_DRIFT_PPM,
 ) -> ClockFit:
     """Fit offset and drift of a meter's clock from pulses near the ends of a campaign.
 
     Each pattern is first looked for by correlation, at offsets up to `search_s` either way. Then
     each of its edges is located in the trace by the energy around it, and a line laid through
     them by least squares. An edge with a gap or a reading without a value near it is left out.
+    Where readings are missing between two patterns and the clock may have been set there, both
+    errors grow by what that would change; more patterns between the first and the last tell.
 
     Parameters
     ----------
@@ -90,13 +105,15 @@ def fit_clock(
         For each pattern the host's times of its edges: on, off, ... on, off.
     search_s : float
         The largest offset that is looked for.
+    max_drift_ppm : float
+        More is taken for a clock that was set.
 
     Raises
     ------
     FsgreenError
         With fewer than two patterns; where a pattern is not in the trace, or fits in two places
-        about as well; where too few edges can be located, or the clock would run as no clock
-        does; and for a trace that no energy can be taken of.
+        about as well; where too few edges can be located, or the clock was set between two
+        patterns; and for a trace that no energy can be taken of.
     """
     if len(patterns) < 2:
         raise _refused("an offset and a drift need two patterns", "pulse at start and end")
@@ -113,20 +130,21 @@ def fit_clock(
     doubt_s = max(step_s for _, step_s, _ in lags)
     correlation = min(height for _, _, height in lags)
     best: ClockFit | None = None
+    best_located: Located = ()
     while True:
         located = [
             located_edges(time_s, energy_j, host_s, where_s, doubt_s)
             for host_s, where_s in zip(hosts_s, expected_s, strict=True)
         ]
         fit = _line(located, hosts_s, correlation)
-        if abs(fit.drift_ppm) > MAX_DRIFT_PPM + fit.drift_error_ppm:
+        if abs(fit.drift_ppm) > max_drift_ppm + fit.drift_error_ppm:
             raise _refused(
-                f"the clock would drift by {fit.drift_ppm:.0f} ppm",
-                "look for a step of either clock between the pulses",
+                f"the clock would drift by {fit.drift_ppm:.0f} ppm: it was set between the pulses",
+                f"{CUT}, or allow such a drift: --max-drift-ppm {abs(fit.drift_ppm):.0f}",
             )
         if best is not None and fit.residual_s >= (1 - LEAST_GAIN) * best.residual_s:
-            return best
-        best = fit
+            return _unless_set(best, time_s, best_located)
+        best, best_located = fit, located
         expected_s = [fit.meter_s(host_s) for host_s in hosts_s]
         doubt_s = min(doubt_s, max(2 * interval_s, 5 * fit.residual_s))
 
@@ -179,18 +197,26 @@ def _correlation(values: Array, share: Array) -> Array:
     return np.where(steady, 0.0, windows @ centred / np.where(steady, 1.0, spread))
 
 
-def _line(
-    located: Sequence[tuple[Array, Array]], hosts_s: Sequence[Array], correlation: float
-) -> ClockFit:
-    """Lay a line through the edges by least squares, once more without those far off."""
+def _unless_set(fit: ClockFit, time_s: Array, located: Located) -> ClockFit:
+    """Return a fit with the doubt that patterns and gaps leave, if the clock was not set."""
+    off_s = [float(np.median(meter_s - fit.meter_s(host_s))) for host_s, meter_s in located]
+    if (why := set_between(located, fit.drift_ppm, off_s)) is not None:
+        raise _refused(f"the clock was set between the pulses: {why}", CUT)
+    doubt_s = suspected_step_s(time_s, located)
+    length_s = located[-1][0][-1] - located[0][0][0]
+    return replace(
+        fit,
+        offset_error_s=fit.offset_error_s + max(map(abs, off_s)) * (len(located) > 2) + doubt_s,
+        drift_error_ppm=fit.drift_error_ppm + 1e6 * doubt_s / length_s,
+    )
+
+
+def _line(located: Located, hosts_s: Sequence[Array], correlation: float) -> ClockFit:
+    """Lay a line through the edges of all patterns."""
     host_s, meter_s = (np.concatenate(parts) for parts in zip(*located, strict=True))
     ahead_s = meter_s - host_s
-    kept = np.ones(len(host_s), bool)
-    for _ in range(2):
-        centre_s = host_s[kept].mean()
-        slope, level_s = np.polyfit(host_s[kept] - centre_s, ahead_s[kept], 1)
-        off_s = ahead_s - level_s - slope * (host_s - centre_s)
-        kept = np.abs(off_s) <= FAR_OFF * np.median(np.abs(off_s[kept])) + EXACT_S
+    centre_s, level_s, slope, kept = line(host_s, ahead_s)
+    off_s = ahead_s - level_s - slope * (host_s - centre_s)
     count = int(kept.sum())
     residual_s = float(np.sqrt((off_s[kept] ** 2).mean()))
     scatter_s = residual_s * np.sqrt(count / max(1, count - 2))
@@ -200,8 +226,8 @@ def _line(
     origin_s = float(hosts_s[0][0])
     return ClockFit(
         origin_s=origin_s,
-        offset_s=float(level_s + slope * (origin_s - centre_s)),
-        drift_ppm=float(1e6 * slope),
+        offset_s=level_s + slope * (origin_s - centre_s),
+        drift_ppm=1e6 * slope,
         residual_s=residual_s,
         offset_error_s=float(COVERAGE * end_error_s),
         drift_error_ppm=float(1e6 * COVERAGE * slope_error),

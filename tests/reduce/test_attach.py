@@ -156,3 +156,30 @@ def test_energies_that_were_edited_are_refused(campaign):
     file.write_text(file.read_text().replace('"boundary": "wall"', '"boundary": "cpu"'))
     with pytest.raises(FsgreenError, match="not the file that was written"):
         reduce.write("small")
+
+
+def in_zone(imported, hours):
+    readings = imported.readings
+    return replace(imported, readings=replace(readings, time_s=readings.time_s + 3600 * hours))
+
+
+@pytest.mark.parametrize(("hours", "told"), [(2, "2:00 h earlier"), (-5.5, "5:30 h later")])
+def test_a_wrong_time_zone_is_named_as_such(campaign, hours, told):
+    """Nothing else is wrong with the file, and a user would look for pulses that are there."""
+    with pytest.raises(FsgreenError, match=f"wrong time zone: {told}"):
+        attach("small", in_zone(recorded(), hours), synchronised_s=0.1)
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    with pytest.raises(FsgreenError, match=f"wrong time zone: {told}") as caught:
+        attach("small", in_zone(recorded(3.0), hours))
+    assert "gmt_offset" in caught.value.next_step
+
+
+def test_a_clock_that_ntp_keeps_needs_no_pulses_and_its_uncertainty_is_in_the_budget(campaign):
+    meter, _ = attach("small", recorded(offset_s=0.4), synchronised_s=0.5)
+    said = next(iter(meter.energy.values()))
+    assert meter.clock.offset_error_s == 0.5
+    assert said.budget.clock_j > 0
+    assert abs(said.energy_j - (IDLE_W + WORK_W) * 10) <= said.budget.total_j
+    exact, _ = attach("small", recorded(), synchronised_s=0.0)
+    assert next(iter(exact.energy.values())).budget.clock_j == 0

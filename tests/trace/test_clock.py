@@ -198,3 +198,62 @@ def test_every_pattern_is_sharp(seed):
 def test_same_seed_gives_the_same_pattern_and_others_another():
     assert trace.pulse_runs(7, 2.0) == trace.pulse_runs(7, 2.0)
     assert len({trace.pulse_runs(seed) for seed in range(2000)}) == 96
+
+
+def set_clock(length_s, step_s, *, gap, middle=(), draw=0, noise_w=1.0):
+    """A campaign whose meter's clock is put ahead after a third of it, and its patterns."""
+    rng = np.random.default_rng(draw)
+    starts_s = [0.0, *middle, length_s]
+    patterns = [
+        trace.pulse_edges(ORIGIN_S + at_s, trace.pulse_runs(seed, 4.0))
+        for seed, at_s in enumerate(starts_s, 1)
+    ]
+    host_s = np.arange(ORIGIN_S - 70, patterns[-1][-1] + 70) + rng.uniform()
+    share = sum(trace.expected_share(edges, host_s) for edges in patterns)
+    power_w = IDLE_W + BURN_W * share + rng.normal(0, noise_w, len(share))
+    time_s = host_s[1:]
+    ahead_s = np.interp(time_s, ORIGIN_S + length_s * np.array([0.3, 0.7]), [0.0, step_s])
+    if gap:
+        ahead_s = step_s * (time_s > ORIGIN_S + length_s / 3)
+    return pd.DataFrame({"time_s": time_s + ahead_s, "power_w": power_w}), patterns
+
+
+@pytest.mark.parametrize("gap", [True, False])
+@pytest.mark.parametrize(("length_s", "step_s"), [(3300.0, 3.0), (43_200.0, 30.0)])
+@pytest.mark.parametrize("draw", range(3))
+def test_a_clock_that_was_set_is_not_taken_for_drift(length_s, step_s, gap, draw):
+    """A phase in between was cut 1 to 20 s beside its place, and nothing said so."""
+    readings, patterns = set_clock(length_s, step_s, gap=gap, draw=draw)
+    with pytest.raises(FsgreenError, match="set between the pulses") as caught:
+        trace.fit_clock(readings, patterns)
+    assert "in the middle" in caught.value.next_step
+
+
+def test_a_drift_that_is_allowed_must_show_within_each_pattern():
+    readings, patterns = set_clock(3300.0, 3.0, gap=True, noise_w=0.2)
+    with pytest.raises(FsgreenError, match="pulses of one pattern drift by"):
+        trace.fit_clock(readings, patterns, max_drift_ppm=2000)
+    drifting, ends = campaign(1.0, 0.0, 909.0, chip_s=4.0, length_s=3300.0)
+    assert trace.fit_clock(drifting, ends, max_drift_ppm=2000).drift_ppm == pytest.approx(
+        909, abs=9
+    )
+
+
+def test_a_gap_that_may_be_a_clock_that_was_set_is_in_the_errors():
+    """2 s in 12 h may be drift (46 ppm), or a clock that was set by 2 s where readings lack."""
+    plain, patterns = set_clock(43_200.0, 2.0, gap=False)
+    suspect, _ = set_clock(43_200.0, 2.0, gap=True)
+    drifted, stepped = (trace.fit_clock(each, patterns) for each in (plain, suspect))
+    assert drifted.offset_error_s < 0.1
+    middle_s = np.array(ORIGIN_S + 20_000)
+    assert abs(stepped.meter_s(middle_s) - middle_s - 2.0) <= stepped.offset_error_s < 2.5
+    lost = trace.fit_clock(plain.drop(index=range(20_000, 20_030)), patterns)
+    assert lost.offset_error_s < 0.1, "30 readings that lack explain nothing of 2 s"
+
+
+def test_a_pattern_in_the_middle_tells_a_clock_that_was_set_from_drift():
+    readings, patterns = set_clock(43_200.0, 5.0, gap=False, middle=[21_600.0])
+    with_step, _ = set_clock(43_200.0, 5.0, gap=True, middle=[21_600.0])
+    assert trace.fit_clock(readings, patterns).offset_error_s < 0.2
+    with pytest.raises(FsgreenError, match="off the line through all"):
+        trace.fit_clock(with_step, patterns)

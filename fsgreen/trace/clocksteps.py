@@ -1,0 +1,93 @@
+"""Whether a clock was set between two patterns of pulses, which looks like drift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from fsgreen.trace.table import Array
+
+FAR_OFF = 5.0
+"""Edges so many median deviations off a line are another load's, and left out."""
+
+EXACT_S = 1e-9
+"""What arithmetic may be off."""
+
+CERTAIN = 5.0
+"""So many standard errors between two slopes are no accident: less than one in a thousand fits of
+16 edges (Student's t)."""
+
+WANDER_PPM = 10.0
+"""A quartz whose temperature changes by 15 K strays so far from its mean rate (-0.035 ppm/K^2,
+tuning forks of 32 kHz)."""
+
+Located = Sequence[tuple[Array, Array]]
+"""The host's and the meter's times of the edges of each pattern."""
+
+
+def line(host_s: Array, ahead_s: Array) -> tuple[float, float, float, Array]:
+    """Lay a line by least squares, once more without the points far off.
+
+    Return its centre, level and slope, and which points it rests on.
+    """
+    kept = np.ones(len(host_s), bool)
+    for _ in range(2):
+        centre_s = float(host_s[kept].mean())
+        slope, level_s = np.polyfit(host_s[kept] - centre_s, ahead_s[kept], 1)
+        off_s = ahead_s - level_s - slope * (host_s - centre_s)
+        kept = np.abs(off_s) <= FAR_OFF * np.median(np.abs(off_s[kept])) + EXACT_S
+    return centre_s, float(level_s), float(slope), kept
+
+
+def own_drift_ppm(located: Located) -> tuple[float, float]:
+    """Return the drift that each pattern shows by itself, on average, and its standard error."""
+    slopes, weights = [], []
+    for host_s, meter_s in located:
+        ahead_s = meter_s - host_s
+        centre_s, level_s, slope, kept = line(host_s, ahead_s)
+        since_s = (host_s - centre_s)[kept]
+        off_s = ahead_s[kept] - level_s - slope * since_s
+        scatter_s = np.sqrt((off_s @ off_s) / max(1, len(off_s) - 2)) + EXACT_S
+        slopes.append(slope)
+        weights.append((since_s @ since_s) / scatter_s**2)
+    mean = float(np.average(slopes, weights=weights))
+    return 1e6 * mean, float(1e6 / np.sqrt(sum(weights)))
+
+
+def set_between(located: Located, drift_ppm: float, off_s: Sequence[float]) -> str | None:
+    """Return why the clock must have been set between the patterns, None if nothing says so.
+
+    `drift_ppm` is that of the line through all patterns, `off_s` what each is off it on average.
+    """
+    own_ppm, error_ppm = own_drift_ppm(located)
+    if abs(drift_ppm - own_ppm) > CERTAIN * error_ppm + WANDER_PPM:
+        return (
+            f"the pulses of one pattern drift by {own_ppm:.0f} ppm, within {error_ppm:.0f}, and "
+            f"from one pattern to the next by {drift_ppm:.0f} ppm"
+        )
+    length_s = located[-1][0][-1] - located[0][0][0]
+    worst_s = max(map(abs, off_s))
+    noise_s = np.sqrt(np.mean([np.var(meter_s - host_s) for host_s, meter_s in located]))
+    if worst_s > 1e-6 * WANDER_PPM * length_s + CERTAIN * noise_s:
+        return f"one of {len(located)} patterns is {worst_s:.3g} s off the line through all"
+    return None
+
+
+def suspected_step_s(time_s: Array, located: Located) -> float:
+    """Return by how much the clock may have been set where readings are missing, 0 if by nothing.
+
+    A clock that is set leaves a gap in its readings, as a lost reading does. Where a gap explains
+    some of what the offset changed from one pattern to the next, all of that change is suspect.
+    """
+    usual_s = float(np.median(np.diff(time_s)))
+    suspected_s = 0.0
+    for (host_s, meter_s), (next_host_s, next_meter_s) in pairwise(located):
+        between_s = time_s[(time_s > meter_s[-1]) & (time_s < next_meter_s[0])]
+        excess_s = np.diff(between_s) - usual_s
+        excess_s = excess_s[np.abs(excess_s) > usual_s / 2]
+        moved_s = float(np.median(next_meter_s - next_host_s) - np.median(meter_s - host_s))
+        if (np.abs(moved_s - excess_s) < abs(moved_s)).any():
+            suspected_s = max(suspected_s, abs(moved_s))
+    return suspected_s
