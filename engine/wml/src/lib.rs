@@ -19,7 +19,8 @@
 //! - A run that ends by itself is timed by its last op; one that is stopped keeps its results.
 //!
 //! From the bottom: [`clock`], [`failure`], [`stderr`], [`signals`], [`histogram`], [`random`], [`model`];
-//! [`lang`] makes a model of a text; [`shared`], [`fileset`], [`record`] are what processes share;
+//! [`lang`] makes a model of a text; [`device`] says which devices may be overwritten; [`shared`],
+//! [`fileset`], [`record`] are what processes share;
 //! [`ops`] is what a thread does, [`run`] a run, [`report`] its results, [`session`] a whole text,
 //! [`cli`] the program.
 
@@ -30,6 +31,7 @@ pub const ENGINE: &str = concat!("fsgreen-wml ", env!("CARGO_PKG_VERSION"));
 
 pub mod cli;
 pub mod clock;
+pub mod device;
 pub mod failure;
 pub mod fileset;
 pub mod histogram;

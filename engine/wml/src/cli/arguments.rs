@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use lexopt::prelude::*;
 
 use crate::clock::from_seconds;
+use crate::device::Confirmation;
 use crate::lang::{self, ast::Expression};
 use crate::run::{self, Options};
 
@@ -78,6 +79,16 @@ pub fn parse(
             Long("prepared") if runs => options.prepared = true,
             Long("warmup") if runs => options.warmup_s = Some(seconds(parser, 0.0)?),
             Long("duration") if runs => options.duration_s = Some(seconds(parser, 1e-3)?),
+            Long("overwrite") if runs => {
+                let text = parser.value()?.string()?;
+                let (device, identity) = text
+                    .split_once('=')
+                    .ok_or("--overwrite needs DEVICE=SERIAL, or DEVICE=FILE for a loop device")?;
+                options.overwrite.push(Confirmation {
+                    device: device.into(),
+                    identity: identity.to_owned(),
+                });
+            }
             Long("interval") if runs => {
                 options.interval_ns = from_seconds(seconds(parser, 1e-3)?);
             }

@@ -54,7 +54,7 @@ Example: fsgreen-wml verify webserver.f --set dir=/mnt/test --set scale=0.1 --se
 const RUN: &str = "\
 fsgreen-wml run FILE.f [--set NAME=VALUE]... [--seed N] [--prepared]
                 [--warmup SECONDS] [--duration SECONDS] [--interval SECONDS]
-                [--json OUT] [--die-with-parent]
+                [--overwrite DEVICE=IDENTITY]... [--json OUT] [--die-with-parent]
 
 Do all commands of the text. A table of each run goes to the standard error, all results as JSON
 to OUT; without --json to the standard output, unless that is a terminal.
@@ -64,6 +64,8 @@ to OUT; without --json to the standard output, unless that is a terminal.
   --duration   of every run, instead of what the text says; 60 s if it says nothing, or, in the
                quit modes firstdone and alldone, until that is so
   --interval   of the series in the results (1 s)
+  --overwrite  everything on this block device may be destroyed; IDENTITY is its serial number
+               (lsblk -o NAME,SERIAL), of a loop device the file behind it (losetup --list)
 
 Example: fsgreen-wml run webserver.f --set dir=/mnt/test --seed 7 --warmup 5 --duration 60 \\
              --json results.json

@@ -1,14 +1,14 @@
 //! A fileset that is a block device: one file, used raw.
 
-use std::fs::OpenOptions;
-use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 
 use super::files::Files;
 use crate::failure::Failure;
 
-/// Refuse a device that somebody uses, that is too small, or whose contents the text does not
-/// give up: only a fileset with `reuse` or `trusttree` may take it as it is.
+/// Refuse a device that is too small, or whose contents the text does not give up: only a fileset
+/// with `reuse` or `trusttree` may take it as it is. Nothing is written here; before a run writes,
+/// [`crate::device::hold`] has the last word.
 pub fn check(files: &Files) -> Result<(), Failure> {
     let (fileset, root) = (&files.fileset, files.layout.root());
     if !fileset.reuse && !fileset.trusttree {
@@ -17,18 +17,9 @@ pub fn check(files: &Files) -> Result<(), Failure> {
             Failure::new(message).next("add 'reuse' to use it as it is, without a file system")
         );
     }
-    // For a device, O_EXCL means that nobody may have mounted it or a part of it.
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_EXCL)
-        .open(root);
+    let opened = File::open(root);
     let length_b = opened.and_then(|mut device| device.seek(SeekFrom::End(0)));
-    let length_b = length_b.map_err(|error| match error.kind() {
-        io::ErrorKind::ResourceBusy => {
-            Failure::new(format!("{root} is in use")).next("unmount it, or choose another device")
-        }
-        _ => Failure::io(format!("cannot open {root}"), &error),
-    })?;
+    let length_b = length_b.map_err(|error| Failure::io(format!("cannot open {root}"), &error))?;
     let size_b = files.layout.preallocated_b();
     if size_b > length_b {
         let message = format!("{root} has {length_b} bytes and {size_b} are needed");

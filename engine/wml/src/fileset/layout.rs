@@ -45,8 +45,13 @@ impl Layout {
             let message = format!("fileset {} has {count} entries", fileset.name);
             return Err(Failure::new(message).next(format!("choose at most {MAX_ENTRIES}")));
         }
-        let root = format!("{}/{}", fileset.path, fileset.name);
+        let mut root = format!("{}/{}", fileset.path, fileset.name);
         let tree = if is_device(Path::new(&root)) {
+            // A link may get another target while the device is used.
+            let node = fs::canonicalize(&root).ok();
+            root = node
+                .and_then(|node| node.into_os_string().into_string().ok())
+                .unwrap_or(root);
             device(fileset, &root)?
         } else {
             directories(fileset, &root, seed)?

@@ -1,8 +1,45 @@
 //! What must not happen to a block device that is used raw.
 
+use std::fs::File;
+use std::path::Path;
+
+use crate::device::{self, Confirmation};
 use crate::failure::Failure;
 use crate::fileset::Files;
-use crate::model::{Model, Operation};
+use crate::model::{Class, Flowop, Model, Operation};
+
+/// Hold every device that a run may write to, until these files are closed. Fails for the first
+/// one that may not be overwritten.
+pub fn hold(
+    model: &Model,
+    files: &[Files],
+    confirmations: &[Confirmation],
+) -> Result<Vec<File>, Failure> {
+    let devices = files.iter().enumerate().filter(|(nth, files)| {
+        let is_open_to_writes = files.layout.is_device() && !files.fileset.readonly;
+        is_open_to_writes && is_written(model, *nth)
+    });
+    devices
+        .map(|(_, files)| device::hold(Path::new(files.layout.root()), confirmations))
+        .collect()
+}
+
+/// Whether a thread that opens a file of a fileset writes at all: what is in which of its slots is
+/// known while it runs only.
+fn is_written(model: &Model, fileset: usize) -> bool {
+    let mut threads = model.processes.iter().flat_map(|process| &process.threads);
+    threads.any(|thread| {
+        let opens = |flowop: &Flowop| flowop.fileset == Some(fileset);
+        thread.flowops.iter().any(opens) && thread.flowops.iter().any(writes)
+    })
+}
+
+/// Whether a flowop changes what a file holds.
+fn writes(flowop: &Flowop) -> bool {
+    use Operation as O;
+    let operation = flowop.operation;
+    operation.class() == Class::Writes || matches!(operation, O::Fallocate | O::TruncateFile)
+}
 
 /// Refuse flowops that would change the node of a device rather than what the device holds.
 pub fn check(model: &Model, files: &[Files]) -> Result<(), Failure> {

@@ -42,6 +42,7 @@ mod view;
 mod worker;
 
 pub use arrivals::Schedule;
+pub use devices::hold as hold_devices;
 pub use environment::Environment;
 pub use gates::{GatePair, Gates};
 pub use pools::Pools;

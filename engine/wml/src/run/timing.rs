@@ -1,6 +1,7 @@
 //! How long a run takes, and what else it is told beside its model.
 
 use crate::clock::{SECOND_NS, from_seconds};
+use crate::device::Confirmation;
 use crate::model::{Quit, Run};
 
 /// Of a run that is ended by its time, if nothing says how long.
@@ -16,6 +17,8 @@ pub struct Options {
     pub duration_s: Option<f64>,
     /// Of the series.
     pub interval_ns: u64,
+    /// Devices that may be overwritten.
+    pub overwrite: Vec<Confirmation>,
 }
 
 impl Default for Options {
@@ -26,6 +29,7 @@ impl Default for Options {
             warmup_s: None,
             duration_s: None,
             interval_ns: SECOND_NS,
+            overwrite: Vec::new(),
         }
     }
 }

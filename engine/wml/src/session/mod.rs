@@ -11,6 +11,7 @@ use crate::clock::from_seconds;
 use crate::failure::Failure;
 use crate::fileset::{Prepared, sync};
 use crate::model::{Program, Run, Step};
+use crate::ops::hold_devices;
 use crate::report::{FilesetReport, RunResult, notes, octaves, summary};
 use crate::run::{Arena, Ending, Halt, Options, Timing, supervise};
 use crate::signals;
@@ -153,6 +154,7 @@ impl<'a> Session<'a> {
         let name = format!("run {nth}");
         let timing = Timing::new(run, self.options);
         let files = &self.trees.files()[..filesets.len()];
+        let _held = hold_devices(&run.model, files, &self.options.overwrite)?;
         let arena = Arena::new(&run.model, files, self.options, &timing, nth)?;
         let mut console = Console::new(&name, &arena, run.statistics, &timing);
         let ending = supervise(&arena, &timing, &mut console)?;
