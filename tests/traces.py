@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from fsgreen.trace import MeterInfo
+from fsgreen.meters import Capture
+from fsgreen.trace import ClockFit, ErrorBudget, MeterInfo, MeterTrace
 
 INFO = MeterInfo(
     driver="wattsup",
@@ -37,3 +38,30 @@ def sampled(power_w: Callable[[np.ndarray], np.ndarray], time_s: np.ndarray) -> 
             "quality": "ok",
         }
     )
+
+
+def whole_energy_j(readings: pd.DataFrame, start_s: float, end_s: float) -> float:
+    """The energy of a span of a trace that is whole in memory."""
+    return MeterTrace.of(readings, INFO, [(start_s, end_s)]).energy_j()
+
+
+def whole_counter_energy_j(readings: pd.DataFrame, start_s: float, end_s: float) -> float:
+    """The same by the meter's own counter."""
+    return MeterTrace.of(readings, INFO, [(start_s, end_s)]).counter_energy_j()
+
+
+def whole_budget(
+    readings: pd.DataFrame,
+    start_s: float,
+    end_s: float,
+    info: MeterInfo,
+    clock: ClockFit | None = None,
+) -> ErrorBudget:
+    """The limits of error of that energy."""
+    return MeterTrace.of(readings, info, [(start_s, end_s)], clock=clock).error_budget()
+
+
+def total_w(capture: Capture, since_s: float = float("-inf")) -> float | None:
+    """The newest power of all meters of a capture, None while one has none since then."""
+    powers_w = [capture.latest_w(name, since_s) for name in capture.infos]
+    return None if None in powers_w else sum(powers_w)

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fsgreen.campaign.checks import check_settled
-from fsgreen.meters import Capture, silence_s
-from fsgreen.trace.energy import integral_j
+from fsgreen.meters import Capture, Readings, silence_s
 from fsgreen.trial import Check, Phase
 
 POLL_S = 0.1
@@ -93,6 +92,14 @@ def _mean_w(capture: Capture, meters: Sequence[str], idle: Phase) -> float:
             time.sleep(POLL_S)
         found = capture.since(name, idle.start_s - NEIGHBOURS / info.rate_hz)
         start_s = max(idle.start_s, float(found.time_s[0]))
-        energy_j = integral_j(found.time_s, found.power_w, start_s, idle.end_s)
+        energy_j = _integral_j(found, start_s, idle.end_s)
         total_w += energy_j / (idle.end_s - start_s)
     return total_w
+
+
+def _integral_j(readings: Readings, start_s: float, end_s: float) -> float:
+    """Integrate the line through the readings; beyond them the outermost is repeated."""
+    time_s = readings.time_s
+    inside = (time_s > start_s) & (time_s < end_s)
+    grid_s = np.concatenate(([start_s], time_s[inside], [end_s]))
+    return float(np.trapezoid(np.interp(grid_s, time_s, readings.power_w), grid_s))

@@ -42,8 +42,9 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
         _check_gaps(found, report)
     table = power_table({IMPORTER.name: readings})
     start_s, end_s = float(readings.time_s[0]), float(readings.time_s[-1])
-    of_span = trace.counter_energy_j if counted else trace.energy_j
-    return [Run("", {"duration_s": end_s - start_s, "energy_j": of_span(table, start_s, end_s)})]
+    reduced = trace.MeterTrace.of(table, found.info, [(start_s, end_s)])
+    energy_j = reduced.counter_energy_j() if counted else reduced.energy_j()
+    return [Run("", {"duration_s": end_s - start_s, "energy_j": energy_j})]
 
 
 def _check_gaps(found: Recording, report: Report) -> None:

@@ -10,63 +10,37 @@ and the numbers are used as they are.
 from fsgreen.trace.budget import (
     ErrorBudget,
     constant_edge_share,
-    error_budget,
     minimum_duration_s,
 )
 from fsgreen.trace.checks import check_trace, identity_flaws
 from fsgreen.trace.clock import MAX_DRIFT_PPM, ClockFit, fit_clock, synchronised, to_host
-from fsgreen.trace.energy import (
-    counter_energy_j,
-    cut,
-    energy_j,
-    mean_power_w,
-)
 from fsgreen.trace.flaw import REMARKS, Flaw
 from fsgreen.trace.meter import Boundary, MeterInfo
 from fsgreen.trace.meterenergy import MeterEnergy, meter_energies, meter_energy, sum_energies
 from fsgreen.trace.metertrace import MeterTrace, reduce_power
-from fsgreen.trace.paired import (
-    EnergyDifference,
-    EnergyRatio,
-    MeasuredEnergy,
-    energy_difference,
-    energy_ratio,
-)
 from fsgreen.trace.pattern import expected_share, pulse_edges, pulse_runs
-from fsgreen.trace.resample import resample
 
 __all__ = [
     "MAX_DRIFT_PPM",
     "REMARKS",
     "Boundary",
     "ClockFit",
-    "EnergyDifference",
-    "EnergyRatio",
     "ErrorBudget",
     "Flaw",
-    "MeasuredEnergy",
     "MeterEnergy",
     "MeterInfo",
     "MeterTrace",
     "check_trace",
     "constant_edge_share",
-    "counter_energy_j",
-    "cut",
-    "energy_difference",
-    "energy_j",
-    "energy_ratio",
-    "error_budget",
     "expected_share",
     "fit_clock",
     "identity_flaws",
-    "mean_power_w",
     "meter_energies",
     "meter_energy",
     "minimum_duration_s",
     "pulse_edges",
     "pulse_runs",
     "reduce_power",
-    "resample",
     "sum_energies",
     "synchronised",
     "to_host",

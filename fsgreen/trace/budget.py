@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from pydantic import BeforeValidator, PlainSerializer
 
-from fsgreen.trace.clock import ClockFit
-from fsgreen.trace.energy import energy_j, integral_j
-from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.table import Array, columns, flags, flawed
 from fsgreen.trace.timing import MAX_GAP_INTERVALS
+
+Number = Annotated[
+    float,
+    BeforeValidator(lambda value: math.nan if value is None else value),
+    PlainSerializer(lambda value: None if math.isnan(value) else value, when_used="json"),
+]
+"""A number of a record; null is one that the trace does not tell, NaN in here."""
 
 MAX_CONSTANT_EDGE_SHARE = 0.02
 
 LAG = 1 / 2
-HELD_LAG = 1.0
+REPEATED_LAG = 1.0
 """A reading averages the interval that it ends, so the line through the readings lags by half an
 interval; by a whole one where the meter repeats each value until the next."""
 
@@ -31,13 +38,20 @@ itself for longer has no rate to speak of."""
 
 @dataclass(frozen=True)
 class ErrorBudget:
-    """Limits of error of one energy in joules, terms kept apart (rule 15)."""
+    """Limits of error of one energy in joules, terms kept apart (rule 15).
 
-    gain_j: float
-    constant_j: float
-    quantisation_j: float
-    edges_j: float
-    clock_j: float = 0.0
+    gain: the meter's fraction of the energy. constant: its offset times the duration, plus any
+    fixed error of an energy. quantisation: half a step for the whole duration, because a steady
+    load is rounded the same way every time. edges: as `edges_j` says. clock: what the phase would
+    gain or lose, were it shifted by the offset's error or stretched by the drift's; nothing for
+    readings that the host stamped as they came.
+    """
+
+    gain_j: Number
+    constant_j: Number
+    quantisation_j: Number
+    edges_j: Number
+    clock_j: Number = 0.0
 
     @property
     def total_j(self) -> float:
@@ -57,36 +71,6 @@ class ErrorBudget:
     def __add__(self, other: ErrorBudget) -> ErrorBudget:
         """Add term by term: meters of one make share their bias, and all share edges and clock."""
         return ErrorBudget(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
-
-
-def error_budget(
-    readings: pd.DataFrame,
-    start_s: float,
-    end_s: float,
-    info: MeterInfo,
-    clock: ClockFit | None = None,
-) -> ErrorBudget:
-    """Limits of error of `energy_j` over the same span, in joules (rule 15).
-
-    gain: the meter's fraction of the energy. constant: its offset times the duration, plus any
-    fixed error of an energy. quantisation: half a step for the whole duration, because a steady
-    load is rounded the same way every time. edges: half an interval times the difference of power
-    between the two edges, a small part of the step at each, and all of a burst in the reading that
-    straddles one, for which the readings do not say on which side it fell; this holds where power
-    changes at an edge in one step, or in a burst inside one interval. The interval is the meter's
-    own, or that between the readings around an edge that are not marked stale. clock: what the
-    phase would gain or lose, were it shifted by the offset's error or stretched by the drift's;
-    nothing for readings that the host stamped as they came (`clock` is None).
-    """
-    duration_s = end_s - start_s
-    energy = energy_j(readings, start_s, end_s)
-    return ErrorBudget(
-        gain_j=info.gain_error * energy,
-        constant_j=info.constant_error_w * duration_s + info.constant_error_j,
-        quantisation_j=info.resolution_w / 2 * duration_s,
-        edges_j=_edges_j(readings, start_s, end_s, 1 / info.rate_hz),
-        clock_j=0.0 if clock is None else _clock_j(readings, start_s, end_s, energy, clock),
-    )
 
 
 def constant_edge_share(budget: ErrorBudget, total_energy_j: float) -> float:
@@ -123,13 +107,30 @@ class _Edge:
     lag_s: float
 
 
-def _edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: float) -> float:
-    trace = columns(readings, "power_w")
-    start, end = (_edge(*trace, readings, edge_s, interval_s) for edge_s in (start_s, end_s))
+def edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: float) -> float:
+    """Return the limit of error of an energy that the edges of its span cause.
+
+    Half an interval times the difference of power between the two edges, a small part of the step
+    at each, and all of a burst in the reading that straddles one, for which the readings do not say
+    on which side it fell; this holds where power changes at an edge in one step, or in a burst
+    inside one interval. The interval is the meter's own, or that between the readings around an
+    edge that are not marked stale.
+
+    Parameters
+    ----------
+    readings : DataFrame
+        `NEIGHBOURS` readings or more on either side of each edge, as far as there are.
+    start_s, end_s : float
+        The edges.
+    interval_s : float
+        Between two readings of the meter.
+    """
+    time_s, power_w = columns(readings, "power_w")
+    start, end = (_edge(time_s, power_w, readings, at_s, interval_s) for at_s in (start_s, end_s))
     change_w = max(
-        abs(one_w - other_w)
-        for one_w in (start.before_w, start.after_w)
-        for other_w in (end.before_w, end.after_w)
+        abs(at_start_w - at_end_w)
+        for at_start_w in (start.before_w, start.after_w)
+        for at_end_w in (end.before_w, end.after_w)
     )
     each_j = sum(
         (STRADDLE * abs(edge.after_w - edge.before_w) + edge.burst_w) * edge.interval_s
@@ -163,19 +164,5 @@ def _edge(
     level_w = power_w[[before, after]]
     straddling_w = power_w[before : after + 1]
     burst_w = max(straddling_w.max() - level_w.max(), level_w.min() - straddling_w.min())
-    lag_s = (HELD_LAG if repeats else LAG) * interval_s
+    lag_s = (REPEATED_LAG if repeats else LAG) * interval_s
     return _Edge(float(level_w[0]), float(level_w[1]), float(burst_w), interval_s, lag_s)
-
-
-def _clock_j(
-    readings: pd.DataFrame, start_s: float, end_s: float, energy: float, clock: ClockFit
-) -> float:
-    """Both errors come from one fit, and may have any sign: their effects add."""
-    time_s, power_w = columns(readings, "power_w")
-    shift_s = clock.offset_error_s
-
-    def moved_j(by_s: float) -> float:
-        return integral_j(time_s, power_w, start_s + by_s, end_s + by_s) - energy
-
-    shifted_j = max(abs(moved_j(shift_s)), abs(moved_j(-shift_s)))
-    return shifted_j + 1e-6 * clock.drift_error_ppm * energy

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fsgreen.trace.energy import JOULES_PER_WH
 from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.table import Array
+
+JOULES_PER_WH = 3600.0
 
 AGREEMENT = 0.03
 AGREEMENT_W = 2.4

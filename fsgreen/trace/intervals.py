@@ -1,6 +1,8 @@
-"""The 95th percentile of any number of intervals, as far as it is beyond its tolerance."""
+"""The 95th percentile of any number of intervals."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 
@@ -16,15 +18,14 @@ class Intervals:
 
     def __init__(self, nominal_s: float) -> None:
         self._nominal_s = nominal_s
-        self._low_s = (1 - P95_TOLERANCE) * nominal_s
-        self._high_s = (1 + P95_TOLERANCE) * nominal_s
         self._within = 0
         self._least_within_s, self._most_within_s = float("inf"), 0.0
-        self._beyond: dict[int, int] = {}
+        self._beyond: Counter[int] = Counter()
 
-    def hold(self, least_s: float, most_s: float) -> bool:
+    def are_within(self, least_s: float, most_s: float) -> bool:
         """Return whether all intervals between these two are within the tolerance."""
-        return self._low_s <= least_s and most_s <= self._high_s
+        low_s, high_s = (1 - P95_TOLERANCE) * self._nominal_s, (1 + P95_TOLERANCE) * self._nominal_s
+        return low_s <= least_s and most_s <= high_s
 
     def add(self, count: int, least_s: float, most_s: float) -> None:
         """Count intervals within the tolerance, of which these are the shortest and the longest."""
@@ -34,49 +35,29 @@ class Intervals:
 
     def feed(self, steps_s: Array) -> None:
         """Count intervals above 0."""
-        inside = (steps_s >= self._low_s) & (steps_s <= self._high_s)
-        beyond = steps_s[~inside].view(np.int64) >> KEY_SHIFT
-        for key, count in zip(*np.unique(beyond, return_counts=True), strict=True):
-            self._beyond[int(key)] = self._beyond.get(int(key), 0) + int(count)
+        inside = np.abs(steps_s - self._nominal_s) <= P95_TOLERANCE * self._nominal_s
+        keys, counts = np.unique(steps_s[~inside].view(np.int64) >> KEY_SHIFT, return_counts=True)
+        self._beyond.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
         if inside.any():
             within_s = steps_s[inside]
             self.add(len(within_s), float(within_s.min()), float(within_s.max()))
 
     def percentile_95_s(self) -> float | None:
-        """Return the 95th percentile where it is beyond its tolerance, else None."""
-        count = self._within + sum(self._beyond.values())
-        if count == 0:
-            return None
-        rank = 0.95 * (count - 1)
-        below, share = int(rank), rank - int(rank)
-        lower_s, upper_s = self._ranked_s(below), self._ranked_s(below + (share > 0))
-        if lower_s is None and upper_s is None:
-            return None
-        # Of two neighbours in rank, the one within the tolerance is its extreme.
-        lower_s = self._most_within_s if lower_s is None else lower_s
-        upper_s = self._least_within_s if upper_s is None else upper_s
-        p95_s = lower_s + share * (upper_s - lower_s)
-        return p95_s if abs(p95_s - self._nominal_s) > P95_TOLERANCE * self._nominal_s else None
+        """Return the 95th percentile, None without an interval.
 
-    def _ranked_s(self, rank: int) -> float | None:
-        """Return the interval of a rank, counted from 0; None if it is within the tolerance."""
-        keys = sorted(self._beyond)
-        short = [key for key in keys if _length_s(key) < self._nominal_s]
-        for key in short:
-            rank -= self._beyond[key]
-            if rank < 0:
-                return _length_s(key)
-        rank -= self._within
-        if rank < 0:
+        Of the intervals within the tolerance only the shortest and the longest are known, so it is
+        exact where it lies beyond.
+        """
+        keys = np.array(sorted(self._beyond), dtype=np.int64)
+        middles = (keys << KEY_SHIFT) + (1 << KEY_SHIFT - 1)
+        lengths_s, counts = middles.view(np.float64), [self._beyond[int(key)] for key in keys]
+        short = int(np.searchsorted(lengths_s, self._nominal_s))
+        within_s = [self._least_within_s, self._nominal_s, self._most_within_s]
+        of_within = [min(1, self._within), max(0, self._within - 2), int(self._within > 1)]
+        reached = np.cumsum(np.insert(counts, [short] * 3, of_within))
+        if reached[-1] == 0:
             return None
-        for key in keys[len(short) :]:
-            rank -= self._beyond[key]
-            if rank < 0:
-                break
-        return _length_s(key)
-
-
-def _length_s(key: int) -> float:
-    """Return the middle of the intervals that have a key."""
-    bits = np.int64((key << KEY_SHIFT) + (1 << KEY_SHIFT - 1))
-    return float(bits.view(np.float64))
+        rank = 0.95 * (reached[-1] - 1)
+        places = np.searchsorted(reached, [int(rank), int(np.ceil(rank))], side="right")
+        lower_s, upper_s = np.insert(lengths_s, [short] * 3, within_s)[places]
+        return float(lower_s + (rank - int(rank)) * (upper_s - lower_s))

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self, get_args
 
 from fsgreen.errors import FsgreenError
-from fsgreen.trace.budget import ErrorBudget
+from fsgreen.trace.budget import ErrorBudget, Number
 from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import Boundary, MeterInfo
 from fsgreen.trace.metertrace import MeterTrace, reduce_power
 from fsgreen.trace.table import flawed
-
-SAME = 1e-9
-"""By this share two computations of one energy may differ: their sums are rounded differently."""
 
 Span = tuple[float, float]
 
@@ -33,13 +29,13 @@ class MeterEnergy:
     meter: str
     boundary: Boundary
     covers: tuple[str, ...]
-    duration_s: float
-    energy_j: float
-    counter_energy_j: float
+    duration_s: Number
+    energy_j: Number
+    counter_energy_j: Number
     budget: ErrorBudget
-    idle_power_w: float
-    idle_power_before_w: float
-    idle_power_after_w: float
+    idle_power_w: Number
+    idle_power_before_w: Number
+    idle_power_after_w: Number
     flaws: tuple[Flaw, ...]
 
     @property
@@ -51,44 +47,6 @@ class MeterEnergy:
     def energy_above_idle_j(self) -> float:
         """Energy without that of an idle machine over the same time."""
         return self.energy_j - self.idle_power_w * self.duration_s
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values; NaN becomes null."""
-        return _without_nan(asdict(self))
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild from what `to_json` returned; raises FsgreenError where it is something else."""
-        try:
-            numbers = {f.name: _number(values[f.name]) for f in fields(cls) if f.type == "float"}
-            if values["boundary"] not in get_args(Boundary):
-                raise ValueError(f"no boundary is called {values['boundary']}")
-            return cls(
-                meter=str(values["meter"]),
-                boundary=values["boundary"],
-                covers=tuple(values["covers"]),
-                budget=ErrorBudget(**{k: _number(v) for k, v in values["budget"].items()}),
-                flaws=tuple(Flaw(**flaw) for flaw in values["flaws"]),
-                **numbers,
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FsgreenError(
-                f"the energy of a meter is not one of ours: {error!r}",
-                where="energies",
-                next_step="take the record back from version control: dvc checkout",
-            ) from error
-
-    def differences(self, other: MeterEnergy) -> list[str]:
-        """Return in what two computations of one energy differ, as sentences; empty if in nothing.
-
-        Numbers may differ by the rounding of sums (`SAME`).
-        """
-        ours, theirs = _flat(self), _flat(other)
-        return [
-            f"{name} of the meter {self.meter} is {ours[name]} and {theirs[name]}"
-            for name in ours
-            if not _same(ours[name], theirs[name])
-        ]
 
 
 def meter_energies(
@@ -193,27 +151,3 @@ def _idle_power_w(trace: MeterTrace, idles: Iterable[int]) -> float:
         return math.nan
     covered_s = sum(duration_s for _, duration_s in covered)
     return sum(joules for joules, _ in covered) / covered_s if covered_s else math.nan
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _flat(energy: MeterEnergy) -> dict[str, Any]:
-    values = asdict(energy)
-    budget = values.pop("budget")
-    return values | {f"budget.{name}": joules for name, joules in budget.items()}
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=SAME, abs_tol=1e-12) or (one != one != other)
-    return bool(one == other)

@@ -1,7 +1,7 @@
 """The trace of one meter in one pass: energies, error budgets, flaws and a series, piece by piece.
 
-What is found is that of `energy_j`, `counter_energy_j`, `error_budget` and `check_trace` on the
-whole trace, to the rounding of sums; memory depends on the piece, not on the trace.
+However a trace is cut into pieces, the answers are the same to the rounding of sums; memory depends
+on the piece, not on the trace.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -18,9 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fsgreen.trace.budget import ErrorBudget, error_budget
+from fsgreen.trace.budget import ErrorBudget, edges_j
 from fsgreen.trace.clock import ClockFit
-from fsgreen.trace.energy import JOULES_PER_WH, MAX_UNCOVERED
+from fsgreen.trace.counter import JOULES_PER_WH
 from fsgreen.trace.excerpt import Excerpt
 from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import MeterInfo
@@ -28,6 +27,9 @@ from fsgreen.trace.powerfile import Floats, Piece, PowerFile
 from fsgreen.trace.slots import Segments, Slots
 from fsgreen.trace.spanchecks import SpanChecks
 from fsgreen.trace.table import flawed
+
+MAX_UNCOVERED = 0.01
+"""Fraction of a span that may lie beyond the trace (rule 13 wants 99 % covered)."""
 
 FAST_HZ = 2.0
 """A meter of this rate or more has several readings in a second of a series: their mean counts."""
@@ -87,7 +89,13 @@ class MeterTrace:
         edges_s: ArrayLike = (),
         clock: ClockFit | None = None,
     ) -> Self:
-        """Return a trace that is in memory, with the columns of `power.parquet`."""
+        """Return a trace that is in memory, with the columns of `power.parquet`.
+
+        Raises
+        ------
+        FsgreenError
+            If it is of several meters, or a column lacks its unit, has another or holds no numbers.
+        """
         trace = cls(info, spans, edges_s, clock=clock)
         trace.feed(Piece.of(readings))
         return trace
@@ -117,7 +125,16 @@ class MeterTrace:
         self._last = last
 
     def energy_j(self, nth: int = 0) -> float:
-        """Return the energy of a span as `trace.energy_j` does; raises as that does."""
+        """Return the energy of a span by the trapezoid rule, in joules.
+
+        Power at the two edges is interpolated between their neighbours.
+
+        Raises
+        ------
+        FsgreenError
+            If the trace is unordered, leaves more than 1 % of the span uncovered, or holds a
+            reading in it without a value.
+        """
         self._refuse_uncovered(nth)
         return self._between_j(*self._spans[nth])
 
@@ -129,7 +146,11 @@ class MeterTrace:
         return self._inside_j(start_s, end_s), max(0.0, covered_s)
 
     def counter_energy_j(self, nth: int = 0) -> float:
-        """Return the energy by the meter's counter as `trace.counter_energy_j` does."""
+        """Return the energy by the meter's own counter, in joules; NaN where it has none.
+
+        To be reported beside `energy_j`, never instead: a Watts Up counts in steps of 0.1 Wh
+        (360 J). Raises FsgreenError as that does, and if the counter went back.
+        """
         self._refuse_uncovered(nth)
         excerpt = self._excerpts[nth]
         if excerpt.counter_missing:
@@ -141,21 +162,21 @@ class MeterTrace:
         return float(last - first) * JOULES_PER_WH
 
     def error_budget(self, nth: int = 0) -> ErrorBudget:
-        """Return the error budget of a span as `trace.error_budget` does; raises as that does.
-
-        Its terms of gain and clock are of the whole energy; the others are of the meter, the
-        duration and the readings around the edges.
-        """
-        energy_j = self.energy_j(nth)
+        """Return the limits of error of `energy_j` (rule 15); raises as that does."""
+        energy_j, info = self.energy_j(nth), self._info
+        start_s, end_s = self._spans[nth]
+        duration_s = end_s - start_s
         around = self._excerpts[nth].readings()
-        return replace(
-            error_budget(around, *self._spans[nth], self._info),
-            gain_j=self._info.gain_error * energy_j,
-            clock_j=self._clock_j(energy_j, *self._spans[nth]),
+        return ErrorBudget(
+            gain_j=info.gain_error * energy_j,
+            constant_j=info.constant_error_w * duration_s + info.constant_error_j,
+            quantisation_j=info.resolution_w / 2 * duration_s,
+            edges_j=edges_j(around, start_s, end_s, 1 / info.rate_hz),
+            clock_j=self._clock_j(energy_j, start_s, end_s),
         )
 
     def flaws(self, nth: int = 0) -> list[Flaw]:
-        """Return what makes the trace unfit for a span, as `trace.check_trace` does."""
+        """Return what makes the trace unfit for a span (rules 13, 14 and 21)."""
         return self._checks[nth].flaws()
 
     def series_w(self) -> Floats:
@@ -198,7 +219,10 @@ class MeterTrace:
         return math.fsum(parts_j)
 
     def _clock_j(self, energy_j: float, start_s: float, end_s: float) -> float:
-        """Return the clock's term as `trace.error_budget` does."""
+        """Return what a span gains or loses by the errors of the clock's offset and drift.
+
+        Both come from one fit, and may have any sign: their effects add.
+        """
         if self._clock is None:
             return 0.0
         shift_s = self._clock.offset_error_s

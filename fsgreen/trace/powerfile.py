@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fsgreen.errors import FsgreenError
+from fsgreen.trace.table import check_units, flawed, numbers
 from fsgreen.trace.values import HUGE
 
 NUMBERS = ("power_w", "voltage_v", "current_a", "energy_wh")
@@ -48,16 +49,18 @@ class Piece:
 
     @classmethod
     def of(cls, readings: pd.DataFrame) -> Self:
-        """Return the readings of a table."""
-        given = {name: readings[name].to_numpy(float) for name in NUMBERS if name in readings}
-        codes, qualities = pd.factorize(readings["quality"])
-        return cls(
-            time_s=readings["time_s"].to_numpy(float),
-            **{name: values for name, values in given.items() if not np.isnan(values).all()}
-            | {"power_w": given["power_w"]},
-            codes=None if set(qualities) <= {OK} else codes.astype(np.int32),
-            qualities=list(qualities),
-        )
+        """Return the readings of a table of one meter; raises FsgreenError where it is none."""
+        check_units(readings)
+        if "meter" in readings and readings["meter"].nunique() > 1:
+            raise flawed("readings of several meters in one trace: select one")
+        columns: dict[str, Any] = {name: numbers(readings, name) for name in ("time_s", "power_w")}
+        for name in NUMBERS[1:]:
+            if name in readings and readings[name].notna().any():
+                columns[name] = numbers(readings, name)
+        codes, qualities = pd.factorize(readings.get("quality", np.full(len(readings), OK, object)))
+        if not set(qualities) <= {OK}:
+            columns["codes"] = codes.astype(np.int32)
+        return cls(**columns, qualities=list(qualities))
 
     def part(self, begin: int, end: int) -> Piece:
         """Return the readings from place `begin` up to `end`; they do not hold the others."""
@@ -103,7 +106,6 @@ class PowerFile:
         if lacking:
             self.close()
             raise self._foreign(f"it lacks {', '.join(lacking)}")
-        self.readings_count = int(self._file.metadata.num_rows)
 
     def __enter__(self) -> PowerFile:
         return self
@@ -135,20 +137,6 @@ class PowerFile:
                 own = self._own(group, columns, meter, mixed=only is None)
                 if own.num_rows:
                     yield own
-
-    def frame(self, meter: str) -> pd.DataFrame:
-        """Return all readings of one meter."""
-        tables = list(self.tables(meter))
-        if not tables:
-            return pd.DataFrame(columns=list(COLUMNS))
-        columns: dict[str, Any] = {
-            name: np.concatenate([floats(table[name]) for table in tables])
-            for name in ("time_s", *NUMBERS)
-        }
-        columns |= {"meter": meter, "quality": OK}
-        if any(coded(table["quality"])[0] is not None for table in tables):
-            columns["quality"] = [text for table in tables for text in table["quality"].to_pylist()]
-        return pd.DataFrame(columns, columns=list(COLUMNS))
 
     def pieces(self, meter: str) -> Iterator[Piece]:
         """Yield what sums need of one meter's readings, in their order.

@@ -14,8 +14,14 @@ from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Piece
 from fsgreen.trace.slots import Segments
 from fsgreen.trace.table import Array
-from fsgreen.trace.timing import MAX_GAP_INTERVALS, MIN_COVERAGE, STEP_READINGS, timing_flaws
-from fsgreen.trace.values import FINE_SHARE, HUGE, MAX_QUANTISATION_SHARE, value_flaws
+from fsgreen.trace.timing import (
+    MAX_GAP_INTERVALS,
+    STEP_READINGS,
+    coverage_flaws,
+    jitter_flaws,
+    timing_flaws,
+)
+from fsgreen.trace.values import FINE_SHARE, HUGE, underflow_flaws, value_flaws
 
 TAIL = 2 * STEP_READINGS
 """Readings of the piece before that are looked at again, so that nothing hides between two."""
@@ -94,13 +100,12 @@ class SpanChecks:
         if self._count < 2:
             flaws.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
         elif not DISORDER & {flaw.name for flaw in flaws}:
-            flaws += self._timing_of_the_whole()
-        mean_w = self._sum_w / max(self._count, 1)
-        if self._under_load and 0 < mean_w < self._info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
-            step = f"steps of {self._info.resolution_w:g} W"
-            flaws.append(
-                Flaw(14, "underflow", f"a mean of {mean_w:.3g} W is too little for {step}")
-            )
+            flaws += [] if self._doubling is None else [self._doubling]
+            p95_s = self._intervals.percentile_95_s()
+            flaws += [] if p95_s is None else jitter_flaws(p95_s, self._interval_s)
+            flaws += coverage_flaws(self._covered_s, self._end_s - self._start_s)
+        if self._under_load:
+            flaws += underflow_flaws(self._sum_w / max(self._count, 1), self._info)
         return sorted(flaws, key=lambda flaw: flaw.rule)
 
     def _near(self, time_s: Array, rising: bool) -> slice | Array:
@@ -145,7 +150,7 @@ class SpanChecks:
             return True
         if not least_s > 0:
             return False
-        if self._intervals.hold(least_s, most_s):
+        if self._intervals.are_within(least_s, most_s):
             self._intervals.add(len(ends_s), least_s, most_s)
         else:
             self._intervals.feed(np.diff(ends_s, prepend=begin_s))
@@ -166,15 +171,3 @@ class SpanChecks:
             if known[0] < self._last_wh or (np.diff(known) < 0).any():
                 self._found[21, "reset"] = ["the meter's energy counter went back"]
             self._last_wh = float(known[-1])
-
-    def _timing_of_the_whole(self) -> list[Flaw]:
-        flaws = [] if self._doubling is None else [self._doubling]
-        p95_s = self._intervals.percentile_95_s()
-        if p95_s is not None:
-            detail = f"p95 interval {p95_s:.3g} s, nominal {self._interval_s:.3g} s"
-            flaws.append(Flaw(13, "jitter", detail))
-        coverage = self._covered_s / (self._end_s - self._start_s)
-        if coverage < MIN_COVERAGE:
-            detail = f"readings cover {100 * coverage:.3g} % of the phase"
-            flaws.append(Flaw(13, "coverage", detail))
-        return flaws

@@ -75,29 +75,6 @@ def flags(readings: pd.DataFrame) -> Iterator[tuple[int, frozenset[str]]]:
             yield int(place), frozenset(str(quality[place]).split("|")) - {"ok"}
 
 
-def join_flags(several: dict[int, set[str]], length: int) -> Array:
-    """Return a column `quality` from the flags at its places."""
-    quality = np.full(length, "ok", dtype=object)
-    for place, names in several.items():
-        quality[place] = "|".join(sorted(names)) or "ok"
-    return quality
-
-
-def carried_flags(readings: pd.DataFrame, low_s: Array, high_s: Array) -> dict[int, set[str]]:
-    """Return the flags of new points made from the power between `low_s` and `high_s` each.
-
-    By interpolation a reading takes part in what lies between its two neighbours.
-    """
-    reach_s = np.concatenate(([-np.inf], times(readings), [np.inf]))
-    flags_at: dict[int, set[str]] = {}
-    for place, names in flags(readings):
-        first = np.searchsorted(high_s, reach_s[place], side="right")
-        last = np.searchsorted(low_s, reach_s[place + 2], side="left")
-        for point in range(int(first), int(last)):
-            flags_at.setdefault(point, set()).update(names)
-    return flags_at
-
-
 def flawed(what: str) -> FsgreenError:
     """Return the error of a trace that cannot be used for what is asked."""
     return FsgreenError(

@@ -42,10 +42,20 @@ def timing_flaws(time_s: Array, start_s: float, end_s: float, interval_s: float)
         flaws += _clock_steps(wide, start_s, end_s, interval_s)
     whole = steps_s <= MAX_GAP_INTERVALS * interval_s
     overlap_s = np.minimum(near[1:], end_s) - np.maximum(near[:-1], start_s)
-    coverage = float(overlap_s[whole].clip(min=0).sum() / (end_s - start_s))
-    if coverage < MIN_COVERAGE:
-        flaws.append(Flaw(13, "coverage", f"readings cover {100 * coverage:.3g} % of the phase"))
-    return flaws
+    return [*flaws, *coverage_flaws(float(overlap_s[whole].clip(min=0).sum()), end_s - start_s)]
+
+
+def jitter_flaws(p95_s: float, interval_s: float) -> Iterator[Flaw]:
+    """Yield that the 95th percentile of the intervals is too far from the nominal one."""
+    if abs(p95_s - interval_s) > P95_TOLERANCE * interval_s:
+        yield Flaw(13, "jitter", f"p95 interval {p95_s:.3g} s, nominal {interval_s:.3g} s")
+
+
+def coverage_flaws(covered_s: float, duration_s: float) -> Iterator[Flaw]:
+    """Yield that too little of a phase is covered."""
+    if covered_s < MIN_COVERAGE * duration_s:
+        detail = f"readings cover {100 * covered_s / duration_s:.3g} % of the phase"
+        yield Flaw(13, "coverage", detail)
 
 
 def _within(time_s: Array, start_s: float, end_s: float) -> Array:
@@ -82,9 +92,7 @@ def _irregular(steps_s: Array, interval_s: float) -> Iterator[Flaw]:
     if last >= 1 and length >= min(3, len(steps_s)):
         detail = f"the last {length} intervals are {2**last:.0f} times as long; {nominal}"
         yield Flaw(13, "interval-doubling", detail)
-    p95_s = float(np.percentile(steps_s, 95))
-    if abs(p95_s - interval_s) > P95_TOLERANCE * interval_s:
-        yield Flaw(13, "jitter", f"p95 interval {p95_s:.3g} s, {nominal}")
+    yield from jitter_flaws(float(np.percentile(steps_s, 95)), interval_s)
     longest_s = float(steps_s.max())
     if longest_s > MAX_GAP_INTERVALS * interval_s:
         yield Flaw(13, "gap", f"gap of {longest_s:.3g} s, {nominal}")

@@ -49,11 +49,17 @@ def value_flaws(near: pd.DataFrame, info: MeterInfo | None, under_load: bool) ->
         yield Flaw(rule_of(flag), flag, f"{count} readings marked {flag}")
 
 
-def _resolution(power_w: Array, info: MeterInfo, under_load: bool) -> Iterator[Flaw]:
-    mean_w = float(power_w.mean())
-    if under_load and 0 < mean_w < info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
+def underflow_flaws(mean_w: float, info: MeterInfo) -> Iterator[Flaw]:
+    """Yield that a load draws too little for the steps of a meter."""
+    if 0 < mean_w < info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
         detail = f"a mean of {mean_w:.3g} W is too little for steps of {info.resolution_w:g} W"
         yield Flaw(14, "underflow", detail)
+
+
+def _resolution(power_w: Array, info: MeterInfo, under_load: bool) -> Iterator[Flaw]:
+    mean_w = float(power_w.mean())
+    if under_load:
+        yield from underflow_flaws(mean_w, info)
     if info.boundary == "modelled" or info.resolution_w > FINE_SHARE * mean_w:
         return
     changes = np.flatnonzero(np.diff(power_w) != 0)

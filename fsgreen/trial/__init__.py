@@ -12,18 +12,9 @@ from fsgreen.trial.energy import (
 )
 from fsgreen.trial.files import sha256_of, write_json
 from fsgreen.trial.folder import Trial, first_trial, list_invalid, list_trials, read_trial, sweep
-from fsgreen.trial.record import (
-    Check,
-    Clock,
-    Cost,
-    Event,
-    Flush,
-    HarnessCost,
-    Phase,
-    ThreadWork,
-    TrialRecord,
-    WorkSummary,
-)
+from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, Phase
+from fsgreen.trial.record import TrialRecord
+from fsgreen.trial.work import Cost, ThreadWork, WorkSummary
 from fsgreen.trial.writer import TrialWriter
 
 __all__ = [

@@ -9,13 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trace import ClockFit, MeterEnergy, MeterInfo
 from fsgreen.trial.files import write_json
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 SCHEMA = 1
 
@@ -43,8 +47,7 @@ class AttachedMeter:
 
     def write(self, campaign_folder: Path) -> Path:
         """Keep it beside the trials, in place of what the same meter said before."""
-        energy = {trial: said.to_json() for trial, said in self.energy.items()}
-        value = {**asdict(self), "energy": energy}
+        value = _adapter().dump_python(self, mode="json")
         file = campaign_folder / f"energy-{self.name}.json"
         write_json(file, {"schema": SCHEMA, "sha256": _hash(value), **value})
         return file
@@ -66,19 +69,20 @@ def _read(file: Path) -> AttachedMeter:
         value = json.loads(file.read_bytes())
         if value.pop("schema") != SCHEMA or value.pop("sha256") != _hash(value):
             raise ValueError("it is not the file that was written")
-        said = value["energy"].items()
-        return AttachedMeter(
-            name=str(value["name"]),
-            info=MeterInfo.from_dict(value["info"]),
-            clock=ClockFit(**value["clock"]),
-            energy={trial: MeterEnergy.from_json(one) for trial, one in said},
-        )
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, FsgreenError) as error:
+        return _adapter().validate_python(value)
+    except (OSError, ValueError, LookupError, AttributeError) as error:
         raise FsgreenError(
             f"not the energies of an attached meter: {error}",
             where=file,
             next_step=f"attach its file again: fsgreen attach {file.parent.name} FILE",
         ) from error
+
+
+@cache
+def _adapter() -> TypeAdapter[AttachedMeter]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(AttachedMeter)
 
 
 def _hash(value: Mapping[str, Any]) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trial.files import sha256_of
-from fsgreen.trial.record import Phase, TrialRecord, foreign
+from fsgreen.trial.moments import Phase
+from fsgreen.trial.record import TrialRecord, foreign
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trace import Boundary, MeterEnergy, MeterInfo
+from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, Phase
+from fsgreen.trial.work import WorkSummary
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -20,158 +22,6 @@ SCHEMA = 2
 
 READABLE = (1, SCHEMA)
 """Schemas of the records that are read."""
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A named interval of a trial in host monotonic seconds."""
-
-    name: str
-    start_s: float
-    end_s: float
-
-    @property
-    def duration_s(self) -> float:
-        """Return the length of the phase in seconds."""
-        return self.end_s - self.start_s
-
-    @property
-    def span_s(self) -> tuple[float, float]:
-        """Return its start and its end."""
-        return self.start_s, self.end_s
-
-
-@dataclass(frozen=True)
-class Event:
-    """What was done to the device, the stack or the workload in the course of a phase.
-
-    Attributes
-    ----------
-    name : str
-        What was done: `cable_out`.
-    phase : str
-        The phase in which it was to be done.
-    at_s : float
-        When, in seconds from the begin of the phase, as the study declares it.
-    start_s, end_s : float
-        When it was done, in host monotonic seconds.
-    fault : str, optional
-        Why it could not be done.
-    """
-
-    name: str
-    phase: str
-    at_s: float
-    start_s: float
-    end_s: float
-    fault: str | None = None
-
-
-@dataclass(frozen=True)
-class Check:
-    """The outcome of one rule for one trial."""
-
-    rule: int
-    ok: bool
-    detail: str
-
-
-@dataclass(frozen=True)
-class Clock:
-    """One moment, as the host's monotonic clock and its clock of the day had it."""
-
-    monotonic_s: float
-    unix_s: float
-
-    @property
-    def ahead_s(self) -> float:
-        """Return what is added to monotonic seconds to have those since 1970 UTC."""
-        return self.unix_s - self.monotonic_s
-
-
-@dataclass(frozen=True)
-class ThreadWork:
-    """The work of each instance of one kind of thread, and when it ended (rule 41).
-
-    `ended_s` counts from the begin of the phase `measure`; None ended before it.
-    """
-
-    process: str
-    thread: str
-    work_ops: tuple[int, ...]
-    ended_s: tuple[float | None, ...] = ()
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What the workload itself took of the processors within the measured interval."""
-
-    user_s: float = 0.0
-    system_s: float = 0.0
-    voluntary_switches: int = 0
-    involuntary_switches: int = 0
-    user_us_per_op: float | None = None
-    system_us_per_op: float | None = None
-
-
-@dataclass(frozen=True)
-class WorkSummary:
-    """What a run of a workload did within the measured interval.
-
-    Attributes
-    ----------
-    errors : mapping of str to int
-        Operations that failed, by name of errno.
-    skipped : int
-        Operations for which there was no file.
-    finished : bool, optional
-        Whether a fixed amount of work was done before the limit; None where there is none.
-    partial : bool
-        Whether it was cut short; `reason` says why.
-    engine : str
-        What ran it, with its version.
-    notes : tuple of str
-        What was asked for and could not be done.
-    variables : mapping
-        Those of the workload, with their values.
-    """
-
-    duration_s: float
-    work_ops: int
-    read_b: int = 0
-    write_b: int = 0
-    errors: Mapping[str, int] = field(default_factory=dict)
-    skipped: int = 0
-    threads: tuple[ThreadWork, ...] = ()
-    finished: bool | None = None
-    partial: bool = False
-    reason: str | None = None
-    engine: str = ""
-    seed: int | None = None
-    notes: tuple[str, ...] = ()
-    cost: Cost = Cost()
-    variables: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def throughput_ops_s(self) -> float:
-        """Return operations per second."""
-        return self.work_ops / self.duration_s
-
-
-@dataclass(frozen=True)
-class Flush:
-    """Dirty pages of all file systems before and after the phase `flush` (rule 12)."""
-
-    dirty_before_b: int
-    dirty_after_b: int
-
-
-@dataclass(frozen=True)
-class HarnessCost:
-    """What the harness took of one core while the workload ran (rule 20)."""
-
-    cpu_s: float
-    cpu_percent: float
 
 
 @dataclass(frozen=True)
@@ -266,9 +116,8 @@ class TrialRecord:
         return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON values."""
-        energy = {name: said.to_json() for name, said in self.energy.items()}
-        return {"schema": SCHEMA, **asdict(self), "energy": energy}
+        """Return the record as JSON values; a number that is not known is null."""
+        return {"schema": SCHEMA, **_adapter().dump_python(self, mode="json")}
 
     @classmethod
     def from_json(cls, text: str | bytes, where: Path) -> TrialRecord:
@@ -299,12 +148,7 @@ class TrialRecord:
             known = " or ".join(map(str, READABLE))
             raise foreign(where, f"its schema is {value.get('schema')!r}, not {known}")
         try:
-            said = value.pop("energy", {}).items()
-            energy = {name: MeterEnergy.from_json(one) for name, one in said}
-            plain = json.dumps(value) if energy else text
-            return _adapter().validate_json(plain, strict=True).but(energy=energy)
-        except (FsgreenError, AttributeError) as error:
-            raise foreign(where, f"its energies are none: {error}") from error
+            return _adapter().validate_json(text, strict=True)
         except ValidationError as error:
             wrong = [
                 f"{'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors()

@@ -15,7 +15,6 @@ from bench.rounds import Spread, interleaved
 from fsgreen import paths, reduce
 from fsgreen.errors import FsgreenError
 from fsgreen.trace import check_trace
-from fsgreen.trace.powerfile import PowerFile
 from fsgreen.trial import read_trial
 from tests.patience import wait_for
 
@@ -191,8 +190,8 @@ def test_the_campaign_of_the_analysis_is_one_that_can_be_analysed(tmp_path: Path
     assert trials["duration_s"].tolist() == [20, 20]
     assert len(reduce.read_table(analysis_rate.CAMPAIGN, "latency")) == 2 * analysis_rate.FLOWOPS
     folder = paths.raw(analysis_rate.CAMPAIGN) / "trials" / plan.trials[0].trial
-    measured = read_trial(folder).phase("measure")
+    found = read_trial(folder)
+    measured, power = found.phase("measure"), found.table("power")
     for name, info in analysis_rate.METERS.items():
-        with PowerFile(folder / "power.parquet") as power:
-            readings = power.frame(name)
+        readings = power[power["meter"] == name]
         assert check_trace(readings, measured.start_s, measured.end_s, 1.0, info=info) == []

@@ -18,6 +18,7 @@ from fsgreen.meters.wattsup.driver import WattsUp
 from fsgreen.meters.wattsup.emulator import Emulator
 from tests.emulated import wattsup
 from tests.patience import until_calm, wait_for
+from tests.traces import total_w, whole_budget, whole_energy_j
 
 pytestmark = pytest.mark.alone
 
@@ -65,12 +66,12 @@ def record(meters, raw, length_s, is_calm, begin=lambda: None):
 
     def once():
         with Capture(meters, raw) as capture:
-            wait_for(lambda: capture.total_w() is not None)
+            wait_for(lambda: total_w(capture) is not None)
             begin()
             start_s = time.monotonic()
             time.sleep(length_s)
             end_s = time.monotonic()
-            wait_for(lambda: capture.total_w(since_s=end_s) is not None)
+            wait_for(lambda: total_w(capture, since_s=end_s) is not None)
         power, _ = capture.finish()
         return power, start_s, end_s
 
@@ -88,8 +89,8 @@ def test_energy_from_emulator_to_joules_is_the_models_within_the_quantisation(me
     assert flaws(power, start_s, end_s) == []
     for name, watts in (("system", 173.26), ("disk", 7.52)):
         readings = power[power["meter"] == name]
-        budget = trace.error_budget(readings, start_s, end_s, meters[name].describe())
-        energy = trace.energy_j(readings, start_s, end_s)
+        budget = whole_budget(readings, start_s, end_s, meters[name].describe())
+        energy = whole_energy_j(readings, start_s, end_s)
         assert abs(energy - watts * (end_s - start_s)) <= budget.quantisation_j
         assert energy != watts * (end_s - start_s)
 
@@ -100,7 +101,7 @@ MOST_JITTER_J = 160 * 0.7 / 2
 
 def jitter_j(power, start_s, end_s):
     """By how much unequal arrival intervals move the energy at most, by the steps they weigh."""
-    phase = trace.cut(power, start_s, end_s)
+    phase = power[power["time_s"].between(start_s - PACE_S, end_s + PACE_S)]
     steps_s, steps_w = np.diff(phase["time_s"]), np.abs(np.diff(phase["power_w"]))
     return steps_w.sum() * np.abs(steps_s - PACE_S).max()
 
@@ -118,8 +119,8 @@ def test_energy_of_a_burst_inside_the_phase_is_the_models(tmp_path):
         raw = tmp_path / "power.raw"
         power, start_s, end_s = record({"system": meter}, raw, 1.9, is_calm, load.start)
     limit_j = jitter_j(power, start_s, end_s)
-    rounding_j = trace.error_budget(power, start_s, end_s, meter.describe()).quantisation_j
-    energy = trace.energy_j(power, start_s, end_s)
+    rounding_j = whole_budget(power, start_s, end_s, meter.describe()).quantisation_j
+    energy = whole_energy_j(power, start_s, end_s)
     assert abs(energy - (load.energy_j(end_s) - load.energy_j(start_s))) <= rounding_j + limit_j
     assert limit_j < MOST_JITTER_J
 
@@ -163,7 +164,7 @@ def test_raw_trace_parses_again_to_the_same_table(meters, tmp_path):
 def test_raw_bytes_are_on_disk_while_the_trial_runs(meters, tmp_path):
     raw = tmp_path / "power.raw"
     with Capture(meters, raw) as capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         assert len(raw.read_text().splitlines()) > 2
 
 
@@ -180,19 +181,19 @@ def test_foreign_raw_trace_is_refused(tmp_path, text):
 
 def test_live_power_is_the_newest_and_unknown_before_it_is_measured(meters, tmp_path):
     capture = Capture(meters, tmp_path / "power.raw")
-    assert capture.total_w() is None
+    assert total_w(capture) is None
     with capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         assert capture.latest_w("disk") == pytest.approx(7.5)
-        assert capture.total_w() == pytest.approx(173.3 + 7.5)
-        assert capture.total_w(since_s=time.monotonic() + 1) is None
+        assert total_w(capture) == pytest.approx(173.3 + 7.5)
+        assert total_w(capture, since_s=time.monotonic() + 1) is None
 
 
 def test_meter_unplugged_in_mid_trial_is_a_fault_that_tells_the_caller(meters, tmp_path):
     told = threading.Event()
     with Capture(meters, tmp_path / "power.raw") as capture:
         capture.on_fault(told.set)
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         assert capture.fault is None
         meters["disk"].emulator.unplug()
         wait_for(told.is_set)
@@ -203,7 +204,7 @@ def test_meter_unplugged_in_mid_trial_is_a_fault_that_tells_the_caller(meters, t
     power, _ = capture.finish()
     assert set(power["meter"]) == {"system", "disk"}
     with Capture(meters, tmp_path / "again.raw") as capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
     assert capture.fault is None
 
 

@@ -20,6 +20,7 @@ from fsgreen.meters.core import capture as capturing
 from fsgreen.meters.core.rawtrace import write_parsed
 from tests.emulated import wattsup
 from tests.patience import wait_for
+from tests.traces import total_w, whole_energy_j
 
 pytestmark = pytest.mark.alone
 
@@ -52,11 +53,11 @@ def descriptors() -> int:
 def test_fast_meter_beside_a_slow_one_loses_nothing_and_leaves_nothing(meters, tmp_path) -> None:
     threads, files = threading.active_count(), descriptors()
     with Capture(meters, tmp_path / "power.raw") as capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         start_s = time.monotonic()
         wait_for(lambda: len(capture.since("wall", start_s)) > 8)
         end_s = time.monotonic()
-        wait_for(lambda: capture.total_w(since_s=end_s) is not None)
+        wait_for(lambda: total_w(capture, since_s=end_s) is not None)
         assert capture.latest_w("rail") == pytest.approx(5.0)
     assert capture.fault is None
     assert threading.active_count() == threads
@@ -66,7 +67,7 @@ def test_fast_meter_beside_a_slow_one_loses_nothing_and_leaves_nothing(meters, t
     rail = power[power["meter"] == "rail"]
     info = meters["rail"].describe()
     assert trace.check_trace(rail, start_s, end_s, 10_000.0) == []
-    assert trace.energy_j(rail, start_s, end_s) == pytest.approx(5 * (end_s - start_s), rel=1e-3)
+    assert whole_energy_j(rail, start_s, end_s) == pytest.approx(5 * (end_s - start_s), rel=1e-3)
     assert info.rate_hz == 10_000
     assert len(power[power["meter"] == "wall"]) > 8
     write_parsed(tmp_path / "power.raw", tmp_path / "power.parquet")
@@ -92,23 +93,23 @@ def test_stalled_sensor_is_a_fault_and_what_it_did_not_send_is_no_energy(
 ) -> None:
     monkeypatch.setattr(capturing, "SILENCE_S", 0.6)
     with Capture({"rail": meters["rail"]}, tmp_path / "power.raw") as capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         sensor.faults.stall = True
         wait_for(lambda: capture.fault is not None)
         stalled_s = time.monotonic()
     assert "silent" in capture.fault.what
     with pytest.raises(FsgreenError, match="outside the trace"):
-        trace.energy_j(reparse(tmp_path / "power.raw"), stalled_s - 2, stalled_s)
+        whole_energy_j(reparse(tmp_path / "power.raw"), stalled_s - 2, stalled_s)
 
 
 def test_dropped_blocks_are_marked(meters, sensor, tmp_path) -> None:
     with Capture({"rail": meters["rail"]}, tmp_path / "power.raw") as capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         start_s = time.monotonic()
         sensor.faults.drop = 1
         time.sleep(0.5)
         end_s = time.monotonic()
-        wait_for(lambda: capture.total_w(since_s=end_s) is not None)
+        wait_for(lambda: total_w(capture, since_s=end_s) is not None)
     power = reparse(tmp_path / "power.raw")
     assert any("lost" in quality for quality in power["quality"])
     assert 13 in {flaw.rule for flaw in trace.check_trace(power, start_s, end_s, 10_000.0)}
@@ -124,14 +125,14 @@ def test_sensor_that_vanishes_is_a_fault_and_is_recorded_again_once_it_is_back(t
         meters = open_meters([entry | ACCURACY], lambda: None)
         capture = Capture(meters, tmp_path / "power.raw")
         capture.__enter__()
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
     wait_for(lambda: capture.fault is not None)
     capture.stop()
     assert len(reparse(tmp_path / "power.raw")) > 0
     with pytest.raises(FsgreenError), Capture(meters, tmp_path / "away.raw"):
         pass
     with plugged_in(port), Capture(meters, tmp_path / "again.raw") as again:
-        wait_for(lambda: again.total_w() is not None)
+        wait_for(lambda: total_w(again) is not None)
     assert again.fault is None
     meters["rail"].close()
 
@@ -150,7 +151,7 @@ def test_full_disk_in_mid_trial_is_a_fault_and_keeps_what_was_written(
     monkeypatch.setattr("fsgreen.meters.core.rawtrace.os.write", write)
     with Capture({"rail": meters["rail"]}, tmp_path / "power.raw") as capture:
         capture.on_fault(told.set)
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         full.set()
         wait_for(told.is_set)
         full.clear()
@@ -162,13 +163,13 @@ def test_full_disk_in_mid_trial_is_a_fault_and_keeps_what_was_written(
 def test_step_of_the_hosts_wall_clock_moves_no_reading(meters, tmp_path, monkeypatch) -> None:
     wall_s = time.time
     with Capture(meters, tmp_path / "power.raw") as capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         start_s = time.monotonic()
         time.sleep(0.3)
         monkeypatch.setattr(time, "time", lambda: wall_s() - 3600)
         time.sleep(0.3)
         end_s = time.monotonic()
-        wait_for(lambda: capture.total_w(since_s=end_s) is not None)
+        wait_for(lambda: total_w(capture, since_s=end_s) is not None)
     power = reparse(tmp_path / "power.raw")
     rail = power[power["meter"] == "rail"]
     assert trace.check_trace(rail, start_s, end_s, 10_000.0) == []
@@ -179,7 +180,7 @@ def test_chunk_that_completes_thousands_of_readings_is_taken_at_once(
 ) -> None:
     sensor.every_s = 0.7
     with Capture({"rail": meters["rail"]}, tmp_path / "power.raw") as capture:
-        wait_for(lambda: capture.total_w() is not None)
+        wait_for(lambda: total_w(capture) is not None)
         wait_for(lambda: len(capture.since("rail", -np.inf)) > 14_000)
     power = reparse(tmp_path / "power.raw")
     assert (np.diff(power["time_s"]) > 0).all()

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from traces import INFO, sampled
+from traces import INFO, sampled, whole_budget, whole_energy_j
 
 from fsgreen import trace
 
@@ -13,14 +13,14 @@ FAST10 = replace(INFO, constant_error_w=0.0, constant_error_j=0.3 * 3600)
 @pytest.mark.parametrize(("duration_s", "percent"), [(60, 18.0), (600, 1.8)])
 def test_constant_term_of_the_fast10_meter_at_100_w(duration_s, percent):
     readings = sampled(lambda t: 100 + 0 * t, np.arange(0.0, duration_s + 1))
-    budget = trace.error_budget(readings, 0, duration_s, FAST10)
-    energy = trace.energy_j(readings, 0, duration_s)
+    budget = whole_budget(readings, 0, duration_s, FAST10)
+    energy = whole_energy_j(readings, 0, duration_s)
     assert 100 * trace.constant_edge_share(budget, energy) == pytest.approx(percent)
 
 
 def test_terms_of_a_steady_minute_are_kept_apart():
     readings = sampled(lambda t: 200 + 0 * t, np.arange(0.0, 70.0))
-    budget = trace.error_budget(readings, 5, 65, INFO)
+    budget = whole_budget(readings, 5, 65, INFO)
     assert budget == trace.ErrorBudget(
         gain_j=pytest.approx(180), constant_j=pytest.approx(18), quantisation_j=3.0, edges_j=0.0
     )
@@ -32,16 +32,14 @@ def test_edge_term_sees_the_whole_step_wherever_the_edge_falls_between_readings(
     """A reading averages the second before it, so the step is spread over two intervals."""
     edge_s = 20 + offset_s
     readings = sampled(lambda t: 100 + 65 * np.clip(t - edge_s, 0, 1), np.arange(0.0, 61.0))
-    budget = trace.error_budget(readings, edge_s, 50, INFO)
+    budget = whole_budget(readings, edge_s, 50, INFO)
     assert budget.edges_j == pytest.approx((1 / 2 + 2 / 27) * 65)
 
 
 def test_lag_counts_once_and_straddling_readings_at_both_edges():
     readings = sampled(lambda t: np.where((t > 20) & (t <= 40), 165.0, 100.0), np.arange(61.0))
     # The lag takes at the start what it gives back after the end: half an interval of 65 W in all.
-    assert trace.error_budget(readings, 20, 40, INFO).edges_j == pytest.approx(
-        (1 / 2 + 2 * 2 / 27) * 65
-    )
+    assert whole_budget(readings, 20, 40, INFO).edges_j == pytest.approx((1 / 2 + 2 * 2 / 27) * 65)
 
 
 def test_budgets_of_two_meters_add_term_by_term():

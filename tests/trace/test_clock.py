@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from traces import INFO, sampled
+from traces import INFO, sampled, whole_budget, whole_energy_j
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
@@ -78,8 +78,8 @@ def test_trace_on_the_hosts_clock_has_the_energy_of_the_phase():
     readings["power_w"] += step
     fit = trace.fit_clock(readings, patterns)
     there = trace.to_host(readings, fit)
-    budget = trace.error_budget(there, middle_s, middle_s + 600, INFO, fit)
-    moved_j = trace.energy_j(there, middle_s, middle_s + 600) - 600 * (IDLE_W + BURN_W)
+    budget = whole_budget(there, middle_s, middle_s + 600, INFO, fit)
+    moved_j = whole_energy_j(there, middle_s, middle_s + 600) - 600 * (IDLE_W + BURN_W)
     assert abs(moved_j) <= np.hypot(budget.edges_j, budget.clock_j)
     assert list(there.columns) == list(readings.columns)
 

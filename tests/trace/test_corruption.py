@@ -13,7 +13,7 @@ import pytest
 from faults import LENGTH_S, Load, Meter, faults, loads
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from traces import INFO
+from traces import INFO, whole_budget, whole_energy_j
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
@@ -41,10 +41,10 @@ def verdict(chunks, phase, truth_j, info):
     if trace.check_trace(readings, start_s, end_s, METER.rate_hz, info=METER):
         return "flagged"
     try:
-        energy_j = trace.energy_j(readings, start_s, end_s)
+        energy_j = whole_energy_j(readings, start_s, end_s)
     except FsgreenError:
         return "refused"
-    budget = trace.error_budget(readings, start_s, end_s, info)
+    budget = whole_budget(readings, start_s, end_s, info)
     limit_j = sum(astuple(budget)) * (1 + 1e-9)
     assert abs(energy_j - truth_j) <= limit_j, (energy_j, truth_j, budget)
     return "right"

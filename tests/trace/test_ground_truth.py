@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import INFO
+from traces import INFO, whole_budget, whole_counter_energy_j, whole_energy_j
 
 from fsgreen import trace
 
@@ -69,10 +69,10 @@ height = st.floats(1.0, 300.0)
 
 def errs_within(energy_at, start_s, end_s, first_s):
     readings = metered(energy_at, first_s)
-    budget = trace.error_budget(readings, start_s, end_s, IDEAL)
+    budget = whole_budget(readings, start_s, end_s, IDEAL)
     assert budget.gain_j == budget.constant_j == 0.0
     exact_j = float(energy_at(end_s) - energy_at(start_s))
-    error_j = abs(trace.energy_j(readings, start_s, end_s) - exact_j)
+    error_j = abs(whole_energy_j(readings, start_s, end_s) - exact_j)
     assert error_j <= budget.quantisation_j + budget.edges_j + 1e-6
     return error_j, budget
 
@@ -149,7 +149,7 @@ def test_rounding_is_the_whole_error_of_a_steady_load_between_two_steps():
 def test_counter_knows_the_energy_of_whole_intervals():
     energy_at = sine(200.0, 50.0, 40.0)
     readings = metered(energy_at)
-    assert trace.counter_energy_j(readings, 10, 60) == pytest.approx(
+    assert whole_counter_energy_j(readings, 10, 60) == pytest.approx(
         float(energy_at(60.0) - energy_at(10.0)), rel=1e-9
     )
 
@@ -184,8 +184,8 @@ def test_energy_of_a_metered_load_is_covered_by_the_whole_budget():
         readings = metered(lambda t, g=gain, o=offset_w, e=energy_at: g * e(t) + o * t)
         start_s, end_s = rng.uniform(2, 10), rng.uniform(60, 85)
         exact_j = float(energy_at(end_s) - energy_at(start_s))
-        error_j = trace.energy_j(readings, start_s, end_s) - exact_j
-        inside += abs(error_j) <= trace.error_budget(readings, start_s, end_s, INFO).total_j
+        error_j = whole_energy_j(readings, start_s, end_s) - exact_j
+        inside += abs(error_j) <= whole_budget(readings, start_s, end_s, INFO).total_j
     assert inside >= 0.91 * 300
 
 
@@ -199,11 +199,11 @@ def test_clock_term_covers_what_the_clock_error_does(off_s, drift_ppm):
     readings = metered(load, rate_hz=100.0, resolution_w=1e-6)
     time_s = readings["time_s"]
     moved = readings.assign(time_s=time_s + off_s + 1e-6 * drift_ppm * (time_s - 20.0))
-    budget = trace.error_budget(moved, 20, 60, ideal, fit)
-    error_j = trace.energy_j(moved, 20, 60) - float(load(60.0) - load(20.0))
+    budget = whole_budget(moved, 20, 60, ideal, fit)
+    error_j = whole_energy_j(moved, 20, 60) - float(load(60.0) - load(20.0))
     assert abs(error_j) > 0.5 * 0.3 * 80
     assert abs(error_j) <= budget.clock_j + budget.edges_j + budget.quantisation_j
-    assert trace.error_budget(moved, 20, 60, ideal).clock_j == 0.0
+    assert whole_budget(moved, 20, 60, ideal).clock_j == 0.0
 
 
 def test_edges_of_a_meter_that_repeats_itself_are_as_wide_as_its_own_interval():
@@ -219,14 +219,14 @@ def test_edges_of_a_meter_that_repeats_itself_are_as_wide_as_its_own_interval():
             "quality": np.where(time_s % 5 == 0, "ok", "stale"),
         }
     )
-    budget = trace.error_budget(readings, 22.3, 62.3, IDEAL)
-    error_j = trace.energy_j(readings, 22.3, 62.3) - 180 * 40
+    budget = whole_budget(readings, 22.3, 62.3, IDEAL)
+    error_j = whole_energy_j(readings, 22.3, 62.3) - 180 * 40
     assert abs(error_j) > (1 / 2 + 4 / 27) * 80
     assert abs(error_j) <= budget.edges_j + budget.quantisation_j
 
 
 def test_one_answer_that_came_twice_elsewhere_leaves_the_edges_as_they_are():
     readings = metered(burst(100.0, 80.0, 22.3, 40.0))
-    before = trace.error_budget(readings, 22.3, 62.3, IDEAL)
+    before = whole_budget(readings, 22.3, 62.3, IDEAL)
     readings.loc[40, "quality"] = "stale"
-    assert trace.error_budget(readings, 22.3, 62.3, IDEAL) == before
+    assert whole_budget(readings, 22.3, 62.3, IDEAL) == before

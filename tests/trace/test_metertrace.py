@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import INFO, sampled
+from traces import INFO, sampled, whole_budget, whole_counter_energy_j, whole_energy_j
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
@@ -120,13 +120,15 @@ def streamed_equals_the_whole(readings: pd.DataFrame, shares: Any, data: Any) ->
     means_w = answer(found.series_w)
     for nth, edges in enumerate(pairwise(edges_s)):
         if not isinstance(means_w, str) and np.isfinite(means_w[nth]):
-            assert means_w[nth] == pytest.approx(trace.mean_power_w(readings, *edges), rel=1e-9)
+            assert means_w[nth] == pytest.approx(
+                whole_energy_j(readings, *edges) / (edges[1] - edges[0]), rel=1e-9
+            )
     for nth, span in enumerate(spans):
         ours = [found.energy_j, found.counter_energy_j, found.error_budget, found.flaws]
         whole: list[Any] = [
-            lambda span=span: trace.energy_j(readings, *span),
-            lambda span=span: trace.counter_energy_j(readings, *span),
-            lambda span=span: trace.error_budget(readings, *span, FAST),
+            lambda span=span: whole_energy_j(readings, *span),
+            lambda span=span: whole_counter_energy_j(readings, *span),
+            lambda span=span: whole_budget(readings, *span, FAST),
             lambda span=span: trace.check_trace(readings, *span, RATE_HZ, info=FAST),
         ]
         for one, other, relative in zip(ours, whole, (1e-12, 1e-6, 1e-9, 0), strict=True):

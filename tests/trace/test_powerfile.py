@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from traces import INFO, sampled
+from traces import INFO, sampled, whole_budget, whole_energy_j
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
@@ -52,9 +52,9 @@ def test_one_pass_gives_what_the_whole_gives(file: Path, piece_count, monkeypatc
     infos = {name: info for name, (_, info) in wholes.items()}
     for name, reduced in trace.reduce_power(file, infos, [SPAN], EDGES_S).items():
         readings, info = wholes[name]
-        energy_j = pytest.approx(trace.energy_j(readings, *SPAN), rel=1e-12)
+        energy_j = pytest.approx(whole_energy_j(readings, *SPAN), rel=1e-12)
         assert reduced.energy_j() == reduced.covered_energy_j()[0] == energy_j
-        budget = vars(trace.error_budget(readings, *SPAN, info))
+        budget = vars(whole_budget(readings, *SPAN, info))
         assert vars(reduced.error_budget()) == pytest.approx(budget, rel=1e-9)
         assert reduced.flaws() == []
 
@@ -98,7 +98,7 @@ def test_seconds_of_a_series_add_up_to_the_energy(file: Path) -> None:
         for piece in power.pieces("a"):
             reduced.feed(piece)
     assert reduced.series_w().sum() == pytest.approx(
-        trace.energy_j(wave(1), EDGES_S[0], EDGES_S[-1]), rel=1e-12
+        whole_energy_j(wave(1), EDGES_S[0], EDGES_S[-1]), rel=1e-12
     )
 
 
@@ -136,11 +136,12 @@ def test_mixed_row_groups_of_other_writers_are_read_by_meter(tmp_path: Path) -> 
     mixed.to_parquet(tmp_path / "power.parquet", index=False)
     with PowerFile(tmp_path / "power.parquet") as power:
         assert sorted(power.meters()) == ["a", "b"]
-        assert power.frame("a")["power_w"].tolist() == wave(1)["power_w"][:50].tolist()
-        assert set(power.frame("b")["quality"]) == {"retimed"}
+        (piece,) = power.pieces("a")
+        assert piece.power_w.tolist() == wave(1)["power_w"][:50].tolist()
         (piece,) = power.pieces("b")
         assert piece.codes is not None and len(piece.codes) == 70
-        assert list(power.pieces("c")) == [] and power.frame("c").empty
+        assert set(piece.frame()["quality"]) == {"retimed"}
+        assert list(power.pieces("c")) == []
 
 
 def test_what_a_row_group_says_of_itself_hides_no_bad_reading(tmp_path: Path) -> None:

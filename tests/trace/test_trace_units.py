@@ -2,19 +2,17 @@
 
 import numpy as np
 import pytest
-from traces import INFO, sampled
+from traces import INFO, sampled, whole_budget, whole_counter_energy_j, whole_energy_j
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
 
 READINGS = sampled(lambda t: 100 + 0 * t, np.arange(0.0, 61.0))
 USES = {
-    "energy_j": lambda r: trace.energy_j(r, 10, 50),
-    "counter_energy_j": lambda r: trace.counter_energy_j(r, 10, 50),
-    "cut": lambda r: trace.cut(r, 10, 50),
+    "energy_j": lambda r: whole_energy_j(r, 10, 50),
+    "counter_energy_j": lambda r: whole_counter_energy_j(r, 10, 50),
     "check_trace": lambda r: trace.check_trace(r, 10, 50, 1.0),
-    "error_budget": lambda r: trace.error_budget(r, 10, 50, INFO),
-    "resample": lambda r: trace.resample(r, np.arange(10.0, 50.0), 1.0),
+    "error_budget": lambda r: whole_budget(r, 10, 50, INFO),
     "fit_clock": lambda r: trace.fit_clock(r, [(10.0, 20.0), (30.0, 40.0)]),
 }
 
@@ -39,9 +37,9 @@ def test_column_without_its_unit_is_refused_by_every_use(use, renamed, message):
 
 def test_texts_that_look_like_numbers_are_refused():
     with pytest.raises(FsgreenError, match="not numbers"):
-        trace.energy_j(READINGS.assign(power_w="100.0"), 10, 50)
+        whole_energy_j(READINGS.assign(power_w="100.0"), 10, 50)
 
 
 def test_further_columns_with_units_do_no_harm():
     more = READINGS.assign(temperature_count=1, note="steady", valid=True)
-    assert trace.energy_j(more, 10, 50) == trace.energy_j(READINGS, 10, 50)
+    assert whole_energy_j(more, 10, 50) == whole_energy_j(READINGS, 10, 50)

@@ -105,11 +105,6 @@ class Capture:
         """Whether it records."""
         return self._raw is not None
 
-    def total_w(self, since_s: float = float("-inf")) -> float | None:
-        """Return the sum of all meters' newest power, None while one has none since then."""
-        powers = [self.latest_w(name, since_s) for name in self._meters]
-        return None if None in powers else sum(p for p in powers if p is not None)
-
     def on_fault(self, callback: Callable[[], object]) -> None:
         """Call `callback` from another thread at the first fault, or now if there was one."""
         with self._lock:

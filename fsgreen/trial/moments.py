@@ -1,0 +1,88 @@
+"""When a trial did what, and what was found then: phases, events, checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A named interval of a trial in host monotonic seconds."""
+
+    name: str
+    start_s: float
+    end_s: float
+
+    @property
+    def duration_s(self) -> float:
+        """Return the length of the phase in seconds."""
+        return self.end_s - self.start_s
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """Return its start and its end."""
+        return self.start_s, self.end_s
+
+
+@dataclass(frozen=True)
+class Event:
+    """What was done to the device, the stack or the workload in the course of a phase.
+
+    Attributes
+    ----------
+    name : str
+        What was done: `cable_out`.
+    phase : str
+        The phase in which it was to be done.
+    at_s : float
+        When, in seconds from the begin of the phase, as the study declares it.
+    start_s, end_s : float
+        When it was done, in host monotonic seconds.
+    fault : str, optional
+        Why it could not be done.
+    """
+
+    name: str
+    phase: str
+    at_s: float
+    start_s: float
+    end_s: float
+    fault: str | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome of one rule for one trial."""
+
+    rule: int
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Clock:
+    """One moment, as the host's monotonic clock and its clock of the day had it."""
+
+    monotonic_s: float
+    unix_s: float
+
+    @property
+    def ahead_s(self) -> float:
+        """Return what is added to monotonic seconds to have those since 1970 UTC."""
+        return self.unix_s - self.monotonic_s
+
+
+@dataclass(frozen=True)
+class Flush:
+    """Dirty pages of all file systems before and after the phase `flush` (rule 12)."""
+
+    dirty_before_b: int
+    dirty_after_b: int
+
+
+@dataclass(frozen=True)
+class HarnessCost:
+    """What the harness took of one core while the workload ran (rule 20)."""
+
+    cpu_s: float
+    cpu_percent: float
