@@ -74,6 +74,41 @@ fn without_read_ahead_the_elevator_is_fair() {
     assert!(times[7] / times[0] < 1.2, "{times:?}");
 }
 
+/// The finding of fsgreen's own behind nfstricks03's figure 3: a file system that must stop to read
+/// its block map drains the read-ahead, and the elevator moves on to the next reader.
+#[test]
+fn a_block_map_to_read_makes_the_elevator_fairer() {
+    let unfairness = |map_kib| {
+        let times = times(&done(&Readers { map_kib, ..eight() }, "elevator", 1));
+        times[7] / times[0]
+    };
+    let (extents, ext2) = (unfairness(0), unfairness(1024));
+    assert!(extents > 6.0 && ext2 < 2.0, "{extents} {ext2}");
+}
+
+/// Data that are asked for before it is known where they lie would be read by a clairvoyant.
+#[test]
+fn data_wait_for_their_map() {
+    let readers = Readers {
+        total_mib: 1,
+        map_kib: 128,
+        ..Readers::default()
+    };
+    let served = done(&readers, "fifo", 4).served;
+    let maps: Vec<_> = served
+        .iter()
+        .filter(|one| one.sent.request.command.extent.sectors == 8)
+        .collect();
+    assert_eq!(maps.len(), 7, "one for each 128 KiB but the first");
+    for map in maps {
+        let end = map.sent.request.command.extent.end();
+        let behind = served
+            .iter()
+            .filter(|one| one.sent.request.command.extent.sector >= end);
+        assert!(behind.map(|one| one.sent.request.issued).min() >= Some(map.done));
+    }
+}
+
 /// One reader, no read-ahead: every time can be added up by hand.
 #[test]
 fn a_lone_reader_takes_what_device_and_copy_take() {
@@ -178,6 +213,13 @@ fn impossible_readers_are_refused() {
         ),
         (
             Readers {
+                map_kib: 100,
+                ..all.clone()
+            },
+            "map_kib",
+        ),
+        (
+            Readers {
                 total_mib: 1 << 20,
                 ..all.clone()
             },
@@ -206,6 +248,7 @@ proptest! {
         readers in 1_u32..6,
         streams in 1_u32..4,
         window in 0_u32..5,
+        map_kib in prop_oneof![Just(0_u32), Just(64), Just(448)],
         placement in prop_oneof![Just(Placement::Adjacent), Just(Placement::Spread)],
         copy_mb_s in 1_u32..500,
         start_within_ms in 0_u32..50,
@@ -217,6 +260,7 @@ proptest! {
             total_mib: 3,
             streams,
             window,
+            map_kib,
             placement,
             copy_mb_s,
             start_within_ms,

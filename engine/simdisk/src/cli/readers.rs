@@ -22,6 +22,8 @@ each was done, the throughput, and the energy by part of the device.
   --read-kib N          that a reader asks for at once (8)
   --cluster-kib N       the largest request of the file system (64)
   --window N            requests read ahead by the file system; 0 for none (2)
+  --map-kib N           data that a block of the file's map stands for: 4096 for ext2, 0 for a
+                        map in memory, as of ext4 and XFS (0)
   --partition N         a quarter of the device, 1 the outermost (the whole device)
   --placement HOW       of the files: adjacent, or spread over the partition (adjacent)
   --copy-mb-s N         how fast a reader takes what is in memory (200)
@@ -36,13 +38,14 @@ Example: fsgreen-simdisk readers wd200bb --readers 8 --partition 1 --scheduler e
     run,
 };
 
-const OPTIONS: [&str; 11] = [
+const OPTIONS: [&str; 12] = [
     "readers",
     "total-mib",
     "streams",
     "read-kib",
     "cluster-kib",
     "window",
+    "map-kib",
     "partition",
     "placement",
     "copy-mb-s",

@@ -19,7 +19,7 @@ impl Disk {
         self.wanted_destages(at, &mut candidates);
         if !candidates.is_empty() || !self.queue.waiting().is_empty() {
             self.settle_reading_ahead(at);
-            self.waiting_commands(at, &mut candidates);
+            candidates.extend(self.waiting_command(at));
         }
         let chosen = match candidates[..] {
             [] => None,
@@ -33,44 +33,61 @@ impl Disk {
         chosen
     }
 
-    /// Of the commands that wait, those among which the policy chooses as among all.
-    fn waiting_commands(&self, at: Ns, candidates: &mut Vec<Candidate>) {
+    /// Of the commands that wait, the one that the policy chooses among all.
+    fn waiting_command(&mut self, at: Ns) -> Option<Candidate> {
         let waiting = self.queue.waiting();
-        let (first, second) = match self.policy {
-            Policy::Elevator => (
-                waiting.from(self.behind).next().or(waiting.from(0).next()),
-                None,
-            ),
-            Policy::Fifo => (self.queue.oldest_waiting(), None),
-            Policy::Sptf { age_limit_ns } => {
-                let oldest = self.queue.oldest_waiting();
-                let is_due = |nth| {
-                    let since = self.queue.get(nth).submitted;
-                    age_limit_ns.is_some_and(|limit| since + limit <= at)
-                };
-                let is_settled =
-                    waiting.len() == 1 || (candidates.is_empty() && oldest.is_some_and(is_due));
-                let nearest = if is_settled { None } else { self.nearest(at) };
-                (oldest, nearest.filter(|_| nearest != oldest))
+        let (nth, since) = match self.policy {
+            Policy::Elevator => {
+                let nth = waiting
+                    .from(self.behind)
+                    .next()
+                    .or(waiting.from(0).next())?;
+                (nth, self.queue.get(nth).submitted)
+            }
+            Policy::Fifo => {
+                let nth = self.queue.oldest_waiting()?;
+                (nth, self.queue.get(nth).submitted)
+            }
+            Policy::Sptf { .. } => {
+                let oldest = self.queue.oldest_waiting()?;
+                let since = self.queue.get(oldest).submitted;
+                self.keep_round(at, oldest, since);
+                (self.nearest(at)?, since)
             }
         };
-        candidates.extend(first.into_iter().chain(second).filter_map(|nth| {
-            let pending = self.queue.get(nth);
-            Some(Candidate {
-                target: Target::Command(nth),
-                action: pending.command.action,
-                sector: pending.command.extent.sector,
-                place: pending.place?,
-                order: (nth, 0),
-                since: pending.submitted,
-            })
-        }));
+        let pending = self.queue.get(nth);
+        Some(Candidate {
+            target: Target::Command(nth),
+            action: pending.command.action,
+            sector: pending.command.extent.sector,
+            place: pending.place?,
+            order: (nth, 0),
+            since,
+        })
     }
 
-    /// The waiting command with the shortest positioning time, of several the one that came first.
-    /// From the heads outwards, as far as the arm's way alone takes no longer than that time.
+    /// Close the round behind the last command that came, if the oldest that waits is overdue; end
+    /// a round of which none waits any more.
+    ///
+    /// Overdue commands alone, oldest first, would be served in the order of arrival as soon as
+    /// the queue takes longer than the limit: a deeper queue would be slower.
+    fn keep_round(&mut self, at: Ns, oldest: u64, since: Ns) {
+        if self.round_end.is_some_and(|end| oldest >= end) {
+            self.round_end = None;
+        }
+        if self.round_end.is_none() && self.policy.is_overdue(since, at) {
+            self.round_end = Some(self.queue.end());
+        }
+    }
+
+    /// The waiting command of the round with the shortest positioning time, of several the one that
+    /// came first. From the heads outwards, as far as the arm's way alone takes no longer than that time.
     fn nearest(&self, at: Ns) -> Option<u64> {
+        let round_end = self.round_end.unwrap_or(u64::MAX);
         let distance = |nth: u64| {
+            if nth >= round_end {
+                return None;
+            }
             let pending = self.queue.get(nth);
             let place = pending.place?;
             let cylinders = place.heads.cylinder.abs_diff(self.heads.cylinder);

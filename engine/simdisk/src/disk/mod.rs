@@ -94,6 +94,8 @@ pub struct Disk {
     log: Option<Vec<Service>>,
     /// Room for what the policy chooses from.
     candidates: Vec<Candidate>,
+    /// Commands with a number below this go before all that came later: one of them is overdue.
+    round_end: Option<u64>,
 }
 
 impl Disk {
@@ -132,6 +134,7 @@ impl Disk {
             counters: Counters::default(),
             log: None,
             candidates: Vec::new(),
+            round_end: None,
         }
     }
 

@@ -25,7 +25,7 @@ pub struct Candidate {
     pub place: Place,
     /// In the order of arrival: the number in the queue, and the age of the data.
     pub order: (u64, u64),
-    /// Since when it is wanted.
+    /// Since when it is wanted, or another of its round or its flush.
     pub since: Ns,
 }
 
@@ -34,7 +34,8 @@ pub enum Policy {
     /// In the order of arrival.
     Fifo,
     /// The shortest positioning time first (Seltzer, Chen and Ousterhout, "Disk scheduling
-    /// revisited", USENIX Winter 1990), but what has waited beyond the limit before all others.
+    /// revisited", USENIX Winter 1990). Once a command has waited beyond the limit, all that came
+    /// before that moment are a round, which is served in this order before what comes later.
     Sptf { age_limit_ns: Option<Ns> },
     /// The next address behind the last one served, or else the lowest.
     Elevator,
@@ -51,6 +52,16 @@ impl Policy {
         }
     }
 
+    /// Whether what is wanted since then has waited beyond the limit.
+    pub fn is_overdue(self, since: Ns, at: Ns) -> bool {
+        match self {
+            Self::Sptf {
+                age_limit_ns: Some(limit),
+            } => since + limit <= at,
+            _ => false,
+        }
+    }
+
     /// Which is next, of a disk whose heads are free at a time, behind a sector.
     pub fn choose(
         self,
@@ -60,18 +71,18 @@ impl Policy {
         heads: Heads,
         behind: u64,
     ) -> Option<Target> {
-        let oldest = candidates.iter().min_by_key(|candidate| candidate.order);
         let chosen = match self {
-            Self::Fifo => oldest,
-            Self::Sptf { age_limit_ns } => oldest
-                .filter(|oldest| age_limit_ns.is_some_and(|limit| oldest.since + limit <= at))
-                .or_else(|| {
-                    candidates.iter().min_by_key(|candidate| {
-                        let Candidate { place, action, .. } = **candidate;
-                        let positioning_ns = mechanics.positioning_to_ns(heads, at, place, action);
-                        (positioning_ns, candidate.order)
-                    })
-                }),
+            Self::Fifo => candidates.iter().min_by_key(|candidate| candidate.order),
+            Self::Sptf { .. } => {
+                let oldest = candidates.iter().map(|candidate| candidate.since).min();
+                let first = oldest.filter(|&since| self.is_overdue(since, at));
+                let allowed = |one: &&Candidate| first.is_none_or(|since| one.since == since);
+                candidates.iter().filter(allowed).min_by_key(|candidate| {
+                    let Candidate { place, action, .. } = **candidate;
+                    let positioning_ns = mechanics.positioning_to_ns(heads, at, place, action);
+                    (positioning_ns, candidate.order)
+                })
+            }
             Self::Elevator => candidates.iter().min_by_key(|candidate| {
                 let sector = candidate.sector;
                 (sector < behind, sector, candidate.order)

@@ -59,7 +59,7 @@ impl Queue {
 
     /// Take a command, and number it.
     pub fn push(&mut self, at: Ns, command: Command) -> u64 {
-        let nth = self.first + self.pending.len() as u64;
+        let nth = self.end();
         if self.len == 0 {
             self.longest = 0;
         }
@@ -136,6 +136,11 @@ impl Queue {
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Pending)> {
         let numbered = (self.first..).zip(&self.pending);
         numbered.filter_map(|(nth, pending)| Some((nth, pending.as_ref()?)))
+    }
+
+    /// The number that the next command will have.
+    pub fn end(&self) -> u64 {
+        self.first + self.pending.len() as u64
     }
 
     /// The first of all.

@@ -103,7 +103,8 @@ pub enum WriteCache {
 pub struct QueueProfile {
     pub depth: usize,
     pub policy: QueuePolicy,
-    /// Of `sptf`: a command that has waited longer goes first.
+    /// Of `sptf`: once a command has waited longer, all that wait with it go before what comes
+    /// later, the nearest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_limit_ms: Option<f64>,
 }

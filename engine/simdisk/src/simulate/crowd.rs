@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::device::{Action, Command, Extent, SECTOR_B};
+use crate::device::{Action, Command, SECTOR_B};
 use crate::host::{Request, Served};
 use crate::profile::Fault;
 use crate::random::SplitMix;
 use crate::simulate::layout;
-use crate::simulate::readers::{Readers, Reading, SECTORS_PER_KIB};
+use crate::simulate::readers::{Readers, Reading};
 use crate::simulate::run::Source;
 use crate::simulate::stream::Stream;
 use crate::time::Ns;
@@ -48,12 +48,11 @@ impl Readers {
         self.check()?;
         let size = self.stream_sectors();
         let part = layout::part(device_sectors, self.partition)?;
-        let file_size = size * u64::from(self.streams);
+        let mapped = self.mapped_sectors();
+        let length = Stream::length(size, mapped);
+        let file_size = length * u64::from(self.streams);
         let files = layout::files(part, self.placement, self.readers, file_size)?;
-        let cluster = match self.window {
-            0 => self.read_sectors(),
-            _ => u64::from(self.cluster_kib) * SECTORS_PER_KIB,
-        };
+        let cluster = self.request_sectors();
         let mut streams = Vec::new();
         let mut readers = Vec::new();
         let mut random = SplitMix(self.seed);
@@ -74,12 +73,8 @@ impl Readers {
                 unread: self.streams as usize,
             });
             streams.extend((0..u64::from(self.streams)).map(|part| {
-                let sector = file.sector + part * size;
-                let extent = Extent {
-                    sector,
-                    sectors: size,
-                };
-                Stream::new(extent, cluster, u64::from(self.window))
+                let sector = file.sector + part * length;
+                Stream::new(sector, size, mapped, cluster, u64::from(self.window))
             }));
         }
         let starts = readers.iter().map(|reader| reader.reading.start_ns);
@@ -137,7 +132,7 @@ impl Crowd {
             });
             self.issuers.push(number as u32);
         }
-        if stream.is_here() {
+        if !stream.waits() {
             let sectors = stream.readable(self.read_sectors);
             reader.copying = Some(sectors);
             let copy_ns = sectors * SECTOR_B * 1000 / self.copy_mb_s;
@@ -164,9 +159,9 @@ impl Source for Crowd {
         let number = self.issuers[request.command.tag as usize] as usize;
         let nth = request.stream as usize;
         let (reader, stream) = (&self.readers[nth], &mut self.streams[number]);
-        let waited = reader.copying.is_none() && reader.stream() == number && !stream.is_here();
-        stream.answered(request.command.tag);
-        if waited && stream.is_here() {
+        let waited = reader.copying.is_none() && reader.stream() == number && stream.waits();
+        let goes_on = stream.answered(request.command.tag);
+        if waited && goes_on {
             self.awake.push(Reverse((served.done, nth)));
         }
     }

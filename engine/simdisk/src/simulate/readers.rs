@@ -10,8 +10,8 @@ use crate::time::Ns;
 /// What the readers do. All begin at once, each reads one file of `total_mib / readers` to its end
 /// and stops.
 ///
-/// Models a local FFS with cold caches. Left out: reading inodes and indirect blocks, how the
-/// read-ahead grows at the start of a file, processors that readers have to share, full memory.
+/// Models a local file system with cold caches. Left out: reading inodes, how the read-ahead grows at
+/// the start of a file, processors that readers have to share, full memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Readers {
@@ -30,6 +30,12 @@ pub struct Readers {
     /// request in `cluster_read` of FreeBSD 4 (sys/kern/vfs_cluster.c). At 0 there is no
     /// read-ahead, and a request is what is asked for.
     pub window: u32,
+    /// Data that one block of the block map stands for. The block lies before these data, and must be
+    /// read before they can be asked for: meanwhile the reader asks for nothing else. The first data
+    /// of a file need none. 4096 is ext2 with blocks of 4 KiB (1,024 addresses of 4 B in an indirect
+    /// block), 16384 FFS with blocks of 8 KiB; 0 is a map that is in memory with the inode, as the
+    /// extents of ext4 and XFS are for a file in one piece.
+    pub map_kib: u32,
     /// One of four equal parts of the device, 1 the outermost; none is the whole device.
     pub partition: Option<u32>,
     pub placement: Placement,
@@ -50,6 +56,7 @@ impl Default for Readers {
             read_kib: 8,
             cluster_kib: 64,
             window: 2,
+            map_kib: 0,
             partition: None,
             placement: Placement::default(),
             copy_mb_s: 200,
@@ -63,7 +70,7 @@ impl Default for Readers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
     pub reader: u32,
-    /// Its file.
+    /// Its file, with the blocks of its map.
     pub sector: u64,
     pub sectors: u64,
     pub start_ns: Ns,
@@ -81,6 +88,7 @@ impl Readers {
             ("read_kib", self.read_kib, 1, 1 << 20),
             ("cluster_kib", self.cluster_kib, 1, 1 << 20),
             ("window", self.window, 0, 65_536),
+            ("map_kib", self.map_kib, 0, 1 << 20),
             ("copy_mb_s", self.copy_mb_s, 1, 1_000_000),
             ("start_within_ms", self.start_within_ms, 0, 3_600_000),
         ];
@@ -103,6 +111,17 @@ impl Readers {
                 "give a multiple, as a cluster is made of whole blocks",
             ));
         }
+        if self.map_kib % self.request_kib() != 0 {
+            return Err(Fault::new(
+                format!(
+                    "map_kib {} is no multiple of {}, the KiB of a request",
+                    self.map_kib,
+                    self.request_kib()
+                ),
+                "readers.map_kib",
+                "give a multiple, as no request goes over the end of what is mapped",
+            ));
+        }
         if self.stream_sectors() == 0 {
             return Err(Fault::new(
                 "the files are smaller than one read of each stream",
@@ -111,6 +130,23 @@ impl Readers {
             ));
         }
         Ok(())
+    }
+
+    /// Of data, the largest.
+    fn request_kib(&self) -> u32 {
+        match self.window {
+            0 => self.read_kib,
+            _ => self.cluster_kib,
+        }
+    }
+
+    pub(super) fn request_sectors(&self) -> u64 {
+        u64::from(self.request_kib()) * SECTORS_PER_KIB
+    }
+
+    /// Of data that a block of the map stands for.
+    pub(super) fn mapped_sectors(&self) -> Option<u64> {
+        (self.map_kib > 0).then_some(u64::from(self.map_kib) * SECTORS_PER_KIB)
     }
 
     pub(super) fn read_sectors(&self) -> u64 {

@@ -1,13 +1,27 @@
-//! A sequence of sectors that is read on and on, with read-ahead.
+//! Data that are read on and on, with read-ahead, and the block map that tells where they lie.
 
 use std::collections::VecDeque;
 
-use crate::device::Extent;
+use crate::device::{Extent, SECTOR_B};
+
+/// Sectors of a block of the map.
+pub(super) const MAP_BLOCK_SECTORS: u64 = 4096 / SECTOR_B;
 
 /// What one reader reads in sequence: a file, or one of the parts of a file that it reads in turn.
+///
+/// A block of the map lies before the data that it maps. The first data need none.
 #[derive(Debug)]
 pub(super) struct Stream {
-    extent: Extent,
+    /// Where the first data lie.
+    sector: u64,
+    /// Of data.
+    sectors: u64,
+    /// Data that a block of the map stands for; none where the whole map is in memory.
+    mapped_sectors: Option<u64>,
+    /// The block of the map that is being read, by its tag.
+    map_read: Option<u64>,
+    /// Blocks of the map that are in memory.
+    maps: u64,
     /// Sectors of a request.
     cluster: u64,
     /// Requests beyond the one that is read from.
@@ -21,9 +35,19 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub fn new(extent: Extent, cluster: u64, window: u64) -> Self {
+    pub fn new(
+        sector: u64,
+        sectors: u64,
+        mapped_sectors: Option<u64>,
+        cluster: u64,
+        window: u64,
+    ) -> Self {
         Self {
-            extent,
+            sector,
+            sectors,
+            mapped_sectors,
+            map_read: None,
+            maps: 0,
             cluster,
             window,
             read: 0,
@@ -33,28 +57,55 @@ impl Stream {
     }
 
     pub fn is_read(&self) -> bool {
-        self.read == self.extent.sectors
+        self.read == self.sectors
+    }
+
+    /// Sectors of data and map.
+    pub fn length(sectors: u64, mapped_sectors: Option<u64>) -> u64 {
+        sectors + mapped_sectors.map_or(0, |mapped| (sectors - 1) / mapped) * MAP_BLOCK_SECTORS
     }
 
     /// The next request that is to be issued now, if any is; `tag` names it.
     pub fn issue(&mut self, tag: u64) -> Option<Extent> {
         let begin = self.issued * self.cluster;
         let is_due = self.issued <= self.read / self.cluster + self.window;
-        if !is_due || begin >= self.extent.sectors {
+        if !is_due || begin >= self.sectors || self.map_read.is_some() {
             return None;
+        }
+        let map = self.mapped_sectors.map_or(0, |mapped| begin / mapped);
+        let sector = self.sector + begin + map * MAP_BLOCK_SECTORS;
+        if map > self.maps {
+            self.map_read = Some(tag);
+            return Some(Extent {
+                sector: sector - MAP_BLOCK_SECTORS,
+                sectors: MAP_BLOCK_SECTORS,
+            });
         }
         self.issued += 1;
         self.held.push_back((tag, false));
         Some(Extent {
-            sector: self.extent.sector + begin,
-            sectors: self.cluster.min(self.extent.sectors - begin),
+            sector,
+            sectors: self.cluster.min(self.sectors - begin),
         })
     }
 
-    pub fn answered(&mut self, tag: u64) {
+    /// A request is answered; return whether a reader that waited goes on.
+    pub fn answered(&mut self, tag: u64) -> bool {
+        if self.map_read == Some(tag) {
+            self.map_read = None;
+            self.maps += 1;
+            return true;
+        }
         if let Some((_, answered)) = self.held.iter_mut().find(|(held, _)| *held == tag) {
             *answered = true;
         }
+        !self.waits()
+    }
+
+    /// Whether the reader waits: for the map, without which it asks for nothing more, or for what
+    /// it reads next.
+    pub fn waits(&self) -> bool {
+        self.map_read.is_some() || !self.is_here()
     }
 
     /// What is read next is in memory.
@@ -64,7 +115,7 @@ impl Stream {
 
     /// How much is read at once where so much is asked for.
     pub fn readable(&self, sectors: u64) -> u64 {
-        sectors.min(self.extent.sectors - self.read)
+        sectors.min(self.sectors - self.read)
     }
 
     /// So many sectors are read; no read goes over the end of a request.

@@ -70,9 +70,48 @@ fn shortest_positioning_time_first_makes_a_deep_queue_pay() {
     }
 }
 
+/// Who compares queue depths would find that a deeper queue is slower, as no disk is: once all that
+/// waits is overdue, it must not be served in the order of arrival.
+#[test]
+fn a_deeper_queue_never_makes_random_reads_slower() {
+    let names = Profile::names();
+    let disks = names.filter_map(|name| match Profile::load(name) {
+        Ok(Profile::Disk(disk)) => Some((name, disk)),
+        _ => None,
+    });
+    for (name, mut profile) in disks {
+        let most = profile.queue.depth as u32;
+        let mut before_ns = Ns::MAX;
+        for depth in (0..=most.ilog2()).map(|power| 1 << power) {
+            profile.queue.depth = depth;
+            let (_, took_ns) = random_reads(&profile, depth, 600);
+            assert!(took_ns < before_ns, "{name}: {took_ns} ns at depth {depth}");
+            before_ns = took_ns;
+        }
+    }
+}
+
+/// A flush of much data takes longer than the limit.
+#[test]
+fn an_overdue_flush_writes_the_nearest_first() {
+    let took_ns = |age_limit_ms| {
+        let mut profile = with(QueuePolicy::Sptf);
+        profile.queue.age_limit_ms = age_limit_ms;
+        profile.cache.write = WriteCache::Back;
+        let mut host = Host::new(&profile);
+        let mut numbers = Numbers(7);
+        for _ in 0..100 {
+            host.issue(Action::Write, extent(numbers.below(14_000) * 8, 1));
+        }
+        let flush = host.issue(Action::Flush, extent(0, 0));
+        host.wait(flush).0
+    };
+    assert_eq!(took_ns(Some(5.0)), took_ns(None));
+}
+
 /// A request at the edge would wait for ever.
 #[test]
-fn what_has_waited_beyond_the_age_limit_goes_first() {
+fn what_has_waited_beyond_the_age_limit_goes_before_what_comes_later() {
     let longest = |age_limit_ms| {
         let mut profile = with(QueuePolicy::Sptf);
         profile.queue.age_limit_ms = age_limit_ms;
@@ -93,7 +132,8 @@ fn what_has_waited_beyond_the_age_limit_goes_first() {
     let without = longest(None);
     let with = longest(Some(100.0));
     assert!(without > 500 * MS, "{without}");
-    assert!((100 * MS..150 * MS).contains(&with), "{with}");
+    // the limit, and a round of sixteen of which none takes longer than 10 ms
+    assert!((100 * MS..260 * MS).contains(&with), "{with}");
 }
 
 #[test]
