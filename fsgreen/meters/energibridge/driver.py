@@ -16,22 +16,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
 from fsgreen.meters.core.settings import Settings
-from fsgreen.meters.files.checks import (
-    Flags,
-    few,
-    imported,
-    interval_s,
-    mark_steps,
-    refuse_disorder,
-    timed_rows,
-)
+from fsgreen.meters.files.checks import Flags, few, imported, mark_steps
+from fsgreen.meters.files.rows import Rows, mark_faults, mark_repeats, timed
 from fsgreen.meters.files.text import Report, decode, some, split_lines
 from fsgreen.trace import Boundary, MeterInfo
 
@@ -62,15 +55,6 @@ MOST_BITS = 31
 RANGE_W = 1000.0
 
 
-@dataclass
-class Rows:
-    """The lines of a file as text."""
-
-    cells: list[list[str]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Recording:
     """All rows of a file that were kept, with their flags.
@@ -94,8 +78,8 @@ def read(data: bytes, settings: Settings) -> Imported:
     found = recording(data, settings, report)
     readings, flags = found.readings, found.flags
     if readings.energy_wh is not None:
-        report.tell("The first answer of a counter gives no power and was left out.")
-        readings, flags = readings.part(1), flags.after_first()
+        report.tell("The first answer of a counter has no power of its own: it has the next one's.")
+        readings.power_w[0] = readings.power_w[1]
     flags.mark(np.isnan(readings.power_w) & ~flags.any(len(readings)), "missing")
     return imported(found.info, readings, flags, report)
 
@@ -120,17 +104,14 @@ def recording(data: bytes, settings: Settings, report: Report) -> Recording:
     settings.finish()
 
     rows = _rows(lines, cut, separator, header, report)
-    time_s = np.array([_number(cells[1], WHOLE) for cells in rows.cells]) / 1000
-    kept = timed_rows(time_s, [tuple(cells) for cells in rows.cells], rows.names, report)
-    kept = _without_first(time_s, kept, report)
-    time_s = time_s[kept]
-    refuse_disorder(time_s, lambda n: rows.names[kept[n]], report)
-    usual_s = interval_s(time_s, report)
+    all_s = np.array([_number(text, WHOLE) for text in rows.stamps]) / 1000
+    found = timed(rows, all_s, report, skipped=_doubled(all_s, report))
+    kept, time_s, usual_s = found.kept, found.time_s, found.usual_s
 
     flags = Flags()
-    for fault in ("cut", "bad-count"):
-        flags.mark(np.array([rows.faults[n] == fault for n in kept]), fault)
-    wait_s = np.array([_number(rows.cells[n][0], WHOLE) for n in kept]) / 1000
+    mark_faults(rows, kept, flags)
+    mark_repeats(rows, kept, flags)
+    wait_s = np.array([_number(rows.cells["Delta"][n], WHOLE) for n in kept]) / 1000
     astray_s = np.abs(np.diff(time_s) - wait_s[:-1])
     flags.mark(np.concatenate(([False], ~(astray_s <= usual_s / 2))), "lost")
     mark_steps(time_s, usual_s, flags)
@@ -138,7 +119,7 @@ def recording(data: bytes, settings: Settings, report: Report) -> Recording:
     counters = columns[0].endswith("(J)")
     wrap_j = math.inf
     for name in columns:
-        values = _values(rows, kept, header.index(name), flags) * UNITS[name.split()[-1]]
+        values = _values(rows, kept, name, flags) * UNITS[name.split()[-1]]
         if counters:
             most_j = range_w * np.diff(time_s)
             values, its_wrap_j = _unwrapped(name, values, most_j, flags, report)
@@ -211,20 +192,19 @@ def _rows(
     lines: Sequence[str], cut: bool, separator: str, header: Sequence[str], report: Report
 ) -> Rows:
     """The lines that begin with two numbers; others are what the command printed."""
-    rows = Rows()
+    rows = Rows(cells={name: [] for name in header if name != "Time"}, ends_cut=cut)
     other: list[str] = []
     for number, line in enumerate(lines[1:], 2):
         cells = line.strip().split(separator)
-        last = cut and number == len(lines)
         if len(cells) < 2 or not WHOLE.fullmatch(cells[0]):
             other += [f"line {number}"] if line.strip() else []
             continue
-        rows.cells.append(cells)
-        rows.faults.append("cut" if last else "bad-count" * (len(cells) != len(header)))
-        rows.names.append(f"line {number}")
+        last = cut and number == len(lines)
+        fault = "cut" if last else "bad-count" * (len(cells) != len(header))
+        rows.add(number, cells[1], dict(zip(header, cells, strict=False)), fault)
     if other:
         report.tell(f"Left out, as they are no rows: {some(other)}.")
-    if sum(fault == "bad-count" for fault in rows.faults) > few(len(rows.faults)):
+    if rows.faults.count("bad-count") > few(len(rows.faults)):
         report.refuse("rows do not have the cells of the header", "record it again")
     return rows
 
@@ -233,20 +213,20 @@ def _number(text: str, pattern: re.Pattern[str]) -> float:
     return float(text) if pattern.fullmatch(text) else NAN
 
 
-def _without_first(time_s: Floats, kept: list[int], report: Report) -> list[int]:
-    """The rows without the first where the next was taken at nearly the same time."""
+def _doubled(time_s: Floats, report: Report) -> set[int]:
+    """The first rows, where the next was taken at nearly the same time."""
     early = 0
-    steps_s = np.diff(time_s[kept])
-    while early < len(steps_s) - 1 and 0 <= steps_s[early] < np.median(steps_s) / 2:
+    steps_s = np.diff(time_s)
+    while early < len(steps_s) - 1 and 0 <= steps_s[early] < np.nanmedian(steps_s) / 2:
         early += 1
     if early:
         report.tell("The first row was left out: it was taken at the time of the second.")
-    return kept[early:]
+    return set(range(early))
 
 
-def _values(rows: Rows, kept: Sequence[int], place: int, flags: Flags) -> Floats:
+def _values(rows: Rows, kept: Sequence[int], name: str, flags: Flags) -> Floats:
     """The numbers of a column; marks those that are absent or cannot be read."""
-    texts = ["" if rows.faults[n] else rows.cells[n][place] for n in kept]
+    texts = [rows.cells[name][n] for n in kept]
     values = np.array([_number(text, NUMBER) for text in texts])
     absent = np.array([text in ("", "NaN") for text in texts])
     flags.mark(np.isnan(values) & ~absent, "bad-number")

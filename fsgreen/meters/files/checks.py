@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,22 @@ GAP_INTERVALS = 1.5
 
 EARLY_INTERVALS = 0.5
 """A shorter step is none of the meter's: the time of the reading is wrong."""
+
+LEAST_FROZEN, LEAST_COARSE = 4, 10
+"""So many repeats of whole rows are looked at; of a power alone, in coarse steps, more. In 220 real
+logs of several quantities no row was repeated more than 3 times."""
+
+LEAST_OUTSIDE = 10
+"""Of a file that hardly holds more than one run of equal rows nothing can be said."""
+
+LEAST_ALIKE = 20
+"""So many rows of one power tell how often a row of it repeats itself."""
+
+FINE = 1e-3
+"""A step of so little of the power makes two equal readings rare."""
+
+IMPROBABLE = 1e-3
+"""Runs of equal rows that one file in so many would have by chance are no chance."""
 
 REGULAR_SHARE = 0.9
 AGREEMENT = 0.10
@@ -52,12 +68,6 @@ class Flags:
         marked[list(self._names)] = True
         return marked
 
-    def after_first(self) -> Flags:
-        """Return the flags of the readings without the first."""
-        flags = Flags()
-        flags._names = {place - 1: names for place, names in self._names.items() if place}
-        return flags
-
     def joined(self) -> dict[int, str]:
         """Return the flags as `Readings` has them."""
         return {place: "|".join(names) for place, names in sorted(self._names.items())}
@@ -68,7 +78,11 @@ class Flags:
 
 
 def timed_rows(
-    time_s: Floats, rows: Sequence[tuple[object, ...]], names: Sequence[str], report: Report
+    time_s: Floats,
+    rows: Sequence[tuple[object, ...]],
+    names: Sequence[str],
+    report: Report,
+    skipped: Collection[int] = (),
 ) -> list[int]:
     """Return the places of the rows that have a time, without those that repeat the one before.
 
@@ -77,6 +91,8 @@ def timed_rows(
     kept: list[int] = []
     repeated, untimed = [], []
     for place in range(len(rows)):
+        if place in skipped:
+            continue
         if not np.isfinite(time_s[place]):
             untimed.append(names[place])
         elif kept and time_s[kept[-1]] == time_s[place] and rows[kept[-1]] == rows[place]:
@@ -126,6 +142,31 @@ def mark_steps(time_s: Floats, usual_s: float, flags: Flags) -> None:
     steps_s = np.diff(time_s, prepend=time_s[0] - usual_s)
     flags.mark(steps_s > GAP_INTERVALS * usual_s, "lost")
     flags.mark(steps_s < EARLY_INTERVALS * usual_s, "out-of-order")
+
+
+def mark_frozen(
+    repeats: NDArray[np.bool_], power_w: Floats, step_w: float, quantities: int, flags: Flags
+) -> None:
+    """Mark rows that repeat the one before for longer than chance makes any of this file's do.
+
+    `repeats`: where a row is wholly the one before. The chance that a row is so is that of the rows
+    outside a run, at its power or at any, whichever is more: one that is steady repeats itself.
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], repeats.astype(np.int8), [0]))))
+    begins, lengths = edges[::2], edges[1::2] - edges[::2]
+    sizes_w = np.abs(power_w[np.isfinite(power_w)])
+    fine = quantities > 1 or (len(sizes_w) and step_w <= FINE * np.median(sizes_w))
+    count, total = len(repeats), int(repeats.sum())
+    chances = (total - lengths + 1) / (count - lengths + 1)
+    suspects = lengths >= (LEAST_FROZEN if fine else LEAST_COARSE)
+    suspects &= (count - lengths >= LEAST_OUTSIDE) & (count * chances**lengths < IMPROBABLE)
+    frozen = np.zeros(count, dtype=bool)
+    for begin, length in zip(begins[suspects], lengths[suspects], strict=True):
+        alike = np.abs(power_w - power_w[begin]) <= 2 * step_w
+        alike[begin - 1 : begin + length] = False
+        chance = repeats[alike].mean() if alike.sum() >= LEAST_ALIKE else 0.0
+        frozen[begin : begin + length] = count * chance**length < IMPROBABLE
+    flags.mark(frozen, "frozen")
 
 
 def disagree(

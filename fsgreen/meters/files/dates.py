@@ -61,8 +61,7 @@ class Stamps:
 
     def times_s(self, order: str) -> Floats:
         """Return seconds since 1970 on the file's own clock; NaN where there is no such date."""
-        days = {text: _day(text, order) for text in set(self.dates)}
-        days_s = {text: NAN if day is None else day * DAY_S for text, day in days.items()}
+        days_s = {text: _day(text, order) * DAY_S for text in set(self.dates)}
         return np.array([days_s[text] for text in self.dates]) + self.second_s
 
 
@@ -83,19 +82,19 @@ def _second_of_day(match: re.Match[str]) -> float:
     return hour * 3600.0 + minute * 60 + second + float(f"0.{match['part'] or 0}")
 
 
-def _day(text: str, order: str) -> int | None:
-    """Return the day since 1970 of a date, None where there is no such date in this order."""
+def _day(text: str, order: str) -> float:
+    """Return the day since 1970 of a date, NaN where there is no such date in this order."""
     parts = re.split(r"[/.-]", text)
     if len(parts) != 3:
-        return None
+        return NAN
     of = dict(zip(order, parts, strict=True))
     if len(of["Y"]) not in (2, 4) or len(of["M"]) > 2 or len(of["D"]) > 2:
-        return None
+        return NAN
     year = int(of["Y"]) + (CENTURY if len(of["Y"]) == 2 else 0)
     try:
         return date(year, int(of["M"]), int(of["D"])).toordinal() - EPOCH
     except ValueError:
-        return None
+        return NAN
 
 
 def decide_times(
@@ -107,9 +106,10 @@ def decide_times(
     usual length, and one that agrees within a day with `about_s`, which the file may say elsewhere.
     """
     counts = Counter(filter(None, stamps.dates))
-    ways = {order: {text: _day(text, order) for text in counts} for order in ORDERS}
-    if not any(day is not None for read in ways.values() for day in read.values()):
-        first = "".join(f": {text}" for text in list(counts)[:1])
+    dates = list(counts)
+    ways = {order: np.array([_day(text, order) for text in dates]) for order in ORDERS}
+    if all(np.isnan(days).all() for days in ways.values()):
+        first = "".join(f": {text}" for text in dates[:1])
         report.refuse(
             f"no row has a date and a time that can be read{first}",
             "export the file again with the default date format",
@@ -121,7 +121,9 @@ def decide_times(
     def near(order: str) -> bool:
         return about_s is not None and _near(stamps.times_s(order), about_s)
 
-    return stamps.times_s(choose("dates", ways, counts, wanted, [unbroken, near], _shown, report))
+    often, makes_sense = list(counts.values()), [unbroken, near]
+    order = choose("dates", ways, dates, often, wanted, makes_sense, _shown, report)
+    return stamps.times_s(order)
 
 
 def _unbroken(time_s: Floats, dates: Sequence[str]) -> bool:
@@ -143,9 +145,9 @@ def _near(time_s: Floats, about_s: Floats) -> bool:
 
 def _shown(text: str, order: str) -> str:
     day = _day(text, order)
-    if day is None:
+    if day != day:
         return f"no date ({order})"
-    when = date.fromordinal(day + EPOCH)
+    when = date.fromordinal(int(day) + EPOCH)
     return f"{when.day} {when:%B %Y}"
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,11 @@ MAX_DIGITS = 15
 
 UNREAD = -1
 
+BESIDE = 8
+"""So many numbers on either side of one tell its size."""
+
+TINY = 1e-9
+
 
 @lru_cache(maxsize=65536)
 def _decimals(shape: str, style: str) -> int:
@@ -60,24 +66,75 @@ def numbers(cells: Sequence[str], style: str) -> tuple[Floats, NDArray[np.int64]
     return np.array(digits, dtype=float) * signs / 10.0 ** decimals.clip(min=0), decimals
 
 
-def unusual(decimals: NDArray[np.int64], what: str, report: Report) -> NDArray[np.bool_]:
-    """Return where a column's number has other than its usual decimals: it lost or won a digit.
+def last_step(values: Floats, decimals: NDArray[np.int64]) -> float:
+    """Return the step of the last digit that is not always zero; NaN without any number.
 
-    A program that logs writes every number of a column with the same decimals. Where many differ,
-    as after a spreadsheet saved the file, nothing can be concluded, which is told.
+    Zeros that a program writes behind each number are no resolution. A few numbers of a hundred
+    may have another digit there: they are damaged.
     """
     seen = decimals[decimals != UNREAD]
     if not len(seen):
-        return np.zeros(len(decimals), dtype=bool)
-    usual = np.bincount(seen).argmax()
-    unusual_places = (decimals != usual) & (decimals != UNREAD)
-    if unusual_places.sum() > few(len(seen)):
+        return NAN
+    most = int(seen.max())
+    counts = np.round(np.abs(values[np.isfinite(values)]) * 10.0**most)
+    for dropped in range(MAX_DIGITS):
+        coarse = 10.0 ** (dropped + 1)
+        if (counts % coarse != 0).sum() > few(len(counts)) or coarse > counts.max(initial=0.0):
+            return 10.0 ** (dropped - most)
+    return 10.0**-most
+
+
+def unusual(
+    values: Floats, decimals: NDArray[np.int64], what: str, report: Report
+) -> NDArray[np.bool_]:
+    """Return where a column's number has lost or won a digit, or its decimal mark.
+
+    A program that logs writes every number of a column with the same decimals; one that saves a
+    table drops zeros at their end, so that no number ends in one. Of the former each number with
+    other decimals is marked. Of the latter, of which decimals vary, one that with the usual
+    decimals would be nearer to those beside it has lost its mark. Refuses a column in which more
+    than a tenth are damaged.
+    """
+    read = np.flatnonzero((decimals != UNREAD) & np.isfinite(values))
+    marked = np.zeros(len(decimals), dtype=bool)
+    if not len(read):
+        return marked
+    seen = decimals[read]
+    usual = int(np.bincount(seen).argmax())
+    other = seen != usual
+    if not other.any():
+        return marked
+    digits = np.round(np.abs(values[read]) * 10.0**seen)
+    padded = (seen > 0) & (digits % 10 == 0) & (digits > 0)
+    if padded.any() or other.sum() <= few(len(read)):
+        marked[read[other]] = True
+    else:
         report.tell(
             f"The decimals of {what} vary, as after a spreadsheet saved the file: "
             "a number that lost a digit cannot be told."
         )
-        return np.zeros(len(decimals), dtype=bool)
-    return unusual_places
+        most = int(seen.max())
+        beside = _beside(np.abs(values[read]))
+        as_it_is, with_mark = (
+            np.abs(np.log(np.maximum(size, TINY) / np.maximum(beside, TINY)))
+            for size in (digits / 10.0**seen, digits / 10.0**most)
+        )
+        marked[read[(seen < most) & (with_mark < as_it_is)]] = True
+    if marked.sum() > max(few(len(read)), len(read) // 10):
+        report.refuse(
+            f"{int(marked.sum())} of {len(read)} numbers of {what} have lost a digit or their mark",
+            "export the file again",
+        )
+    return marked
+
+
+def _beside(sizes: Floats) -> Floats:
+    """Return the median of the numbers around each, which a few lost marks do not move."""
+    width = min(BESIDE, (len(sizes) - 1) // 2)
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(sizes, width, mode="reflect"), 2 * width + 1
+    )
+    return np.median(windows, axis=1)
 
 
 def decide_style(
@@ -93,18 +150,20 @@ def decide_style(
     style, and several ways to write a negative number.
     """
     counts = Counter(filter(None, chain.from_iterable(columns.values())))
-    ways = {style: {cell: _read_decimals(cell, style) for cell in counts} for style in STYLES}
-    strange = {cell: None for cell in counts if all(r[cell] is None for r in ways.values())}
-    _refuse_mixed_signs([cell for cell in counts if cell not in strange], report)
+    cells, often = list(counts), list(counts.values())
+    read = {style: numbers(cells, style) for style in STYLES}
+    ways = {style: values for style, (values, _) in read.items()}
+    odd = [cell for cell, *as_ in zip(cells, *ways.values(), strict=True) if all(map(isnan, as_))]
+    _refuse_mixed_signs(list(counts.keys() - set(odd)), report)
     total = counts.total()
-    missed = min(sum(counts[c] for c, seen in r.items() if seen is None) for r in ways.values())
+    missed = min(int(np.array(often)[np.isnan(values)].sum()) for values in ways.values())
     if missed > max(few(total), total // 10) or missed == total:
         report.refuse(
-            f"{missed} of {total} cells are no numbers: {', '.join(list(strange)[:5])}",
+            f"{missed} of {total} cells are no numbers: " + ", ".join(odd[:5]),
             "export the file again with the default number format",
         )
-    style = choose("numbers", ways, counts, wanted, [plausible], _shown, report)
-    if not wanted and not any(ways[style].values()):
+    style = choose("numbers", ways, cells, often, wanted, [plausible], _shown, report)
+    if not wanted and not (read[style][1] > 0).any():
         cell = max(counts, key=len)
         digits = NO_DIGIT.sub("", cell).zfill(2)
         report.refuse(
@@ -114,11 +173,6 @@ def decide_style(
             "whole numbers",
         )
     return style
-
-
-def _read_decimals(cell: str, style: str) -> int | None:
-    seen = _decimals(cell.translate(SHAPE), style)
-    return None if seen == UNREAD else seen
 
 
 def _shown(cell: str, style: str) -> str:

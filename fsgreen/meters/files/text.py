@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -11,6 +12,7 @@ from fsgreen.errors import FsgreenError
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 BOM = b"\xef\xbb\xbf"
 BLANKS = str.maketrans({"\xa0": " ", "\u202f": " ", "\u2009": " "})
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -60,6 +62,16 @@ def split_lines(text: str) -> tuple[list[str], bool]:
     lines = LINE_END.split(text)
     cut = bool(lines[-1].strip())
     return (lines if cut else lines[:-1]), cut
+
+
+def split(line: str, separator: str) -> list[str]:
+    """Return the cells of a line, whose quotes never span lines; none if they are astray."""
+    if '"' not in line:
+        return line.split(separator)
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True), [])
+    except csv.Error:
+        return []
 
 
 def some(texts: list[str], limit: int = 5) -> str:

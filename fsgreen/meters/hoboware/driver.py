@@ -11,7 +11,6 @@ of dates; events; details in a column of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -19,25 +18,13 @@ import numpy as np
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Readings
 from fsgreen.meters.core.settings import Settings
-from fsgreen.meters.files.checks import (
-    Flags,
-    imported,
-    interval_s,
-    mark_steps,
-    refuse_disorder,
-    timed_rows,
-)
+from fsgreen.meters.files import rows as files
+from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.dates import ORDERS, Stamps, decide_times, offset_s, on_utc
-from fsgreen.meters.files.numbers import STYLES, decide_style
-from fsgreen.meters.files.text import Report, decode, some
-from fsgreen.meters.hoboware.layout import SEPARATORS, Header, Rows, layout
-from fsgreen.meters.hoboware.values import (
-    Column,
-    contradict,
-    mark_unsound,
-    plausible,
-    read_columns,
-)
+from fsgreen.meters.files.numbers import STYLES, decide_style, last_step, numbers
+from fsgreen.meters.files.rows import Column, contradict, mark_unsound, timed
+from fsgreen.meters.files.text import SEPARATORS, Report, decode, some
+from fsgreen.meters.hoboware.layout import LABEL, SERIAL, Header, Table, layout
 from fsgreen.trace import MeterInfo
 
 MODEL = "Onset HOBO UX120-018"
@@ -52,6 +39,13 @@ RANGE_W = 1800.0
 PRODUCT = re.compile(r"Product: *(.*)")
 DETAIL_OFFSET = re.compile(r"GMT([+-]\d\d:\d\d)")
 ENERGY_AGREEMENT = 0.2
+MARGIN_W = 1.0
+"""By how much small powers may disagree with volts times amperes."""
+
+LIMITS = {"voltage": 300.0, "current": 30.0, "factor": 1.05}
+POWER_RANGES = 2.0
+"""Values beyond these, and powers beyond twice the range, are no plug load's: a style of numbers
+under which most values are is not the file's."""
 
 
 def read(data: bytes, settings: Settings) -> Imported:
@@ -71,27 +65,25 @@ def read(data: bytes, settings: Settings) -> Imported:
     settings.finish()
 
     header, rows = layout(decode(data, report), separator, report)
-    model = _model(rows, gain, report)
+    model = _model(header, rows, gain, report)
     times_s = decide_times(Stamps.of(rows.stamps), order, report)
     shift_s = offset_s(_offsets(header, rows), offset, report)
-    style = decide_style(rows.cells, style, partial(plausible, header, rows, range_w), report)
-    texts = list(zip(rows.faults, *rows.cells.values(), strict=True))
-    kept = timed_rows(times_s, texts, rows.names, report)
-    time_s = times_s[kept]
-    refuse_disorder(time_s, lambda n: rows.names[kept[n]], report)
-    usual_s = interval_s(time_s, report)
+    style = decide_style(rows.cells, style, partial(_plausible, header, rows, range_w), report)
+    found = timed(rows, times_s, report)
+    time_s, usual_s = found.time_s, found.usual_s
 
     flags = Flags()
-    columns = read_columns(header, rows, kept, style)
-    mark_unsound(columns, rows, kept, flags, report)
-    _check(columns, range_w, flags)
+    columns = files.columns(rows, found.kept, flags, report, style=style, units=header.units)
+    mark_unsound(columns, range_w, MARGIN_W, flags)
     mark_steps(time_s, usual_s, flags)
     power = columns["power"]
-    current_a = columns["current"].values if "current" in columns else None
+    voltage_v, current_a = (
+        columns[name].values if name in columns else None for name in ("voltage", "current")
+    )
     readings = Readings(
         time_s=on_utc(time_s, shift_s, report),
         power_w=power.values,
-        voltage_v=columns["voltage"].values if "voltage" in columns else None,
+        voltage_v=voltage_v,
         current_a=current_a,
         energy_wh=_energy(columns.get("energy"), power.values, usual_s, flags, report),
     )
@@ -111,32 +103,53 @@ def read(data: bytes, settings: Settings) -> Imported:
     return imported(info, readings, flags, report)
 
 
-def _offsets(header: Header, rows: Rows) -> set[str]:
+def _offsets(header: Header, rows: Table) -> set[str]:
     said = {offset for text in rows.details for offset in DETAIL_OFFSET.findall(text)}
-    return set(header.offsets) | (said if len(said) == 1 else set())
+    return header.offset | (said if len(said) == 1 else set())
 
 
-def _model(rows: Rows, gain: float, report: Report) -> str:
+def _plausible(header: Header, rows: Table, range_w: float, style: str) -> bool:
+    """Whether most values are such as a plug load has, under a style of numbers."""
+    units = header.units
+    columns = {
+        name: Column(values * units[name], units[name] * last_step(values, decimals))
+        for name, cells in rows.cells.items()
+        for values, decimals in [numbers(cells, style)]
+    }
+    limits = LIMITS | dict.fromkeys(("power", "apparent"), POWER_RANGES * range_w)
+    strange = [np.abs(columns[name].values) > limits[name] for name in limits.keys() & columns]
+    known = np.isfinite(columns["power"].values)
+    return not any(
+        (mask & known).sum() > known.sum() / 2 for mask in (*strange, contradict(columns, MARGIN_W))
+    )
+
+
+def _model(header: Header, rows: Table, gain: float, report: Report) -> str:
     products = sorted({m[1].strip() for text in rows.details if (m := PRODUCT.search(text))})
-    if not products:
+    if not products and (header.offset or header.found(SERIAL)):
         return f"{MODEL} (the file does not name it)"
+    if not products and gain < 0:
+        report.refuse(
+            "nothing in the file says that it is HOBOware's: no serial number, no offset from GMT",
+            "read it with --driver table, or set gain_error to the logger's share of the reading",
+        )
     if gain < 0 and not all("UX120-018" in product for product in products):
         report.refuse(
             f"the file is of another logger, whose accuracy is not known: {some(products)}",
             "set gain_error to its share of the reading, such as gain_error = 0.01",
         )
-    return some(products)
+    return some(products) or "?"
 
 
 def _serial(header: Header, report: Report) -> str:
-    if len(header.serials) > 1:
+    serials, labels = header.found(SERIAL), header.found(LABEL)
+    if len(serials) > 1:
         report.refuse(
-            f"the columns are of several loggers: {some(list(header.serials))}",
-            "export each logger by itself",
+            f"the columns are of several loggers: {some(serials)}", "export each logger by itself"
         )
-    if header.labels:
-        report.tell(f"Label: {some(list(header.labels))}.")
-    return header.serials[0] if header.serials else "?"
+    if labels:
+        report.tell(f"Label: {some(labels)}.")
+    return serials[0] if serials else "?"
 
 
 def _gain(gain: float, current_a: Floats | None, report: Report) -> float:
@@ -146,14 +159,6 @@ def _gain(gain: float, current_a: Floats | None, report: Report) -> float:
         report.tell(f"Some currents exceed {HIGH_A:g} A, where the accuracy is 1 %.")
         return GAIN_ERROR_HIGH
     return GAIN_ERROR
-
-
-def _check(columns: Mapping[str, Column], range_w: float, flags: Flags) -> None:
-    for name in ("power", "voltage", "current"):
-        if name in columns:
-            flags.mark(columns[name].values < 0, "negative")
-    flags.mark(columns["power"].values > range_w, "over-range")
-    flags.mark(contradict(columns), "inconsistent")
 
 
 def _energy(

@@ -11,6 +11,7 @@ first (the code) and day first (its README). The time zone is not in the file.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -19,15 +20,8 @@ import numpy as np
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
 from fsgreen.meters.core.settings import Settings
-from fsgreen.meters.files.checks import (
-    Flags,
-    disagree,
-    imported,
-    interval_s,
-    mark_steps,
-    refuse_disorder,
-    timed_rows,
-)
+from fsgreen.meters.files import rows as files
+from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.dates import (
     DAY_S,
     EPOCH,
@@ -37,7 +31,8 @@ from fsgreen.meters.files.dates import (
     offset_s,
     on_utc,
 )
-from fsgreen.meters.files.numbers import POINT, UNREAD, numbers, unusual
+from fsgreen.meters.files.numbers import POINT, numbers
+from fsgreen.meters.files.rows import mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode, some, split_lines
 from fsgreen.trace import MeterInfo
 
@@ -49,7 +44,10 @@ READING = re.compile(
 PART = re.compile(r",(?:Ch\d+|Analyzer\d+,Time,[^,]*),Watts,([^,]*)")
 BEGUN = re.compile(r"Time,([^,]*),Watts,")
 MARK_DATE = re.compile(r"(?<!\d)(20\d\d)-(\d\d)-(\d\d)(?!\d)")
-NO_VALUE = -1.0
+NO_VALUE = re.compile(r"-[12](?:\.0*)?|-?nan|-?inf", re.IGNORECASE)
+"""-1: not asked for, or none yet; -2: the analyzer gave none."""
+
+QUANTITIES = ("power", "voltage", "current", "factor")
 GAIN_ERROR = 0.01
 """SPEC accepts no reading of more uncertainty (compliance/check.py: "above 1.00% limit")."""
 
@@ -58,27 +56,11 @@ SUM_AGREEMENT = 0.01
 
 
 @dataclass
-class Rows:
-    """The readings of a log as text."""
+class Log(files.Rows):
+    """The readings of a log, the power of each channel or analyzer of theirs, and their marks."""
 
-    stamps: list[str] = field(default_factory=list)
-    cells: dict[str, list[str]] = field(
-        default_factory=lambda: {"power": [], "voltage": [], "current": [], "factor": []}
-    )
     parts: list[list[str]] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-
-    def add(self, number: int, stamp: str, values: tuple[str, ...], mark: str, tail: str) -> None:
-        """Add a line; one without values is damaged."""
-        self.stamps.append(stamp)
-        for cells, value in zip(self.cells.values(), values or ("",) * 4, strict=True):
-            cells.append(value)
-        self.parts.append(PART.findall(tail))
-        self.marks.append(mark)
-        self.faults.append("" if values else "bad-count")
-        self.names.append(f"line {number} ({stamp})")
 
 
 def read(data: bytes, settings: Settings) -> Imported:
@@ -101,27 +83,19 @@ def read(data: bytes, settings: Settings) -> Imported:
     about_s = _about_s(rows.marks)
     times_s = decide_times(Stamps.of(rows.stamps), order, report, about_s=about_s)
     shift_s = offset_s(set(), offset, report)
-    texts = list(zip(rows.faults, rows.marks, *rows.cells.values(), strict=True))
-    kept = timed_rows(times_s, texts, rows.names, report)
-    time_s = times_s[kept]
-    refuse_disorder(time_s, lambda n: rows.names[kept[n]], report)
-    usual_s = float(f"{interval_s(time_s, report):.2g}")
+    found = timed(rows, times_s, report, skipped=_unanswered(rows, times_s, report))
+    usual_s = float(f"{found.usual_s:.2g}")
 
     flags = Flags()
-    flags.mark(np.array([rows.faults[place] == "cut" for place in kept]), "cut")
-    flags.mark(np.array([rows.faults[place] == "bad-count" for place in kept]), "bad-count")
-    read_columns = {
-        name: _values(name, [cells[place] for place in kept], flags, report)
-        for name, cells in rows.cells.items()
-    }
-    columns = {name: values for name, (values, _) in read_columns.items()}
-    _check(columns, [rows.parts[place] for place in kept], range_w, flags)
-    mark_steps(time_s, usual_s, flags)
+    columns = files.columns(rows, found.kept, flags, report)
+    mark_unsound(columns, range_w or float("inf"), MARGIN_W, flags)
+    _check_sum(columns["power"].values, [rows.parts[place] for place in found.kept], flags)
+    mark_steps(found.time_s, usual_s, flags)
     readings = Readings(
-        time_s=on_utc(time_s, shift_s, report),
-        power_w=columns["power"],
-        voltage_v=columns["voltage"],
-        current_a=columns["current"],
+        time_s=on_utc(found.time_s, shift_s, report),
+        power_w=columns["power"].values,
+        voltage_v=columns["voltage"].values,
+        current_a=columns["current"].values,
     )
     info = MeterInfo(
         driver="ptdaemon",
@@ -131,7 +105,7 @@ def read(data: bytes, settings: Settings) -> Imported:
         covers=covers,
         rate_hz=1 / usual_s,
         range_w=range_w or float("inf"),
-        resolution_w=read_columns["power"][1],
+        resolution_w=columns["power"].step,
         gain_error=gain,
         constant_error_w=constant_w,
         source="settings; 1 % is the uncertainty up to which SPEC accepts a reading",
@@ -139,10 +113,10 @@ def read(data: bytes, settings: Settings) -> Imported:
     return imported(info, readings, flags, report)
 
 
-def _rows(text: str, mark: str, report: Report) -> Rows:
-    rows = Rows()
-    messages = unmarked = 0
+def _rows(text: str, mark: str, report: Report) -> Log:
     lines, cut = split_lines(text)
+    rows = Log(cells={name: [] for name in QUANTITIES}, ends_cut=cut)
+    messages = unmarked = 0
     for number, line in enumerate(lines, 1):
         last = cut and number == len(lines)
         whole = READING.fullmatch(line.rstrip())
@@ -151,11 +125,12 @@ def _rows(text: str, mark: str, report: Report) -> Rows:
             messages += bool(line.strip())
         elif mark and whole and whole[6] != mark:
             unmarked += 1
-        elif whole and not last:
-            rows.add(number, whole[1], whole.groups()[1:5], whole[6], whole[7] or "")
         else:
-            rows.add(number, begun[1], (), "", "")
-            rows.faults[-1] = "cut" if last else "bad-count"
+            values = [_known(text) for text in whole.groups()[1:5]] if whole else []
+            fault = "cut" if last else "" if whole else "bad-count"
+            rows.add(number, begun[1], dict(zip(QUANTITIES, values, strict=False)), fault)
+            rows.parts.append(PART.findall(whole[7] or "") if whole and not last else [])
+            rows.marks.append(whole[6] if whole else "")
     if not any(not fault for fault in rows.faults):
         what = f"no reading has the mark {mark}" if unmarked else "this is no log of PTDaemon"
         report.refuse(
@@ -184,41 +159,40 @@ def _about_s(marks: list[str]) -> Floats | None:
     return about_s if np.isfinite(about_s).any() else None
 
 
-def _values(name: str, cells: list[str], flags: Flags, report: Report) -> tuple[Floats, float]:
-    """Return a column, NaN where the log gives no value or no sound one, and its last step."""
-    values, decimals = numbers(cells, POINT)
-    unknown = np.array([cell.strip().lower() in ("nan", "-nan", "inf", "-inf") for cell in cells])
-    blank = np.array([not cell for cell in cells])
-    bad = (decimals == UNREAD) & ~unknown & ~blank | unusual(decimals, name, report)
-    absent = unknown | (values == NO_VALUE)
-    values[bad | absent] = NAN
-    flags.mark(bad, "bad-number")
-    if name == "power":
-        flags.mark(absent, "missing")
-    seen = decimals[decimals != UNREAD]
-    return values, 10.0 ** -int(np.bincount(seen).argmax()) if len(seen) else NAN
+def _known(text: str) -> str:
+    return "" if NO_VALUE.fullmatch(text.strip()) else text
 
 
-def _check(
-    columns: dict[str, Floats], parts: list[list[str]], range_w: float, flags: Flags
-) -> None:
-    power_w = columns["power"]
-    apparent_va = columns["voltage"] * columns["current"]
-    flags.mark(power_w < 0, "negative")
-    if range_w:
-        flags.mark(power_w > range_w, "over-range")
-    product_w = apparent_va * columns["factor"]
-    flags.mark(disagree(power_w, product_w, apparent_va, MARGIN_W), "inconsistent")
-    whole_w = np.array([_sum_w(cells) for cells in parts])
-    flags.mark(np.abs(power_w - whole_w) > SUM_AGREEMENT * np.abs(whole_w), "inconsistent")
+def _unanswered(rows: Log, time_s: Floats, report: Report) -> set[int]:
+    """Return the lines that have no power and whose time is not after that of the line before.
+
+    The daemon writes one where the analyzer did not answer. The gap marks the reading after it.
+    """
+    latest_s, found = -np.inf, set()
+    for place, now_s in enumerate(time_s):
+        if now_s <= latest_s and not rows.cells["power"][place] and not rows.faults[place]:
+            found.add(place)
+        elif np.isfinite(now_s):
+            latest_s = now_s
+    if found:
+        report.tell(f"{len(found)} lines without an answer and without a time were left out.")
+    return found
 
 
-def _sum_w(cells: list[str]) -> float:
-    """The power of channels or analyzers together, those that are off left out; NaN for none."""
-    if not cells:
-        return NAN
-    values, _ = numbers(cells, POINT)
-    return float(np.abs(values[values != NO_VALUE]).sum())
+def _check_sum(power_w: Floats, parts: Sequence[Sequence[str]], flags: Flags) -> None:
+    """Mark a power that is not the sum of its channels or analyzers, or lacks one of them.
+
+    One that never has a value is off; one that lacks it now and then was left out of the sum.
+    """
+    count = max(map(len, parts))
+    parts_w = np.full((len(parts), count), NAN)
+    for place, cells in enumerate(parts):
+        parts_w[place, : len(cells)], _ = numbers([_known(cell) for cell in cells], POINT)
+    known = np.isfinite(parts_w)
+    sum_w = np.where(known.any(axis=1), np.nansum(np.abs(parts_w), axis=1), NAN)
+    flags.mark(np.abs(power_w - sum_w) > SUM_AGREEMENT * np.abs(sum_w), "inconsistent")
+    lacking = (known.any(axis=0) & ~known).any(axis=1)
+    flags.mark(lacking & np.isfinite(power_w), "missing")
 
 
 IMPORTER = Importer(

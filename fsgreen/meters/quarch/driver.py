@@ -26,6 +26,7 @@ from fsgreen.meters.files.checks import (
     few,
     imported,
     interval_s,
+    mark_frozen,
     mark_steps,
     refuse_disorder,
 )
@@ -92,8 +93,9 @@ def read(data: bytes, settings: Settings) -> Imported:
 
     flags = Flags()
     for fault in ("cut", "bad-count", "bad-number"):
-        places = [place for place, name in table.faults.items() if name == fault]
-        flags.mark(_in(places, len(ticks)), fault)
+        faulty = [place for place, name in table.faults.items() if name == fault]
+        flags.mark(_in(faulty, len(ticks)), fault)
+    flags.mark(table.ends_cut & (np.arange(len(ticks)) == len(ticks) - 1), "cut")
     power_w, step_w = _power(header, rails, total, column, flags)
     blank = np.isnan(table.values).any(axis=1)
     flags.mark(blank & ~_in(table.faults, len(ticks)), "missing")
@@ -101,6 +103,8 @@ def read(data: bytes, settings: Settings) -> Imported:
     if range_w:
         flags.mark(power_w > range_w, "over-range")
     mark_steps(time_s, usual_s, flags)
+    same = (table.values[1:, 1:] == table.values[:-1, 1:]).all(axis=1)
+    mark_frozen(np.append(False, same), power_w, step_w, len(places) - 1, flags)
     if table.overruns:
         report.tell("The stream overran: samples are missing where it did, and after its end.")
         flags.mark(_in([min(n, len(ticks) - 1) for n in table.overruns], len(ticks)), "lost")
@@ -209,6 +213,7 @@ def _kept(table: Table, report: Report) -> Table:
         [int(moved[n]) if n < count else count for n in table.overruns],
         table.messages,
         table.untimed,
+        table.ends_cut,
     )
 
 

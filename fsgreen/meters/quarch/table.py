@@ -33,6 +33,8 @@ class Table:
     """Places of the readings that an overrun came before."""
     messages: list[str] = field(default_factory=list)
     untimed: int = 0
+    ends_cut: bool = False
+    """The last line was cut inside its time, and is left out."""
 
 
 def read_table(body: bytes, separator: str, width: int, wanted: Sequence[int]) -> Table:
@@ -117,6 +119,9 @@ def _lines(
         if "overrun" in text.lower():
             table.overruns.append(first + len(rows))
         cells = [cell.strip() for cell in text.split(separator)]
+        if last and len(cells) == 1 and NUMBER.fullmatch(text):
+            table.ends_cut = True
+            continue
         if not NUMBER.fullmatch(cells[0]):
             table.untimed += len(cells) == width
             if len(cells) != width:

@@ -1,10 +1,16 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from importing import damaged, fuzzed, reader, silent_energy_error, silent_errors
 
+from fsgreen import trace
 from fsgreen.errors import FsgreenError
+from fsgreen.meters import power_table
 from fsgreen.meters.energibridge.driver import IMPORTER
+from fsgreen.runs import import_runs
+from fsgreen.runs.meanings import meanings_of
 
 read = reader(IMPORTER, gain_error=0.05)
 
@@ -58,6 +64,8 @@ def intel(**more):
 
 
 POWER_W = [units * UNIT_J / STEP_MS * 1000 for units in steps()[1:-1]]
+POWER_W = [POWER_W[0], *POWER_W]  # the first answer of a counter has the next one's
+COUNTED_J = sum(steps()[1:-1]) * UNIT_J
 
 
 def refused(data, **options):
@@ -71,9 +79,9 @@ def refused(data, **options):
 def test_power_is_the_counter_over_time(separator):
     imported = read(csv(intel(), separator))
     assert imported.readings.power_w.tolist() == pytest.approx(POWER_W)
-    assert imported.readings[0].time_s == pytest.approx((START_MS + 1 + STEP_MS) / 1000)
+    assert imported.readings[0].time_s == pytest.approx((START_MS + 1) / 1000)
     used_j = (imported.readings[-1].energy_wh - imported.readings[0].energy_wh) * 3600
-    assert used_j == pytest.approx(sum(steps()[2:-1]) * UNIT_J)
+    assert used_j == pytest.approx(COUNTED_J)
     assert not imported.readings.flags
     assert imported.info.boundary == "cpu"
     assert imported.info.rate_hz == pytest.approx(1000 / STEP_MS)
@@ -93,15 +101,15 @@ def test_counter_that_wraps_goes_on():
     assert imported.readings.power_w.tolist() == pytest.approx(POWER_W)
     assert list(imported.readings.flags.values()) == ["wrapped"]
     used_j = (imported.readings[-1].energy_wh - imported.readings[0].energy_wh) * 3600
-    assert used_j == pytest.approx(sum(steps()[2:-1]) * UNIT_J)
+    assert used_j == pytest.approx(COUNTED_J)
 
 
 def test_counter_that_goes_back_gives_no_power():
     values = counter()
     values[6:] = [value - 50_000 for value in values[6:]]
     imported = read(csv(intel(**{"PACKAGE_ENERGY (J)": values})))
-    assert imported.readings.flags == {4: "reset"}
-    assert imported.readings[4].power_w != imported.readings[4].power_w
+    assert imported.readings.flags == {5: "reset"}
+    assert math.isnan(imported.readings[5].power_w)
 
 
 @pytest.mark.parametrize(
@@ -169,8 +177,8 @@ def test_damaged_counter_is_flagged(new, flag):
     cells[4] = new
     lines[6] = ",".join(cells)
     imported = read("".join(lines).encode())
-    assert flag in imported.readings[3].quality
-    assert "missing" in imported.readings[4].quality
+    assert flag in imported.readings[4].quality
+    assert "missing" in imported.readings[5].quality
 
 
 def test_power_beyond_the_range_is_flagged():
@@ -219,3 +227,21 @@ def test_damage_is_refused_or_flagged_never_another_number(data):
     rows = csv({"PACKAGE_ENERGY (J)": counter(), "CPU_USAGE_0": [3.5] * 12})
     hurt = data.draw(damaged(rows, whole_cells=True))
     assert silent_energy_error(read, hurt, read(rows)) <= 1e-9
+
+
+def test_a_trace_and_the_run_that_it_is_have_one_energy(tmp_path):
+    """The first interval was in the run's energy and not in the trace's: 18.64 J and 16.99 J."""
+    file = tmp_path / "trace.csv"
+    file.write_bytes(csv(intel()))
+    (run,) = import_runs([file], meanings_of([])).trials.to_dict("records")
+    readings = read(csv(intel())).readings
+    counted_j = 3600 * (readings[-1].energy_wh - readings[0].energy_wh)
+    table = power_table({"cpu": readings})
+    assert counted_j == pytest.approx(run["energy_j"])
+    assert trace.counter_energy_j(table, *table["time_s"].iloc[[0, -1]]) == pytest.approx(counted_j)
+
+
+def test_a_last_line_that_was_cut_inside_its_time_marks_the_one_before():
+    text = csv(intel())
+    last = text[:-1].rindex(b"\n") + 1
+    assert read(text[: last + 10]).readings.flags == {9: "cut"}

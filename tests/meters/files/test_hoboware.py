@@ -250,6 +250,13 @@ def test_comma_as_separator_and_decimal_mark_at_once_is_refused():
     assert "cells of the header" in message
 
 
+def test_a_table_of_another_program_does_not_become_an_onset_logger_by_its_header():
+    """It would take on the accuracy of one, 0.5 %."""
+    data = with_header("Date Time,Watts (W)", "1.5", "2.5", "3.5")
+    assert "nothing in the file says that it is HOBOware's" in refused(data)
+    assert read(data, gain_error=0.05).info.model == "?"
+
+
 def test_offset_may_come_from_a_setting():
     data = write(Style(header="bare"))
     assert values(read(data, gmt_offset="-07:00")) == expected(recording())
@@ -392,3 +399,53 @@ def test_damage_is_refused_or_flagged_never_another_number(separator, data):
     sound = read(write(style, rows))
     hurt = data.draw(damaged(write(style, rows)))
     assert not silent_errors(read, hurt, sound)
+
+
+def test_a_last_line_that_was_cut_inside_its_stamp_marks_the_one_before():
+    """The end of the line is known to lack, so the file is known to be cut."""
+    text = write(Style())
+    end = text.rindex(b"01/14/10") + 4
+    flags = read(text[:end]).readings.flags
+    assert list(flags.values()) == ["cut"]
+
+
+@pytest.mark.parametrize("first", [30, 60])
+def test_readings_that_froze_for_less_than_ten_rows_are_marked(first):
+    """A logger that hangs repeats whole rows; 66 J were read as 58 J, and nothing said so."""
+    lines = write(Style(events=False)).splitlines(keepends=True)
+    rows = write(Style(events=False), recording(120)).splitlines(keepends=True)
+    frozen = rows[first].split(b",", 2)[2]
+    rows[first + 1 : first + 7] = [
+        b",".join([*row.split(b",", 2)[:2], frozen]) for row in rows[first + 1 : first + 7]
+    ]
+    flags = read(b"".join(rows)).readings.flags
+    assert {place for place, flag in flags.items() if "frozen" in flag} == set(
+        range(first - 1, first + 5)
+    )
+    assert not read(b"".join(lines)).readings.flags
+
+
+@pytest.mark.parametrize("lost", [3, 17, 53])
+def test_no_number_of_lost_decimal_points_is_too_many_to_be_marked(lost):
+    """53 of 1,780 were too many for a check that was switched off by more than a hundredth."""
+    rows = write(Style(events=False, separator=";"), recording(1780)).splitlines(keepends=True)
+    hurt = range(20, 20 + 31 * lost, 31)
+    for place in hurt:
+        cells = rows[place].split(b";")
+        cells[4] = cells[4].replace(b".", b"")
+        rows[place] = b";".join(cells)
+    flags = read(b"".join(rows)).readings.flags
+    assert sorted(flags) == [place - 2 for place in hurt]
+    assert set(flags.values()) <= {"bad-number", "inconsistent"}
+
+
+def test_a_decimal_point_lost_after_a_spreadsheet_saved_the_file_is_marked():
+    """It drops zeros at the end, so that decimals vary; the number is ten times its neighbours."""
+    powers = [f"{80 + nth % 13 + nth / 10 % 1:.1f}".removesuffix(".0") for nth in range(100)]
+    head = '"Date Time, GMT+00:00","Active Power, W"'
+    stamped = [f"01/13/10 12:{n // 60:02d}:{n % 60:02d},{{}}" for n in range(100)]
+    sound = "\n".join([head, *(row.format(p) for row, p in zip(stamped, powers, strict=True)), ""])
+    assert not read(sound.encode()).readings.flags
+    powers[37] = powers[37].replace(".", "")
+    hurt = "\n".join([head, *(row.format(p) for row, p in zip(stamped, powers, strict=True)), ""])
+    assert read(hurt.encode()).readings.flags == {37: "bad-number"}

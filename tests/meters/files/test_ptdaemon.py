@@ -53,7 +53,7 @@ def test_log_is_read_whichever_way_its_dates_are(dates):
         assert reading.voltage_v == pytest.approx(volts, abs=1e-6)
         assert reading.current_a == pytest.approx(amps, abs=1e-6)
         assert reading.quality == "ok"
-    assert (imported.info.rate_hz, imported.info.resolution_w) == (1.0, 1e-6)
+    assert (imported.info.rate_hz, imported.info.resolution_w) == (1.0, 0.01)
 
 
 def test_without_an_offset_times_count_from_the_first_row():
@@ -169,3 +169,31 @@ def test_damage_is_refused_or_flagged_never_another_number(data):
     rows = log(recording(12))
     read = reader(IMPORTER, gmt_offset="+00:00")
     assert not silent_errors(read, data.draw(damaged(rows)), read(rows))
+
+
+def test_an_analyzer_that_did_not_answer_leaves_a_file_readable():
+    """Its lines hold -2 and the time of the last answer; hours of sound readings were refused."""
+    lines = log().splitlines(keepends=True)
+    empty = line(START, -2, -2, -2, -2).encode()
+    found = read(b"".join([*lines[:4], empty, empty, *lines[6:]]))
+    assert len(found.readings) == 8
+    assert found.readings.flags == {4: "lost"}
+    assert any("without an answer" in sentence for sentence in found.decisions)
+    timed = read(b"".join([*lines[:4], lines[4].replace(b"22.97", b"-2.00"), *lines[5:]]))
+    assert "missing" in timed.readings.flags[4]
+
+
+def test_a_channel_that_lacks_now_and_then_is_not_left_out_of_the_sum_unseen():
+    whole = [(when, 182.03, -1, -1, -1) for when, *_ in recording()]
+    off = CHANNELS.replace("90.970000", "-1.000000")
+    texts = [line(*row, tail=CHANNELS) for row in whole]
+    texts[3] = line(whole[3][0], 91.06, -1, -1, -1, tail=off)
+    assert read("".join(texts).encode()).readings.flags == {3: "missing"}
+    always = [line(when, 91.06, -1, -1, -1, tail=off) for when, *_ in whole]
+    assert "missing" not in read("".join(always).encode()).readings.flags.values()
+
+
+def test_a_last_line_that_was_cut_inside_its_stamp_marks_the_one_before():
+    text = log()
+    end = text.rindex(b"Time,") + 20
+    assert read(text[:end]).readings.flags == {8: "cut"}

@@ -169,6 +169,13 @@ def test_warnings_and_statistics_at_the_end_are_left_out_and_told():
     assert powers(imported) == pytest.approx(TOTAL_W)
 
 
+def test_a_last_line_that_was_cut_inside_its_time_marks_the_one_before():
+    """Its time was read as an earlier one, and the whole file refused: times go back."""
+    imported = read(csv() + b"12")
+    assert imported.readings.flags == {11: "cut"}
+    assert powers(imported) == pytest.approx(TOTAL_W)
+
+
 @pytest.mark.parametrize("block_b", [1, 64, 1 << 21])
 def test_blocks_make_no_difference(monkeypatch, block_b):
     monkeypatch.setattr(quarch_table, "BLOCK_B", block_b)

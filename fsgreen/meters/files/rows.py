@@ -1,0 +1,173 @@
+"""Rows of a file as text, and the columns of numbers that readers make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fsgreen.meters.core.readings import NAN, Floats
+from fsgreen.meters.files.checks import (
+    Flags,
+    disagree,
+    interval_s,
+    mark_frozen,
+    refuse_disorder,
+    timed_rows,
+)
+from fsgreen.meters.files.numbers import POINT, UNREAD, last_step, numbers, unusual
+from fsgreen.meters.files.text import Report
+
+LEAST_VA = 10.0
+"""Plug meters sense no current below some watts (a Watts Up below 5): so little says nothing."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass
+class Rows:
+    """The rows of a file that hold readings.
+
+    `cells` are by quantity (power, voltage, current, energy, apparent, factor), "" where a row has
+    none; a fault is "" or the flag of a row that cannot be read. `ends_cut`: the last line of the
+    file has no end.
+    """
+
+    stamps: list[str] = field(default_factory=list)
+    cells: dict[str, list[str]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    ends_cut: bool = False
+
+    def add(self, line: int, stamp: str, cells: Mapping[str, str], fault: str) -> None:
+        """Add a row; the cells of a faulty one count as blank."""
+        self.stamps.append(stamp)
+        self.faults.append(fault)
+        self.names.append(f"line {line} ({stamp})" if stamp else f"line {line}")
+        for name, texts in self.cells.items():
+            texts.append("" if fault else cells.get(name, ""))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Which rows were kept, their times, and the usual step."""
+
+    kept: Sequence[int]
+    time_s: Floats
+    usual_s: float
+
+
+def timed(rows: Rows, time_s: Floats, report: Report, *, skipped: Collection[int] = ()) -> Timed:
+    """Return the rows that have a time of their own, without those that are skipped.
+
+    Raises FsgreenError where times go back.
+    """
+    texts = list(zip(rows.faults, *rows.cells.values(), strict=True))
+    if rows.faults[-1:] == ["cut"] and not time_s[-1] > np.max(time_s[:-1], initial=-np.inf):
+        skipped = {*skipped, len(time_s) - 1}  # cut inside its stamp
+    kept = timed_rows(time_s, texts, rows.names, report, skipped)
+    time_s = time_s[kept]
+    refuse_disorder(time_s, lambda n: rows.names[kept[n]], report)
+    return Timed(kept, time_s, interval_s(time_s, report))
+
+
+@dataclass(frozen=True)
+class Column:
+    """The numbers of one quantity, and the step of the last digit that changes."""
+
+    values: Floats
+    step: float
+
+
+def columns(
+    rows: Rows,
+    kept: Sequence[int],
+    flags: Flags,
+    report: Report,
+    *,
+    style: str = POINT,
+    units: Mapping[str, float] | None = None,
+    unknown: frozenset[str] = frozenset(),
+) -> dict[str, Column]:
+    """Return the numbers of the kept rows, and mark what cannot be read, which becomes NaN.
+
+    `units` are what a number of a quantity is in V, A, W, Wh and VA; `unknown` texts say that there
+    is no value.
+    """
+    whole = mark_faults(rows, kept, flags)
+    found = {}
+    for name, cells in rows.cells.items():
+        texts = [cells[place] for place in kept]
+        blank = np.array([not text or text.lower() in unknown for text in texts], dtype=bool)
+        values, decimals = numbers(texts, style)
+        bad = (decimals == UNREAD) & ~blank | unusual(values, decimals, name, report)
+        values[bad] = NAN
+        unit = (units or {}).get(name, 1.0)
+        step = unit * last_step(values, decimals)
+        found[name] = Column(values if unit == 1 else values * unit, step)
+        flags.mark(bad, "bad-number")
+        flags.mark(blank & whole & (name == "power"), "missing")
+    mark_repeats(rows, kept, flags, found["power"])
+    return found
+
+
+def mark_faults(rows: Rows, kept: Sequence[int], flags: Flags) -> Mask:
+    """Mark rows that cannot be read, and the last before a cut; return which are whole."""
+    faults = np.array([rows.faults[place] for place in kept])
+    for fault in sorted(set(rows.faults) - {""}):
+        flags.mark(faults == fault, fault)
+    if rows.ends_cut:
+        flags.mark(np.arange(len(kept)) == len(kept) - 1, "cut")
+    return np.asarray(faults == "")
+
+
+def mark_repeats(
+    rows: Rows, kept: Sequence[int], flags: Flags, power: Column | None = None
+) -> None:
+    """Mark rows that repeat the one before in all cells for too long; `power` as it was read."""
+    texts = list(zip(*rows.cells.values(), strict=True))
+    same = [texts[one] == texts[other] and not rows.faults[other] for one, other in pairwise(kept)]
+    repeats = np.array([False, *same], dtype=bool)
+    if power is None:
+        mark_frozen(repeats, np.zeros(len(repeats)), 0.0, len(rows.cells), flags)
+    else:
+        mark_frozen(repeats, power.values, power.step, len(rows.cells), flags)
+
+
+def contradict(columns: Mapping[str, Column], margin_w: float) -> Mask:
+    """Where power, volts, amperes, apparent power and power factor contradict each other.
+
+    They may differ by a tenth of the apparent power and a margin; below `LEAST_VA` by anything.
+    """
+    power_w = columns["power"].values
+    wrong = np.zeros(len(power_w), dtype=bool)
+    margin = np.full(len(power_w), margin_w)
+    product_va = None
+    if "voltage" in columns and "current" in columns:
+        volts, current = columns["voltage"].values, columns["current"]
+        product_va = volts * current.values
+        margin = margin + np.nan_to_num(volts) * current.step / 2
+    apparent_va = columns["apparent"].values if "apparent" in columns else product_va
+    if apparent_va is None:
+        return wrong
+    wrong |= disagree(np.fmax(power_w, apparent_va), apparent_va, apparent_va, margin)
+    if product_va is not None:
+        wrong |= disagree(apparent_va, product_va, product_va, margin)
+    if "factor" in columns:
+        wrong |= disagree(power_w, apparent_va * columns["factor"].values, apparent_va, margin)
+    sizes_va = [power_w, apparent_va, *([] if product_va is None else [product_va])]
+    return wrong & (np.nanmax(np.nan_to_num(np.abs(sizes_va)), axis=0) >= LEAST_VA)
+
+
+def mark_unsound(
+    columns: Mapping[str, Column], range_w: float, margin_w: float, flags: Flags
+) -> None:
+    """Mark values that are negative, beyond the range, or contradict each other."""
+    for name in ("power", "voltage", "current"):
+        if name in columns:
+            flags.mark(columns[name].values < 0, "negative")
+    flags.mark(columns["power"].values > range_w, "over-range")
+    flags.mark(contradict(columns, margin_w), "inconsistent")
