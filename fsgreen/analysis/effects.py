@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -73,6 +74,12 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
                 next_step=f"choose the trials of one {name}",
             )
     return _totals(chosen, metrics.get(metric))
+
+
+def total(sample: pd.DataFrame) -> stats.Estimate:
+    """Return the value of a sample, total over total; with an interval from enough trials on."""
+    value = stats.ratio_of_totals(sample["above"], sample["below"])
+    return value if value.n >= stats.MIN_BLOCKS else replace(value, low=math.nan, high=math.nan)
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,6 +110,13 @@ RC: Any = {
 }
 
 
+UNDATED: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+"""What is left out of each kind of file, so that a figure has the same bytes each time."""
+
+
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Draw a figure in the common style, whatever style is set outside."""
 
@@ -129,15 +136,14 @@ def new(height_in: float, width_in: float = WIDTH_IN) -> Figure:
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as SVG (letters as paths) and PNG, without dates; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    undated: dict[str, dict[str, None]] = {
-        "svg": {"Date": None, "Creator": None},
-        "png": {"Software": None},
-    }
     with matplotlib.rc_context(RC):
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
-        for kind, metadata in undated.items():
+        if (engine := figure.get_layout_engine()) is not None:
+            engine.execute(figure)
+    files = []
+    # Without a layout engine matplotlib draws once a file, and not a second time for the layout.
+    with matplotlib.rc_context({**RC, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
+        for kind, metadata in UNDATED.items():
             file = folder / f"{name}.{kind}"
             figure.savefig(file, metadata=metadata)
             files.append(file)
@@ -148,7 +154,7 @@ def png(figure: Figure) -> bytes:
     """Return a figure as a PNG, for `IPython.display.Image` where no file is to be written."""
     written = io.BytesIO()
     with matplotlib.rc_context(RC):
-        figure.savefig(written, format="png", metadata={"Software": None})
+        figure.savefig(written, format="png", metadata=UNDATED["png"])
     return written.getvalue()
 
 

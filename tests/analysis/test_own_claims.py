@@ -149,3 +149,31 @@ def test_the_example_of_the_documentation_is_judged(declared):
     table = judged(declared(example))
     assert table.loc["xfs_leads", "verdict"] == "reproduced"
     assert "webserver ext4/noatime" in table.loc["noatime_helps", "needs"]
+
+
+OVER = """
+everywhere:
+  statement: XFS does more than ext3, whatever the server.
+  order:
+  - over: {workload: [webserver, varmail, oltp]}
+    of: [fast, ext3]
+    metric: throughput
+    what: "{of} over ext3"
+    published: xfs first
+"""
+
+
+def test_a_claim_over_levels_is_as_good_as_its_worst_and_names_what_did_not_run(declared):
+    """Three servers were claimed, one was never measured."""
+    (paths.root() / "studies" / "own" / "cells.yaml").write_text("fast: {file_system: xfs}\n")
+    claims = declared(OVER)
+    table = judged(claims)
+    assert table.loc["everywhere", ["verdict", "scope"]].tolist() == ["reproduced", "part"]
+    assert table.loc["everywhere", "published"] == "xfs first"
+    assert "oltp xfs" in table.loc["everywhere", "needs"]
+
+
+def test_a_precondition_that_is_no_need_is_refused(declared):
+    """A part that waits for it would never say what it takes."""
+    with pytest.raises(FsgreenError, match=r"line 5: .*ten-blocks"):
+        declared(OVER + "    requires: ten-blocks\n")

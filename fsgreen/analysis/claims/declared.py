@@ -9,105 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, Field
+from typing import Any
 
 from fsgreen import claims, paths, schema
-from fsgreen.analysis import configuration
+from fsgreen.analysis.claims.kinds import Entry, Levels, Selector, levels_of
 from fsgreen.design import factors, metrics
-from fsgreen.design.factors import Level
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.schema import Declared, Document, Fault
+from fsgreen.schema import Document, Fault
 
 PAPERS = Path(__file__).parents[2] / "papers"
 
-ANYWHERE = ("real-disk", "loop", "vm", "simulation")
-"""Where the claims of a study of one's own are decided."""
-
 NEEDS: Mapping[str, str] = {"wall-meter": "a meter at the wall (modelled power decides nothing)"}
 """What every study may lack."""
-
-
-def _cells(value: Any) -> Any:
-    """Return levels of one cell or of several as mappings; `ext3/dtlg` is a file system's."""
-    several = value if isinstance(value, list) else [value]
-    return [dict(configuration.parse(one)) if isinstance(one, str) else one for one in several]
-
-
-Cells = Annotated[tuple[dict[str, Level], ...], BeforeValidator(_cells)]
-
-
-class Selector(Declared):
-    """Cells that a claim is about, and what is claimed of them.
-
-    `where` holds for all cells; there is a part for each combination of `for_each`. `number` is the
-    place of the published number in the claim, `metric` what it is of, if the number does not say:
-    a metric, or a column of `trials.csv`.
-    """
-
-    of: Cells
-    where: dict[str, Level] = Field(default_factory=dict)
-    for_each: dict[str, tuple[Level, ...]] = Field(default_factory=dict)
-    number: int | None = Field(default=None, ge=0)
-    metric: str | None = None
-
-
-class Ratio(Selector):
-    """Each cell of `of` over the one that has the levels of `against` is as the number says.
-
-    Without `against` it is the same file system with its defaults.
-    """
-
-    number: int = Field(ge=0)
-    against: Cells | None = Field(default=None, max_length=1)
-
-
-class Order(Selector):
-    """The cells of `of`, the highest first: each is above the next."""
-
-    of: Annotated[tuple[dict[str, Level], ...], BeforeValidator(_cells)] = Field(min_length=2)
-
-
-class Amount(Selector):
-    """The metric of each cell of `of` is the number itself, or between two bounds."""
-
-    metric: str
-    at_least: float | None = None
-    at_most: float | None = None
-
-
-class Equivalence(Selector):
-    """Each cell of `of` is within the study's bound of the one with the levels of `against`."""
-
-    metric: str
-    against: Cells = Field(max_length=1)
-
-
-class Entry(Declared):
-    """How one claim is put to the test."""
-
-    ratio: tuple[Ratio, ...] = ()
-    order: tuple[Order, ...] = ()
-    level: tuple[Amount, ...] = ()
-    equivalence: tuple[Equivalence, ...] = ()
-    where: dict[str, Level] = Field(default_factory=dict)
-    check: str | None = None
-    published: bool = False
-    on: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    built: bool = False
-    caution: str = ""
-    statement: str | None = None
-    numbers: tuple[dict[str, Any], ...] = ()
-    testable_on: tuple[str, ...] = ANYWHERE
-
-    @property
-    def selectors(self) -> Iterator[tuple[str, int, Selector]]:
-        """Yield each selector with its kind and its place among those."""
-        for kind in ("ratio", "order", "level", "equivalence"):
-            for nth, selector in enumerate(getattr(self, kind)):
-                yield kind, nth, selector
 
 
 @dataclass(frozen=True)
@@ -124,12 +37,15 @@ class Claims:
         By slug how it is tested.
     needs : mapping
         Texts for what a test would take, by name.
+    cells : mapping
+        Levels of the cells that have a name, by that.
     """
 
     study: str
     stated: Mapping[str, Mapping[str, Any]]
     entries: Mapping[str, Entry]
     needs: Mapping[str, str]
+    cells: Mapping[str, Levels]
 
     @classmethod
     def of(
@@ -149,15 +65,15 @@ class Claims:
         FsgreenError
             With everything that is wrong in the file, by line.
         """
-        document, needs = declared(study, "claims"), needs_of(study)
+        document, needs, cells = declared(study, "claims"), needs_of(study), cells_of(study)
         if document is None:
-            return cls(study, {}, {}, needs)
+            return cls(study, {}, {}, needs, cells)
         entries = document.as_(dict[str, Entry])
         published = claims.load_claims(study)
         faults = [
             fault
             for slug, entry in entries.items()
-            for fault in _wrong(slug, entry, published, needs, checks, recomputed)
+            for fault in _wrong(slug, entry, published, needs, cells, checks, recomputed)
         ]
         faults += [
             Fault((), f"the claim {slug} has no entry, and would vanish from the report")
@@ -166,7 +82,7 @@ class Claims:
         ]
         if faults:
             raise document.refusal(faults)
-        return cls(study, published or _own(study, entries), entries, needs)
+        return cls(study, published or _own(study, entries), entries, needs, cells)
 
 
 def _own(study: str, entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
@@ -191,8 +107,14 @@ def needs_of(study: str) -> dict[str, str]:
     return {**NEEDS, **own}
 
 
+def cells_of(study: str) -> dict[str, Levels]:
+    """Return the levels of the cells that a study gives a name, by that."""
+    document = declared(study, "cells")
+    return {} if document is None else document.as_(dict[str, Levels])
+
+
 def declared(study: str, name: str) -> Document | None:
-    """Return one of the files on the claims of a study, `claims` or `needs`, if it has it."""
+    """Return a file on the claims of a study, `claims`, `needs` or `cells`, if it has it."""
     places = (PAPERS / study, paths.root() / "studies" / study)
     files = [place / f"{name}.yaml" for place in places if (place / f"{name}.yaml").is_file()]
     if not files:
@@ -208,6 +130,7 @@ def _wrong(
     entry: Entry,
     published: Mapping[str, Mapping[str, Any]],
     needs: Collection[str],
+    cells: Mapping[str, Levels],
     checks: Collection[str],
     recomputed: Collection[str],
 ) -> Iterator[Fault]:
@@ -226,7 +149,7 @@ def _wrong(
             yield Fault((slug, "needs", nth), unknown("need", name, needs).what)
     numbers = published[slug]["numbers"] if published else entry.numbers
     for kind, nth, selector in entry.selectors:
-        for what in _wrong_selector(entry, selector, numbers):
+        for what in _wrong_selector(entry, selector, numbers, needs, cells):
             yield Fault((slug, kind, nth), what)
     tested = entry.check or entry.published or entry.needs or any(True for _ in entry.selectors)
     if not tested:
@@ -234,18 +157,25 @@ def _wrong(
 
 
 def _wrong_selector(
-    entry: Entry, selector: Selector, numbers: Collection[Mapping[str, Any]]
+    entry: Entry,
+    selector: Selector,
+    numbers: Collection[Mapping[str, Any]],
+    needs: Collection[str],
+    cells: Mapping[str, Levels],
 ) -> Iterator[str]:
     against = getattr(selector, "against", None) or ()
-    named = (entry.where, selector.where, *selector.of, *against)
-    levels = [(name, level) for cell in named for name, level in cell.items()]
-    levels += [(name, level) for name, of in selector.for_each.items() for level in of]
+    named = [levels_of(cell, cells)[2] for cell in (*selector.of, *against)]
+    levels = [pair for cell in (entry.where, selector.where, *named) for pair in cell.items()]
+    for several in (selector.for_each, getattr(selector, "over", {})):
+        levels += [(name, level) for name, of in several.items() for level in of]
     for name, level in levels:
         try:
             if wrong := factors.get(name).check(level):
                 yield wrong
         except FsgreenError as error:
             yield error.what
+    if selector.requires is not None and selector.requires not in needs:
+        yield unknown("need", selector.requires, needs).what
     number = selector.number
     if number is not None and number >= len(numbers):
         yield f"number {number} of {len(numbers)} published numbers, which begin at 0"

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen.analysis.claims.declared import Claims, Entry
+from fsgreen.analysis.claims.declared import Claims
+from fsgreen.analysis.claims.kinds import Entry, Levels
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import Part, by_construction, combine, missing, shown
@@ -87,7 +88,7 @@ def judge_claims(
         parts = [
             on_testbed(part, places, testbed, texts)
             for testbed, source in sources.items()
-            for part in parts_of(entry, claim["numbers"], source, checks)
+            for part in parts_of(entry, claim["numbers"], source, checks, claims.cells)
         ]
         if entry.published and not any(part.tested for part in parts):
             parts = [
@@ -99,10 +100,14 @@ def judge_claims(
 
 
 def parts_of(
-    entry: Entry, numbers: Numbers, source: Source, checks: Mapping[str, Check]
+    entry: Entry,
+    numbers: Numbers,
+    source: Source,
+    checks: Mapping[str, Check],
+    cells: Mapping[str, Levels] = {},
 ) -> list[Part]:
     """Return the parts of a claim that its entry declares, on one source."""
-    parts = selected(entry, numbers, source)
+    parts = selected(entry, numbers, source, cells)
     if entry.check is not None:
         parts += checks[entry.check](source, numbers)
     return [by_construction(part) if entry.built else part for part in parts]

@@ -1,151 +1,276 @@
-"""The parts of a claim that cells decide: ratios, orders, amounts and equivalence."""
+"""The parts of a claim that cells decide: ratios, orders, levels and equivalence."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from fsgreen import stats
-from fsgreen.analysis.claims.declared import Amount, Entry, Equivalence, Order, Ratio, Selector
+from fsgreen.analysis.claims.kinds import (
+    Amount,
+    Comparing,
+    Entry,
+    Equivalence,
+    Order,
+    Ratio,
+    Selector,
+    levels_of,
+)
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
-from fsgreen.claims import ABOVE, Band, Part, about, band, unit_of, written
+from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, unit_of, written
 from fsgreen.design import DEFAULT, Cell, metrics
-from fsgreen.design.factors import Level
+
+WORST_FIRST = ("reversed", "not reproduced", "inconclusive", "direction only", "reproduced")
 
 
-def selected(entry: Entry, numbers: Numbers, source: Source) -> list[Part]:
-    """Return the parts of a claim that its selectors declare."""
-    return [
-        part
-        for _, _, selector in entry.selectors
-        for levels in _each(entry, selector)
-        for part in _parts(selector, levels, numbers, source)
-    ]
+class NamedCell(NamedTuple):
+    """A cell, and what the study calls it; "" where it has no name."""
+
+    name: str
+    cell: Cell
 
 
-def _each(entry: Entry, selector: Selector) -> Iterator[dict[str, Any]]:
-    """Yield the levels that all cells have, for each combination that gets parts of its own."""
-    for combination in itertools.product(*selector.for_each.values()):
-        each = dict(zip(selector.for_each, combination, strict=True))
-        yield {**entry.where, **selector.where, **each}
+Pair = tuple[NamedCell, NamedCell]
+"""The cell that a selector is about, and the one that it is compared with."""
 
 
-def _parts(
-    selector: Selector, levels: Mapping[str, Any], numbers: Numbers, source: Source
-) -> Iterator[Part]:
-    cells = [Cell(**{**levels, **of}) for of in selector.of]
-    number = None if selector.number is None else numbers[selector.number]
-    metric = selector.metric or _metric(number)
-    if isinstance(selector, Order):
-        for above, below in itertools.pairwise(cells):
-            yield _ratio(metric, above, below, ABOVE, _above(above, below), source, short=True)
-        return
-    for cell in cells:
-        if isinstance(selector, Amount):
-            yield _amount(selector, metric, cell, number, source)
-            continue
-        against: dict[str, Level] = {"option": DEFAULT}
-        if isinstance(selector, Ratio | Equivalence) and selector.against:
-            (against,) = selector.against
-        baseline = cell.but(**against)
-        if isinstance(selector, Equivalence) or number is None:
-            equal = Band(1 - source.bound, 1 / (1 - source.bound), 0)
-            yield _ratio(metric, cell, baseline, equal, "no difference", source)
-        else:
-            target, unit = band(number, "measured", source.bound), unit_of(number)
-            yield _ratio(metric, cell, baseline, target, written(number), source, unit=unit)
-
-
-def _ratio(
-    metric: str,
-    subject: Cell,
-    baseline: Cell,
-    target: Band,
-    published: str,
+def selected(
+    entry: Entry,
+    numbers: Numbers,
     source: Source,
-    *,
-    short: bool = False,
-    **fields: Any,
-) -> Part:
-    """Return the part in which a metric of one cell over that of another meets a band."""
-    part = source.part(
-        _compared(metric, subject, baseline, short=short),
-        target,
-        published,
-        lambda: source.effect(metric, subject, baseline),
-        subject,
-        baseline,
-        **fields,
-    )
-    return _of_metric(metric, source.gated(part, subject, baseline), source)
+    named: Mapping[str, Mapping[str, Any]] = {},
+) -> list[Part]:
+    """Return the parts of a claim that its selectors declare.
+
+    Parameters
+    ----------
+    entry : Entry
+        How the claim is tested.
+    numbers : sequence of mappings
+        The published numbers of the claim.
+    source : Source
+        What it is tested on.
+    named : mapping
+        Cells that the selectors mention by name.
+    """
+    parts = []
+    for _, _, selector in entry.selectors:
+        for combination in _combinations(selector.for_each):
+            levels = {**entry.where, **selector.where, **combination}
+            test = _Test(selector, levels, numbers, source, named)
+            if source.records(test.metric):
+                parts += [by_construction(p) if selector.built else p for p in test.parts()]
+    return parts
 
 
-def _amount(
-    selector: Amount, metric: str, cell: Cell, number: Mapping[str, Any] | None, source: Source
-) -> Part:
-    """Return the part in which a metric of a cell meets a number, or lies between two."""
-    if number is None:
-        low = 0.0 if selector.at_least is None else selector.at_least
-        high = math.inf if selector.at_most is None else selector.at_most
-        target = Band(low, high, 0)
-        published = f"{low:g} to {high:g}"
-    else:
-        value = float(number["value"])
-        target = {
-            "at_least": Band(value, math.inf, 0),
-            "greater_than": Band(value, math.inf, 0),
-            "at_most": Band(0.0, value, 0),
-            "less_than": Band(0.0, value, 0),
-        }.get(number["op"], about(value))
-        published = f"{value:g} {number.get('unit', '')}".strip()
-    what = f"{metric} of {source.spelled(cell)}"
-    part = source.part(what, target, published, lambda: _total(metric, cell, source), cell, unit="")
-    return _of_metric(metric, part, source)
+def _combinations(levels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for combination in itertools.product(*levels.values()):
+        yield dict(zip(levels, combination, strict=True))
 
 
-def _total(metric: str, cell: Cell, source: Source) -> stats.Estimate:
-    """Return the value of a cell, total over total; with an interval from enough trials on."""
-    sample = source.sample(cell, metric)
-    found = stats.ratio_of_totals(sample["above"], sample["below"])
-    return found if found.n >= stats.MIN_BLOCKS else replace(found, low=math.nan, high=math.nan)
+@dataclass(frozen=True)
+class _Test:
+    """A selector at the levels that all of its cells have."""
 
+    selector: Selector
+    levels: Mapping[str, Any]
+    numbers: Numbers
+    source: Source
+    named: Mapping[str, Mapping[str, Any]]
 
-def _of_metric(metric: str, part: Part, source: Source) -> Part:
-    """Return a part as far as its metric decides anything: not if a model made it."""
-    if metric not in metrics.names() or part.ours is None:
+    @property
+    def number(self) -> Mapping[str, Any] | None:
+        """Return the published number, with the relation that the selector names, if it does."""
+        if self.selector.number is None:
+            return None
+        number = self.numbers[self.selector.number]
+        return number if self.selector.op is None else {**number, "op": self.selector.op}
+
+    @property
+    def metric(self) -> str:
+        """Return what the selector is about; throughput where neither it nor its number says."""
+        known = metrics.published(self.number["metric"]) if self.number else None
+        return self.selector.metric or (metrics.THROUGHPUT if known is None else known).name
+
+    def parts(self) -> Iterator[Part]:
+        """Yield a part for each cell or comparison, or the worst one over several levels."""
+        if isinstance(self.selector, Comparing):
+            if self.selector.over:
+                yield from self._worst(self.selector.over)
+            else:
+                yield from (self._compared(self.selector, pair) for pair in self._pairs({}))
+        else:
+            yield from (self._level(self._cell(of)) for of in self.selector.of)
+
+    def _cell(self, of: Mapping[str, Any], over: Mapping[str, Any] = {}) -> NamedCell:
+        """Return a cell: what its name stands for, what all cells have, and its own levels."""
+        name, base, own = levels_of(of, self.named)
+        return NamedCell(name, Cell(**{**base, **self.levels, **over, **own}))
+
+    def _pairs(self, over: Mapping[str, Any]) -> Iterator[Pair]:
+        """Yield the cells that are compared."""
+        selector = self.selector
+        if isinstance(selector, Order):
+            yield from itertools.pairwise(self._cell(of, over) for of in selector.of)
+            return
+        given = getattr(selector, "against", None)
+        against = given[0] if given else {"option": DEFAULT}
+        name, _, levels = levels_of(against, self.named)
+        for of in selector.of:
+            subject = self._cell(of, over)
+            other = NamedCell("", subject.cell.but(**levels))
+            yield subject, self._cell(against, over) if name else other
+
+    def _worst(self, over: Mapping[str, Any]) -> Iterator[Part]:
+        """Yield the part of the levels that are worst for a claim on all, and what did not run.
+
+        The worst is that of the worst verdict and, of several, the least above its second: a claim
+        on all is no better than that (an intersection-union test, which needs no correction for
+        the number of pairs).
+        """
+        selector = self.selector
+        assert isinstance(selector, Comparing)
+        every = [(pair, levels) for levels in _combinations(over) for pair in self._pairs(levels)]
+        cells = [named.cell for pair, _ in every for named in pair]
+        lacks = {self.source.spelled(cell) for cell in cells if self.source.cell(cell).empty}
+        ran = [
+            (pair, ", ".join(f"{level} {factor}" for factor, level in levels.items()))
+            for pair, levels in every
+            if not any(self.source.cell(named.cell).empty for named in pair)
+        ]
+        parts = [
+            self._compared(selector, pair, f", the worst of {len(ran)}: {where}")
+            for pair, where in ran
+        ]
+        if parts:
+            yield min(parts, key=_badness)
+        if lacks:
+            pair, _ = every[0]
+            what, published = self._what(*pair), self._published(*pair)
+            text, missing = self.source.text(f"{what}, others"), tuple(sorted(lacks))
+            yield Part(text, "not testable here", published=published, lacks=missing)
+
+    def _compared(self, selector: Comparing, pair: Pair, suffix: str = "") -> Part:
+        """Return the part in which a metric of one cell over that of another meets a band."""
+        subject, baseline = (named.cell for named in pair)
+        other_metric = getattr(selector, "against_metric", None) or self.metric
+        part = self.source.part(
+            self._what(*pair) + suffix,
+            self._band(),
+            self._published(*pair),
+            lambda: self.source.effect(self.metric, subject, baseline, other_metric),
+            subject,
+            baseline,
+            **({"unit": unit_of(self.number)} if self.number else {}),
+        )
+        return self._decided(self.source.gated(part, subject, baseline, self.metric), subject)
+
+    def _level(self, named: NamedCell) -> Part:
+        """Return the part in which a metric of a cell meets a number, or lies between two."""
+        cell = named.cell
+        part = self.source.part(
+            self._what(named, named),
+            self._band(),
+            self._published(named, named),
+            lambda: self.source.value(self.metric, cell),
+            cell,
+            unit=getattr(self.selector, "unit", ""),
+        )
+        return self._decided(part, cell)
+
+    def _band(self) -> Band:
+        """Return what counts as agreement."""
+        selector, number, bound = self.selector, self.number, self.source.bound
+        match selector:
+            case Order():
+                return Band(1 / (1 - bound), math.inf, 1) if selector.beyond_bound else ABOVE
+            case Ratio(tolerance=float(share)) if number is not None:
+                value = number["value"]
+                return Band(value * (1 - share), value * (1 + share), 0)
+            case Ratio() | Amount(unit="x") if number is not None:
+                return band(number, "measured", bound)
+            case Amount() if number is not None:
+                return _band_of_level(float(number["value"]), number["op"])
+            case Amount(above=float(least)):
+                return Band(math.nextafter(least, math.inf), math.inf, 1)
+            case Amount():
+                low, high = selector.at_least, selector.at_most
+                return Band(low or 0.0, math.inf if high is None else high, 0)
+        return Band(1 - bound, 1 / (1 - bound), 0)
+
+    def _what(self, subject: NamedCell, baseline: NamedCell) -> str:
+        """Return what is tested, as people write it."""
+        if self.selector.what is not None:
+            return self._filled(self.selector.what, subject, baseline)
+        if isinstance(self.selector, Amount):
+            return f"{self.metric} of {self.source.spelled(subject.cell)}"
+        short = isinstance(self.selector, Order)
+        one, other = (_without_workload(named.cell, short=short) for named in (subject, baseline))
+        workload, against = subject.cell.get("workload"), baseline.cell.get("workload")
+        if workload != against:
+            return f"{self.metric} of {one}: {workload} over {against}"
+        return f"{workload} {self.metric}: {one} over {other}"
+
+    def _published(self, subject: NamedCell, baseline: NamedCell) -> str:
+        """Return what the paper says, as people write it."""
+        selector, number, target = self.selector, self.number, self._band()
+        if selector.published is not None:
+            return self._filled(selector.published, subject, baseline)
+        if isinstance(selector, Order):
+            pair = (subject, baseline)
+            return " above ".join(_without_workload(named.cell, short=True) for named in pair)
+        if isinstance(selector, Equivalence):
+            return "no difference"
+        if number is None:
+            return f"{target.low:g} to {target.high:g}"
+        if isinstance(selector, Ratio) or getattr(selector, "unit", "") == "x":
+            return written(number)
+        return f"{float(number['value']):g} {number.get('unit', '')}".strip()
+
+    def _filled(self, text: str, subject: NamedCell, baseline: NamedCell) -> str:
+        """Return a text with the names of the cells, and the levels of the first."""
+        spelled_out = self.source.spelled(subject.cell)
+        names = {"of": subject.name or spelled_out, "against": baseline.name, "cell": spelled_out}
+        return text.format_map({**subject.cell, **names})
+
+    def _decided(self, part: Part, cell: Cell) -> Part:
+        """Return a part as far as it decides anything.
+
+        It does not where its metric rests on a model, nor without what the selector requires.
+        """
+        if (required := self.selector.requires) is not None:
+            part = self.source.requiring(part, required, self.source.meets(required, cell))
+        if self.metric not in metrics.names() or part.ours is None:
+            return part
+        known = metrics.get(self.metric)
+        if known.modelled_from:
+            needs = f"{self.metric} as it is measured, not modelled from {known.modelled_from}"
+            return replace(part, verdict="not testable here", basis=None, needs=needs)
+        if known.of_power:
+            return self.source.about_power(replace(part, boundary=self.source.boundary))
         return part
-    known = metrics.get(metric)
-    if known.modelled_from:
-        needs = f"{metric} as it is measured, not modelled from {known.modelled_from}"
-        return replace(part, verdict="not testable here", basis=None, needs=needs)
-    if known.of_power:
-        return source.about_power(replace(part, boundary=source.boundary))
-    return part
 
 
-def _metric(number: Mapping[str, Any] | None) -> str:
-    """Return what a published number is of; throughput where there is no number."""
-    known = metrics.published(number["metric"]) if number else None
-    return metrics.THROUGHPUT.name if known is None else known.name
+def _band_of_level(value: float, op: str) -> Band:
+    """Return what agrees with a published number that is no ratio."""
+    near = about(value)
+    return {
+        "at_least": Band(value, math.inf, 0),
+        "greater_than": Band(value, math.inf, 0),
+        "at_most": Band(0.0, value, 0),
+        "less_than": Band(0.0, value, 0),
+        "slightly_above": Band(value, near.high, 0),
+        "at_least_about": Band(near.low, math.inf, 0),
+    }.get(op, near)
 
 
-def _compared(metric: str, subject: Cell, baseline: Cell, *, short: bool) -> str:
-    """Return what is compared, as people write it."""
-    workload, other = subject.get("workload"), baseline.get("workload")
-    one, against = (_named(cell, short=short) for cell in (subject, baseline))
-    if workload != other:
-        return f"{metric} of {one}: {workload} over {other}"
-    return f"{workload} {metric}: {one} over {against}"
+def _badness(part: Part) -> tuple[int, float]:
+    return WORST_FIRST.index(part.verdict), part.ours.value if part.ours else 0.0
 
 
-def _named(cell: Cell, *, short: bool) -> str:
+def _without_workload(cell: Cell, *, short: bool) -> str:
     """Return a cell without its workload; short is without what is a default."""
     text = spelled(cell.but(workload=None))
     return text.removesuffix(f"/{DEFAULT}") if short else text
-
-
-def _above(above: Cell, below: Cell) -> str:
-    return f"{_named(above, short=True)} above {_named(below, short=True)}"

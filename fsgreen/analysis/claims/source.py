@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
+from fsgreen.analysis.effects import TREATMENTS, Scatters, sample, total
 from fsgreen.claims import Band, Part, judge
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, metrics
@@ -51,6 +51,8 @@ class Source:
         Factors over which cells share the model of their scatter; without any there is no model.
     spelled : callable
         Gives a cell as people write it.
+    of_each_reader : sequence of str
+        Metrics of single readers, which a total hides from the gate.
     """
 
     trials: pd.DataFrame
@@ -61,6 +63,7 @@ class Source:
     clock: str = ""
     treatments: Sequence[str] = TREATMENTS
     spelled: Callable[[Cell], str] = field(default=spelled, repr=False)
+    of_each_reader: Sequence[str] = ()
 
     @cached_property
     def scatters(self) -> Scatters:
@@ -99,10 +102,37 @@ class Source:
             return chosen
         return chosen.assign(above=self.trials.loc[chosen.index, metric], below=1.0)
 
-    def effect(self, metric: str, subject: Cell, baseline: Cell) -> stats.Estimate:
-        """Return a metric of one cell over that of another, by the model where it may be used."""
-        above, below = (self.sample(cell, metric) for cell in (subject, baseline))
-        apart = _apart(subject, baseline)
+    def records(self, metric: str) -> bool:
+        """Return whether the trials have what a metric is made of; there is no part without."""
+        return True
+
+    def meets(self, precondition: str, cell: Cell) -> bool:
+        """Return whether a precondition of a part on a cell is met, by the name of its need.
+
+        None is, but where a paper's own source can tell.
+        """
+        return False
+
+    def value(self, metric: str, cell: Cell) -> stats.Estimate:
+        """Return a metric of a cell, total over total; with an interval from enough trials on.
+
+        The metric `trials` counts them.
+        """
+        if metric == "trials":
+            n = len(self.cell(cell))
+            return stats.Estimate(n, n, n, n)
+        return total(self.sample(cell, metric))
+
+    def effect(
+        self, metric: str, subject: Cell, baseline: Cell, other_metric: str | None = None
+    ) -> stats.Estimate:
+        """Return a metric of one cell over that of another, by the model where it may be used.
+
+        `other_metric` is what is taken of the second, where it is another.
+        """
+        above = self.sample(subject, metric)
+        below = self.sample(baseline, other_metric or metric)
+        apart = differing(subject, baseline)
         if metric not in metrics.names() or not apart <= set(self.treatments):
             return stats.effect(above, below)
         of_model = [cell.only(self.treatments) for cell in (subject, baseline)]
@@ -119,7 +149,7 @@ class Source:
         **fields: Any,
     ) -> Part:
         """Return the part in which an estimate meets a band; or what it lacks."""
-        text = f"{what} ({self.clock})" if self.clock else what
+        text = self.text(what)
         missing = self.missing(*of)
         if missing:
             unit = {} if self.clock else {key: fields[key] for key in ("unit",) if key in fields}
@@ -131,28 +161,43 @@ class Source:
                 **unit,
                 **missing,
             )
-        found = ours()
-        verdict = "inconclusive" if self.moves(*of) else judge(found, target)
+        estimate = ours()
+        verdict = "inconclusive" if self.moves(*of) else judge(estimate, target)
         return Part(
-            text, verdict, "measured", published, target, found, source=self.clock, **fields
+            text, verdict, "measured", published, target, estimate, source=self.clock, **fields
         )
 
-    def gated(
-        self, part: Part, subject: Cell, baseline: Cell, *, of_each_reader: bool = False
-    ) -> Part:
+    def text(self, what: str) -> str:
+        """Return what a part is called, with the clock where the study has two."""
+        return f"{what} ({self.clock})" if self.clock else what
+
+    def gated(self, part: Part, subject: Cell, baseline: Cell, metric: str) -> Part:
         """Return a part with what the gate says of two cells; what differs is compared.
 
         Two workloads are not compared by what holds their files.
         """
-        apart = _apart(subject, baseline)
+        apart = differing(subject, baseline)
         if self.gate is None or part.ours is None or "workload" in apart:
             return part
         candidate, against = (
             self.cell(cell)[factors_of(self.trials)].iloc[0].to_dict()
             for cell in (subject, baseline)
         )
-        ruling = self.gate.rule(candidate, against, apart, part.ours, of_each_reader=of_each_reader)
+        ruling = self.gate.rule(
+            candidate,
+            against,
+            apart,
+            part.ours,
+            of_each_reader=metric.partition(" ")[0] in self.of_each_reader,
+        )
         return replace(part, gate=ruling.state)
+
+    def requiring(self, part: Part, precondition: str, met: bool) -> Part:
+        """Return a part, undecided where its precondition, by the name of the need, is not met."""
+        if met or not part.tested:
+            return part
+        needs = self.needs[precondition]
+        return Part(part.what, "not testable here", published=part.published, needs=needs)
 
     def about_power(self, part: Part) -> Part:
         """Return a part about power as it is, or undecided where power is modelled (rule 19)."""
@@ -162,7 +207,7 @@ class Source:
         return replace(part, verdict="not testable here", basis=None, needs=needs)
 
 
-def _apart(subject: Cell, baseline: Cell) -> set[str]:
+def differing(subject: Cell, baseline: Cell) -> set[str]:
     """Return the factors in which two cells differ."""
     names = {*subject, *baseline}
     return {name for name in names if subject.get(name) != baseline.get(name)}

@@ -14,11 +14,9 @@ from fsgreen.papers.nfstricks03.measured import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
 from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.readers import runs_of
-from fsgreen.papers.nfstricks03.reference import Printed
+from fsgreen.papers.nfstricks03.reference import PAPER, Printed
 from fsgreen.papers.nfstricks03.zones import Zones
 from fsgreen.reduce import read_identity, read_plan, read_table
-
-PAPER = "nfstricks03"
 
 
 def write(campaign: str) -> Path:
@@ -32,10 +30,11 @@ def write(campaign: str) -> Path:
     waits = pd.DataFrame() if simulated is None else simulated.waits
     sources = {
         VIRTUAL if runs.virtual else testbed: Readers.of(
-            runs, bound, of_paper.needs, zones, waits=waits
+            runs,
+            bound,
+            of_paper.needs,
+            **({"zones": zones, "waits": waits} if runs.virtual else {"gate": Gate.of(campaign)}),
         )
-        if runs.virtual
-        else Readers.of(runs, bound, of_paper.needs, gate=Gate.of(campaign))
         for runs in runs_of(campaign, trials, finishes)
     }
     return claims.judge(campaign, of_paper, sources, CHECKS, RECOMPUTED, Printed.load())

@@ -1,284 +1,198 @@
-"""Claims put to the test by runs of readers, in real or in virtual time."""
+"""What no selector of cells can say of readers: how they are run, what one waits for, zones."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, written
+from fsgreen.claims import ABOVE, Band, Part, about, band, judge, written
 from fsgreen.design import Cell
-from fsgreen.papers.nfstricks03.reader_claims import Pair, Readers
-from fsgreen.papers.nfstricks03.reader_method import METHOD, Check
-from fsgreen.papers.nfstricks03.reader_waits import WAITS
-from fsgreen.papers.nfstricks03.reader_zones import ZONES, of_file
-from fsgreen.papers.nfstricks03.readers import label
-from fsgreen.papers.nfstricks03.reference import (
-    EIGHT,
-    FIGURE_3,
-    READERS,
-    setup,
-)
+from fsgreen.papers.nfstricks03.reader_claims import Readers
+from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS
+from fsgreen.papers.nfstricks03.reference import setup
 
-DEFAULTS = (("ide1", "ide4"), ("scsi1 tags", "scsi4 tags"))
-"""Outer and inner partition of each disk as it is by default."""
+Check = Callable[[Readers, Numbers], Iterator[Part]]
 
-SEVERAL = tuple(readers for readers in READERS if readers > 1)
 MANY = (8, 16, 32)
 """Readers that count as many: where the lines of figure 2 are flat."""
 
-
-# --- runs and zones -----------------------------------------------------------------------------
-
-
-def _runs(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    value = numbers[0]["value"]
-    for name in FIGURE_3:
-        for scheduler in ("elevator", "n-cscan"):
-            one = setup(name, scheduler=scheduler)
-            target, count = Band(value, math.inf, 0), partial(_count, source, one)
-            part = source.part(f"trials of {label(one)}", target, "34 runs", count, one, unit="")
-            yield source.enough(part, value, "thirty-four-runs")
+SEVERAL_MINUTES = 3
 
 
-def _read_time(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    for outer, inner in DEFAULTS:
-        pair = setup(outer, 1), setup(inner, 1)
-        target = band(numbers[0], "simulated", source.bound)
-        what = f"time of one reader, {outer} over {inner}"
-        yield source.ratio(what, source.runs.duration, *pair, target, written(numbers[0]))
+# --- how readers are run ------------------------------------------------------------------------
+
+
+def _volume(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    trials = source.trials
+    ours = _range(trials["bandwidth_b_s"] * trials["duration_s"] / MIB)
+    whole_mib = numbers[0]["value"]
+    target = Band(whole_mib * (1 - 1e-6), whole_mib * (1 + 1e-6), 0)
+    part = source.part("MiB read by a trial", target, "256 MB", lambda: ours, unit="")
+    yield source.requiring(part, "full-size", source.runs.scale == 1)
+
+
+def _protocol(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    cells = source.trials.groupby([*TREATMENTS], dropna=False)
+    least, value = int(cells.size().min()), numbers[0]["value"]
+    runs, as_many = stats.Estimate(least, least, least, least), Band(value, math.inf, 0)
+    part = source.part("fewest trials of a cell", as_many, "10 runs", lambda: runs, unit="")
+    yield source.requiring(part, "ten-runs", least >= value)
+    scatter = cells["duration_s"].std() / cells["duration_s"].mean()
+    limit = numbers[1]["value"] / 100
+    # A deviation of a few trials says next to nothing: none, then, of the range of all cells.
+    enough = least >= stats.MIN_BLOCKS
+    low, high = (scatter.min(), scatter.max()) if enough else (math.nan, math.nan)
+    ours = stats.Estimate(scatter.median(), low, high, least)
+    what = "deviation over mean, median, least and most of all cells"
+    yield source.part(what, Band(0, limit, 0), "below 5 %", lambda: ours, unit="share")
+
+
+def _cache_defeat(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    if "resident_percent" in source.trials:
+        ours = _range(source.trials["resident_percent"] / 100)
+        what = "share of the files in memory before they are read"
+        yield source.part(what, Band(0, 0.01, 0), "about 0 %", lambda: ours, unit="share")
+
+
+def _metric(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    last_s = source.runs.finishes.groupby("trial")["ended_s"].max()
+    ours = _range((source.trials.set_index("trial")["duration_s"] / last_s).dropna())
+    what = "length of a trial over the time of its last reader"
+    yield source.part(what, Band(0.999, 1.001, 0), "the time of the last reader", lambda: ours)
+
+
+def _range(values: pd.Series) -> stats.Estimate:
+    """Return mean, least and most of all trials."""
+    return stats.Estimate(values.mean(), values.min(), values.max(), len(values))
+
+
+# --- zones, by the files of the disks and by two disks at once ----------------------------------
+
+
+def _of_file(what: str, value: float, target: Band, published: str) -> Part:
+    """Return the part of a number that the file of a simulated disk has."""
+    ours = stats.Estimate(value, value, value, 1)
+    text, verdict = f"{what} (its file)", judge(ours, target)
+    return Part(text, verdict, "simulated", published, target, ours, source="its file")
+
+
+def _sector_ratio(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    typical, lowest = (number["value"] for number in numbers)
     for name, zones in source.zones.items():
-        target = band(numbers[1], "simulated", source.bound)
-        cylinders = zones.within(3 / 4, 1).entries[0][2] / zones.entries[0][2]
+        target = Band(lowest, about(typical).high, 0)
+        what, text = f"innermost over outermost track of {name}", f"{lowest:g}x to {typical:g}x"
+        yield _of_file(what, 1 / zones.ratio_x, target, text)
+
+
+def _cylinders(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[1], "simulated", source.bound)
+    for name, zones in source.zones.items():
+        ratio = zones.within(3 / 4, 1).entries[0][2] / zones.entries[0][2]
         what = f"cylinders that a file takes at the begin of quarter 1 of {name}, over quarter 4"
-        yield of_file(what, cylinders, target, written(numbers[1]))
+        yield _of_file(what, ratio, target, written(numbers[1]))
 
 
-def _outer_faster(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    for outer, inner in DEFAULTS:
-        pairs = [(setup(outer, n), setup(inner, n)) for n in READERS]
-        text = f"{outer} above {inner}"
-        yield from source.weakest(f"{outer} over {inner}", source.runs.rate, pairs, ABOVE, text)
+def _per_revolution(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    target = band(numbers[0], "simulated", source.bound)
+    for name, zones in source.zones.items():
+        what = f"bytes of a revolution of {name}, outermost over innermost"
+        yield _of_file(what, zones.ratio_x, target, f"nearly {written(numbers[0])}")
+
+
+def _small_partition(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    for name, zones in source.zones.items():
+        part_x, whole_x = zones.within(0, 1 / 4).ratio_x, zones.ratio_x
+        what = f"spread of rates in the outermost quarter of {name}, over that of the whole"
+        ratio = (part_x - 1) / (whole_x - 1) if whole_x != 1 else math.nan
+        yield _of_file(what, ratio, Band(0, 1 - 1e-9, -1), "smaller")
 
 
 def _scsi_weaker(source: Readers, numbers: Numbers) -> Iterator[Part]:
     for readers in MANY:
-        pairs = [(setup(outer, readers), setup(inner, readers)) for outer, inner in DEFAULTS]
+        cells = [setup(name, readers) for name in ("ide1", "ide4", "scsi1 tags", "scsi4 tags")]
         what = f"zone effect of ide over that of scsi with tags, {readers} readers"
-        ours = partial(_effect_over_effect, source, *pairs)
-        yield source.part(what, ABOVE, "ide above scsi", ours, *pairs[0], *pairs[1])
+        ours = partial(_effect_over_effect, source, cells)
+        yield source.part(what, ABOVE, "ide above scsi", ours, *cells)
 
 
-def _obscures(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    larger = Band(1 / (1 - source.bound), math.inf, 1)
-    text = "above any small change"
-    for outer, inner in DEFAULTS:
-        pair = setup(outer), setup(inner)
-        what = f"{outer} over {inner}, {EIGHT} readers"
-        yield source.ratio(what, source.runs.rate, *pair, larger, text)
+def _effect_over_effect(source: Readers, cells: Sequence[Cell]) -> stats.Estimate:
+    """Return the ratio of the first two cells over that of the other two, block by block."""
+    outer, inner, *other = (_by_block(source.sample(cell, "rate")) for cell in cells)
+    ratios = [pd.DataFrame({"above": a, "below": b}) for a, b in ((outer, inner), other)]
+    return stats.effect(*(ratio.dropna().reset_index() for ratio in ratios))
 
 
-# --- the tagged queue ---------------------------------------------------------------------------
+def _by_block(sample: pd.DataFrame) -> pd.Series:
+    totals = sample.groupby("block")[["above", "below"]].sum()
+    return totals["above"] / totals["below"]
 
 
-def _reorders(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    if "reordered_percent" not in source.runs.trials:
+# --- what one request waits for, in virtual time, which records it ------------------------------
+
+
+def _starvation(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    for disk, runs in _waits(source, "elevator", starved=True):
+        what = f"longest wait of a read of {disk}, over the time in which another scans up to it"
+        ours = stats.mean_ci(runs["longest_s"] / runs["scan_s"])
+        yield source.part(what, about(1), "until it has scanned the disk", partial(_known, ours))
+
+
+def _minutes(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    target = Band(SEVERAL_MINUTES, math.inf, 0)
+    for disk, runs in _waits(source, "elevator", starved=True):
+        ours = stats.mean_ci(runs["longest_s"] / 60)
+        what = f"minutes that one read of {disk} waits, two readers"
+        yield source.part(what, target, "several minutes", partial(_known, ours), unit="")
+
+
+def _sweep_latency(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    for disk, runs in _waits(source, "n-cscan", starved=False):
+        by_block = runs[runs["readers"] > 1].groupby("block")
+        ours = stats.mean_ci([_exponent(block) for _, block in by_block])
+        what = f"power of the queue's length at a sweep's begin that the wait on {disk} grows with"
+        yield source.part(what, about(1), "proportional", partial(_known, ours), unit="")
+
+
+def _known(ours: stats.Estimate) -> stats.Estimate:
+    return ours
+
+
+def _exponent(runs: pd.DataFrame) -> float:
+    """Return the slope of the wait over the length of the queue, both as logarithms."""
+    queue, wait_s = np.log(runs["queue_requests_count"]), np.log(runs["response_s"])
+    return float(np.polyfit(queue, wait_s, 1)[0])
+
+
+def _waits(source: Readers, scheduler: str, *, starved: bool) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the runs under a scheduler by disk: those over a whole disk, or those of files."""
+    if source.waits.empty:
         return
-    for name, target, text in (
-        ("scsi1 no tags", Band(0, 0, 0), "served in the order of issue"),
-        ("scsi1 tags", Band(1e-9, 1, 0), "served in another order"),
-    ):
-        what = f"share of requests that the disk serves before an older one, {name}"
-        yield source.value(what, source.runs.reordered, setup(name), target, text, "share")
+    runs = source.waits[source.waits["scheduler"] == scheduler]
+    for disk, of_disk in runs[runs["scan_s"].notna() == starved].groupby("disk"):
+        yield str(disk), of_disk
 
 
-def _off_faster(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    for off, on in (("scsi1 no tags", "scsi1 tags"), ("scsi4 no tags", "scsi4 tags")):
-        pairs = [(setup(off, n), setup(on, n)) for n in SEVERAL]
-        yield from source.weakest(
-            f"{off} over {on}", source.runs.rate, pairs, ABOVE, "off above on"
-        )
-
-
-def _spike(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    pairs = [(setup("scsi1 tags", 1), setup("scsi1 tags", n)) for n in SEVERAL]
-    what = "scsi1 tags, one reader over several"
-    yield from source.weakest(what, source.runs.rate, pairs, ABOVE, "one reader above several")
-
-
-def _on_rate(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    mb_s = numbers[0]["value"]
-    for readers in MANY:
-        what = f"MiB/s of scsi1 tags, {readers} readers"
-        one, target = setup("scsi1 tags", readers), Band(mb_s, about(mb_s).high, 0)
-        yield source.value(what, source.runs.rate, one, target, "a little over 15 MB/s")
-
-
-def _off_rate(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    least = about(numbers[0]["value"]).low
-    for readers in READERS:
-        what = f"MiB/s of scsi1 no tags, {readers} readers"
-        one = setup("scsi1 no tags", readers)
-        yield source.value(what, source.runs.rate, one, Band(least, math.inf, 0), "27 MB/s or more")
-    for readers in MANY:
-        pair = setup("scsi1 no tags", readers), setup("scsi1 tags", readers)
-        what, target = f"off over on, {readers} readers", band(numbers[1], "simulated", 0)
-        part = source.ratio(what, source.runs.rate, *pair, target, written(numbers[1]))
-        yield by_construction(part)
-
-
-def _off_shape(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    spike = setup("scsi1 tags", 1)
-    pairs = [(setup("scsi1 no tags", readers), spike) for readers in READERS]
-    what, target = "no tags over the spike of one reader with tags", about(1)
-    yield from source.weakest(what, source.runs.rate, pairs, target, written(numbers[0]))
-
-
-# --- schedulers ---------------------------------------------------------------------------------
-
-
-def _ide1_times(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    ranks = zip((1, 2, 3, EIGHT), numbers, strict=True)
-    parts = [_finish(source, "ide1", rank, number) for rank, number in ranks]
-    *first, last = source.full_size(parts)
-    yield from first
-    yield by_construction(last)
-
-
-def _scsi1_times(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    pairs = zip((1, EIGHT), numbers, strict=True)
-    parts = [_finish(source, "scsi1 no tags", rank, number) for rank, number in pairs]
-    yield from source.full_size(parts)
-
-
-def _straight(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    pair = setup("scsi1 no tags"), setup("ide1")
-    what = "what a straight line leaves of the times, scsi1 no tags over ide1"
-    yield source.ratio(what, source.runs.bend, *pair, ABOVE, "ide1 straighter")
-
-
-def _last_over_first(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    for number, name in zip(numbers, ("ide1", "scsi1 no tags") * 2, strict=True):
-        target = band(number, "simulated", source.bound)
-        yield _spread(source, name, "elevator", target, written(number))
-
-
-def _fair(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    target = band(numbers[0], "simulated", source.bound)
-    for name in FIGURE_3[:2]:
-        yield _spread(source, name, "n-cscan", target, "less than 20 % apart")
-
-
-def _half(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    target = band(numbers[0], "simulated", source.bound)
-    for name in FIGURE_3[:2]:
-        pair = setup(name, scheduler="n-cscan"), setup(name)
-        what = f"throughput of {name}, N-CSCAN over elevator"
-        yield source.ratio(what, source.runs.rate, *pair, target, "below 0.5x")
-
-
-def _slowest_against_fastest(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    target = band(numbers[0], "simulated", source.bound)
-    for name in FIGURE_3[:2]:
-        pair = setup(name), setup(name, scheduler="n-cscan")
-        what = f"{name}, last of the elevator over first of N-CSCAN"
-        ours = partial(_last_over_first_of, source, *pair)
-        part = source.part(what, target, written(numbers[0]), ours, *pair, unit="change")
-        yield source.of_readers(part, source.runs.spread, *pair)
-
-
-def _tags_fairer(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    elevator, tags = setup("scsi1 no tags"), setup("scsi1 tags")
-    n_cscan = elevator.but(scheduler="n-cscan")
-    for what, take, above, below in (
-        ("spread, elevator over N-CSCAN", source.runs.spread, elevator, n_cscan),
-        ("spread, N-CSCAN over tags", source.runs.spread, n_cscan, tags),
-        ("throughput, elevator over N-CSCAN", source.runs.rate, elevator, n_cscan),
-        ("throughput, N-CSCAN over tags", source.runs.rate, n_cscan, tags),
-    ):
-        yield source.ratio(
-            f"scsi1, {what}", take, above, below, ABOVE, "the first above the second"
-        )
-
-
-def _jump(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    for name in FIGURE_3[:2]:
-        one = setup(name, scheduler="n-cscan")
-        what = f"{name} under N-CSCAN, from the sixth to the seventh over the mean step"
-        yield source.value(what, lambda s: source.runs.step(s, 6), one, ABOVE, "a jump", "x")
-
-
-def _rises(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    for name in ("ide1", "ide4"):
-        what = f"{name}, {READERS[-1]} readers over one"
-        pair = setup(name, READERS[-1]), setup(name, READERS[0])
-        yield source.ratio(what, source.runs.rate, *pair, ABOVE, "rises slightly")
-
-
-def _finish(source: Readers, name: str, rank: int, number: Mapping[str, Any]) -> Part:
-    what, value = f"seconds until {rank} of {EIGHT} readers of {name} were done", number["value"]
-    return source.value(
-        what, lambda s: source.runs.finish(s, rank), setup(name), about(value), f"{value:g} s"
-    )
-
-
-def _spread(source: Readers, name: str, scheduler: str, target: Band, published: str) -> Part:
-    what = f"{name} under {scheduler}, last reader over first"
-    return source.value(
-        what, source.runs.spread, setup(name, scheduler=scheduler), target, published, "x"
-    )
-
-
-def _last_over_first_of(source: Readers, slow: Cell, fast: Cell) -> stats.Estimate:
-    return stats.effect(source.runs.finish(slow, EIGHT), source.runs.finish(fast, 1))
-
-
-def _effect_over_effect(source: Readers, pair: Pair, other: Pair) -> stats.Estimate:
-    return stats.effect(_one_over_other(source, *pair), _one_over_other(source, *other))
-
-
-def _count(source: Readers, one: Cell) -> stats.Estimate:
-    n = len(source.runs.cell(one))
-    return stats.Estimate(n, n, n, n)
-
-
-def _one_over_other(source: Readers, one: Cell, other: Cell) -> pd.DataFrame:
-    """Return the throughput of one setup over that of another, block by block."""
-    rates = [source.runs.rate(s).groupby("block")[["above", "below"]].sum() for s in (one, other)]
-    above, below = (rate["above"] / rate["below"] for rate in rates)
-    both = pd.DataFrame({"above": above, "below": below}).dropna()
-    return both.reset_index()
-
-
-CHECKS: Mapping[str, Check] = {**METHOD, **ZONES, **WAITS} | {
+CHECKS: Mapping[str, Check] = {
     function.__name__[1:]: function
     for function in (
-        _runs,
-        _read_time,
-        _outer_faster,
+        _volume,
+        _protocol,
+        _cache_defeat,
+        _metric,
+        _sector_ratio,
+        _cylinders,
+        _per_revolution,
+        _small_partition,
         _scsi_weaker,
-        _obscures,
-        _reorders,
-        _off_faster,
-        _spike,
-        _on_rate,
-        _off_rate,
-        _off_shape,
-        _ide1_times,
-        _scsi1_times,
-        _straight,
-        _last_over_first,
-        _fair,
-        _half,
-        _slowest_against_fastest,
-        _tags_fairer,
-        _jump,
-        _rises,
+        _starvation,
+        _minutes,
+        _sweep_latency,
     )
 }
-"""The functions above, and those on method, zones and waits, by their name in `claims.yaml`."""
+"""The functions above by their name in `claims.yaml`."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from fsgreen import stats, virtual
+from fsgreen.analysis.effects import total
 from fsgreen.design import Cell, Plan
+from fsgreen.errors import unknown
 from fsgreen.reduce import at, read_plan
 
+METRICS = ("rate", "elapsed", "finish N", "spread", "bend", "step N", "reordered")
 MIB = 2**20
 REAL, VIRTUAL = "real time", "virtual time"
 
@@ -68,56 +70,65 @@ class Runs:
         """Return the trials of a setup; none if it was not run."""
         return self.trials[at(self.trials, setup)]
 
-    def rate(self, setup: Cell) -> pd.DataFrame:
-        """Return MiB read over seconds until the last reader was done (nfstricks03, 4.3)."""
-        cell = self.cell(setup)
-        return _sample(cell, cell["bandwidth_b_s"] * cell["duration_s"] / MIB, cell["duration_s"])
+    def records(self, metric: str) -> bool:
+        """Return whether these runs have what a metric is made of."""
+        return metric != "reordered" or "reordered_percent" in self.trials
 
-    def duration(self, setup: Cell) -> pd.DataFrame:
-        """Return seconds until the last reader was done."""
-        cell = self.cell(setup)
-        return _sample(cell, cell["duration_s"])
+    def sample(self, setup: Cell, metric: str) -> pd.DataFrame:
+        """Return a metric of a setup, trial by trial.
 
-    def reordered(self, setup: Cell) -> pd.DataFrame:
-        """Return the share of requests that were served before an older one, where it is known."""
-        cell = self.cell(setup)
-        return _sample(cell, cell["reordered_percent"], 100.0)
+        Parameters
+        ----------
+        setup : Cell
+            What was run.
+        metric : str
+            `rate`: MiB read over seconds until the last reader was done (nfstricks03, 4.3);
+            `elapsed`: those seconds; `finish N`: seconds until N readers were done;
+            `spread`: the time of the last reader over that of the first; `bend`: the share of the
+            variance of times that a straight line by rank leaves; `step N`: the time from the Nth
+            to the next, over the mean of all such times; `reordered`: the share of requests that
+            were served before an older one.
 
-    def finish(self, setup: Cell, rank: int) -> pd.DataFrame:
-        """Return seconds until so many readers were done; the last one is that of all."""
-        cell, ended_s = self._ended_s(setup)
-        return _sample(cell, ended_s[rank])
+        Raises
+        ------
+        FsgreenError
+            If there is no such metric.
+        """
+        cell, last = self.cell(setup), setup["readers"]
+        name, _, rank = metric.partition(" ")
+        if name in ("rate", "elapsed"):
+            seconds = cell["duration_s"]
+            return (
+                _sample(cell, cell["bandwidth_b_s"] * seconds / MIB, seconds)
+                if name == "rate"
+                else _sample(cell, seconds)
+            )
+        if name == "reordered":
+            return _sample(cell, cell["reordered_percent"], 100.0)
+        ended_s = self._ended_s(cell)
+        match name:
+            case "finish":
+                return _sample(cell, ended_s[int(rank)])
+            case "spread":
+                return _sample(cell, ended_s[last], ended_s[1])
+            case "bend":
+                ranks = ended_s.columns.to_numpy(dtype=float)
+                left = [1 - np.corrcoef(ranks, row)[0, 1] ** 2 for row in ended_s.to_numpy()]
+                return _sample(cell, np.maximum(left, ROUNDING))
+            case "step":
+                mean_s = (ended_s[last] - ended_s[1]) / (last - 1)
+                return _sample(cell, ended_s[int(rank) + 1] - ended_s[int(rank)], mean_s)
+        raise unknown("metric", metric, METRICS)
 
-    def spread(self, setup: Cell) -> pd.DataFrame:
-        """Return the time of the last reader over that of the first."""
-        cell, ended_s = self._ended_s(setup)
-        return _sample(cell, ended_s[setup["readers"]], ended_s[1])
+    def value(self, setup: Cell, metric: str) -> stats.Estimate:
+        """Return a metric of a setup over all of its trials."""
+        return total(self.sample(setup, metric))
 
-    def bend(self, setup: Cell) -> pd.DataFrame:
-        """Return the share of the variance of times that a straight line by rank leaves."""
-        cell, ended_s = self._ended_s(setup)
-        ranks = ended_s.columns.to_numpy(dtype=float)
-        left = [1 - np.corrcoef(ranks, row)[0, 1] ** 2 for row in ended_s.to_numpy()]
-        return _sample(cell, np.maximum(left, ROUNDING))
-
-    def step(self, setup: Cell, rank: int) -> pd.DataFrame:
-        """Return the time from one finisher to the next, over the mean of all such times."""
-        cell, ended_s = self._ended_s(setup)
-        mean_s = (ended_s[setup["readers"]] - ended_s[1]) / (setup["readers"] - 1)
-        return _sample(cell, ended_s[rank + 1] - ended_s[rank], mean_s)
-
-    def _ended_s(self, setup: Cell) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the trials of a setup, and a row for each with a column per rank."""
-        cell = self.cell(setup)
+    def _ended_s(self, cell: pd.DataFrame) -> pd.DataFrame:
+        """Return when readers were done: a row for each trial of a cell, a column per rank."""
         own = self.finishes[self.finishes["trial"].isin(cell["trial"])]
         wide = own.pivot(index="trial", columns="rank", values="ended_s")
-        return cell, wide.reindex(cell["trial"])
-
-
-def total(sample: pd.DataFrame) -> stats.Estimate:
-    """Return the value of a sample, total over total; with an interval from enough trials on."""
-    found = stats.ratio_of_totals(sample["above"], sample["below"])
-    return found if found.n >= stats.MIN_BLOCKS else replace(found, low=math.nan, high=math.nan)
+        return wide.reindex(cell["trial"])
 
 
 def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list[Runs]:

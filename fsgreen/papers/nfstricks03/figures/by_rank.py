@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,13 +12,14 @@ from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
     MARKER,
+    ends,
     mark_flagged,
     mark_simulated,
     published_point,
     side_by_side,
     sizes,
 )
-from fsgreen.papers.nfstricks03.readers import Runs, total
+from fsgreen.papers.nfstricks03.readers import Runs
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_3, setup
 
 LINE = {"elevator": "-", "n-cscan": "--"}
@@ -63,10 +63,7 @@ def _line(axes: Axes, runs: Runs, name: str, scheduler: str) -> None:
     one = setup(name, scheduler=scheduler)
     if runs.cell(one).empty:
         return
-    found = [total(runs.finish(one, rank)) for rank in RANKS]
-    value, low, high = (
-        np.array([getattr(time, end) for time in found]) for end in ("value", "low", "high")
-    )
+    value, low, high = ends([runs.value(one, f"finish {rank}") for rank in RANKS])
     axes.errorbar(
         RANKS,
         value,

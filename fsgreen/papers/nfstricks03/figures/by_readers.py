@@ -13,13 +13,14 @@ from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
     MARKER,
+    ends,
     mark_flagged,
     mark_simulated,
     published_point,
     side_by_side,
     sizes,
 )
-from fsgreen.papers.nfstricks03.readers import Runs, total
+from fsgreen.papers.nfstricks03.readers import Runs
 from fsgreen.papers.nfstricks03.reference import READERS, setup
 
 PRINTED = {
@@ -67,12 +68,10 @@ def by_readers(
 
 
 def _line(axes: Axes, runs: Runs, name: str) -> None:
-    found = {n: total(runs.rate(setup(name, n))) for n in READERS if len(runs.cell(setup(name, n)))}
-    value = np.array([rate.value for rate in found.values()])
-    low = np.array([rate.low for rate in found.values()])
-    high = np.array([rate.high for rate in found.values()])
+    ran = [n for n in READERS if len(runs.cell(setup(name, n)))]
+    value, low, high = ends([runs.value(setup(name, n), "rate") for n in ran])
     axes.errorbar(
-        list(found),
+        ran,
         value,
         yerr=[value - low, high - value],
         color=COLOUR[name],
@@ -83,7 +82,7 @@ def _line(axes: Axes, runs: Runs, name: str) -> None:
         label=name,
     )
     tops = np.where(np.isfinite(high), high, value)
-    points = zip(found, tops, strict=True)
+    points = zip(ran, tops, strict=True)
     mark_flagged(axes, runs, {setup(name, n): (n, top) for n, top in points})
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen.design import Cell
 from fsgreen.figures import flag, simulated
 from fsgreen.papers.nfstricks03.readers import REAL, Runs
+from fsgreen.stats import Estimate
 
 TITLE = {REAL: "real time: ext2 on Linux"}
 COLOUR = {
@@ -52,6 +54,13 @@ def side_by_side(
         axes.set_title(TITLE.get(one.clock, one.clock))
         others.append(axes)
     return first, others
+
+
+def ends(estimates: Sequence[Estimate]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return values, and both ends of their intervals."""
+    rows = [(estimate.value, estimate.low, estimate.high) for estimate in estimates]
+    value, low, high = np.array(rows, dtype=float).reshape(-1, 3).T
+    return value, low, high
 
 
 def mark_simulated(panels: Sequence[Axes]) -> None:

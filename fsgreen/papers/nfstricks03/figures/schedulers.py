@@ -16,7 +16,7 @@ from fsgreen.papers.nfstricks03.figures.panels import (
     mark_flagged,
     mark_simulated,
 )
-from fsgreen.papers.nfstricks03.readers import Runs, total
+from fsgreen.papers.nfstricks03.readers import Runs
 from fsgreen.papers.nfstricks03.reference import FIGURE_3, setup
 
 SCHEDULERS = {
@@ -80,7 +80,7 @@ def _points(axes: Axes, runs: Runs, name: str) -> None:
     for scheduler, marker in SCHEDULERS.items():
         one = setup(name, scheduler=scheduler)
         if len(runs.cell(one)):
-            points[one] = total(runs.spread(one)).value, total(runs.rate(one)).value
+            points[one] = runs.value(one, "spread").value, runs.value(one, "rate").value
             axes.plot(
                 *points[one],
                 color=COLOUR[name],

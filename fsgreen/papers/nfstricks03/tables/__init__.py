@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen.analysis.tables import write_all
-from fsgreen.papers.nfstricks03.readers import Runs, total
+from fsgreen.design import Cell
+from fsgreen.papers.nfstricks03.readers import Runs
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_1, FIGURE_2, FIGURE_3, READERS, setup
-from fsgreen.stats import Estimate
 
 NOT_RUN = "not run"
 SERIES = tuple(dict.fromkeys([*FIGURE_1, *FIGURE_2]))
@@ -39,12 +39,7 @@ def throughput(runs: Sequence[Runs]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"series": name, "clock": one.clock}
-            | {
-                f"{n} readers": _text(total(one.rate(setup(name, n))))
-                if len(one.cell(setup(name, n)))
-                else NOT_RUN
-                for n in READERS
-            }
+            | {f"{n} readers": _value(one, setup(name, n), "rate") for n in READERS}
             for name in SERIES
             for one in runs
         ]
@@ -53,44 +48,49 @@ def throughput(runs: Sequence[Runs]) -> pd.DataFrame:
 
 def finishes(runs: Sequence[Runs]) -> pd.DataFrame:
     """Return a row per series, scheduler of figure 3 and clock, a column per rank."""
-    rows = []
-    for name in FIGURE_3:
-        for scheduler in ("elevator", "n-cscan"):
-            for one in runs:
-                of = setup(name, scheduler=scheduler)
-                ran = len(one.cell(of)) > 0
-                times = {
-                    f"reader {rank}": f"{total(one.finish(of, rank)).value:.4g} s"
-                    if ran
-                    else NOT_RUN
-                    for rank in range(1, EIGHT + 1)
-                }
-                rows.append({"series": name, "scheduler": scheduler, "clock": one.clock} | times)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [
+            {"series": name, "scheduler": scheduler, "clock": one.clock}
+            | {
+                f"reader {rank}": _seconds(one, setup(name, scheduler=scheduler), rank)
+                for rank in range(1, EIGHT + 1)
+            }
+            for name in FIGURE_3
+            for scheduler in ("elevator", "n-cscan")
+            for one in runs
+        ]
+    )
 
 
 def schedulers(runs: Sequence[Runs]) -> pd.DataFrame:
     """Return a row per series, scheduler and clock that ran with eight readers."""
-    rows = []
-    for name in FIGURE_3:
-        for one in runs:
-            held = one.trials[one.trials["readers"] == EIGHT]
-            for scheduler in sorted(held["scheduler"].unique()):
-                of = setup(name, scheduler=str(scheduler))
-                if len(one.cell(of)):
-                    rows.append(
-                        {
-                            "series": name,
-                            "scheduler": scheduler,
-                            "clock": one.clock,
-                            "MiB/s": _text(total(one.rate(of))),
-                            "last over first": _text(total(one.spread(of))),
-                            "trials": str(len(one.cell(of))),
-                        }
-                    )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        [
+            {
+                "series": name,
+                "scheduler": scheduler,
+                "clock": one.clock,
+                "MiB/s": _value(one, of, "rate"),
+                "last over first": _value(one, of, "spread"),
+                "trials": str(len(one.cell(of))),
+            }
+            for name in FIGURE_3
+            for one in runs
+            for scheduler in sorted(one.trials["scheduler"].unique())
+            if len(one.cell(of := setup(name, scheduler=str(scheduler))))
+        ]
+    )
 
 
-def _text(found: Estimate) -> str:
-    interval = f" [{found.low:.3g}, {found.high:.3g}]" if found.has_interval else ""
-    return f"{found.value:.3g}{interval}"
+def _value(runs: Runs, setup: Cell, metric: str) -> str:
+    if runs.cell(setup).empty:
+        return NOT_RUN
+    ours = runs.value(setup, metric)
+    interval = f" [{ours.low:.3g}, {ours.high:.3g}]" if ours.has_interval else ""
+    return f"{ours.value:.3g}{interval}"
+
+
+def _seconds(runs: Runs, setup: Cell, rank: int) -> str:
+    if runs.cell(setup).empty:
+        return NOT_RUN
+    return f"{runs.value(setup, f'finish {rank}').value:.4g} s"

@@ -1,0 +1,157 @@
+"""How a claim is put to the test, as a file may declare it: selectors of cells, checks, needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from fsgreen.analysis import configuration
+from fsgreen.design import factors
+from fsgreen.schema import Declared
+
+ANYWHERE = ("real-disk", "loop", "vm", "simulation")
+"""Where the claims of a study of one's own are decided."""
+
+
+def _cells(value: Any) -> Any:
+    """Return levels of one cell or of several as mappings.
+
+    A text is the name of a cell, or a configuration such as `ext3/dtlg`.
+    """
+    several = value if isinstance(value, list) else [value]
+    return [{"cell": one} if isinstance(one, str) else one for one in several]
+
+
+Levels = dict[str, factors.Level]
+Cells = Annotated[tuple[Levels, ...], BeforeValidator(_cells)]
+
+
+class Selector(Declared):
+    """Cells that a claim is about, and what is claimed of them.
+
+    Attributes
+    ----------
+    of : list of cells
+        Levels by factor; `cell` is the name of a cell of `cells.yaml`, or `ext3/dtlg`.
+    where, for_each : mapping
+        Levels that all cells have; there is a part for each combination of `for_each`.
+    number : int, optional
+        Place of the published number in the claim.
+    op : str, optional
+        How ours relates to that number, where the claim has another word for it.
+    metric : str, optional
+        What it is of, if the number does not say: a metric, or a column of `trials.csv`.
+    what, published : str, optional
+        What the part is called, and what the paper says; `{of}`, `{against}` and `{FACTOR}` are
+        names of cells and levels.
+    requires : str, optional
+        Name of a need: a precondition without which the part decides nothing.
+    built : bool
+        The model was made so: agreement is by construction.
+    """
+
+    of: Cells
+    where: Levels = Field(default_factory=dict)
+    for_each: dict[str, tuple[factors.Level, ...]] = Field(default_factory=dict)
+    number: int | None = Field(default=None, ge=0)
+    op: str | None = None
+    metric: str | None = None
+    what: str | None = None
+    published: str | None = None
+    requires: str | None = None
+    built: bool = False
+
+
+class Comparing(Selector):
+    """A selector that compares cells.
+
+    With `over` there is one part for all of its levels: that in which the claim fares worst.
+    """
+
+    over: dict[str, tuple[factors.Level, ...]] = Field(default_factory=dict)
+
+
+class Ratio(Comparing):
+    """Each cell of `of` over the one that has the levels of `against` is as the number says.
+
+    Without `against` it is the same file system with its defaults. `tolerance` is the share by
+    which ours may differ, where it is not that of all measured ratios. `against_metric` is what is
+    taken of the other cell, where it is something else.
+    """
+
+    number: int = Field(ge=0)
+    against: Cells | None = Field(default=None, max_length=1)
+    against_metric: str | None = None
+    tolerance: float | None = Field(default=None, gt=0)
+
+
+class Order(Comparing):
+    """The cells of `of`, the highest first: each is above the next.
+
+    With `beyond_bound` it is so by more than what counts as equal.
+    """
+
+    of: Annotated[tuple[Levels, ...], BeforeValidator(_cells)] = Field(min_length=2)
+    beyond_bound: bool = False
+
+
+class Amount(Selector):
+    """The metric of each cell of `of` is the number itself, above a bound, or between two.
+
+    With the `unit` x, the number is a factor with a direction; a share is written in per cent.
+    """
+
+    metric: str
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    unit: Literal["", "x", "share"] = ""
+
+
+class Equivalence(Comparing):
+    """Each cell of `of` is within the study's bound of the one with the levels of `against`."""
+
+    metric: str
+    against: Cells = Field(max_length=1)
+
+
+class Entry(Declared):
+    """How one claim is put to the test."""
+
+    ratio: tuple[Ratio, ...] = ()
+    order: tuple[Order, ...] = ()
+    level: tuple[Amount, ...] = ()
+    equivalence: tuple[Equivalence, ...] = ()
+    where: Levels = Field(default_factory=dict)
+    check: str | None = None
+    published: bool = False
+    on: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    built: bool = False
+    caution: str = ""
+    statement: str | None = None
+    numbers: tuple[dict[str, Any], ...] = ()
+    testable_on: tuple[str, ...] = ANYWHERE
+
+    @property
+    def selectors(self) -> Iterator[tuple[str, int, Selector]]:
+        """Yield each selector with its kind and its place among those."""
+        for kind in ("level", "ratio", "order", "equivalence"):
+            for nth, selector in enumerate(getattr(self, kind)):
+                yield kind, nth, selector
+
+
+def levels_of(
+    cell: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
+    """Return what a selector calls a cell, the levels of that name, and the cell's own levels.
+
+    A text that is no name is a configuration, whose levels are the cell's own.
+    """
+    own = dict(cell)
+    name = str(own.pop("cell", ""))
+    if name in named:
+        return name, named[name], own
+    return "", {}, {**(configuration.parse(name) if name else {}), **own}
