@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from importing import damaged, fuzzed, reader, silent_energy_error, silent_errors
 
-from fsgreen import trace
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import power_table
 from fsgreen.meters.energibridge.driver import IMPORTER
+from fsgreen.meters.files.energy import energy_of
 from fsgreen.runs import import_runs
 from fsgreen.runs.meanings import meanings_of
 
@@ -233,12 +232,10 @@ def test_a_trace_and_the_run_that_it_is_have_one_energy(tmp_path):
     """The first interval was in the run's energy and not in the trace's: 18.64 J and 16.99 J."""
     file = tmp_path / "trace.csv"
     file.write_bytes(csv(intel()))
-    (run,) = import_runs([file], meanings_of([])).trials.to_dict("records")
-    readings = read(csv(intel())).readings
-    counted_j = 3600 * (readings[-1].energy_wh - readings[0].energy_wh)
-    table = power_table({"cpu": readings})
-    assert counted_j == pytest.approx(run["energy_j"])
-    assert trace.counter_energy_j(table, *table["time_s"].iloc[[0, -1]]) == pytest.approx(counted_j)
+    (run,) = import_runs([file], meanings_of([]), boundary="cpu").trials.to_dict("records")
+    said = energy_of(read(csv(intel())))
+    assert said.counter_energy_j == pytest.approx(run["energy_j"])
+    assert said.energy_j == pytest.approx(run["energy_j"], abs=said.budget.edges_j)
 
 
 def test_a_last_line_that_was_cut_inside_its_time_marks_the_one_before():
