@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
 
-from fsgreen import paths
+from fsgreen import paths, schema
 from fsgreen.stats import Estimate
 
 Verdict = Literal[
@@ -90,6 +91,20 @@ def load_claims(paper: str) -> dict[str, dict[str, Any]]:
     text = (paths.reference() / "claims.yaml").read_text()
     claims = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
     return {claim["slug"]: claim for claim in claims if claim["paper"] == paper}
+
+
+def own_file(study: str, name: str = "claims") -> Path:
+    """Return where a study of one's own states its claims, or names what their tests need."""
+    return paths.root() / "studies" / study / f"{name}.yaml"
+
+
+def slugs_of(study: str) -> frozenset[str]:
+    """Return the slugs of a study's claims: those of its paper, else those that it states."""
+    published, own = load_claims(study), own_file(study)
+    if published or not own.is_file():
+        return frozenset(published)
+    document = schema.read(own, "file of claims", "docs/statistics.md has their keys")
+    return frozenset(document.as_(dict[str, Any]))
 
 
 def unit_of(number: Mapping[str, Any]) -> Literal["x", "change"]:

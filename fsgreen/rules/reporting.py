@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.claims import VERDICTS, load_claims
+from fsgreen.claims import VERDICTS, slugs_of
 from fsgreen.reduce import read_plan, read_table
 from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet, unknown
 
@@ -41,13 +41,13 @@ class Report:
         The Typst sources of the reports by name, without their look.
     claims : DataFrame
         The table `claims.csv`; empty before there is one.
-    published : set of str
-        The slugs of the claims of the paper that the study repeats.
+    stated : set of str
+        The slugs of the claims of the paper that the study repeats, or of its own.
     """
 
     texts: Mapping[str, str]
     claims: pd.DataFrame
-    published: frozenset[str]
+    stated: frozenset[str]
 
     @classmethod
     def of(cls, campaign: str) -> Report:
@@ -63,7 +63,7 @@ class Report:
                 if text.stem not in aside
             },
             read_table(campaign, LEDGER) if made else pd.DataFrame(),
-            frozenset(load_claims(study)),
+            slugs_of(study),
         )
 
 
@@ -89,15 +89,15 @@ def typed_numbers(text: str) -> list[str]:
 
 
 def verdict_per_claim(report: Report) -> Answer:
-    """Rule 44: each published claim has one verdict, with what that takes."""
+    """Rule 44: each claim, of a paper or of one's own, has one verdict, with what that takes."""
     claims = report.claims
-    if not report.published:
-        return not_asked("no published claim is tested by this study")
+    if not report.stated:
+        return not_asked("this study states no claim, and repeats no paper that does")
     if claims.empty:
         return unknown("the verdicts have not been made: notebook 80_claims")
-    missing = sorted(report.published ^ set(claims["slug"]))
+    missing = sorted(report.stated ^ set(claims["slug"]))
     if missing or claims["slug"].duplicated().any():
-        return fired(f"not one verdict for each of {len(report.published)}: {listed(missing)}")
+        return fired(f"not one verdict for each of {len(report.stated)}: {listed(missing)}")
     known = claims["verdict"].isin(VERDICTS)
     untested = claims["verdict"] == UNTESTED
     measured = claims["basis"] == "measured"

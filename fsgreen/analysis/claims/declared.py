@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsgreen import claims, paths, schema
+from fsgreen import claims, schema
 from fsgreen.analysis.claims.kinds import Entry, Levels, Selector, levels_of
 from fsgreen.design import factors, metrics
 from fsgreen.errors import FsgreenError, unknown
@@ -115,14 +115,11 @@ def cells_of(study: str) -> dict[str, Levels]:
 
 def declared(study: str, name: str) -> Document | None:
     """Return a file on the claims of a study, `claims`, `needs` or `cells`, if it has it."""
-    places = (PAPERS / study, paths.root() / "studies" / study)
-    files = [place / f"{name}.yaml" for place in places if (place / f"{name}.yaml").is_file()]
-    if not files:
-        return None
-    (file, *_) = files
-    return schema.read(
-        file, f"file of {name}", "docs/statistics.md has the kinds of claims and their keys"
-    )
+    for file in (PAPERS / study / f"{name}.yaml", claims.own_file(study, name)):
+        if file.is_file():
+            next_step = "docs/statistics.md has the kinds of claims and their keys"
+            return schema.read(file, f"file of {name}", next_step)
+    return None
 
 
 def _wrong(
