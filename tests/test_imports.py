@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "units", "paths", "schema", "durable", "progress", "commands", "simdisk"),
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "workloads", "devices", "stacks", "testbeds", "host"),
-    ("preflight", "campaign", "calibration", "virtual"),
+    ("preflight", "campaign", "calibration"),
     (
         "reduce",
         "runs",

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from fsgreen import confounds, rules, virtual
+from fsgreen import confounds, rules
 from fsgreen.analysis.cells import ended_from
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
@@ -156,17 +156,12 @@ def _bounds(campaign: str, identity: dict[str, Any], trials: pd.DataFrame) -> st
 
 def _length(plan: Plan) -> str:
     warmup_s, measure_s = plan.profile.warmup_s, plan.profile.measure_s
-    at_most = "at most " if _all_read(plan) else ""
+    at_most = "at most " if plan.readers_only else ""
     return f"{warmup_s:g} s warm-up, {at_most}{measure_s:g} s measured"
 
 
 def _scaled(plan: Plan) -> str:
-    return "bytes that are read" if _all_read(plan) else "file counts (oltp: of the file size)"
-
-
-def _all_read(plan: Plan) -> bool:
-    """Return whether all cells are of readers, who end by themselves."""
-    return {cell["workload"] for cell in plan.cells} == {virtual.WORKLOAD}
+    return "bytes that are read" if plan.readers_only else "file counts (oltp: of the file size)"
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:

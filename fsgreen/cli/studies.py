@@ -175,9 +175,9 @@ def _measure(options: argparse.Namespace) -> None:
 
 
 def _simulate(options: argparse.Namespace) -> None:
-    from fsgreen import virtual
+    from fsgreen import papers
 
-    print(virtual.simulate(options.study, options.profile, options.name))
+    print(papers.simulator().simulate(options.study, options.profile, options.name))
 
 
 def _status(options: argparse.Namespace) -> None:

@@ -19,8 +19,7 @@ def describe(plan: Plan) -> Iterator[str]:
         f"{_span(len(least), len(plan.trials))} trials"
     )
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
-    # Readers end by themselves, once each has read its file.
-    bound = "at most" if all("readers" in cell for cell in plan.cells) else "at least"
+    bound = "at most" if plan.readers_only else "at least"
     yield f"{bound} {_span(*ends)}, without making files and waiting for idle power"
     if profile.sequential:
         target = f"{plan.bounds['ci_half_width_percent']:g} %"

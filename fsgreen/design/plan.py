@@ -47,6 +47,11 @@ class Plan:
         """Return the cells, each once, in a fixed order."""
         return tuple(sorted({trial.cell for trial in self.trials}, key=lambda cell: cell.label))
 
+    @property
+    def readers_only(self) -> bool:
+        """Return whether all cells are of readers, who end once each has read its file."""
+        return all("readers" in cell for cell in self.cells)
+
     def levels(self, cell: Mapping[str, Any]) -> dict[str, Any]:
         """Return the level of every factor in a cell: its own, else what the study holds constant.
 

@@ -20,6 +20,13 @@ def step(campaign: str, name: str) -> ModuleType:
     return import_module(f"fsgreen.{room}.{name}")
 
 
+def simulator() -> ModuleType:
+    """Return what runs the readers of any study in virtual time."""
+    from fsgreen.papers.nfstricks03 import virtual
+
+    return virtual
+
+
 def has_room(study: str) -> bool:
     """Return whether something is particular to a study."""
     return (Path(__file__).parent / study).is_dir()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import paths
 from fsgreen.design import Plan
 from fsgreen.progress import progress
-from fsgreen.reduce.finishes import finishes_of
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
 from fsgreen.reduce.pool import (
@@ -26,7 +25,7 @@ from fsgreen.reduce.pool import (
     rests_on,
     simulated_disk,
 )
-from fsgreen.reduce.rows import Traces, series_of, trial_row
+from fsgreen.reduce.rows import Traces, finishes_of, series_of, trial_row
 from fsgreen.reduce.tables import at, cell_label, factors_of, level_label, read_table, write_table
 from fsgreen.trace import MeterEnergy
 from fsgreen.trial import AttachedMeter, Trial, attached_meters, sha256_of

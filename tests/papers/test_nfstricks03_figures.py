@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import synthetic_readers
 
-from fsgreen import confounds, paths, recommend, reduce, report, virtual
+from fsgreen import confounds, paths, recommend, reduce, report
 from fsgreen.analysis import interactions, standard
-from fsgreen.papers.nfstricks03 import claims, figures
+from fsgreen.papers.nfstricks03 import claims, figures, virtual
 from fsgreen.papers.nfstricks03.figures import by_rank, by_readers, schedulers
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed, setup
 from fsgreen.papers.nfstricks03.tables import NOT_RUN, finishes, throughput

@@ -10,8 +10,8 @@ import synthetic
 
 from fsgreen import paths, reduce
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce.finishes import finishes_of
 from fsgreen.reduce.latency import quantiles_s
+from fsgreen.reduce.rows import finishes_of
 from fsgreen.trial import Trial
 
 

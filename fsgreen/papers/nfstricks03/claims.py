@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen import virtual
 from fsgreen.analysis import claims
 from fsgreen.analysis.claims.ledger import VIRTUAL
 from fsgreen.confounds import Gate
+from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.measured import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
 from fsgreen.papers.nfstricks03.reader_claims import Readers

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsgreen import confounds, virtual
+from fsgreen import confounds
 from fsgreen.analysis.numbers import campaign_numbers
+from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.reference import Printed
 
 PUBLISHED = (

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from fsgreen import stats, virtual
+from fsgreen import stats
 from fsgreen.analysis.effects import total
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import unknown
+from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.reduce import at, read_plan
 
 METRICS = ("rate", "elapsed", "finish N", "spread", "bend", "step N", "reordered")

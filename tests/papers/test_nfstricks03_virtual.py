@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from fsgreen import cli, design, paths, virtual
+from fsgreen import cli, design, paths
 from fsgreen.errors import FsgreenError
+from fsgreen.papers.nfstricks03 import virtual
 
 START_NS = 5_000_000
 DISKS = ("wd200bb", "ddys-t36950n")
