@@ -7,6 +7,7 @@ A schema is a class below `Declared`. YAML is read as its version 1.2 has it: `o
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import re
 import tomllib
@@ -63,8 +64,8 @@ class Document:
 
     Attributes
     ----------
-    file : Path
-        Where it was read from.
+    file : Path or str
+        Where it was read from; where there is no file, whose values they are.
     kind : str
         What it should be, for errors: "study".
     values : Any
@@ -73,14 +74,18 @@ class Document:
         What to do about an error.
     """
 
-    file: Path
+    file: Path | str
     kind: str
     values: Any
     next_step: str
     lines: Mapping[Place, int] = field(default_factory=dict)
 
-    def as_(self, schema: type[T]) -> T:
-        """Return the values as a schema has them.
+    def at(self, place: Place) -> Any:
+        """Return the value at a place."""
+        return functools.reduce(lambda value, step: value[step], place, self.values)
+
+    def as_(self, schema: type[T], place: Place = ()) -> T:
+        """Return the values, or those at a place, as a schema has them.
 
         Raises
         ------
@@ -88,10 +93,18 @@ class Document:
             With all that is wrong, each with its line.
         """
         try:
-            return TypeAdapter(schema).validate_python(self.values)
+            return TypeAdapter(schema).validate_python(self.at(place))
         except ValidationError as error:
-            found = error.errors(include_url=False)
-            raise self.refusal([_fault(schema, entry) for entry in found]) from None
+            raise self.refusal(_faults(schema, error, place)) from None
+
+    def check_given(self, schema: type, place: Place = ()) -> None:
+        """Raise FsgreenError for what is given and wrong; what is missing may come later."""
+        try:
+            TypeAdapter(schema).validate_python(self.at(place))
+        except ValidationError as error:
+            faults = _faults(schema, error, place, given_only=True)
+            if faults:
+                raise self.refusal(faults) from None
 
     def line(self, place: Place) -> int:
         """Return the line of a value, or of what it should stand in."""
@@ -102,12 +115,12 @@ class Document:
     def refusal(self, faults: Iterable[Fault]) -> FsgreenError:
         """Return the error that lists faults by line."""
         by_line = sorted({(self.line(fault.place), fault.what) for fault in faults})
-        lines = [f"line {line}: {what}" for line, what in by_line]
+        lines = [f"line {line}: {what}" if self.lines else what for line, what in by_line]
         return FsgreenError(
             f"not a {self.kind}: {lines[0]}"
             if len(lines) == 1
             else f"not a {self.kind}, for {len(lines)} reasons:\n    " + "\n    ".join(lines),
-            where=f"{self.file}:{by_line[0][0]}",
+            where=f"{self.file}:{by_line[0][0]}" if self.lines else self.file,
             next_step=self.next_step,
         )
 
@@ -160,6 +173,7 @@ def _yaml(file: Path, kind: str, next_step: str, text: str) -> Document:
     lines: dict[Place, int] = {}
     try:
         node = loader.get_single_node()
+        lines[()] = 1
         twice = [] if node is None else _note_lines(node, (), lines)
         values = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as error:
@@ -207,13 +221,15 @@ def _toml(file: Path, kind: str, next_step: str, text: str) -> Document:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FsgreenError(f"not TOML: {error}", where=file, next_step=next_step) from None
-    lines: dict[Place, int] = {}
+    lines: dict[Place, int] = {(): 1}
     table: Place = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _TABLE.match(line):
             table = tuple(part.strip(" \"'") for part in header[2].split("."))
             if header[1]:
-                nth = sum(place[:-1] == table and isinstance(place[-1], int) for place in lines)
+                nth = sum(
+                    place[:-1] == table and isinstance(place[-1], int) for place in lines if place
+                )
                 table = (*table, nth)
             lines.setdefault(table, number)
         elif key := _KEY.match(line):
@@ -224,23 +240,35 @@ def _toml(file: Path, kind: str, next_step: str, text: str) -> Document:
 # --- errors -------------------------------------------------------------------------------------
 
 
+def _faults(
+    schema: Any, error: ValidationError, place: Place, *, given_only: bool = False
+) -> list[Fault]:
+    """Return the errors of pydantic in our words; `place` is where the values stand."""
+    faults = []
+    for entry in error.errors(include_url=False):
+        if not given_only or (entry["loc"] and entry["type"] != "missing"):
+            fault = _fault(schema, entry)
+            faults.append(Fault((*place, *fault.place), fault.what))
+    return faults
+
+
 def _fault(schema: Any, entry: Mapping[str, Any]) -> Fault:
-    """Return an error of pydantic in our words."""
     place: Place = tuple(part for part in entry["loc"])
     key = str(place[-1]) if place else ""
     if entry["type"] == "extra_forbidden":
         known = _keys(schema, place[:-1])
         near = difflib.get_close_matches(key, known, n=1)
-        hint = f", did you mean {near[0]}?" if near else f". Known: {', '.join(sorted(known))}."
-        return Fault(place, f"unknown key {key}{hint}")
+        hint = f", did you mean {near[0]}?" if near else "."
+        return Fault(place, f"unknown key {key}{hint} Known: {', '.join(sorted(known))}.")
     if entry["type"] == "missing":
         owner = ".".join(map(str, place[:-1]))
         return Fault(place, f"the key {key} is missing" + (f" in {owner}" if owner else ""))
     said = entry["msg"].removeprefix("Value error, ").removeprefix("Input ")
     said = said[:1].lower() + said[1:]
-    name = ".".join(str(part) for part in place) or "the file"
-    value = "" if entry["type"] == "value_error" else f", and not {entry['input']!r}"
-    return Fault(place, f"{name}: {said}{value}")
+    name = ".".join(str(part) for part in place)
+    if entry["type"] == "value_error":
+        return Fault(place, f"{name}: {said}" if name else said)
+    return Fault(place, f"{name or 'the file'}: {said}, and not {entry['input']!r}")
 
 
 def _keys(schema: Any, place: Place) -> list[str]:

@@ -33,6 +33,7 @@ from pydantic import Field, PlainValidator, StrictBool, field_validator, model_v
 
 from fsgreen import schema, testbeds
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.meters.core.registry import check_table
 from fsgreen.schema import Count, Declared
 from fsgreen.testbeds import Disk, ListedDisk
 
@@ -97,7 +98,7 @@ class HostTable(Declared):
 
 
 class Tables(Declared):
-    """A whole testbed file; the driver of each meter checks its table."""
+    """A whole testbed file; each meter's driver declares what its table holds."""
 
     testbed: TestbedTable = TestbedTable()
     host: HostTable = HostTable()
@@ -155,6 +156,8 @@ def read(choice: str) -> TestbedFile:
         return TestbedFile(kind=choice)
     document = schema.read(Path(choice), "testbed file", "docs/measuring.md shows one")
     tables = document.as_(Tables)
+    for nth, _ in enumerate(tables.meter):
+        check_table(document, ("meter", nth))
     return TestbedFile(
         **tables.testbed.model_dump(),
         meters=tables.meter,

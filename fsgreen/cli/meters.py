@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     """Add the sub-commands of this module."""
-    command.add(
+    meters = command.add(
         commands,
         "meters",
         _meters,
-        "list the drivers of meters, what is plugged in, and what is missing",
-        "fsgreen meters",
+        "list the drivers of meters, what is plugged in, and what is missing; or one's settings",
+        "fsgreen meters wattsup",
     )
+    meters.add_argument("driver", nargs="?", help="list the settings of this one")
 
     read = command.add(
         commands,
@@ -113,7 +114,12 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
 def _meters(options: argparse.Namespace) -> None:
     from fsgreen.meters import Importer
     from fsgreen.meters.core import registry
+    from fsgreen.meters.core.settings import lines_about
 
+    if options.driver is not None:
+        for line in lines_about(registry.load(options.driver).settings):
+            print(line)
+        return
     names = registry.names()
     width = max(map(len, names))
 

@@ -7,7 +7,7 @@ from fsgreen.meters.core.powertable import power_table
 from fsgreen.meters.core.rawtrace import reparse
 from fsgreen.meters.core.readings import Reading, Readings
 from fsgreen.meters.core.registry import open_meters
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import MeterSettings, Settings
 
 __all__ = [
     "Capture",
@@ -17,6 +17,7 @@ __all__ = [
     "Imported",
     "Importer",
     "Meter",
+    "MeterSettings",
     "Parser",
     "Reading",
     "Readings",

@@ -10,8 +10,7 @@ import numpy as np
 
 from fsgreen import trace
 from fsgreen.meters import power_table
-from fsgreen.meters.core.settings import Settings
-from fsgreen.meters.energibridge.driver import IMPORTER, Recording, recording
+from fsgreen.meters.energibridge.driver import IMPORTER, EnergiBridgeSettings, Recording, recording
 from fsgreen.meters.files.checks import imported
 from fsgreen.meters.files.text import Report
 from fsgreen.runs.formats import Format, Run
@@ -26,7 +25,7 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     One with a flagged reading is refused; where a counter went on, one that was lost is told.
     """
     # No table of runs carries the accuracy of its meter, which the driver must be told.
-    settings = Settings({"name": report.where, "driver": IMPORTER.name, "gain_error": 0.0})
+    settings = EnergiBridgeSettings(name=report.where, driver=IMPORTER.name, gain_error=0.0)
     found = recording(data, settings, report)
     readings = imported(found.info, found.readings, found.flags, report).readings
     counted = readings.energy_wh is not None

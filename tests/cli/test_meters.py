@@ -51,7 +51,10 @@ def test_a_file_of_a_meter_becomes_a_table_once(tmp_path, capsys):
     [
         (["--driver", "hobo"], "did you mean hoboware"),
         (["--driver", "hoboware", "--set", "dates"], "is no setting"),
-        (["--driver", "hoboware", "--set", "days=DMY"], "unknown settings days"),
+        (
+            ["--driver", "hoboware", "--set", "days=DMY"],
+            "days, did you mean dates? Known: boundary",
+        ),
     ],
 )
 def test_a_wrong_word_about_a_file_is_named(tmp_path, capsys, changes, message):

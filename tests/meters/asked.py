@@ -10,7 +10,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.settings import Settings
 from tests.patience import listen
 
 FUZZ = settings(max_examples=round(300 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
@@ -18,7 +17,9 @@ FUZZ = settings(max_examples=round(300 * max(1.0, float(os.environ.get("FSGREEN_
 
 def opened(driver, **table):
     """A meter opened by its driver with these settings."""
-    return driver.open(Settings({"name": "system", "driver": driver.name, **table}), lambda: None)
+    return driver.open(
+        driver.settings.of({"name": "system", "driver": driver.name, **table}), lambda: None
+    )
 
 
 def read(driver, info, *answers):

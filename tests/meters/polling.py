@@ -6,7 +6,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.settings import Settings
 
 FUZZ_S = float(os.environ.get("FSGREEN_FUZZ_S", "1"))
 fuzzed = settings(max_examples=int(200 * FUZZ_S))
@@ -17,7 +16,7 @@ VALID = {"ok", "wrapped", "stale"}
 def opened(driver, **table):
     """Open a meter by its entry of a testbed file."""
     entry = {"name": "meter", "driver": driver.name, **table}
-    return driver.open(Settings(entry), lambda: None)
+    return driver.open(driver.settings.of(entry), lambda: None)
 
 
 def answers(meter, count):

@@ -3,14 +3,13 @@ import pytest
 from fast_meters import block
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.blocks.calibration import Calibration, Correction, calibrate
-from fsgreen.meters.blocks.description import description
+from fsgreen.meters.blocks.calibration import Correction, calibrate
+from fsgreen.meters.blocks.description import BlocksSettings, description
 from fsgreen.meters.blocks.emulator import RAIL_5V
-from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.meters.core.readings import Readings
-from fsgreen.meters.core.settings import Settings
 
-TABLE = {"name": "ssd", "driver": "blocks"}
+TABLE = {"name": "ssd", "driver": "blocks", "listen": "1", "source": "bench", "volts": 5.0}
+TABLE |= {"gain_error": 0.01, "constant_error_w": 0.05}
 
 
 def shown(current_a, flags=None):
@@ -18,11 +17,8 @@ def shown(current_a, flags=None):
     return Readings(np.arange(3.0), values * 5, np.full(3, 5.0), values, flags=flags or {})
 
 
-def taken(**table):
-    settings = Settings(TABLE | table)
-    calibration = Calibration.of(settings)
-    settings.finish()
-    return calibration
+def set_to(**table):
+    return BlocksSettings.of(TABLE | table)
 
 
 def test_readings_at_known_currents_give_gain_and_offset():
@@ -66,19 +62,19 @@ def test_what_cannot_calibrate_is_refused(steps, message):
 
 
 def test_change_over_a_campaign_is_averaged_and_adds_to_the_limits_of_error():
-    calibration = taken(
+    settings = set_to(
         calibration=["5V A 1.00 0.01", "5V V 1.02 0.0"],
         calibration_after=["5V A 1.02 -0.01"],
         calibration_source="DMM 4",
     )
     amperes, volts = RAIL_5V
+    calibration = settings.corrected()
     assert calibration.correction(amperes) == pytest.approx(Correction(1.01, 0.0), nan_ok=True)
     assert calibration.gain_error(amperes) == pytest.approx(0.01)
     assert calibration.offset_error(amperes) == pytest.approx(0.01)
     assert calibration.correction(volts).gain == pytest.approx(1.02)
     assert calibration.gain_error(volts) == 0
-    accuracy = Accuracy(0.01, 0.05, "bench", volts=5.0)
-    info = description(block(), "test", accuracy, calibration, "dc-rail", ("disk",))
+    info = description(block(), settings)
     assert info.gain_error == pytest.approx(0.02)
     assert info.constant_error_w == pytest.approx(0.05 + 0.01 * 5)
     assert info.source == "bench; calibration: DMM 4"
@@ -88,7 +84,7 @@ def test_change_over_a_campaign_is_averaged_and_adds_to_the_limits_of_error():
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"calibration": ["5V A 1 0"]}, "lacks its calibration_source"),
+        ({"calibration": ["5V A 1 0"]}, "the key calibration_source is missing"),
         ({"calibration": ["5V A 1"], "calibration_source": "x"}, "not NAME UNIT GAIN OFFSET"),
         ({"calibration": ["5V A one 0"], "calibration_source": "x"}, "not NAME UNIT"),
         ({"calibration": ["5V A 0 0"], "calibration_source": "x"}, "no gain above 0"),
@@ -99,10 +95,10 @@ def test_change_over_a_campaign_is_averaged_and_adds_to_the_limits_of_error():
 )
 def test_wrong_line_is_named(table, message):
     with pytest.raises(FsgreenError, match=message):
-        taken(**table)
+        set_to(**table)
 
 
 def test_calibration_of_a_channel_that_is_not_sent_is_refused():
-    calibration = taken(calibration=["12V A 1 0"], calibration_source="x")
+    calibration = set_to(calibration=["12V A 1 0"], calibration_source="x").corrected()
     with pytest.raises(FsgreenError, match="names 12V A"):
         calibration.check(RAIL_5V)

@@ -9,21 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.blocks.calibration import Calibration, Correction
-from fsgreen.meters.blocks.description import description
+from fsgreen.meters.blocks.description import BlocksSettings, description
 from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Channel
 from fsgreen.meters.blocks.parser import HELD_BLOCKS, BlockParser
-from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.meters.core.base import Chunk
 
 RATE_HZ = 1e4
-ACCURACY = Accuracy(0.01, 0.05, "bench")
-NONE = Calibration({}, {}, "")
+ENTRY = {"name": "ssd", "driver": "blocks", "listen": "1", "source": "bench"}
+ACCURACY = {"gain_error": 0.01, "constant_error_w": 0.05}
 
 
-def info_of(one, accuracy=ACCURACY, calibration=NONE):
-    return description(one, "test", accuracy, calibration, "dc-rail", ("disk",))
+def info_of(one, **entry):
+    return description(one, BlocksSettings.of(ENTRY | ACCURACY | entry))
 
 
 INFO = info_of(block())
@@ -61,8 +59,8 @@ def test_blocks_that_are_sent_once_a_second_are_placed_by_their_age():
 
 
 def test_calibration_is_applied_before_power_is_taken():
-    calibration = Calibration({("5V", "A"): Correction(1.1, -0.02)}, {}, "bench")
-    readings = read(arriving(stream(3)), info_of(block(), calibration=calibration))
+    info = info_of(block(), calibration=["5V A 1.1 -0.02"], calibration_source="bench")
+    readings = read(arriving(stream(3)), info)
     assert readings.current_a == pytest.approx(0.53)
     assert readings.power_w == pytest.approx(0.53 * 5)
 
@@ -70,7 +68,7 @@ def test_calibration_is_applied_before_power_is_taken():
 def test_current_without_voltage_is_at_the_nominal_one():
     channel = (RAIL_5V[0],)
     blocks = [replace(b, channels=channel, samples=b.samples[:, :1].copy()) for b in stream(3)]
-    info = info_of(blocks[0], replace(ACCURACY, volts=4.9))
+    info = info_of(blocks[0], volts=4.9)
     readings = read(arriving(blocks), info)
     assert readings.power_w == pytest.approx(0.5 * 4.9)
     assert readings.voltage_v is None

@@ -13,13 +13,13 @@ from fast_meters import block
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks import driver as blocks
 from fsgreen.meters.blocks.address import address_of
+from fsgreen.meters.blocks.description import BlocksSettings
 from fsgreen.meters.blocks.driver import open_blocks
 from fsgreen.meters.blocks.emulator import RAIL_5V, Emulator
 from fsgreen.meters.blocks.format import Channel, blocks_of
 from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
 from fsgreen.meters.blocks.sources import paced, synthetic
-from fsgreen.meters.core.settings import Settings
 from tests.patience import listen, wait_for
 
 pytestmark = pytest.mark.alone
@@ -40,7 +40,7 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 def opened(**entry):
-    return closing(open_blocks(Settings(ENTRY | entry), lambda: None))
+    return closing(open_blocks(BlocksSettings.of(ENTRY | entry), lambda: None))
 
 
 def more_than(count):
@@ -156,7 +156,7 @@ def test_sender_that_vanishes_is_told_and_taken_again_when_it_returns(way):
     first, entry = over(way)
     port = first.link.port if way == "connect" else int(entry["listen"])
     with first:
-        meter = open_blocks(Settings(ENTRY | entry), lambda: None)
+        meter = open_blocks(BlocksSettings.of(ENTRY | entry), lambda: None)
         meter.start()
         assert meter.read(1.0) is not None
     with closing(meter):
@@ -185,7 +185,7 @@ def test_nobody_there_is_told_and_leaves_nothing_open(way, monkeypatch):
     if way != "connect":
         entry = {"listen": f"{free_port()}", "protocol": "udp" if way == "udp" else "tcp"}
     with pytest.raises(FsgreenError, match=r"does not answer|no sender called|no block within"):
-        open_blocks(Settings(ENTRY | entry), lambda: None)
+        open_blocks(BlocksSettings.of(ENTRY | entry), lambda: None)
     assert set(os.listdir("/proc/self/fd")) == before
 
 
@@ -193,7 +193,7 @@ def test_port_in_use_is_named():
     with socket.create_server(("127.0.0.1", 0)) as other:
         entry = ENTRY | {"listen": str(other.getsockname()[1])}
         with pytest.raises(FsgreenError, match="nothing can be received there"):
-            open_blocks(Settings(entry), lambda: None)
+            open_blocks(BlocksSettings.of(entry), lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,7 @@ def test_who_says_something_else_is_told(said, message, monkeypatch):
         thread = threading.Thread(target=answer, args=(server,))
         thread.start()
         with pytest.raises(FsgreenError, match=message):
-            open_blocks(
-                Settings(ENTRY | {"connect": f"127.0.0.1:{server.getsockname()[1]}"}), lambda: None
-            )
+            opened(connect=f"127.0.0.1:{server.getsockname()[1]}")
         thread.join()
 
 
@@ -230,13 +228,13 @@ def test_who_says_something_else_is_told(said, message, monkeypatch):
         ({"connect": "h:1", "protocol": "udp"}, "can only listen"),
         ({"listen": "host"}, "not HOST:PORT"),
         ({"listen": "host:99999"}, "not HOST:PORT"),
-        ({"listen": "1", "protocol": "sctp"}, "unknown protocol"),
-        ({"listen": "1", "port": 1}, "unknown settings port"),
+        ({"listen": "1", "protocol": "sctp"}, "protocol: should be 'tcp' or 'udp'"),
+        ({"listen": "1", "port": 1}, "unknown key port"),
     ],
 )
 def test_wrong_setting_is_named(entry, message):
     with pytest.raises(FsgreenError, match=message):
-        open_blocks(Settings(ENTRY | entry), lambda: None)
+        open_blocks(BlocksSettings.of(ENTRY | entry), lambda: None)
 
 
 def test_meter_that_was_not_started_says_so():

@@ -14,7 +14,7 @@ from fsgreen.meters import Capture, HostSampler, reparse
 from fsgreen.meters.core import capture as capturing
 from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.wattsup import line as wattsup_line
-from fsgreen.meters.wattsup.driver import WattsUp
+from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
 from fsgreen.meters.wattsup.emulator import Emulator
 from tests.emulated import wattsup
 from tests.patience import until_calm, wait_for
@@ -227,10 +227,14 @@ def test_meter_that_fails_in_mid_trial_is_a_fault(meters, tmp_path, monkeypatch,
     assert told.next_step
 
 
+def settings_of(emulator):
+    return WattsUpSettings(name="system", driver="wattsup", port=emulator.port)
+
+
 def test_meter_that_lost_power_in_mid_trial_is_a_fault(tmp_path):
     with (
         Emulator(lambda: 173.26, pace_s=PACE_S) as emulator,
-        closing(WattsUp(emulator.port)) as meter,
+        closing(WattsUp(settings_of(emulator))) as meter,
     ):
         with Capture({"system": meter}, tmp_path / "power.raw") as capture:
             emulator.power_cycles += 1

@@ -41,17 +41,17 @@ def test_configured_port_is_opened_with_its_boundary():
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"driver": "wattsup", "port": "/dev/null"}, "lacks its name"),
-        ({"name": "system", "port": "/dev/null"}, "lacks its driver"),
-        ({"name": "system", "driver": "wattsup"}, "lacks its port"),
+        ({"driver": "wattsup", "port": "/dev/null"}, "the key name is missing"),
+        ({"name": "system", "port": "/dev/null"}, "the key driver is missing"),
+        ({"name": "system", "driver": "wattsup"}, "the key port is missing"),
         ({"name": "system", "driver": "watsup", "port": "x"}, "unknown meter driver"),
         (
             {"name": "system", "driver": "wattsup", "port": "x", "bauds": 1},
-            "bauds .did you mean baud",
+            "unknown key bauds, did you mean baud. Known: baud, boundary",
         ),
         (EMULATED | {"profile": "fast10"}, "unknown power profile"),
         (EMULATED | {"port": "x"}, "port may not be given to an emulated meter"),
-        (EMULATED | {"boundary": "wall"}, "that of an emulated meter is modelled"),
+        (EMULATED | {"boundary": "wall"}, "boundary: should be 'modelled', and not 'wall'"),
         (EMULATED | {"driver": "rapl"}, "no emulator of rapl"),
         ({"name": "system", "driver": "hoboware"}, "reads files"),
         ({"name": "rack/1", "driver": "wattsup", "port": "x"}, "has no slash"),
@@ -59,7 +59,7 @@ def test_configured_port_is_opened_with_its_boundary():
         (EMULATED_DISK | {"name": "other"}, "both cover disk"),
         (
             {"name": "system", "driver": "wattsup", "port": "x", "boundary": "roof"},
-            "unknown boundary",
+            "boundary: should be 'wall', 'dc-rail'",
         ),
     ],
 )

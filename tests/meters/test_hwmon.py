@@ -137,9 +137,9 @@ def test_rail_of_several_is_chosen_by_its_label(tmp_path):
         ({"chip": "coretemp"}, "unknown hwmon chip with power 'coretemp'"),
         ({"place": "1-0099"}, "not 1-0099"),
         ({"rate_hz": 100}, "measures once in 0.02 s"),
-        ({"rate_hz": -1}, "rate_hz is -1"),
-        ({"range_w": 0}, "range_w 0"),
-        ({"unit": "W"}, "unknown settings unit"),
+        ({"rate_hz": -1}, "rate_hz: should be greater than 0"),
+        ({"range_w": 0}, "range_w: should be greater than 0"),
+        ({"unit": "W"}, "unknown key unit"),
     ],
 )
 def test_setting_that_fits_no_chip_is_refused(tmp_path, settings, message):
@@ -151,7 +151,7 @@ def test_setting_that_fits_no_chip_is_refused(tmp_path, settings, message):
 
 def test_what_a_rail_feeds_has_to_be_said(tmp_path):
     Ina226Tree(tmp_path, lambda: 5.0)
-    with pytest.raises(FsgreenError, match="lacks its covers"):
+    with pytest.raises(FsgreenError, match="the key covers is missing"):
         opened(DRIVER, root=str(tmp_path), chip="ina226")
 
 

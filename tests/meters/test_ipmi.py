@@ -105,10 +105,10 @@ def test_ipmi_dcmi_is_read_too(tmp_path, monkeypatch):
         ({"password_file": "/no/such/file"}, "cannot be read"),
         ({"password_file": "/dev/null"}, "is empty"),
         ({"password_file": "x", "password_env": "y"}, "not both"),
-        ({"rate_hz": 10}, "rate_hz is 10 .up to 5."),
-        ({"timeout_s": 0}, "timeout_s 0"),
-        ({"program": "ipmiutil"}, "unknown program 'ipmiutil'"),
-        ({"interface": "lan"}, "unknown settings interface"),
+        ({"rate_hz": 10}, "rate_hz: should be less than or equal to 5"),
+        ({"timeout_s": 0}, "timeout_s: should be greater than 0"),
+        ({"program": "ipmiutil"}, "program: should be 'ipmitool' or 'ipmi-dcmi'"),
+        ({"interface": "lan"}, "unknown key interface"),
     ],
 )
 def test_setting_that_cannot_be_is_refused(controller, settings, message):

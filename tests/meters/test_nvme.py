@@ -119,10 +119,10 @@ def test_older_nvme_cli_gives_the_scale_in_its_flags(drive):
     ("settings", "message"),
     [
         ({"gives": "measured"}, "reports no power of its own"),
-        ({"gives": "power"}, "unknown gives 'power'"),
-        ({"boundary": "wall"}, "unknown boundary 'wall'"),
+        ({"gives": "power"}, "gives: should be 'auto', 'measured' or 'state'"),
+        ({"boundary": "wall"}, "boundary: should be 'dc-rail' or 'modelled'"),
         ({"boundary": "dc-rail"}, "the power of this drive is modelled"),
-        ({"serial": "1"}, "unknown settings serial"),
+        ({"serial": "1"}, "unknown key serial"),
     ],
 )
 def test_setting_that_the_drive_cannot_hold_is_refused(drive, settings, message):

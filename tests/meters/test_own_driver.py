@@ -52,7 +52,7 @@ def example(language):
     return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
 
 
-def test_driver_of_ones_own_is_installed_and_measures(install, tmp_path):
+def test_driver_of_ones_own_is_installed_and_measures(install, tmp_path, capsys):
     """Whoever follows CONTRIBUTING.md has a meter: listed, configured, captured, parsed again."""
     (source,), (points, table) = example("python"), example("toml")
     group = tomllib.loads(points)["project"]["entry-points"]["fsgreen.meters"]
@@ -60,6 +60,10 @@ def test_driver_of_ones_own_is_installed_and_measures(install, tmp_path):
     power = tmp_path / "power_now"
     power.write_text("12500000\n")
     (entry,) = tomllib.loads(table)["meter"]
+    with pytest.raises(FsgreenError, match=r"rnage_w, did you mean range_w\? Known: bou"):
+        open_meters([entry | {"rnage_w": 5}], lambda: None)
+    assert cli.main(["meters", "battery"]) == 0
+    assert "gain_error  a number from 0 below 1, required. Error as" in capsys.readouterr().out
     meters = open_meters([entry | {"file": str(power), "rate_hz": 20}], lambda: None)
     with Capture(meters, tmp_path / "power.raw") as capture:
         wait_for(lambda: capture.latest_w("laptop") == 12.5)

@@ -10,16 +10,13 @@ from fast_meters import powersensor3_stream
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.meters.core.readings import Readings
-from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.powersensor3 import driver as powersensor3
-from fsgreen.meters.powersensor3.driver import DRIVER, PowerSensor3, open_powersensor3
+from fsgreen.meters.powersensor3.driver import DRIVER, PowerSensor3, PowerSensor3Settings
 from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, OFF, Emulator, record_of
 from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
 from tests.patience import listen, until_calm
 
-ACCURACY = Accuracy(0.01, 0.5, "a bench supply and a load", volts=12.0)
 STOP = ("X", "\xff\x3f\xff\x3f")
 VERSION = ("V", "F411-1.6.1\r\n")
 SAMPLES = powersensor3_stream(np.arange(200)).decode("latin-1")
@@ -34,6 +31,12 @@ def settings_of(*sensors):
 OPENING = (STOP, VERSION, *settings_of(MLX10, DIVIDER), ("S", SAMPLES), STOP)
 
 
+def meter_on(port):
+    accuracy = {"gain_error": 0.01, "constant_error_w": 0.5, "source": "a bench supply and a load"}
+    entry = {"name": "rail", "driver": "powersensor3", "port": port, "volts": 12.0}
+    return PowerSensor3(PowerSensor3Settings.of(entry | accuracy))
+
+
 @pytest.fixture
 def impatient(monkeypatch):
     """For what must not come."""
@@ -42,7 +45,7 @@ def impatient(monkeypatch):
 
 def test_opening_asks_for_settings_and_rate_and_writes_nothing():
     """The script holds every byte that is sent: no W is among them."""
-    with dialogue(*OPENING) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+    with dialogue(*OPENING) as port, closing(meter_on(port)) as meter:
         info = meter.describe()
     assert info.model == "PowerSensor3, firmware F411-1.6.1, 12V (MLX10)"
     assert (info.boundary, info.covers, info.rate_hz) == ("dc-rail", ("disk",), 20000.0)
@@ -55,13 +58,13 @@ def test_opening_asks_for_settings_and_rate_and_writes_nothing():
 
 def test_stream_that_a_dead_program_left_running_is_stopped_first():
     opening = (("X", SAMPLES + STOP[1]), *OPENING[1:])
-    with dialogue(*opening) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+    with dialogue(*opening) as port, closing(meter_on(port)) as meter:
         assert meter.describe().rate_hz == 20000.0
 
 
 def test_raw_bytes_of_a_trial_are_the_stream():
     script = (*OPENING, ("S", SAMPLES), STOP)
-    with dialogue(*script) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+    with dialogue(*script) as port, closing(meter_on(port)) as meter:
         meter.start()
         chunk = meter.read(0.3)
         meter.stop()
@@ -75,13 +78,13 @@ def test_rate_of_another_board_is_found():
     stamps = numbers * 1e6 // 17500 - numbers * 50
     f401 = powersensor3_stream(numbers, jitter_us=stamps).decode("latin-1")
     opening = (*OPENING[:-2], ("S", f401), STOP)
-    with dialogue(*opening) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+    with dialogue(*opening) as port, closing(meter_on(port)) as meter:
         assert meter.describe().rate_hz == pytest.approx(17500, abs=20)
 
 
 def failing(port):
     with pytest.raises(FsgreenError) as caught:
-        PowerSensor3(port, ACCURACY)
+        meter_on(port)
     assert caught.value.where == port
     assert caught.value.next_step
     return caught.value.what
@@ -143,7 +146,7 @@ def test_failed_opening_leaves_the_port_free():
 def test_lost_meter_is_opened_again_by_start_and_another_is_refused():
     others = (STOP, VERSION, *settings_of(replace(MLX10, zero_v=1.7), DIVIDER), *OPENING[-2:])
     script = (*OPENING, *OPENING, ("S", SAMPLES), *others)
-    with dialogue(*script) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+    with dialogue(*script) as port, closing(meter_on(port)) as meter:
         meter.close()
         meter.start()
         assert meter.read(0.3) is not None
@@ -164,15 +167,18 @@ ENTRY = {
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (ENTRY, "lacks its port"),
-        ({k: v for k, v in ENTRY.items() if k != "source"} | {"port": "x"}, "lacks its source"),
-        (ENTRY | {"port": "x", "volts": -12.0}, "below 0"),
-        (ENTRY | {"port": "x", "baud": 1}, "unknown settings baud"),
+        (ENTRY, "the key port is missing"),
+        (
+            {k: v for k, v in ENTRY.items() if k != "source"} | {"port": "x"},
+            "the key source is missing",
+        ),
+        (ENTRY | {"port": "x", "volts": -12.0}, "volts: should be greater than 0"),
+        (ENTRY | {"port": "x", "baud": 1}, "unknown key baud"),
     ],
 )
 def test_wrong_setting_is_named(entry, message):
     with pytest.raises(FsgreenError, match=message):
-        open_powersensor3(Settings(entry), lambda: None)
+        PowerSensor3(PowerSensor3Settings.of(entry))
 
 
 def test_finding_meters_never_raises():
@@ -181,7 +187,7 @@ def test_finding_meters_never_raises():
 
 def opened(emulator):
     entry = ENTRY | {"port": emulator.port, "covers": ["drive"]}
-    return closing(open_powersensor3(Settings(entry), lambda: None))
+    return closing(PowerSensor3(PowerSensor3Settings.of(entry)))
 
 
 def heard(meter, parser, count):
@@ -268,6 +274,6 @@ def test_numbers_of_a_sensor_that_is_off_may_be_none():
     """A new board has erased settings: its campaign would stop after the idle measurement."""
     erased = replace(MLX10, in_use=False, zero_v=float("nan"), sensitivity=float("nan"))
     opening = (STOP, VERSION, *settings_of(MLX10, DIVIDER, erased, erased), ("S", SAMPLES), STOP)
-    with dialogue(*opening) as port, closing(PowerSensor3(port, ACCURACY)) as meter:
+    with dialogue(*opening) as port, closing(meter_on(port)) as meter:
         recorded = asdict(meter.describe())
     assert json.loads(json.dumps(recorded, allow_nan=False))["options"]["sensors"][2][4] is False

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.core.settings import Settings
-from fsgreen.meters.powersensor3.dump import read_dump
+from fsgreen.meters.powersensor3.dump import DumpSettings, read_dump
 
 ENTRY = {
     "name": "ssd",
@@ -50,7 +49,7 @@ def dump(numbers, *, pairs=1, absolute=False, rate_hz=20000, drift_ppm=0.0, bega
 
 
 def read(data, **entry):
-    return read_dump(data, Settings(ENTRY | entry))
+    return read_dump(data, DumpSettings.of(ENTRY | entry))
 
 
 GOOD = dump(range(2000))

@@ -110,12 +110,12 @@ def test_package_that_is_shown_twice_counts_once(tmp_path):
         ({"domains": ["package", "package"]}, "each once"),
         ({"domains": []}, "each once"),
         ({"domains": ["uncore"]}, "unknown RAPL domain 'uncore'"),
-        ({"rate_hz": 0.5}, "rate_hz is 0.5, not 1 to 10"),
-        ({"rate_hz": 20}, "rate_hz is 20, not 1 to 10"),
-        ({"range_w": 0}, "range_w is 0"),
+        ({"rate_hz": 0.5}, "rate_hz: should be greater than or equal to 1"),
+        ({"rate_hz": 20}, "rate_hz: should be less than or equal to 10"),
+        ({"range_w": 0}, "range_w: should be greater than 0"),
         ({"range_w": 200_000.0}, "a wrap could pass unseen"),
-        ({"boundary": "wall"}, "never wall"),
-        ({"rate": 1}, "unknown settings rate"),
+        ({"boundary": "wall"}, "boundary: should be 'cpu' or 'modelled', and not 'wall'"),
+        ({"rate": 1}, "unknown key rate"),
     ],
 )
 def test_setting_that_would_count_wrongly_is_refused(tmp_path, settings, message):

@@ -154,7 +154,7 @@ def test_range_changed_on_the_panel_is_inconsistent(analyzer):
 
 
 def test_auto_range_is_refused_and_switched_off(analyzer):
-    assert "not a number" in refused(analyzer, current_range_a="auto")
+    assert "should be a valid number" in refused(analyzer, current_range_a="auto")
     meter_of(analyzer).close()
     assert analyzer.settings[":INPUT:CURRENT:AUTO"] == "0"
     assert analyzer.settings[":INPUT:VOLTAGE:AUTO"] == "0"
@@ -213,11 +213,11 @@ def test_update_interval_that_the_model_lacks_is_refused(analyzer):
 @pytest.mark.parametrize(
     ("changed", "what"),
     [
-        ({"power_factor": 0}, "power_factor is 0"),
-        ({"update_s": 0}, "above 0"),
+        ({"power_factor": 0}, "power_factor: should be greater than 0"),
+        ({"update_s": 0}, "update_s: should be greater than 0"),
         ({"element": "SIGMA"}, "needs a wiring"),
-        ({"crest_factor": 4}, "crest_factor is 4"),
-        ({"ranges": 3}, "unknown settings ranges"),
+        ({"crest_factor": 4}, "crest_factor: should be 3 or 6"),
+        ({"ranges": 3}, "unknown key ranges"),
     ],
 )
 def test_wrong_setting_is_named(analyzer, changed, what):

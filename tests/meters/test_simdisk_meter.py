@@ -163,8 +163,8 @@ def test_a_running_disk_is_asked_and_its_absence_is_flagged(tmp_path: Path) -> N
     ("settings", "message"),
     [
         ({}, "needs --testbed simdisk"),
-        ({"control": "x", "rate_hz": 200}, "not 1 to 100"),
-        ({"control": "x", "parts": 1}, "unknown settings parts"),
+        ({"control": "x", "rate_hz": 200}, "rate_hz: should be less than or equal to 100"),
+        ({"control": "x", "parts": 1}, "unknown key parts"),
         ({"control": "/nonexistent/control"}, "does not answer"),
     ],
 )

@@ -6,12 +6,16 @@ from wattsup_texts import HEADER, VERSION, dialogue, record
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.wattsup import line as wattsup_line
-from fsgreen.meters.wattsup.driver import WattsUp
+from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
 from fsgreen.meters.wattsup.packets import parse
 
 STOP = ("#L,R,0;", "")
 START = ("#L,W,3,E,0,1;", record())
 OPENING = (STOP, ("#V,R,0;", VERSION), ("#H,R,0;", HEADER), START, STOP)
+
+
+def meter_on(port, **entry):
+    return WattsUp(WattsUpSettings(name="system", driver="wattsup", port=port, **entry))
 
 
 def read_all(meter):
@@ -23,7 +27,7 @@ def read_all(meter):
 
 def test_opening_identifies_the_meter_and_clears_nothing():
     """The script holds every byte that is sent: no command that clears memory is among them."""
-    with dialogue(*OPENING) as port, closing(WattsUp(port, covers=["server"])) as meter:
+    with dialogue(*OPENING) as port, closing(meter_on(port, covers=("server",))) as meter:
         info = meter.describe()
     assert info.model == "Watts Up? PRO, hardware 5.0, firmware 7.8"
     assert (info.serial, info.power_cycles) == ("20090101", 3)
@@ -33,7 +37,7 @@ def test_opening_identifies_the_meter_and_clears_nothing():
 
 def test_raw_bytes_of_a_trial_hold_the_header_that_explains_them():
     again = (STOP, ("#H,R,0;", HEADER), START, STOP)
-    with dialogue(*OPENING, *again) as port, closing(WattsUp(port)) as meter:
+    with dialogue(*OPENING, *again) as port, closing(meter_on(port)) as meter:
         meter.start()
         chunks = read_all(meter)
         meter.stop()
@@ -45,7 +49,7 @@ def test_raw_bytes_of_a_trial_hold_the_header_that_explains_them():
 
 def test_stale_record_between_command_and_reply_is_no_reply():
     opening = (STOP, ("#V,R,0;", record() + VERSION), ("#H,R,0;", record() + HEADER), START, STOP)
-    with dialogue(*opening) as port, closing(WattsUp(port)) as meter:
+    with dialogue(*opening) as port, closing(meter_on(port)) as meter:
         assert meter.describe().serial == "20090101"
 
 
@@ -55,7 +59,7 @@ def test_reserved_argument_falls_back_and_what_worked_is_recorded_and_kept(accep
     refused = [(f"#L,W,3,E,{r},1;", VERSION) for r in tried]
     good = (f"#L,W,3,E,{accepted},1;", record())
     script = [*OPENING[:3], *refused, good, STOP, STOP, ("#H,R,0;", HEADER), good]
-    with dialogue(*script) as port, closing(WattsUp(port)) as meter:
+    with dialogue(*script) as port, closing(meter_on(port)) as meter:
         assert good[0] in meter.describe().source
         meter.start()
         read_all(meter)
@@ -64,13 +68,13 @@ def test_reserved_argument_falls_back_and_what_worked_is_recorded_and_kept(accep
 def test_meter_that_ignores_the_reserved_argument_is_tried_with_the_next(monkeypatch):
     monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
     script = [*OPENING[:3], ("#L,W,3,E,0,1;", ""), ("#L,W,3,E,-,1;", record()), STOP]
-    with dialogue(*script) as port, closing(WattsUp(port)) as meter:
+    with dialogue(*script) as port, closing(meter_on(port)) as meter:
         assert "#L,W,3,E,-,1;" in meter.describe().source
 
 
 def failing(port):
     with pytest.raises(FsgreenError) as caught:
-        WattsUp(port)
+        meter_on(port)
     assert caught.value.where == port
     assert caught.value.next_step
     return caught.value.what
@@ -86,7 +90,7 @@ def test_file_that_is_no_port_is_named(tmp_path):
 
 
 def test_port_in_use_by_another_is_busy():
-    with dialogue(*OPENING) as port, closing(WattsUp(port)):
+    with dialogue(*OPENING) as port, closing(meter_on(port)):
         assert "busy" in failing(port)
 
 
@@ -120,7 +124,7 @@ def test_failed_opening_leaves_the_port_free(monkeypatch):
 
 def test_lost_meter_is_opened_again_by_start():
     again = (STOP, ("#H,R,0;", HEADER), START)
-    with dialogue(*OPENING, *OPENING, *again) as port, closing(WattsUp(port)) as meter:
+    with dialogue(*OPENING, *OPENING, *again) as port, closing(meter_on(port)) as meter:
         meter.close()
         meter.start()
         assert read_all(meter)
@@ -132,7 +136,7 @@ def test_lost_meter_is_opened_again_by_start():
 )
 def test_another_meter_or_a_restarted_one_is_refused(version, cycles, names):
     other = (STOP, ("#V,R,0;", version), OPENING[2], (START[0], record(PC=cycles)), STOP)
-    with dialogue(*OPENING, *other) as port, closing(WattsUp(port)) as meter:
+    with dialogue(*OPENING, *other) as port, closing(meter_on(port)) as meter:
         meter.close()
         with pytest.raises(FsgreenError, match=f"not the same meter.*{names}"):
             meter.start()

@@ -10,7 +10,6 @@ import numpy as np
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks.format import Channel
 from fsgreen.meters.core.readings import Readings
-from fsgreen.meters.core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +77,6 @@ class Calibration:
     after: Mapping[Names, Correction]
     source: str
 
-    @classmethod
-    def of(cls, settings: Settings) -> Calibration:
-        """Take `calibration`, `calibration_after` and their `calibration_source`.
-
-        Each line is of the form `NAME UNIT GAIN OFFSET`.
-        """
-        before = _corrections(settings, "calibration")
-        after = _corrections(settings, "calibration_after")
-        if not after.keys() <= before.keys():
-            settings.refuse("calibration_after has a channel that calibration lacks")
-        return cls(before, after, settings.text("calibration_source") if before else "")
-
     def check(self, channels: Sequence[Channel]) -> None:
         """Raise FsgreenError where a line names no channel of these."""
         known = {(channel.name, channel.unit) for channel in channels}
@@ -121,16 +108,16 @@ class Calibration:
         return before, self.after.get(names, before)
 
 
-def _corrections(settings: Settings, key: str) -> dict[Names, Correction]:
-    corrections: dict[Names, Correction] = {}
-    for line in settings.texts(key, ()):
-        words = line.rsplit(maxsplit=3)
+def corrections(lines: Sequence[str]) -> dict[Names, Correction]:
+    """Return the corrections in lines `NAME UNIT GAIN OFFSET`; raises ValueError."""
+    found: dict[Names, Correction] = {}
+    for line in lines:
         try:
-            name, unit, gain, offset = words
+            name, unit, gain, offset = line.rsplit(maxsplit=3)
             correction = Correction(float(gain), float(offset))
         except ValueError:
-            settings.refuse(f"{key} has the line {line!r}, not NAME UNIT GAIN OFFSET")
+            raise ValueError(f"the line {line!r} is not NAME UNIT GAIN OFFSET") from None
         if not (0 < correction.gain < float("inf") and abs(correction.offset) < float("inf")):
-            settings.refuse(f"{key} has the line {line!r}: no gain above 0 and finite offset")
-        corrections[name, unit] = correction
-    return corrections
+            raise ValueError(f"the line {line!r} has no gain above 0 and finite offset")
+        found[name, unit] = correction
+    return found

@@ -3,27 +3,81 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, model_validator
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.blocks.calibration import Calibration, Correction
+from fsgreen.meters.blocks.address import address_of
+from fsgreen.meters.blocks.calibration import Calibration, Correction, corrections
 from fsgreen.meters.blocks.format import Block, Channel
 from fsgreen.meters.common.accuracy import Accuracy
-from fsgreen.trace import Boundary, MeterInfo
+from fsgreen.meters.core.settings import MeterSettings, Texts
+from fsgreen.trace import MeterInfo
 
 
-def description(
-    block: Block,
-    address: str,
-    accuracy: Accuracy,
-    calibration: Calibration,
-    boundary: Boundary,
-    covers: tuple[str, ...],
-) -> MeterInfo:
+def _lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    corrections(lines)
+    return lines
+
+
+Corrections = Annotated[Texts, AfterValidator(_lines)]
+
+
+class BlocksSettings(MeterSettings, Accuracy):
+    """Who sends, and how well it measures."""
+
+    listen: str = ""
+    """Where senders call: PORT or ADDRESS:PORT."""
+    connect: str = ""
+    """Whom to call: HOST:PORT."""
+    protocol: Literal["tcp", "udp"] = "tcp"
+    calibration: Corrections = ()
+    """Corrections of channels, each NAME UNIT GAIN OFFSET."""
+    calibration_after: Corrections = ()
+    """Those that were found after the campaign."""
+    calibration_source: str = ""
+    """The reference instrument and the day."""
+    covers: Texts = ("disk",)
+
+    @model_validator(mode="after")
+    def _reachable(self) -> BlocksSettings:
+        if bool(self.listen) == bool(self.connect):
+            raise ValueError("one of listen and connect is needed")
+        if self.connect and self.protocol == "udp":
+            raise ValueError("a receiver of UDP can only listen")
+        address_of(self.address)
+        return self
+
+    @model_validator(mode="after")
+    def _calibrated(self) -> BlocksSettings:
+        if not corrections(self.calibration_after).keys() <= corrections(self.calibration).keys():
+            raise ValueError("calibration_after has a channel that calibration lacks")
+        if self.calibration and not self.calibration_source:
+            raise ValueError("the key calibration_source is missing")
+        return self
+
+    @property
+    def address(self) -> str:
+        """Where to listen or whom to call."""
+        return self.listen or self.connect
+
+    def corrected(self) -> Calibration:
+        """Return the calibration."""
+        return Calibration(
+            corrections(self.calibration),
+            corrections(self.calibration_after),
+            self.calibration_source,
+        )
+
+
+def description(block: Block, settings: BlocksSettings) -> MeterInfo:
     """Return what a sender is, by its first block and the settings.
 
     A current and a voltage of one name are a pair; a current without one is at the nominal
-    voltage `accuracy.volts`; watts are taken as they are. All add up.
+    voltage `volts`; watts are taken as they are. All add up.
     """
+    calibration, address = settings.corrected(), settings.address
     channels = block.channels
     if len({(channel.name, channel.unit) for channel in channels}) < len(channels):
         raise _undescribed("the sender sends two channels of one name and unit", address)
@@ -42,7 +96,7 @@ def description(
     for nth in amperes:
         channel = channels[nth]
         paired = volts_of.get(channel.name)
-        volts = accuracy.volts or (None if paired is None else tops[paired])
+        volts = settings.volts or (None if paired is None else tops[paired])
         if volts is None:
             raise _undescribed(
                 f"the current {channel.name} comes without its voltage: state volts", address
@@ -57,18 +111,16 @@ def description(
         resolution_w += steps[nth] * volts
         pairs.append([nth, paired, volts])
     corrections = [calibration.correction(channel) for channel in channels]
-    source = f"{accuracy.source}; calibration: {calibration.source or 'none'}"
-    return MeterInfo(
-        driver="blocks",
+    source = f"{settings.source}; calibration: {calibration.source or 'none'}"
+    return settings.info(
         model="block stream: " + ", ".join(f"{c.name} in {c.unit}" for c in channels),
         serial=block.serial,
-        boundary="modelled" if block.modelled else boundary,
-        covers=covers,
+        boundary="modelled" if block.modelled else settings.boundary or "dc-rail",
         rate_hz=block.rate_hz,
         range_w=range_w,
         resolution_w=resolution_w,
-        gain_error=accuracy.gain_error + max(gain_errors),
-        constant_error_w=accuracy.constant_error_w + constant_w,
+        gain_error=settings.gain_error + max(gain_errors),
+        constant_error_w=settings.constant_error_w + constant_w,
         source=source,
         options={
             "channels": [list(astuple(channel)) for channel in channels],

@@ -9,13 +9,10 @@ from collections.abc import Callable
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks.address import Address, address_of, family_of
-from fsgreen.meters.blocks.calibration import Calibration
-from fsgreen.meters.blocks.description import description
+from fsgreen.meters.blocks.description import BlocksSettings, description
 from fsgreen.meters.blocks.format import Block, blocks_of, foreign_version
 from fsgreen.meters.blocks.parser import BlockParser
-from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.core.settings import Settings
 from fsgreen.trace import MeterInfo, identity_flaws
 
 WAIT_S = 5.0
@@ -136,29 +133,17 @@ class BlockMeter:
         return FsgreenError(what, where=self._address, next_step=next_step)
 
 
-def open_blocks(settings: Settings, _: DeviceOf) -> Meter:
-    """Open what the setting `listen` or `connect` names; see docs/meters/blocks.md."""
-    listen, connect = settings.text("listen", ""), settings.text("connect", "")
-    protocol = settings.choice("protocol", ("tcp", "udp"), "tcp")
-    boundary, covers = settings.boundary("dc-rail"), settings.texts("covers", ("disk",))
-    accuracy, calibration = Accuracy.of(settings), Calibration.of(settings)
-    settings.finish()
-    if bool(listen) == bool(connect):
-        settings.refuse("one of listen and connect is needed")
-    if connect and protocol == "udp":
-        settings.refuse("a receiver of UDP can only listen")
-    address = listen or connect
-    try:
-        where = address_of(address)
-    except ValueError as error:
-        settings.refuse(str(error))
+def open_blocks(settings: BlocksSettings, _: DeviceOf) -> Meter:
+    """Open what the settings name; raises FsgreenError."""
+    address = settings.address
+    where = address_of(address)
 
     def described(block: Block) -> MeterInfo:
-        return description(block, address, accuracy, calibration, boundary, covers)
+        return description(block, settings)
 
-    if connect:
+    if settings.connect:
         return BlockMeter(address, lambda: _called(where, address), described)
-    answer = _answered if protocol == "tcp" else _bound
+    answer = _answered if settings.protocol == "tcp" else _bound
     return BlockMeter(address, lambda: answer(where, address), described)
 
 
@@ -211,6 +196,7 @@ DRIVER = Driver(
     name="blocks",
     kind="stream",
     summary="samples from a sender of ours over TCP or UDP, such as a 10 kHz Hall sensor",
+    settings=BlocksSettings,
     open=open_blocks,
     parser=BlockParser,
     emulator="fsgreen.meters.blocks.emulator:of_power",

@@ -10,19 +10,12 @@ from fsgreen.meters.core.settings import Settings
 
 
 def secret(settings: Settings, kind: str) -> str:
-    """Take where a secret is kept, and return it; empty where the meter has none.
+    """Return a secret; empty where the meter has none.
 
-    `kind` is password or token. Its setting KIND_env names an environment variable, KIND_file a
-    file whose first line it is. Raises FsgreenError where it is given in clear, or is not where
-    it should be.
+    `kind` is such as password or token. Its setting KIND_env names an environment variable,
+    KIND_file a file whose first line it is. Raises FsgreenError where it is not where it should be.
     """
-    in_clear = settings.text(kind, "")
-    variable, file = settings.text(f"{kind}_env", ""), settings.text(f"{kind}_file", "")
-    if in_clear:
-        settings.refuse(
-            f"the {kind} stands in the testbed file, which is kept and shared: name an "
-            f"environment variable ({kind}_env) or a file ({kind}_file) that holds it"
-        )
+    variable, file = getattr(settings, f"{kind}_env"), getattr(settings, f"{kind}_file")
     if variable and file:
         settings.refuse(f"give {kind}_env or {kind}_file, not both")
     if variable and not os.environ.get(variable):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 from fsgreen.meters.core.readings import Reading, Readings
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import MeterSettings, Settings
 from fsgreen.trace import MeterInfo
 
 DeviceOf = Callable[[], str | None]
@@ -87,7 +87,7 @@ the serial number that it tells where its bytes hold one."""
 class Driver:
     """What the entry point of a live driver names.
 
-    `open` gets the meter's settings and must call `Settings.finish`; it raises FsgreenError.
+    `settings` declares what it may be told; `open` gets such settings and raises FsgreenError.
     `parser` needs nothing but the meter's description, as it stands in a stored trace. `missing`
     returns why the driver cannot work here and the command that mends it, or None. `find` returns
     what is plugged in, each as the lines of a testbed file that choose it; it is quick, changes
@@ -98,7 +98,8 @@ class Driver:
     name: str
     kind: Literal["stream", "counter"]
     summary: str
-    open: Callable[[Settings, DeviceOf], Meter]
+    settings: type[MeterSettings]
+    open: Callable[[Any, DeviceOf], Meter]
     parser: Callable[[MeterInfo], Parser]
     missing: Callable[[], str | None] = lambda: None
     find: Callable[[], Sequence[str]] = tuple
@@ -123,9 +124,11 @@ class Imported:
 class Importer:
     """What the entry point of a driver for files names.
 
-    `read` raises FsgreenError on a file that it cannot trust.
+    `settings` declares what it may be told, where the name is that of the file; `read` raises
+    FsgreenError on a file that it cannot trust.
     """
 
     name: str
     summary: str
-    read: Callable[[bytes, Settings], Imported]
+    settings: type[Settings]
+    read: Callable[[bytes, Any], Imported]

@@ -9,20 +9,36 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any, Literal
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, EmulatorOf, Meter
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import MeterSettings, Texts
 from fsgreen.meters.modelled import ModelledPower, left_out, load_profile
 from fsgreen.simdisk import Control
 from fsgreen.trace import MeterInfo, identity_flaws
 
 PROFILE = "fast10-system"
+
+
+class EmulationSettings(MeterSettings):
+    """What is told of an emulated meter, beside that by which its driver measures."""
+
+    boundary: Literal["modelled"] = "modelled"
+    covers: Texts | None = None
+    """The parts whose power it is; by default those of the profile."""
+    profile: str = PROFILE
+    """The power model: one of those shipped, or of `profile_file`."""
+    profile_file: str = ""
+    """A file that fsgreen calibrate wrote."""
+    control: str = ""
+    """The socket of a simulated disk, whose server's processor time is left out."""
+
 
 STEP_S = 0.5
 """A model tells the mean power since it was last asked. Asked more often than this, it would see
@@ -35,9 +51,9 @@ class EmulatedMeter:
     Parameters
     ----------
     driver : Driver
-        Reads the emulator; its settings are `settings` and those of the emulator.
-    settings : Settings
-        The meter's, without those by which the emulator is reached.
+        Reads the emulator; its settings are `table` and those of the emulator.
+    table : mapping
+        The meter's settings, without those by which the emulator is reached.
     make : callable
         Returns an emulator from the power that it is to show and a serial number.
     power_w : callable
@@ -51,7 +67,7 @@ class EmulatedMeter:
     def __init__(
         self,
         driver: Driver,
-        settings: Settings,
+        table: Mapping[str, Any],
         make: EmulatorOf,
         power_w: Callable[[], float],
         *,
@@ -59,7 +75,7 @@ class EmulatedMeter:
         source: str,
     ) -> None:
         self._driver = driver
-        self._settings = settings
+        self._table = table
         self._make = make
         self._power_w = power_w
         self._covers = tuple(covers)
@@ -104,11 +120,11 @@ class EmulatedMeter:
     def _open(self) -> MeterInfo:
         self._meter = None
         self._cause = None
-        serial = f"emulated-{self._settings.name}"
+        serial = f"emulated-{self._table['name']}"
         with ExitStack() as opened:
             self.emulator = opened.enter_context(self._make(self._power, serial))
             with self._telling():
-                settings = self._settings.completed(self.emulator.reached_by)
+                settings = self._driver.settings.of(self._completed(self.emulator.reached_by))
                 self._meter = self._driver.open(settings, lambda: None)
             opened.callback(self._meter.close)
             self._opened = opened.pop_all()
@@ -119,6 +135,15 @@ class EmulatedMeter:
             covers=self._covers,
             source=f"{self._source}; read as by: {info.source}",
         )
+
+    def _completed(self, reached_by: Mapping[str, Any]) -> Mapping[str, Any]:
+        if twice := sorted(self._table.keys() & reached_by.keys()):
+            raise FsgreenError(
+                f"{', '.join(twice)} may not be given to an emulated meter",
+                where=f"meter {self._table['name']}",
+                next_step="leave it out",
+            )
+        return {**self._table, **reached_by}
 
     def _power(self) -> float:
         try:
@@ -169,34 +194,36 @@ class SteppedPower:
             return self._power_w
 
 
-def open_emulated(driver: Driver, settings: Settings, device_of: DeviceOf) -> Meter:
-    """Open an emulated meter that shows the power model `profile`, of `profile_file` if given.
+def declared(driver: Driver) -> type[EmulationSettings]:
+    """Return what may be told of an emulated meter of a driver."""
+    return type("Emulated", (EmulationSettings, driver.settings), {"__module__": __name__})
 
-    `control` is the socket of a simulated disk, whose server's processor time is left out; `covers`
-    as the profile has it, if not given. What else is set goes to the driver. Raises FsgreenError
-    where the driver has no emulator.
+
+def open_emulated(driver: Driver, table: Mapping[str, Any], device_of: DeviceOf) -> Meter:
+    """Open an emulated meter, which shows a power model.
+
+    Raises FsgreenError where the driver has no emulator or a setting is wrong.
     """
+    own = {key: value for key, value in table.items() if key in EmulationSettings.model_fields}
+    settings = EmulationSettings.of(own)
     if driver.emulator is None:
         settings.refuse(f"there is no emulator of {driver.name}: leave emulate out")
     if driver.missing() is not None:
         settings.refuse(f"{driver.name} cannot work here: {driver.missing()}")
-    name, file = settings.text("profile", PROFILE), settings.text("profile_file", "")
-    control, boundary = settings.text("control", ""), settings.boundary("modelled")
+    name, file, control = settings.profile, settings.profile_file, settings.control
     profile = load_profile(name, Path(file).expanduser() if file else None)
-    covers = settings.texts("covers", tuple(profile.covers))
-    if boundary != "modelled":
-        settings.refuse(f"boundary is {boundary}; that of an emulated meter is modelled")
     sentences = (
         f"power model {name}, {profile.describe()}",
         *left_out(profile),
         *(["without the processor time of the simulated disk's server"] if control else []),
     )
     server = Control(Path(control)).processor_s if control else None
+    rest = {key: value for key, value in table.items() if key not in own}
     return EmulatedMeter(
         driver,
-        settings,
+        {"name": settings.name, "driver": settings.driver, **rest},
         resolve_name(driver.emulator),
         SteppedPower(ModelledPower(profile, device_of, server)),
-        covers=covers,
+        covers=settings.covers or profile.covers,
         source="; ".join(sentences),
     )

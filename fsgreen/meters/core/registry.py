@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from pydantic import ConfigDict
+
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.meters.core.base import DeviceOf, Driver, Importer, Meter, Parser
-from fsgreen.meters.core.emulation import open_emulated
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.emulation import declared, open_emulated
+from fsgreen.meters.core.settings import MeterSettings, document_of
+from fsgreen.schema import Document, Place
 from fsgreen.trace import MeterInfo
 
 GROUP = "fsgreen.meters"
@@ -29,6 +33,15 @@ WITHOUT_METER = (
 def names() -> list[str]:
     """Return the names of all drivers that are installed, in alphabetical order."""
     return sorted(_entries())
+
+
+class Chosen(MeterSettings):
+    """What every table `[[meter]]` says of its driver."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    boundary: Any = None
+    covers: Any = None
 
 
 @cache
@@ -90,6 +103,22 @@ def parser_of(info: MeterInfo) -> Parser:
     return live_driver(info.driver).parser(info)
 
 
+def check_table(document: Document, place: Place = ()) -> Driver:
+    """Return the driver of a table `[[meter]]`, whose settings are sound.
+
+    Of an emulated meter only what is given is checked: the emulator brings the rest. Raises
+    FsgreenError with the line and, for an unknown setting, the nearest of the driver's.
+    """
+    chosen = document.as_(Chosen, place)
+    driver = live_driver(chosen.driver)
+    document = replace(document, next_step=f"fsgreen meters {driver.name}")
+    if chosen.emulate:
+        document.check_given(declared(driver), place)
+    else:
+        document.as_(driver.settings, place)
+    return driver
+
+
 def open_meters(
     config: Sequence[Mapping[str, Any]] | None, device_of: DeviceOf
 ) -> dict[str, Meter]:
@@ -102,18 +131,19 @@ def open_meters(
     """
     meters: dict[str, Meter] = {}
     try:
-        for entry in config or WITHOUT_METER:
-            settings = Settings(entry)
-            if settings.name in meters:
-                settings.refuse(f"two meters are named {settings.name}")
-            if "/" in settings.name:
-                settings.refuse("the name of a meter is part of names of files, and has no slash")
-            driver = live_driver(settings.driver)
-            emulate = settings.switch("emulate", False)
-            meters[settings.name] = (
-                open_emulated(driver, settings, device_of)
-                if emulate
-                else driver.open(settings, device_of)
+        for table in config or WITHOUT_METER:
+            name = str(table.get("name", "?"))
+            driver = check_table(document_of(table, f"meter {name}"))
+            if name in meters:
+                raise FsgreenError(
+                    f"two meters are named {name}",
+                    where=f"meter {name}",
+                    next_step="give each a name of its own",
+                )
+            meters[name] = (
+                open_emulated(driver, table, device_of)
+                if table.get("emulate")
+                else driver.open(driver.settings.of(table), device_of)
             )
         _refuse_double_cover(meters)
     except BaseException:

@@ -1,106 +1,147 @@
-"""The settings of one meter, as a testbed file has them: each is taken once, and none is left."""
+"""The settings of drivers: each declares its own in a class, by which they are checked and told."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, get_args
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Annotated, Any, NoReturn, Self
 
-from fsgreen.errors import FsgreenError, unknown
-from fsgreen.trace import Boundary
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-REQUIRED: Any = object()
+from fsgreen.errors import FsgreenError
+from fsgreen.schema import Declared, Document
+from fsgreen.trace import Boundary, MeterInfo
 
-SECRETS = ("password", "token")
-"""Settings that no message repeats."""
+Count = Annotated[int, Field(ge=1)]
+Above0 = Annotated[float, Field(gt=0)]
+From0 = Annotated[float, Field(ge=0)]
+GainError = Annotated[float, Field(ge=0, lt=1)]
+Texts = Annotated[tuple[str, ...], Field(strict=False)]
+
+ABOUT = {
+    "boundary": "What its power includes; by default as the driver's page says.",
+    "covers": "The parts whose power it is.",
+    "rate_hz": "Questions a second.",
+    "interval_s": "Seconds between two questions.",
+    "timeout_s": "How long an answer may take.",
+    "range_w": "More watts than this are over-range.",
+    "resolution_w": "One step of the meter in watts.",
+    "gain_error": "Error as a fraction of the value.",
+    "constant_error_w": "Error of every value in watts.",
+    "_env": "The environment variable that holds it.",
+    "_file": "The file whose first line it is.",
+}
+"""What settings mean that several drivers have, by the end of their names, where a driver says
+nothing of its own."""
 
 
-class Settings:
-    """A table `[[meter]]`; its `name` and `driver` are taken already.
+def _without_slash(name: str) -> str:
+    if "/" in name:
+        raise ValueError("it is part of names of files, and has no slash")
+    return name
 
-    Each method takes a setting, or returns its default, and raises FsgreenError where a required
-    one is missing or one has another type. `finish` refuses what nobody took.
+
+class Settings(Declared):
+    """What a driver may be told; the class of each driver is below this one.
+
+    A field has a type, a range if it has one, a unit in its name, and a docstring for those who
+    set it. Texts, numbers and truths are not taken for one another.
     """
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
-        self._left = dict(table)
-        self._asked = {"emulate"}
-        self.name = str(table.get("name", "?"))
-        self.name = self.text("name")
-        self.driver = self.text("driver")
+    model_config = ConfigDict(strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
-    def text(self, key: str, default: str = REQUIRED) -> str:
-        """Take a text."""
-        return str(self._take(key, default, str, "a text"))
+    name: str
+    driver: str
+    boundary: Boundary | None = None
+    """What its power includes; by default what the driver's page says."""
+    covers: Texts | None = ("system",)
 
-    def number(self, key: str, default: float = REQUIRED) -> float:
-        """Take a finite number."""
-        value = float(self._take(key, default, (int, float), "a number"))
-        if not abs(value) < float("inf"):
-            self.refuse(f"{key} is {value}, not a number")
-        return value
+    @model_validator(mode="before")
+    @classmethod
+    def _keeps_secrets_out(cls, table: Any) -> Any:
+        for key in table if isinstance(table, Mapping) else ():
+            if f"{key}_env" in cls.model_fields:
+                raise ValueError(
+                    f"the {key} stands in the testbed file, which is kept and shared: name an "
+                    f"environment variable ({key}_env) or a file ({key}_file) that holds it"
+                )
+        return table
 
-    def whole(self, key: str, default: int = REQUIRED) -> int:
-        """Take a whole number."""
-        return int(self._take(key, default, int, "a whole number"))
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Self:
+        """Return settings that stand in no file; raises FsgreenError where they are wrong."""
+        return document_of(table, cls.where(str(table.get("name", "?")))).as_(cls)
 
-    def switch(self, key: str, default: bool = REQUIRED) -> bool:
-        """Take true or false."""
-        return bool(self._take(key, default, bool, "true or false"))
+    @staticmethod
+    def where(name: str) -> str:
+        """Return what errors are about."""
+        return name
 
-    def texts(self, key: str, default: Sequence[str] = REQUIRED) -> tuple[str, ...]:
-        """Take a list of texts."""
-        values = self._take(key, default, (list, tuple), "a list of texts")
-        if not all(isinstance(value, str) for value in values):
-            self.refuse(f"{key} is {values!r}, not a list of texts")
-        return tuple(values)
-
-    def choice(self, key: str, choices: Sequence[str], default: str = REQUIRED) -> str:
-        """Take one of several texts."""
-        value = self.text(key, default)
-        if value not in choices:
-            raise unknown(key, value, choices, where=f"meter {self.name}")
-        return value
-
-    def boundary(self, default: Boundary) -> Boundary:
-        """Take what the power includes."""
-        value: Any = self.choice("boundary", get_args(Boundary), default)
-        return value
-
-    def completed(self, values: Mapping[str, Any]) -> Settings:
-        """Return these settings without those that are taken, and with `values`.
-
-        Raises FsgreenError where one of `values` is given already.
-        """
-        if twice := sorted(self._left.keys() & values.keys()):
-            self.refuse(f"{', '.join(twice)} may not be given to an emulated meter")
-        return Settings({**self._left, **values, "name": self.name, "driver": self.driver})
-
-    def finish(self) -> None:
-        """Refuse what is left, and suggest what the driver knows."""
-        if not self._left:
-            return
-        unknown_keys = []
-        for key in sorted(self._left):
-            near = difflib.get_close_matches(key, self._asked, n=1)
-            unknown_keys.append(f"{key} (did you mean {near[0]}?)" if near else key)
-        known = ", ".join(sorted(self._asked))
-        self.refuse(f"unknown settings {', '.join(unknown_keys)}. Known: {known}")
+    def info(self, **known: Any) -> MeterInfo:
+        """Return the description of a meter: what is known of it, and else what is set."""
+        given = {field.name: getattr(self, field.name, None) for field in fields(MeterInfo)}
+        told = {name: value for name, value in {**given, **known}.items() if value is not None}
+        blank = {"model": "", "serial": "", "resolution_w": 0.0, "source": ""}
+        return MeterInfo(**{**blank, "gain_error": 0.0, "constant_error_w": 0.0, **told})
 
     def refuse(self, what: str) -> NoReturn:
         """Raise that a setting is wrong."""
         raise FsgreenError(
-            what,
-            where=f"meter {self.name}",
-            next_step="see docs/meters.md for the settings of a meter",
+            what, where=self.where(self.name), next_step=f"fsgreen meters {self.driver}"
         )
 
-    def _take(self, key: str, default: Any, types: Any, what: str) -> Any:
-        self._asked.add(key)
-        value = self._left.pop(key, default)
-        if value is REQUIRED:
-            self.refuse(f"a meter lacks its {key}")
-        if not isinstance(value, types) or (isinstance(value, bool) and types is not bool):
-            seen = "something else" if key in SECRETS else repr(value)
-            self.refuse(f"{key} is {seen}, not {what}")
-        return value
+
+class MeterSettings(Settings):
+    """What every table `[[meter]]` may say; each live driver adds its own."""
+
+    name: Annotated[str, Field(min_length=1), AfterValidator(_without_slash)]
+    """How it is called in tables."""
+
+    @staticmethod
+    def where(name: str) -> str:
+        """Return what errors are about."""
+        return f"meter {name}"
+
+    emulate: bool = False
+    """Read an emulator, whose power is a model's: see docs/meters/model.md."""
+
+
+def document_of(table: Mapping[str, Any], where: str) -> Document:
+    """Return a table that stands in no file as one, for the errors."""
+    driver = table.get("driver", "")
+    return Document(
+        where,
+        f"table of {driver} settings" if driver else "meter",
+        table,
+        f"fsgreen meters {driver}".strip(),
+    )
+
+
+def lines_about(declared: type[Settings]) -> Iterator[str]:
+    """Yield a line for each setting of a driver: its name, what it takes, and what it is."""
+    schema = declared.model_json_schema()
+    settings = {k: v for k, v in schema["properties"].items() if k not in ("name", "driver")}
+    width = max(map(len, settings))
+    for name, about in settings.items():
+        default = about.get("default")
+        told = f", default {json.dumps(default)}" if default not in (None, "") else ""
+        told = ", required" if name in schema["required"] else told
+        common = (text for ending, text in ABOUT.items() if name.endswith(ending))
+        meaning = about.get("description") or next(common, "")
+        yield f"{name:{width}}  {_takes(about)}{told}. {meaning}".rstrip()
+
+
+def _takes(about: Mapping[str, Any]) -> str:
+    """Return what a setting takes, from its schema in JSON."""
+    about = {**next(iter(about.get("anyOf", [{}]))), **about}
+    if "const" in about:
+        return json.dumps(about["const"])
+    if "enum" in about:
+        return "one of " + ", ".join(json.dumps(value) for value in about["enum"])
+    kinds = {"string": "a text", "boolean": "true or false", "array": "a list of texts"}
+    kinds |= {"number": "a number", "integer": "a whole number"}
+    words = {"exclusiveMinimum": "above", "minimum": "from", "exclusiveMaximum": "below"}
+    words |= {"maximum": "up to"}
+    ranges = (f"{word} {about[key]:g}" for key, word in words.items() if key in about)
+    return " ".join([kinds[about["type"]], *ranges])

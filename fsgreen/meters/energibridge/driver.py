@@ -22,7 +22,7 @@ import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, GainError, Settings, Texts
 from fsgreen.meters.files.checks import Flags, few, imported, mark_steps
 from fsgreen.meters.files.rows import Rows, mark_faults, mark_repeats, timed
 from fsgreen.meters.files.text import Report, decode, some, split_lines
@@ -69,7 +69,22 @@ class Recording:
     wrap_j: float
 
 
-def read(data: bytes, settings: Settings) -> Imported:
+class EnergiBridgeSettings(Settings):
+    """What is told of a file."""
+
+    columns: Texts = ()
+    """The columns of power or energy to add; by default the best that is there."""
+    model: str = "EnergiBridge"
+    """What was measured, for the record."""
+    serial: str = "?"
+    """Its serial number, for the record."""
+    covers: Texts = ("cpu",)
+    gain_error: GainError
+    range_w: Above0 = RANGE_W
+    constant_error_w: From0 = 0.0
+
+
+def read(data: bytes, settings: EnergiBridgeSettings) -> Imported:
     """Read a file; see docs/meters/energibridge.md for the settings.
 
     Raises FsgreenError as `recording`.
@@ -84,24 +99,17 @@ def read(data: bytes, settings: Settings) -> Imported:
     return imported(found.info, readings, flags, report)
 
 
-def recording(data: bytes, settings: Settings, report: Report) -> Recording:
+def recording(data: bytes, settings: EnergiBridgeSettings, report: Report) -> Recording:
     """Read the rows of a file.
 
     Raises FsgreenError on a file that is none of EnergiBridge's, or of a version that wrote wrong
     numbers, and on columns that are not there, count twice or mix power with counters.
     """
-    wanted = settings.texts("columns", ())
-    model, serial = settings.text("model", "EnergiBridge"), settings.text("serial", "?")
-    gain, range_w = settings.number("gain_error"), settings.number("range_w", RANGE_W)
-    constant_w = settings.number("constant_error_w", 0.0)
-    covers = settings.texts("covers", ("cpu",))
     lines, cut = split_lines(decode(data, report))
     separator, header = _header(lines, report)
-    columns = _columns(header, wanted, report)
+    columns = _columns(header, settings.columns, report)
     whole_system = any(name.startswith("SYSTEM") for name in columns)
     default: Boundary = "dc-rail" if whole_system else "cpu"
-    boundary = settings.boundary(default)
-    settings.finish()
 
     rows = _rows(lines, cut, separator, header, report)
     all_s = np.array([_number(text, WHOLE) for text in rows.stamps]) / 1000
@@ -121,7 +129,7 @@ def recording(data: bytes, settings: Settings, report: Report) -> Recording:
     for name in columns:
         values = _values(rows, kept, name, flags) * UNITS[name.split()[-1]]
         if counters:
-            most_j = range_w * np.diff(time_s)
+            most_j = settings.range_w * np.diff(time_s)
             values, its_wrap_j = _unwrapped(name, values, most_j, flags, report)
             wrap_j = min(wrap_j, its_wrap_j)
         total = total + values
@@ -129,21 +137,11 @@ def recording(data: bytes, settings: Settings, report: Report) -> Recording:
     if counters:
         power_w = np.diff(total, prepend=NAN) / np.diff(time_s, prepend=NAN)
         power_w[flags.places("reset")] = NAN
-    flags.mark(power_w > range_w, "over-range")
+    flags.mark(power_w > settings.range_w, "over-range")
     flags.mark(power_w < 0, "negative")
     readings = Readings(time_s, power_w, energy_wh=total / 3600 if counters else None)
-    info = MeterInfo(
-        driver="energibridge",
-        model=model,
-        serial=serial,
-        boundary=boundary,
-        covers=covers,
-        rate_hz=1 / usual_s,
-        range_w=range_w,
-        resolution_w=0.0,
-        gain_error=gain,
-        constant_error_w=constant_w,
-        source="settings",
+    info = settings.info(
+        boundary=settings.boundary or default, rate_hz=1 / usual_s, source="settings"
     )
     return Recording(info, readings, flags, wrap_j)
 
@@ -276,5 +274,6 @@ def _unwrapped(
 IMPORTER = Importer(
     name="energibridge",
     summary="CSV of EnergiBridge 0.0.7 or later",
+    settings=EnergiBridgeSettings,
     read=read,
 )

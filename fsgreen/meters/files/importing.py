@@ -10,7 +10,6 @@ from typing import Any
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
-from fsgreen.meters.core.settings import Settings
 
 
 def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> Imported:
@@ -24,7 +23,8 @@ def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> I
         raise FsgreenError(
             f"the file cannot be read: {error.strerror}", where=path, next_step="check its path"
         ) from error
-    return importer.read(data, Settings({**options, "name": path.name, "driver": importer.name}))
+    table = {**options, "name": path.name, "driver": importer.name}
+    return importer.read(data, importer.settings.of(table))
 
 
 def write_power(imported: Imported, name: str, path: Path) -> None:

@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Readings
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, GainError, Settings
 from fsgreen.meters.files import rows as files
 from fsgreen.meters.files.checks import Flags, imported, mark_steps
-from fsgreen.meters.files.dates import ORDERS, Stamps, decide_times, offset_s, on_utc
-from fsgreen.meters.files.numbers import STYLES, decide_style, last_step, numbers
+from fsgreen.meters.files.dates import Stamps, decide_times, offset_s, on_utc
+from fsgreen.meters.files.numbers import decide_style, last_step, numbers
 from fsgreen.meters.files.rows import Column, contradict, mark_unsound, timed
-from fsgreen.meters.files.text import SEPARATORS, Report, decode, some
+from fsgreen.meters.files.text import Report, decode, some
 from fsgreen.meters.hoboware.layout import LABEL, SERIAL, Header, Table, layout
-from fsgreen.trace import MeterInfo
 
 MODEL = "Onset HOBO UX120-018"
 GAIN_ERROR = 0.005
@@ -48,27 +48,36 @@ POWER_RANGES = 2.0
 under which most values are is not the file's."""
 
 
-def read(data: bytes, settings: Settings) -> Imported:
+class HobowareSettings(Settings):
+    """What is told of a file; by default most is found in it."""
+
+    numbers: Literal["", "1,234.56", "1 234,56", "1.234,56", "1.234 56"] = ""
+    """How numbers are written."""
+    dates: Literal["", "MDY", "DMY", "YMD"] = ""
+    """The order of day, month and year."""
+    separator: Literal["", "comma", "semicolon", "tab"] = ""
+    """What stands between cells."""
+    gmt_offset: str = ""
+    """The offset of the logger's clock, such as -07:00; by default that in the file."""
+    range_w: Above0 = RANGE_W
+    gain_error: GainError | None = None
+    """By default what Onset states for the logger."""
+
+
+def read(data: bytes, settings: HobowareSettings) -> Imported:
     """Read a file; see docs/meters/hoboware.md for the settings.
 
     Raises FsgreenError on a file that is none of HOBOware's, stays ambiguous, contradicts a
     setting, or has rows out of order.
     """
     report = Report(settings.name)
-    style = settings.choice("numbers", ["", *STYLES], "")
-    order = settings.choice("dates", ["", *ORDERS], "")
-    separator = settings.choice("separator", ["", *SEPARATORS], "")
-    offset = settings.text("gmt_offset", "")
-    range_w, gain = settings.number("range_w", RANGE_W), settings.number("gain_error", -1.0)
-    boundary = settings.boundary("wall")
-    covers = settings.texts("covers", ("system",))
-    settings.finish()
-
-    header, rows = layout(decode(data, report), separator, report)
+    range_w, gain = settings.range_w, settings.gain_error
+    header, rows = layout(decode(data, report), settings.separator, report)
     model = _model(header, rows, gain, report)
-    times_s = decide_times(Stamps.of(rows.stamps), order, report)
-    shift_s = offset_s(_offsets(header, rows), offset, report)
-    style = decide_style(rows.cells, style, partial(_plausible, header, rows, range_w), report)
+    times_s = decide_times(Stamps.of(rows.stamps), settings.dates, report)
+    shift_s = offset_s(_offsets(header, rows), settings.gmt_offset, report)
+    fits = partial(_plausible, header, rows, range_w)
+    style = decide_style(rows.cells, settings.numbers, fits, report)
     found = timed(rows, times_s, report)
     time_s, usual_s = found.time_s, found.usual_s
 
@@ -87,17 +96,13 @@ def read(data: bytes, settings: Settings) -> Imported:
         current_a=current_a,
         energy_wh=_energy(columns.get("energy"), power.values, usual_s, flags, report),
     )
-    info = MeterInfo(
-        driver="hoboware",
+    info = settings.info(
         model=model,
         serial=_serial(header, report),
-        boundary=boundary,
-        covers=covers,
+        boundary=settings.boundary or "wall",
         rate_hz=1 / usual_s,
-        range_w=range_w,
         resolution_w=power.step,
         gain_error=_gain(gain, current_a, report),
-        constant_error_w=0.0,
         source="Onset, HOBO Plug Load Logger UX120-018 manual: 0.5 % to 14 A, 1 % beyond",
     )
     return imported(info, readings, flags, report)
@@ -124,16 +129,16 @@ def _plausible(header: Header, rows: Table, range_w: float, style: str) -> bool:
     )
 
 
-def _model(header: Header, rows: Table, gain: float, report: Report) -> str:
+def _model(header: Header, rows: Table, gain: float | None, report: Report) -> str:
     products = sorted({m[1].strip() for text in rows.details if (m := PRODUCT.search(text))})
     if not products and (header.offset or header.found(SERIAL)):
         return f"{MODEL} (the file does not name it)"
-    if not products and gain < 0:
+    if not products and gain is None:
         report.refuse(
             "nothing in the file says that it is HOBOware's: no serial number, no offset from GMT",
             "read it with --driver table, or set gain_error to the logger's share of the reading",
         )
-    if gain < 0 and not all("UX120-018" in product for product in products):
+    if gain is None and not all("UX120-018" in product for product in products):
         report.refuse(
             f"the file is of another logger, whose accuracy is not known: {some(products)}",
             "set gain_error to its share of the reading, such as gain_error = 0.01",
@@ -152,8 +157,8 @@ def _serial(header: Header, report: Report) -> str:
     return serials[0] if serials else "?"
 
 
-def _gain(gain: float, current_a: Floats | None, report: Report) -> float:
-    if gain >= 0:
+def _gain(gain: float | None, current_a: Floats | None, report: Report) -> float:
+    if gain is not None:
         return gain
     if current_a is not None and (current_a > HIGH_A).any():
         report.tell(f"Some currents exceed {HIGH_A:g} A, where the accuracy is 1 %.")
@@ -189,5 +194,6 @@ def _energy(
 IMPORTER = Importer(
     name="hoboware",
     summary="HOBOware CSV of an Onset HOBO UX120-018 plug load logger",
+    settings=HobowareSettings,
     read=read,
 )

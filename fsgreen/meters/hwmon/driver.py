@@ -8,17 +8,20 @@ boots.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answers import json_object, quality, whole
 from fsgreen.meters.common.energy_counter import EnergyCounter
 from fsgreen.meters.common.remote import Connectionless, Remote
 from fsgreen.meters.common.sysfs import gather
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, Texts
 from fsgreen.meters.hwmon.chips import (
     SEE,
     attribute_of,
@@ -32,7 +35,29 @@ from fsgreen.meters.hwmon.chips import (
 )
 from fsgreen.trace import MeterInfo
 
-ROOT = Path("/sys/class/hwmon")
+ROOT = "/sys/class/hwmon"
+
+
+class HwmonSettings(MeterSettings):
+    """Which channel of which chip, and the accuracy of its board."""
+
+    chip: str
+    """Its name, such as ina226."""
+    place: str = ""
+    """Where it sits, such as 1-0040, where several have that name."""
+    label: str = ""
+    """The label of its channel, where it has several."""
+    channel: Annotated[int, Field(ge=0)] = 0
+    """The number of its channel; 0: the only one."""
+    root: str = ROOT
+    """The folder of the chips; other than the kernel's own: `modelled` unless told."""
+    covers: Texts
+    rate_hz: Above0 | None = None
+    """No faster than the chip measures; by default once a second, or as it measures."""
+    range_w: Above0 = 300.0
+    resolution_w: From0 = 0.02
+    gain_error: GainError = 0.02
+    constant_error_w: From0 = 0.01
 
 
 class HwmonParser:
@@ -88,25 +113,21 @@ class HwmonParser:
 
 @dataclass
 class Sensor(Connectionless):
-    """One channel of a chip, found again at every start; `sheet` holds what the settings say."""
+    """The channel of a chip that the settings choose, found again at every start."""
 
-    root: Path
-    chip: str
-    place: str
-    label: str
-    channel: int
-    sheet: MeterInfo
+    settings: HwmonSettings
     paths: dict[str, Path] = field(default_factory=dict)
 
     def identify(self) -> MeterInfo:
         """Find the chip and say what it is; raises FsgreenError where it is not to be found."""
-        folder = find_chip(self.root, self.chip, self.place)
-        number = find_channel(folder, self.label, self.channel)
+        chosen = self.settings
+        folder = find_chip(Path(chosen.root), chosen.chip, chosen.place)
+        number = find_channel(folder, chosen.label, chosen.channel)
         quantities = channels(folder)[number]
         names = [attribute_of(quantity, number) for quantity in quantities]
         self.paths = {name: folder / name for name in names}
         shortest_s = period_s(folder, number)
-        rate_hz = self.sheet.rate_hz or min(1.0, 1 / shortest_s if shortest_s else 1.0)
+        rate_hz = chosen.rate_hz or min(1.0, 1 / shortest_s if shortest_s else 1.0)
         if rate_hz * shortest_s > 1.001:
             raise FsgreenError(
                 f"rate_hz is {rate_hz:g}, but the chip measures once in {shortest_s:g} s: a "
@@ -116,12 +137,12 @@ class Sensor(Connectionless):
                 "more often: its update_interval is in milliseconds",
             )
         source = " x ".join(attribute_of(q, number) for q in power_source(quantities))
-        return replace(
-            self.sheet,
-            model=f"hwmon {self.chip} {self.label}".strip(),
+        return chosen.info(
+            model=f"hwmon {chosen.chip} {chosen.label}".strip(),
             serial=f"{place_of(folder)} channel {number}",
+            boundary=chosen.boundary or ("dc-rail" if chosen.root == ROOT else "modelled"),
             rate_hz=rate_hz,
-            source=f"{self.sheet.source}; power from {source}",
+            source="accuracy as the settings have it, 2 % assumed without; power from " + source,
             options={"channel": number, "quantities": quantities},
         )
 
@@ -130,49 +151,14 @@ class Sensor(Connectionless):
         return gather(self.paths, SEE)
 
 
-def open_hwmon(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the channel that `chip`, `place`, `label` and `channel` choose.
-
-    `covers` what its rail feeds; `rate_hz` no faster than the chip measures; `range_w`,
-    `gain_error`, `constant_error_w` and `resolution_w` of the board; `root`: where the chips are
-    (other than the kernel's own: `modelled` unless told).
-    """
-    root = Path(settings.text("root", str(ROOT)))
-    sheet = MeterInfo(
-        driver="hwmon",
-        model="",
-        serial="",
-        boundary=settings.boundary("dc-rail" if root == ROOT else "modelled"),
-        covers=settings.texts("covers"),
-        rate_hz=settings.number("rate_hz", 0.0),
-        range_w=settings.number("range_w", 300.0),
-        resolution_w=settings.number("resolution_w", 0.02),
-        gain_error=settings.number("gain_error", 0.02),
-        constant_error_w=settings.number("constant_error_w", 0.01),
-        source="accuracy as the settings have it, 2 % assumed without",
-    )
-    sensor = Sensor(
-        root=root,
-        chip=settings.text("chip"),
-        place=settings.text("place", ""),
-        label=settings.text("label", ""),
-        channel=settings.whole("channel", 0),
-        sheet=sheet,
-    )
-    settings.finish()
-    if sheet.rate_hz < 0 or not sheet.range_w > 0:
-        settings.refuse(f"rate_hz is {sheet.rate_hz:g} and range_w {sheet.range_w:g}")
-    return Remote(sensor, HwmonParser)
-
-
-def missing(root: Path = ROOT) -> str | None:
+def missing(root: Path = Path(ROOT)) -> str | None:
     """Return why there is nothing to read, or None."""
     if chips(root):
         return None
     return "no sensor chip here gives power: load its module, such as sudo modprobe ina2xx"
 
 
-def find(root: Path = ROOT) -> list[str]:
+def find(root: Path = Path(ROOT)) -> list[str]:
     """Return the chips that give power, by name and place."""
     return [
         f'chip = "{chip}"\nplace = "{place_of(folder)}"' for folder, chip in chips(root).items()
@@ -183,7 +169,8 @@ DRIVER = Driver(
     name="hwmon",
     kind="counter",
     summary="a sensor chip on a rail, such as an INA226, through the kernel's hwmon",
-    open=open_hwmon,
+    settings=HwmonSettings,
+    open=lambda settings, _: Remote(Sensor(settings), HwmonParser),
     parser=HwmonParser,
     missing=missing,
     find=find,

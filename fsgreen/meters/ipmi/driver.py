@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import programs
@@ -19,7 +22,7 @@ from fsgreen.meters.common.credentials import secret
 from fsgreen.meters.common.remote import Connectionless, Remote
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, GainError, MeterSettings
 from fsgreen.trace import MeterInfo
 
 READING = {
@@ -31,7 +34,6 @@ READING = {
 HERE = "apt install ipmitool; sudo modprobe -a ipmi_si ipmi_devintf; measure as root"
 THERE = "check host, user and password; let the controller allow IPMI over LAN"
 DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")
-MAX_RATE_HZ = 5.0
 
 POWER = re.compile(
     rb"(?:instantaneous power reading|current power)\s*:\s*([0-9]{1,5}) watts\b", re.I
@@ -41,6 +43,26 @@ OTHERS = re.compile(
 )
 STATE = re.compile(rb"(?:power reading state is|power measurement)\s*:\s*([a-z]+)", re.I)
 ACTIVE = (b"activated", b"active")
+
+
+class IpmiSettings(MeterSettings):
+    """This machine's controller, or that of another machine."""
+
+    program: Literal["ipmitool", "ipmi-dcmi"] = "ipmitool"
+    """What asks the controller."""
+    host: str = ""
+    """The controller on the network; without: this machine's own."""
+    user: str = ""
+    """Its user, for `host`."""
+    password_env: str = ""
+    password_file: str = ""
+    rate_hz: Annotated[Above0, Field(le=5)] = 1.0
+    """Questions a second, best the controller's own rate."""
+    timeout_s: Above0 = 5.0
+    """How long an answer may take."""
+    range_w: Above0 = 10_000.0
+    gain_error: GainError = 0.05
+    """Of the power supplies, from the server's data sheet."""
 
 
 class IpmiParser:
@@ -114,47 +136,29 @@ class Controller(Connectionless):
         )
 
 
-def open_ipmi(settings: Settings, _: DeviceOf) -> Meter:
-    """Open this machine's controller, or that of `host` as `user`.
-
-    The password comes by `password_env` or `password_file`. `program`: ipmitool or ipmi-dcmi;
-    `rate_hz` up to 5, better the controller's own; `timeout_s` for one answer; `range_w`;
-    `gain_error`: of the power supplies, from the server's data sheet.
-    """
-    program = settings.choice("program", tuple(READING), "ipmitool")
-    host, user = settings.text("host", ""), settings.text("user", "")
-    password, timeout_s = secret(settings, "password"), settings.number("timeout_s", 5.0)
-    sheet = MeterInfo(
-        driver="ipmi",
-        model="",
-        serial="",
-        boundary=settings.boundary("wall"),
-        covers=settings.texts("covers", ("system",)),
-        rate_hz=settings.number("rate_hz", 1.0),
-        range_w=settings.number("range_w", 10_000.0),
-        resolution_w=1.0,
-        gain_error=settings.number("gain_error", 0.05),
-        constant_error_w=0.0,
-        source="DCMI power reading; accuracy as the settings have it, 5 % assumed without",
-    )
-    settings.finish()
-    if not 0 < sheet.rate_hz <= MAX_RATE_HZ or not timeout_s > 0:
-        settings.refuse(
-            f"rate_hz is {sheet.rate_hz:g} (up to {MAX_RATE_HZ:g}), timeout_s {timeout_s:g}"
-        )
+def open_ipmi(settings: IpmiSettings, _: DeviceOf) -> Meter:
+    """Open the controller that the settings name; raises FsgreenError."""
+    program, host, user = settings.program, settings.host, settings.user
+    password = secret(settings, "password")
     if len({bool(host), bool(user), bool(password)}) > 1:
         settings.refuse("a controller on the network needs host, user and password_env or _file")
     if host and program != "ipmitool":
         settings.refuse(f"{program} takes its host from /etc/freeipmi/freeipmi.conf, not from here")
     login = ("-I", "lanplus", "-H", host, "-U", user, "-E") if host else ()
     environment = {"IPMITOOL_PASSWORD": password, "IPMI_PASSWORD": password} if host else {}
-    return Remote(Controller(program, login, environment, timeout_s, sheet), IpmiParser)
+    sheet = settings.info(
+        boundary=settings.boundary or "wall",
+        resolution_w=1.0,
+        source="DCMI power reading; accuracy as the settings have it, 5 % assumed without",
+    )
+    return Remote(Controller(program, login, environment, settings.timeout_s, sheet), IpmiParser)
 
 
 DRIVER = Driver(
     name="ipmi",
     kind="counter",
     summary="a server's management controller (IPMI DCMI) through ipmitool",
+    settings=IpmiSettings,
     open=open_ipmi,
     parser=IpmiParser,
     missing=partial(programs.missing, "ipmitool", "ipmitool"),

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import programs
 from fsgreen.meters.common.answers import json_object
 from fsgreen.meters.common.remote import Connectionless, Remote
 from fsgreen.meters.core.base import DeviceOf, Driver, Meter
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, GainError, MeterSettings, Texts
 from fsgreen.meters.nvme.pages import (
     MEASUREMENT,
     MEASUREMENT_B,
@@ -34,12 +34,26 @@ from fsgreen.meters.nvme.pages import (
 )
 from fsgreen.trace import MeterInfo
 
-GIVES = ("auto", "measured", "state")
 TIMEOUT_S = 5.0
 NEXT_STEP = (
     "measure as root; list the drives with: nvme list; install it with: apt install nvme-cli"
 )
 BY_ID = Path("/dev/disk/by-id")
+
+
+class NvmeSettings(MeterSettings):
+    """Which drive, and what of it."""
+
+    device: str
+    """The drive, best by its name in /dev/disk/by-id."""
+    gives: Literal["auto", "measured", "state"] = "auto"
+    """What the drive measures, or its power state; auto: measured where it does."""
+    boundary: Literal["dc-rail", "modelled"] | None = None
+    """dc-rail is refused where the drive's power is modelled."""
+    covers: Texts = ("disk",)
+    gain_error: GainError = 0.1
+    """Where the drive states none."""
+    range_w: Above0 = 100.0
 
 
 @dataclass
@@ -120,29 +134,12 @@ def _page(log: int, length_b: int) -> tuple[str, ...]:
     return ("get-log", f"--log-id={log:#x}", f"--log-len={length_b}", "--raw-binary")
 
 
-def open_nvme(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the drive at `device`; `gives`: auto, measured or state.
-
-    `boundary`: dc-rail is refused where the drive's power is modelled; `gain_error` holds where
-    the drive states none; `range_w`: more than this is over-range.
-    """
-    device, gives = settings.text("device"), settings.choice("gives", GIVES, "auto")
-    wanted = settings.choice("boundary", ("auto", "dc-rail", "modelled"), "auto")
-    sheet = MeterInfo(
-        driver="nvme",
-        model="",
-        serial="",
-        boundary="modelled" if wanted == "modelled" else "dc-rail",
-        covers=settings.texts("covers", ("disk",)),
-        rate_hz=1.0,
-        range_w=settings.number("range_w", 100.0),
-        resolution_w=0.01,
-        gain_error=settings.number("gain_error", 0.1),
-        constant_error_w=0.0,
-        source="",
-    )
-    settings.finish()
-    meter = Remote(Drive(device, gives, sheet), parser)
+def open_nvme(settings: NvmeSettings, _: DeviceOf) -> Meter:
+    """Open the drive; raises FsgreenError."""
+    wanted = settings.boundary
+    boundary = "modelled" if wanted == "modelled" else "dc-rail"
+    sheet = settings.info(boundary=boundary, rate_hz=1.0, resolution_w=0.01)
+    meter = Remote(Drive(settings.device, settings.gives, sheet), parser)
     if wanted == "dc-rail" and meter.describe().boundary != wanted:
         settings.refuse(f"the power of this drive is modelled: {meter.describe().source}")
     return meter
@@ -159,6 +156,7 @@ DRIVER = Driver(
     name="nvme",
     kind="counter",
     summary="an NVMe drive's own power where it measures any, else its power state (modelled)",
+    settings=NvmeSettings,
     open=open_nvme,
     parser=parser,
     missing=partial(programs.missing, "nvme", "nvme-cli"),

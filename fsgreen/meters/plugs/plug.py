@@ -10,7 +10,7 @@ from fsgreen.meters.common.answer_checks import Answer, Checks
 from fsgreen.meters.common.answers import json_object, number
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
 from fsgreen.trace import MeterInfo
 
 TIMEOUT_S = 2.0
@@ -20,6 +20,31 @@ SLACK_VA = 5.0
 
 ASSUMED_GAIN = 0.05
 ASSUMED_W = 1.0
+
+
+class PlugSettings(MeterSettings):
+    """What is told of every plug; makers document no accuracy, so the defaults are assumed."""
+
+    host: str
+    """Its address on the network, with :PORT where it is not 80."""
+    interval_s: Above0 = 1.0
+    range_w: Above0
+    resolution_w: From0
+    gain_error: GainError = ASSUMED_GAIN
+    constant_error_w: From0 = ASSUMED_W
+
+    def sheet(self) -> MeterInfo:
+        """Return the description; model and serial number are still to be asked."""
+        assumed = (self.gain_error, self.constant_error_w) == (ASSUMED_GAIN, ASSUMED_W)
+        whose = (
+            "assumed, since the maker documents no accuracy" if assumed else "as set by the user"
+        )
+        return self.info(
+            boundary=self.boundary or "wall",
+            rate_hz=1 / self.interval_s,
+            source=f"indicative: a consumer plug, {100 * self.gain_error:g} % and "
+            f"{self.constant_error_w:g} W {whose}",
+        )
 
 
 def get(host: str, path: str) -> bytes:
@@ -131,33 +156,3 @@ class Document:
         """Return a text or number as text, "" where there is none."""
         value = self.at(*path)
         return str(value) if isinstance(value, (str, int)) else ""
-
-
-def plug_sheet(
-    settings: Settings, driver: str, *, range_w: float, resolution_w: float
-) -> MeterInfo:
-    """Take the settings that all plugs have; model and serial number are still to be asked.
-
-    `interval_s`, `boundary`, `covers`, `range_w`, `resolution_w`, `gain_error` (a fraction) and
-    `constant_error_w`, whose defaults are assumptions: makers document no accuracy.
-    """
-    interval_s = settings.number("interval_s", 1.0)
-    if interval_s <= 0:
-        settings.refuse(f"interval_s is {interval_s:g}, not above 0")
-    gain_error = settings.number("gain_error", ASSUMED_GAIN)
-    constant_error_w = settings.number("constant_error_w", ASSUMED_W)
-    assumed = (gain_error, constant_error_w) == (ASSUMED_GAIN, ASSUMED_W)
-    return MeterInfo(
-        driver=driver,
-        model="",
-        serial="",
-        boundary=settings.boundary("wall"),
-        covers=settings.texts("covers", ("system",)),
-        rate_hz=1 / interval_s,
-        range_w=settings.number("range_w", range_w),
-        resolution_w=settings.number("resolution_w", resolution_w),
-        gain_error=gain_error,
-        constant_error_w=constant_error_w,
-        source=f"indicative: a consumer plug, {100 * gain_error:g} % and {constant_error_w:g} W "
-        + ("assumed, since the maker documents no accuracy" if assumed else "as set by the user"),
-    )

@@ -7,27 +7,40 @@ generation 2 and later `/shelly`, `/rpc/Switch.GetStatus`, `/rpc/PM1.GetStatus`.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answer_checks import Answer
 from fsgreen.meters.common.remote import Connectionless, Remote
-from fsgreen.meters.core.base import DeviceOf, Driver, Meter
-from fsgreen.meters.core.settings import Settings
-from fsgreen.meters.plugs.plug import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.core.base import Driver
+from fsgreen.meters.core.settings import Above0, From0
+from fsgreen.meters.plugs.plug import Document, PlugParser, PlugSettings, get, judged, locked
 from fsgreen.trace import MeterInfo
 
-COMPONENTS = ("Switch", "PM1")
 WH_PER_WATT_MINUTE = 1 / 60
 
 
-class ShellyLink(Connectionless):
-    """The way to one channel of a Shelly at `host`."""
+class ShellySettings(PlugSettings):
+    """Which channel of a Shelly."""
 
-    def __init__(self, host: str, component: str, channel: int, sheet: MeterInfo) -> None:
-        self._host = host
-        self._component = component
-        self._channel = channel
-        self._sheet = sheet
+    channel: Annotated[int, Field(ge=0)] = 0
+    """Counted from 0."""
+    component: Literal["Switch", "PM1"] = "Switch"
+    """PM1 for one that cannot switch."""
+    range_w: Above0 = 2500.0
+    resolution_w: From0 = 0.1
+
+
+class ShellyLink(Connectionless):
+    """The way to one channel of a Shelly."""
+
+    def __init__(self, settings: ShellySettings) -> None:
+        self._host = settings.host
+        self._component = settings.component
+        self._channel = settings.channel
+        self._sheet = settings.sheet()
         self._path = ""
 
     def identify(self) -> MeterInfo:
@@ -95,22 +108,12 @@ class ShellyParser(PlugParser):
         super().__init__(info, parse_status)
 
 
-def open_shelly(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the plug at the setting `host`; `channel`, `component` and those of `plug_sheet`."""
-    host = settings.text("host")
-    component = settings.choice("component", COMPONENTS, "Switch")
-    channel = settings.whole("channel", 0)
-    sheet = plug_sheet(settings, "shelly", range_w=2500.0, resolution_w=0.1)
-    settings.finish()
-    link = ShellyLink(host, component, channel, sheet)
-    return Remote(link, ShellyParser)
-
-
 DRIVER = Driver(
     name="shelly",
     kind="counter",
     summary="Shelly plugs over HTTP, all generations (indicative)",
-    open=open_shelly,
+    settings=ShellySettings,
+    open=lambda settings, _: Remote(ShellyLink(settings), ShellyParser),
     parser=ShellyParser,
     emulator="fsgreen.meters.plugs.emulator:shelly",
 )

@@ -12,23 +12,32 @@ from typing import Any
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answer_checks import Answer
 from fsgreen.meters.common.remote import Connectionless, Remote
-from fsgreen.meters.core.base import DeviceOf, Driver, Meter
+from fsgreen.meters.core.base import Driver
 from fsgreen.meters.core.readings import NAN
-from fsgreen.meters.core.settings import Settings
-from fsgreen.meters.plugs.plug import Document, PlugParser, get, judged, locked, plug_sheet
+from fsgreen.meters.core.settings import Above0, Count, From0
+from fsgreen.meters.plugs.plug import Document, PlugParser, PlugSettings, get, judged, locked
 from fsgreen.trace import MeterInfo
 
 ENERGY = ("StatusSNS", "ENERGY")
 WH_PER_KWH = 1000.0
 
 
-class TasmotaLink(Connectionless):
-    """The way to one relay, counted from 1, of a plug at `host`."""
+class TasmotaSettings(PlugSettings):
+    """Which relay of a plug."""
 
-    def __init__(self, host: str, relay: int, sheet: MeterInfo) -> None:
-        self._host = host
-        self._relay = relay
-        self._sheet = sheet
+    relay: Count = 1
+    """Counted from 1."""
+    range_w: Above0 = 3680.0
+    resolution_w: From0 = 1.0
+
+
+class TasmotaLink(Connectionless):
+    """The way to one relay of a plug."""
+
+    def __init__(self, settings: TasmotaSettings) -> None:
+        self._host = settings.host
+        self._relay = settings.relay
+        self._sheet = settings.sheet()
 
     def identify(self) -> MeterInfo:
         """Ask what the plug is; FsgreenError where it is none."""
@@ -100,22 +109,12 @@ class TasmotaParser(PlugParser):
         super().__init__(info, parse_status)
 
 
-def open_tasmota(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the plug at the setting `host`; `relay` and those of `plug_sheet`."""
-    host, relay = settings.text("host"), settings.whole("relay", 1)
-    sheet = plug_sheet(settings, "tasmota", range_w=3680.0, resolution_w=1.0)
-    settings.finish()
-    if relay < 1:
-        settings.refuse(f"relay is {relay}; relays count from 1")
-    link = TasmotaLink(host, relay, sheet)
-    return Remote(link, TasmotaParser)
-
-
 DRIVER = Driver(
     name="tasmota",
     kind="counter",
     summary="plugs with Tasmota over HTTP (indicative)",
-    open=open_tasmota,
+    settings=TasmotaSettings,
+    open=lambda settings, _: Remote(TasmotaLink(settings), TasmotaParser),
     parser=TasmotaParser,
     emulator="fsgreen.meters.plugs.emulator:tasmota",
 )

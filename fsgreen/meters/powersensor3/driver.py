@@ -15,8 +15,8 @@ import numpy as np
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.meters.common.serialport import PORTS, SerialPort, usb_ports, usb_serial
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.base import Chunk, Driver
+from fsgreen.meters.core.settings import MeterSettings, Texts
 from fsgreen.meters.powersensor3.packets import (
     EMULATED,
     RECORD,
@@ -28,13 +28,21 @@ from fsgreen.meters.powersensor3.packets import (
     samples_of,
     values_of,
 )
-from fsgreen.trace import Boundary, MeterInfo, identity_flaws
+from fsgreen.trace import MeterInfo, identity_flaws
 
 REPLY_S = 2.0
 BURST_S = 0.005  # the kernel keeps 4095 bytes for a reader: 11 ms of the stream
 FULL_B = 4095
 CHUNK_S = 0.1
 TRIAL_S = 0.2  # of stream, to find the rate
+
+
+class PowerSensor3Settings(MeterSettings, Accuracy):
+    """What is told of a PowerSensor3."""
+
+    port: str
+    """The serial port, best by its name in /dev/serial/by-id."""
+    covers: Texts = ("disk",)
 
 
 class PowerSensor3:
@@ -44,18 +52,9 @@ class PowerSensor3:
     where the settings of a sensor cannot be used.
     """
 
-    def __init__(
-        self,
-        port: str,
-        accuracy: Accuracy,
-        *,
-        boundary: Boundary = "dc-rail",
-        covers: Sequence[str] = ("disk",),
-    ) -> None:
-        self.port = port
-        self._accuracy = accuracy
-        self._boundary: Boundary = boundary
-        self._covers = tuple(covers)
+    def __init__(self, settings: PowerSensor3Settings) -> None:
+        self.port = settings.port
+        self._settings = settings
         self._info = self._open()
 
     def describe(self) -> MeterInfo:
@@ -130,23 +129,20 @@ class PowerSensor3:
         if not pairs:
             raise self._settings_error("no pair of sensors is in use")
         rate_hz = self._rate_hz()
-        volts = [self._accuracy.volts or float(max(abs(pair[1].values()))) for pair in pairs]
+        volts = [self._settings.volts or float(max(abs(pair[1].values()))) for pair in pairs]
         amperes = [pair[0].values() for pair in pairs]
         steps_a = [float(abs(values[1] - values[0])) for values in amperes]
         tops_a = [float(values.max()) for values in amperes]
         names = ", ".join(f"{current.pair} ({current.kind})" for current, _ in pairs)
-        return MeterInfo(
-            driver="powersensor3",
+        return self._settings.info(
             model=f"PowerSensor3, firmware {version}, {names}",
             serial=usb_serial(self.port) or f"settings {zlib.crc32(b''.join(records)):08x}",
-            boundary="modelled" if version.endswith(EMULATED) else self._boundary,
-            covers=self._covers,
+            boundary="modelled"
+            if version.endswith(EMULATED)
+            else self._settings.boundary or "dc-rail",
             rate_hz=rate_hz,
             range_w=float(np.dot(tops_a, volts)),
             resolution_w=float(np.dot(steps_a, volts)),
-            gain_error=self._accuracy.gain_error,
-            constant_error_w=self._accuracy.constant_error_w,
-            source=self._accuracy.source,
             options={"sensors": [list(astuple(_recorded(sensor))) for sensor in sensors]},
         )
 
@@ -229,15 +225,6 @@ def _recorded(sensor: Sensor) -> Sensor:
     return sensor if sensor.in_use else replace(sensor, zero_v=0.0, sensitivity=0.0)
 
 
-def open_powersensor3(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the meter on the setting `port`; its accuracy must be told (`Accuracy`)."""
-    port = settings.text("port")
-    boundary, covers = settings.boundary("dc-rail"), settings.texts("covers", ("disk",))
-    accuracy = Accuracy.of(settings)
-    settings.finish()
-    return PowerSensor3(port, accuracy, boundary=boundary, covers=covers)
-
-
 def _found() -> list[str]:
     return [f'port = "{path}"' for path in usb_ports() if "STM" in path or "ttyACM" in path]
 
@@ -246,7 +233,8 @@ DRIVER = Driver(
     name="powersensor3",
     kind="stream",
     summary="PowerSensor3 over USB serial, up to four pairs of current and voltage at 20 kHz",
-    open=open_powersensor3,
+    settings=PowerSensor3Settings,
+    open=lambda settings, _: PowerSensor3(settings),
     parser=PowerSensor3Parser,
     find=_found,
     emulator="fsgreen.meters.powersensor3.emulator:of_power",

@@ -17,10 +17,9 @@ from fsgreen.meters.common.columns import Mask, flags_of
 from fsgreen.meters.common.sample_clock import MAX_SLEW
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Readings
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, Texts
 from fsgreen.meters.powersensor3.packets import LATE_S, STAMP_US, counts_of, interval_us
 from fsgreen.meters.powersensor3.text import Lines, lines_of, refused
-from fsgreen.trace import MeterInfo
 
 DIGITS = 6
 """Significant digits of a number, as C++ prints them; decimals, once times are absolute."""
@@ -41,18 +40,24 @@ DRIFT_S = 10.0
 """The drift of the clocks is fitted to files that are longer."""
 
 
-def read_dump(data: bytes, settings: Settings) -> Imported:
+class DumpSettings(Accuracy):
+    """What is told of a dump."""
+
+    range_w: Above0
+    resolution_w: From0 = 0.0
+    """One step of the sensors in watts; 0: as the steps of the currents have it."""
+    serial: str = "not stated"
+    """The serial number of the meter, for the record."""
+    covers: Texts = ("disk",)
+
+
+def read_dump(data: bytes, settings: DumpSettings) -> Imported:
     """Read a dump; raises FsgreenError where it is none, or its times contradict each other.
 
     Flags: cut, bad-count, bad-number (the line cannot be read and has no value), lost (samples
     are missing before), negative (by more than the constant error), inconsistent (power is not
     volts times amperes, the total not the sum, or the time not that before and the step).
     """
-    accuracy = Accuracy.of(settings)
-    range_w, serial = settings.number("range_w"), settings.text("serial", "not stated")
-    resolution_w = settings.number("resolution_w", 0.0)
-    boundary, covers = settings.boundary("dc-rail"), settings.texts("covers", ("disk",))
-    settings.finish()
     lines = lines_of(data)
     stamps = lines.column("device_timestamp").astype(np.int64)
     step_us = interval_us(stamps)
@@ -66,21 +71,14 @@ def read_dump(data: bytes, settings: Settings) -> Imported:
     masks = {
         "lost": lost,
         "inconsistent": _contradicts(lines, pairs),
-        "negative": power_w < -accuracy.constant_error_w,
+        "negative": power_w < -settings.constant_error_w,
     }
-    resolution_w = resolution_w or _resolution_w(lines, pairs, accuracy.volts)
-    info = MeterInfo(
-        driver="powersensor3-dump",
+    resolution_w = settings.resolution_w or _resolution_w(lines, pairs, settings.volts)
+    info = settings.info(
         model=f"PowerSensor3, {len(pairs)} pairs of sensors",
-        serial=serial,
-        boundary=boundary,
-        covers=covers,
+        boundary=settings.boundary or "dc-rail",
         rate_hz=rate_hz,
-        range_w=range_w,
         resolution_w=resolution_w,
-        gain_error=accuracy.gain_error,
-        constant_error_w=accuracy.constant_error_w,
-        source=accuracy.source,
     )
     absolute = lines.column("time")[0] > UTC_S
     origin_s = 0.0 if absolute else float(sound_s[0])
@@ -235,5 +233,6 @@ def _filled(time_s: Floats, sound: Mask, step_s: float) -> Floats:
 IMPORTER = Importer(
     name="powersensor3-dump",
     summary="the text that PowerSensor3's host library dumps (psrun -f, pstest -f)",
+    settings=DumpSettings,
     read=read_dump,
 )

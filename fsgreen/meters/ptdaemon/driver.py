@@ -14,18 +14,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Literal
 
 import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, GainError, Settings
 from fsgreen.meters.files import rows as files
 from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.dates import (
     DAY_S,
     EPOCH,
-    ORDERS,
     Stamps,
     decide_times,
     offset_s,
@@ -34,7 +34,6 @@ from fsgreen.meters.files.dates import (
 from fsgreen.meters.files.numbers import POINT, numbers
 from fsgreen.meters.files.rows import mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode, some, split_lines
-from fsgreen.trace import MeterInfo
 
 VALUES = r"Watts,([^,]*),Volts,([^,]*),Amps,([^,]*),PF,([^,]*)"
 READING = re.compile(
@@ -63,32 +62,42 @@ class Log(files.Rows):
     marks: list[str] = field(default_factory=list)
 
 
-def read(data: bytes, settings: Settings) -> Imported:
+class PtdaemonSettings(Settings):
+    """What is told of a log."""
+
+    dates: Literal["", "MDY", "DMY", "YMD"] = ""
+    """The order of day, month and year; by default found in the file."""
+    mark: str = ""
+    """Keep only the readings with this mark."""
+    gmt_offset: str = ""
+    """The offset of the daemon's clock, such as -07:00; without, times count from the first."""
+    model: str = "power analyzer"
+    """What measured, for the record."""
+    serial: str = "?"
+    """Its serial number, for the record."""
+    range_w: Above0 | None = None
+    gain_error: GainError = GAIN_ERROR
+    constant_error_w: From0 = 0.0
+
+
+def read(data: bytes, settings: PtdaemonSettings) -> Imported:
     """Read a log; see docs/meters/ptdaemon.md for the settings.
 
     Raises FsgreenError on a file that is none of the daemon's, whose dates stay ambiguous or
     contradict a setting, or whose times go back.
     """
     report = Report(settings.name)
-    order, mark = settings.choice("dates", ["", *ORDERS], ""), settings.text("mark", "")
-    offset = settings.text("gmt_offset", "")
-    model, serial = settings.text("model", "power analyzer"), settings.text("serial", "?")
-    range_w = settings.number("range_w", 0.0)
-    gain = settings.number("gain_error", GAIN_ERROR)
-    constant_w = settings.number("constant_error_w", 0.0)
-    boundary, covers = settings.boundary("wall"), settings.texts("covers", ("system",))
-    settings.finish()
-
-    rows = _rows(decode(data, report), mark, report)
+    range_w = settings.range_w or float("inf")
+    rows = _rows(decode(data, report), settings.mark, report)
     about_s = _about_s(rows.marks)
-    times_s = decide_times(Stamps.of(rows.stamps), order, report, about_s=about_s)
-    shift_s = offset_s(set(), offset, report)
+    times_s = decide_times(Stamps.of(rows.stamps), settings.dates, report, about_s=about_s)
+    shift_s = offset_s(set(), settings.gmt_offset, report)
     found = timed(rows, times_s, report, skipped=_unanswered(rows, times_s, report))
     usual_s = float(f"{found.usual_s:.2g}")
 
     flags = Flags()
     columns = files.columns(rows, found.kept, flags, report)
-    mark_unsound(columns, range_w or float("inf"), MARGIN_W, flags)
+    mark_unsound(columns, range_w, MARGIN_W, flags)
     _check_sum(columns["power"].values, [rows.parts[place] for place in found.kept], flags)
     mark_steps(found.time_s, usual_s, flags)
     readings = Readings(
@@ -97,17 +106,11 @@ def read(data: bytes, settings: Settings) -> Imported:
         voltage_v=columns["voltage"].values,
         current_a=columns["current"].values,
     )
-    info = MeterInfo(
-        driver="ptdaemon",
-        model=model,
-        serial=serial,
-        boundary=boundary,
-        covers=covers,
+    info = settings.info(
+        boundary=settings.boundary or "wall",
         rate_hz=1 / usual_s,
-        range_w=range_w or float("inf"),
+        range_w=range_w,
         resolution_w=columns["power"].step,
-        gain_error=gain,
-        constant_error_w=constant_w,
         source="settings; 1 % is the uncertainty up to which SPEC accepts a reading",
     )
     return imported(info, readings, flags, report)
@@ -198,5 +201,6 @@ def _check_sum(power_w: Floats, parts: Sequence[Sequence[str]], flags: Flags) ->
 IMPORTER = Importer(
     name="ptdaemon",
     summary="spl.txt, the log of SPEC's PTDaemon for a power analyzer",
+    settings=PtdaemonSettings,
     read=read,
 )

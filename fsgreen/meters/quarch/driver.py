@@ -19,7 +19,7 @@ import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Readings
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, GainError, Settings, Texts
 from fsgreen.meters.files.checks import (
     Flags,
     disagree,
@@ -32,7 +32,6 @@ from fsgreen.meters.files.checks import (
 )
 from fsgreen.meters.files.text import BOM, Report, some
 from fsgreen.meters.quarch.table import Table, read_table
-from fsgreen.trace import MeterInfo
 
 SEPARATORS = ",;\t"
 TIMES = ("Time uS", "Time us")
@@ -63,23 +62,31 @@ class Header:
     ac: bool
 
 
-def read(data: bytes, settings: Settings) -> Imported:
+class QuarchSettings(Settings):
+    """What is told of a file."""
+
+    rails: Texts = ()
+    """The rails to add; by default all."""
+    model: str = "Quarch power module"
+    """What measured, for the record."""
+    serial: str = "?"
+    """Its serial number, for the record."""
+    covers: Texts = ("disk",)
+    range_w: Above0 | None = None
+    gain_error: GainError
+    constant_error_w: From0 = 0.0
+
+
+def read(data: bytes, settings: QuarchSettings) -> Imported:
     """Read a file; see docs/meters/quarch.md for the settings.
 
     Raises FsgreenError on a file that is none of Quarch's or has no power in it, a rail that is
     not there, times that go back, and more than a few damaged rows.
     """
     report = Report(settings.name)
-    wanted = settings.texts("rails", ())
-    model, serial = settings.text("model", "Quarch power module"), settings.text("serial", "?")
-    range_w = settings.number("range_w", 0.0)
-    gain, constant_w = settings.number("gain_error"), settings.number("constant_error_w", 0.0)
-    covers = settings.texts("covers", ("disk",))
+    wanted, range_w = settings.rails, settings.range_w or float("inf")
     line, _, body = data.removeprefix(BOM).lstrip(b"\r\n").partition(b"\n")
     header = _header(line.decode("latin-1").strip(), report)
-    boundary = settings.boundary("wall" if header.ac else "dc-rail")
-    settings.finish()
-
     rails = _rails(header, wanted, report)
     used = [place for rail in rails for place, _ in header.rails[rail].values()]
     total = header.total if header.total and not wanted else None
@@ -100,8 +107,7 @@ def read(data: bytes, settings: Settings) -> Imported:
     blank = np.isnan(table.values).any(axis=1)
     flags.mark(blank & ~_in(table.faults, len(ticks)), "missing")
     flags.mark(power_w < 0, "negative")
-    if range_w:
-        flags.mark(power_w > range_w, "over-range")
+    flags.mark(power_w > range_w, "over-range")
     mark_steps(time_s, usual_s, flags)
     same = (table.values[1:, 1:] == table.values[:-1, 1:]).all(axis=1)
     mark_frozen(np.append(False, same), power_w, step_w, len(places) - 1, flags)
@@ -116,17 +122,11 @@ def read(data: bytes, settings: Settings) -> Imported:
         current_a=_scaled(column, only["current"]) if "current" in only else None,
     )
     report.tell("The file has no date: times count from the start of the stream.")
-    info = MeterInfo(
-        driver="quarch",
-        model=model,
-        serial=serial,
-        boundary=boundary,
-        covers=covers,
+    info = settings.info(
+        boundary=settings.boundary or ("wall" if header.ac else "dc-rail"),
         rate_hz=1 / usual_s,
-        range_w=range_w or float("inf"),
+        range_w=range_w,
         resolution_w=step_w,
-        gain_error=gain,
-        constant_error_w=constant_w,
         source="settings",
     )
     return imported(info, readings, flags, report)
@@ -268,5 +268,6 @@ def _in(places: Mapping[int, str] | Sequence[int], count: int) -> np.ndarray:
 IMPORTER = Importer(
     name="quarch",
     summary="CSV of a Quarch power module (PPM, PAM) on a drive's rails",
+    settings=QuarchSettings,
     read=read,
 )

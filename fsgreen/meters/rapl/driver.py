@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from fsgreen.meters.common.answers import json_object, quality, whole
 from fsgreen.meters.common.energy_counter import EnergyCounter
@@ -16,7 +19,7 @@ from fsgreen.meters.common.remote import Connectionless, Remote
 from fsgreen.meters.common.sysfs import attribute, gather
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, GainError, MeterSettings, Texts
 from fsgreen.meters.rapl.zones import COVERS, LOAD, check_domains, wrap_uj, zones
 from fsgreen.trace import MeterInfo
 
@@ -24,7 +27,23 @@ ROOT = "/sys/class/powercap"
 REMEDY = "measure as root, or give your group the right to read as docs/meters/rapl.md shows"
 
 ENERGY_UNIT_J = 2**-14  # Intel SDM volume 3B, 16.10.1: 61 uJ on most; 15.3 uJ on servers
-MIN_RATE_HZ, MAX_RATE_HZ = 1.0, 10.0
+
+
+class RaplSettings(MeterSettings):
+    """Which counters."""
+
+    domains: Texts = ("package",)
+    """What is added, over all packages: package, core, uncore, dram, psys."""
+    boundary: Literal["cpu", "modelled"] | None = None
+    covers: Texts | None = None
+    """The parts whose power it is; by default those of the domains."""
+    root: str = ROOT
+    """The folder of the zones; other than the kernel's own: `modelled` unless told."""
+    rate_hz: Annotated[float, Field(ge=1, le=10)] = 1.0
+    range_w: Above0 = 1000.0
+    """More than one zone can ever draw."""
+    gain_error: GainError = 0.05
+    """Intel states none."""
 
 
 class RaplParser:
@@ -98,35 +117,17 @@ class Counters(Connectionless):
         return gather(self.paths, REMEDY)
 
 
-def open_rapl(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the counters of the setting `domains`, added over all packages.
-
-    `rate_hz` 1 to 10; `range_w`: more than one zone can never draw; `root`: where the zones are
-    (other than the kernel's own: `modelled` unless told); `gain_error`: Intel states none.
-    """
-    domains, root = settings.texts("domains", ("package",)), Path(settings.text("root", ROOT))
-    gain_error, rate_hz = settings.number("gain_error", 0.05), settings.number("rate_hz", 1.0)
-    sheet = MeterInfo(
-        driver="rapl",
-        model="",
-        serial="",
-        boundary=settings.boundary("cpu" if root == Path(ROOT) else "modelled"),
-        covers=settings.texts("covers", tuple(dict.fromkeys(COVERS.get(d, d) for d in domains))),
-        rate_hz=rate_hz,
-        range_w=settings.number("range_w", 1000.0),
-        resolution_w=ENERGY_UNIT_J * rate_hz,
-        gain_error=gain_error,
-        constant_error_w=0.0,
-        source=f"powercap; the maker states no accuracy, {gain_error:.3g} of the value assumed",
-    )
-    settings.finish()
-    if sheet.boundary not in ("cpu", "modelled"):
-        settings.refuse(f"the boundary of RAPL is cpu, never {sheet.boundary}")
-    if not MIN_RATE_HZ <= rate_hz <= MAX_RATE_HZ:
-        settings.refuse(f"rate_hz is {rate_hz:g}, not {MIN_RATE_HZ:g} to {MAX_RATE_HZ:g}")
-    if not sheet.range_w > 0:
-        settings.refuse(f"range_w is {sheet.range_w:g}, not a power")
+def open_rapl(settings: RaplSettings, _: DeviceOf) -> Meter:
+    """Open the counters of the domains, added over all packages; raises FsgreenError."""
+    domains, root, rate_hz = settings.domains, Path(settings.root), settings.rate_hz
     check_domains(settings, domains, zones(root))
+    sheet = settings.info(
+        boundary=settings.boundary or ("cpu" if settings.root == ROOT else "modelled"),
+        covers=settings.covers or tuple(dict.fromkeys(COVERS[d] for d in domains)),
+        resolution_w=ENERGY_UNIT_J * rate_hz,
+        source=f"powercap; the maker states no accuracy, {settings.gain_error:.3g} of the value "
+        "assumed",
+    )
     meter = Remote(Counters(root, domains, sheet), RaplParser)
     wrap_s = min(meter.describe().options["wraps_uj"]) / 1e6 / sheet.range_w
     if 1 / rate_hz >= wrap_s / 2:
@@ -161,6 +162,7 @@ DRIVER = Driver(
     name="rapl",
     kind="counter",
     summary="the processor's own energy counters (RAPL), 1 to 10 times a second; sees no drive",
+    settings=RaplSettings,
     open=open_rapl,
     parser=RaplParser,
     missing=missing,

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from fsgreen.meters.common.answer_checks import Answer, Checks
 from fsgreen.meters.common.answers import json_object, number
@@ -15,12 +18,37 @@ from fsgreen.meters.common.credentials import secret
 from fsgreen.meters.common.remote import Remote
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
 from fsgreen.meters.redfish.http import Service
-from fsgreen.meters.redfish.trees import TREES, find_chassis, find_sources, path_of, value_of
+from fsgreen.meters.redfish.trees import find_chassis, find_sources, path_of, value_of
 from fsgreen.trace import MeterInfo
 
-MAX_RATE_HZ = 5.0
+
+class RedfishSettings(MeterSettings):
+    """Which chassis of which service."""
+
+    url: str
+    """The service, https://HOST[:PORT]."""
+    user: str = ""
+    """For a login with a password; without user and token: for services that ask for none."""
+    password_env: str = ""
+    password_file: str = ""
+    token_env: str = ""
+    token_file: str = ""
+    ca_file: str = ""
+    """The service's certificate or its issuer's, in place of the system's."""
+    chassis: str = ""
+    """Its id, where the service has several."""
+    tree: Literal["auto", "environment", "power", "supplies"] = "auto"
+    """Where its power stands; auto: the first of the others that has one."""
+    control: str = ""
+    """Which power control of the tree power."""
+    rate_hz: Annotated[Above0, Field(le=5)] = 1.0
+    timeout_s: Above0 = 5.0
+    """How long an answer may take."""
+    range_w: Above0 = 10_000.0
+    resolution_w: From0 = 1.0
+    gain_error: GainError = 0.05
 
 
 class RedfishParser:
@@ -60,26 +88,25 @@ class RedfishParser:
 
 @dataclass
 class Chassis:
-    """One chassis of a service, found again at every start; `sheet` holds what the settings say."""
+    """One chassis of a service, found again at every start."""
 
     service: Service
-    chassis: str
-    tree: str
-    control: str
-    sheet: MeterInfo
+    settings: RedfishSettings
     paths: list[str] = field(default_factory=list)
 
     def identify(self) -> MeterInfo:
         """Find the chassis and where its power stands; raises FsgreenError."""
-        about = self.service.document(find_chassis(self.service, self.chassis))
-        sources = find_sources(self.service, about, self.tree, self.control)
+        chosen = self.settings
+        about = self.service.document(find_chassis(self.service, chosen.chassis))
+        sources = find_sources(self.service, about, chosen.tree, chosen.control)
         self.paths = sources.paths
         names = (about.get(key) for key in ("Manufacturer", "Model"))
-        return replace(
-            self.sheet,
+        return chosen.info(
+            boundary=chosen.boundary or "wall",
             model=" ".join(str(name) for name in names if name) or "Redfish chassis",
             serial=str(about.get("SerialNumber") or "no serial number"),
-            source=f"{self.sheet.source}; {', '.join(sources.power)}",
+            source="Redfish; accuracy as the settings have it, 5 % assumed without; "
+            + ", ".join(sources.power),
             options={"power": list(sources.power), "energy_kwh": list(sources.energy_kwh)},
         )
 
@@ -93,47 +120,23 @@ class Chassis:
         self.service.close()
 
 
-def open_redfish(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the chassis `chassis` of the service at `url`.
-
-    `user` with `password_env` or `password_file`, or `token_env` or `token_file` of a session;
-    `ca_file`: the service's certificate or its issuer's; `tree`: auto, environment, power or
-    supplies; `control`: which power control of the tree power; `rate_hz` up to 5; `timeout_s`.
-    """
-    url, user = settings.text("url"), settings.text("user", "")
-    password, token = secret(settings, "password"), secret(settings, "token")
-    ca_file, timeout_s = settings.text("ca_file", ""), settings.number("timeout_s", 5.0)
-    chassis, control = settings.text("chassis", ""), settings.text("control", "")
-    tree = settings.choice("tree", ("auto", *TREES), "auto")
-    sheet = MeterInfo(
-        driver="redfish",
-        model="",
-        serial="",
-        boundary=settings.boundary("wall"),
-        covers=settings.texts("covers", ("system",)),
-        rate_hz=settings.number("rate_hz", 1.0),
-        range_w=settings.number("range_w", 10_000.0),
-        resolution_w=settings.number("resolution_w", 1.0),
-        gain_error=settings.number("gain_error", 0.05),
-        constant_error_w=0.0,
-        source="Redfish; accuracy as the settings have it, 5 % assumed without",
-    )
-    settings.finish()
-    if not 0 < sheet.rate_hz <= MAX_RATE_HZ or not timeout_s > 0:
-        settings.refuse(f"rate_hz {sheet.rate_hz:g} or timeout_s {timeout_s:g} is out of range")
+def open_redfish(settings: RedfishSettings, _: DeviceOf) -> Meter:
+    """Open the chassis that the settings choose; raises FsgreenError."""
+    user, password, token = settings.user, secret(settings, "password"), secret(settings, "token")
     if bool(user) != bool(password) or (user and token):
         settings.refuse("give user and password_env or _file, or token_env or _file alone")
     headers = {"X-Auth-Token": token} if token else {}
     if user:
         headers["Authorization"] = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
-    service = Service(url, headers, ca_file, timeout_s)
-    return Remote(Chassis(service, chassis, tree, control, sheet), RedfishParser)
+    service = Service(settings.url, headers, settings.ca_file, settings.timeout_s)
+    return Remote(Chassis(service, settings), RedfishParser)
 
 
 DRIVER = Driver(
     name="redfish",
     kind="counter",
     summary="a server's management controller (Redfish) over HTTPS",
+    settings=RedfishSettings,
     open=open_redfish,
     parser=RedfishParser,
     emulator="fsgreen.meters.redfish.emulator:of_power",

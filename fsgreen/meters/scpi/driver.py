@@ -8,17 +8,12 @@ Source of the commands: Yokogawa IM WT310E-17EN and IM WT310-17EN, chapter 6.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from importlib.util import find_spec
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.remote import Remote
 from fsgreen.meters.core.base import DeviceOf, Driver, Meter
-from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.scpi.setup import (
-    CREST_FACTORS,
-    MODES,
-    WIRINGS,
     Setup,
     facts_of,
     same_setting,
@@ -31,12 +26,11 @@ VALUES = ":NUMERIC:NORMAL:VALUE?"
 
 
 class Analyzer:
-    """The way to the analyzer behind `visa`."""
+    """The way to the analyzer of a setup."""
 
-    def __init__(self, visa: Visa, setup: Setup, sheet: MeterInfo) -> None:
-        self._visa = visa
+    def __init__(self, setup: Setup) -> None:
+        self._visa = Visa(setup.resource, setup.visa)
         self._setup = setup
-        self._sheet = sheet
         self._integrating = False
 
     def identify(self) -> MeterInfo:
@@ -56,8 +50,9 @@ class Analyzer:
         answers[":INPUT:WIRING"] = self._visa.query(":INPUT:WIRING?")
         self._visa.check_errors()
         gain_error, constant_error_w = setup.errors(facts)
-        return replace(
-            self._sheet,
+        return setup.info(
+            boundary=setup.boundary or "wall",
+            rate_hz=1 / setup.update_s,
             model=f"{maker} {model}, firmware {firmware}",
             serial=serial,
             gain_error=gain_error,
@@ -147,47 +142,11 @@ class ScpiMeter(Remote):
             self._analyzer.halt()
 
 
-def open_scpi(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the analyzer at the setting `resource`, with the ranges and the rest of `Setup`."""
-    visa = Visa(settings.text("resource"), settings.text("visa", "@py"))
-    setup = Setup(
-        voltage_range_v=settings.number("voltage_range_v"),
-        current_range_a=settings.number("current_range_a"),
-        update_s=settings.number("update_s", 1.0),
-        element=settings.choice("element", ("1", "2", "3", "SIGMA"), "1"),
-        wiring=settings.choice("wiring", tuple(WIRINGS), ""),
-        mode=settings.choice("mode", MODES, "RMS"),
-        crest_factor=settings.whole("crest_factor", 3),
-        line_filter=settings.switch("line_filter", False),
-        frequency_filter=settings.switch("frequency_filter", False),
-        integrate=settings.switch("integrate", True),
-        power_factor=settings.number("power_factor", 0.9),
-    )
-    if min(setup.voltage_range_v, setup.current_range_a, setup.update_s) <= 0:
-        settings.refuse("voltage_range_v, current_range_a and update_s are above 0")
-    if setup.crest_factor not in CREST_FACTORS:
-        settings.refuse(f"crest_factor is {setup.crest_factor}, not 3 or 6")
-    if not 0 < setup.power_factor <= 1:
-        settings.refuse(f"power_factor is {setup.power_factor:g}, not above 0 and up to 1")
-    if setup.element == "SIGMA" and not setup.wiring:
-        settings.refuse("element SIGMA needs a wiring")
-    sheet = MeterInfo(
-        driver="scpi",
-        model="",
-        serial="",
-        boundary=settings.boundary("wall"),
-        covers=settings.texts("covers", ("system",)),
-        rate_hz=1 / setup.update_s,
-        range_w=setup.range_w,
-        resolution_w=setup.resolution_w,
-        gain_error=0.0,
-        constant_error_w=0.0,
-        source="",
-    )
-    settings.finish()
+def open_scpi(setup: Setup, _: DeviceOf) -> Meter:
+    """Open the analyzer; raises FsgreenError."""
     if fault := _missing():
-        settings.refuse(fault)
-    return ScpiMeter(Analyzer(visa, setup, sheet))
+        setup.refuse(fault)
+    return ScpiMeter(Analyzer(setup))
 
 
 def _missing() -> str | None:
@@ -200,6 +159,7 @@ DRIVER = Driver(
     name="scpi",
     kind="counter",
     summary="power analyzers through VISA: Yokogawa WT300 and WT300E series",
+    settings=Setup,
     open=open_scpi,
     parser=ScpiParser,
     missing=_missing,

@@ -5,36 +5,51 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.settings import Above0, MeterSettings
 
 ITEMS = ("P", "U", "I", "WH", "URANGE", "IRANGE")
 WIRINGS = {"": 1, "P1W2": 1, "P1W3": 2, "P3W3": 2, "V3A3": 2, "P3W4": 3}
-"""How many elements SIGMA adds, by wiring; "" leaves it as it is."""
-
-CREST_FACTORS = (3, 6)
-MODES = ("RMS", "VMEAN", "DC")
+"""How many elements SIGMA adds, by wiring."""
 
 
-@dataclass(frozen=True)
-class Setup:
-    """The settings of an analyzer; ranges in V and A rms, `power_factor` the load's lowest."""
+class Setup(MeterSettings):
+    """What an analyzer is set to."""
 
-    voltage_range_v: float
-    current_range_a: float
-    update_s: float
-    element: str
-    wiring: str
-    mode: str
-    crest_factor: int
-    line_filter: bool
-    frequency_filter: bool
-    integrate: bool
-    power_factor: float
+    resource: str
+    """The VISA resource, such as TCPIP::192.168.1.7::INSTR."""
+    visa: str = "@py"
+    """The VISA library; @py is PyVISA-py."""
+    voltage_range_v: Above0
+    """One of the analyzer's ranges, in volts rms."""
+    current_range_a: Above0
+    """One of the analyzer's ranges, in amperes rms."""
+    update_s: Above0 = 1.0
+    """The interval over which it averages."""
+    element: Literal["1", "2", "3", "SIGMA"] = "1"
+    """Which input, or the sum of all."""
+    wiring: Literal["", "P1W2", "P1W3", "P3W3", "V3A3", "P3W4"] = ""
+    """How its inputs are wired; SIGMA needs it. By default as it is set."""
+    mode: Literal["RMS", "VMEAN", "DC"] = "RMS"
+    crest_factor: Literal[3, 6] = 3
+    line_filter: bool = False
+    frequency_filter: bool = False
+    integrate: bool = True
+    """Count watt-hours during a trial."""
+    power_factor: Annotated[float, Field(gt=0, le=1)] = 0.9
+    """The lowest of the load, for the error."""
+
+    @model_validator(mode="after")
+    def _sum_is_wired(self) -> Setup:
+        if self.element == "SIGMA" and not self.wiring:
+            raise ValueError("element SIGMA needs a wiring")
+        return self
 
     @property
     def items(self) -> tuple[str, ...]:

@@ -10,7 +10,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answers import json_object
@@ -18,14 +20,13 @@ from fsgreen.meters.common.energy_counter import EnergyCounter
 from fsgreen.meters.common.remote import Connectionless, Remote
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import MeterSettings, Texts
 from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.trace import MeterInfo
 
 RATE_HZ = 20.0
 """A read of 64 MB by an old disk takes three seconds, whose edges are to be below 2 % (rule 16)."""
 
-MAX_RATE_HZ = 100.0
 RANGE_W = 200.0
 """More than any disk draws while it spins up, several times over."""
 
@@ -36,6 +37,16 @@ LONGEST = 2**63
 
 SERVER = {"name": "system", "driver": "wattsup", "emulate": True, "profile": "fast10-system"}
 DISK = {"name": "disk", "driver": "simdisk"}
+
+
+class SimdiskSettings(MeterSettings):
+    """What is told of the account of a simulated disk."""
+
+    control: str = ""
+    """The socket of the disk's server, which the testbed knows."""
+    boundary: Literal["modelled"] = "modelled"
+    covers: Texts = ("disk",)
+    rate_hz: Annotated[float, Field(ge=1, le=100)] = RATE_HZ
 
 
 @dataclass(frozen=True)
@@ -152,29 +163,18 @@ def tables(asked: Sequence[Mapping[str, Any]] | None, control: Path) -> list[dic
     ]
 
 
-def open_simdisk(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the account at the socket `control`, which the testbed knows; `rate_hz` up to 100."""
-    control, rate_hz = settings.text("control", ""), settings.number("rate_hz", RATE_HZ)
-    covers = settings.texts("covers", ("disk",))
-    settings.finish()
-    if not control:
+def open_simdisk(settings: SimdiskSettings, _: DeviceOf) -> Meter:
+    """Open the account of the disk; raises FsgreenError where there is none."""
+    if not settings.control:
         settings.refuse("there is no simulated disk: it needs --testbed simdisk")
-    if not 1 <= rate_hz <= MAX_RATE_HZ:
-        settings.refuse(f"rate_hz is {rate_hz:g}, not 1 to {MAX_RATE_HZ:g}")
-    sheet = MeterInfo(
-        driver="simdisk",
+    sheet = settings.info(
         model="energy account of a simulated disk",
         serial=PROGRAM,
-        boundary="modelled",
-        covers=covers,
-        rate_hz=rate_hz,
         range_w=RANGE_W,
-        resolution_w=ENERGY_UNIT_J * rate_hz,
-        gain_error=0.0,
-        constant_error_w=0.0,
+        resolution_w=ENERGY_UNIT_J * settings.rate_hz,
         source="exact sums of the disk's model; what that is worth, its profile's sources say",
     )
-    return Remote(Asked(Control(Path(control)), sheet), SimdiskParser)
+    return Remote(Asked(Control(Path(settings.control)), sheet), SimdiskParser)
 
 
 def _is_count(value: Any) -> bool:
@@ -185,6 +185,7 @@ DRIVER = Driver(
     name="simdisk",
     kind="counter",
     summary="the energy account of a simulated disk, by its states (modelled)",
+    settings=SimdiskSettings,
     open=open_simdisk,
     parser=SimdiskParser,
 )

@@ -7,14 +7,12 @@ the environment or from files, never from a testbed file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.remote import Remote
 from fsgreen.meters.core.base import DeviceOf, Driver, Meter
-from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.snmp.answers import (
     ABSENT,
     JOULES_PER_WH,
@@ -25,15 +23,10 @@ from fsgreen.meters.snmp.answers import (
     objects_in,
 )
 from fsgreen.meters.snmp.session import Access, Session
-from fsgreen.meters.snmp.settings import take_access, take_objects
+from fsgreen.meters.snmp.settings import ASSUMED_GAIN, SOURCES, SnmpSettings
 from fsgreen.trace import MeterInfo
 
 SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"
-SOURCES = {"auto": ("power", "energy"), "counter": ("energy",), "power": ("power",)}
-"""What power can be taken from, by the setting `power_from`."""
-
-ASSUMED_GAIN = 0.02
-ASSUMED_W = 1.0
 FINE_COUNTER_W = 1.0
 """A counter whose single count per question is worth less than this gives power itself."""
 
@@ -41,28 +34,18 @@ FINE_COUNTER_W = 1.0
 class SnmpLink:
     """The way to one inlet or outlet.
 
-    `objects`: for power, energy, voltage, current an `oid`, and the worth of one count in W, Wh,
-    V or A as `scale`, or the object that holds its decimal digits as `digits`. `power_from`
-    "auto" takes power from the counter of energy where that is fine enough.
+    Of power, energy, voltage and current the settings' `objects` have an `oid`, and the worth of
+    one count in W, Wh, V or A as `scale`, or the object that holds its decimal digits as `digits`.
     """
 
-    def __init__(
-        self,
-        address: tuple[str, int],
-        access: Access,
-        objects: Mapping[str, Mapping[str, Any]],
-        serial_oid: str,
-        power_from: str,
-        sheet: MeterInfo,
-    ) -> None:
-        self._address = address
+    def __init__(self, settings: SnmpSettings, access: Access) -> None:
+        self._settings = settings
+        self._address = (settings.host, settings.port)
         self._access = access
-        self._objects = objects
-        self._serial_oid = serial_oid
-        self._power_from = power_from
-        self._sheet = sheet
+        self._objects = settings.objects
+        self._serial_oid = settings.facts["serial"]
         self._session: Session | None = None
-        self._asked = (UPTIME, *(what["oid"] for what in objects.values()))
+        self._asked = (UPTIME, *(what["oid"] for what in self._objects.values()))
 
     def identify(self) -> MeterInfo:
         """Ask what the unit is and in what its objects count."""
@@ -75,22 +58,29 @@ class SnmpLink:
             for name, what in self._objects.items()
             if _has(found, what["oid"]) and _has(found, what.get("digits", what["oid"]))
         }
-        wanted = [name for name in SOURCES[self._power_from] if name in self._objects]
+        wanted = [name for name in SOURCES[self._settings.power_from] if name in self._objects]
         if not objects.keys() & set(wanted):
             lacking = " and ".join(f"{self._objects[name]['oid']} ({name})" for name in wanted)
             raise self._error(f"the unit does not measure {lacking}")
+        interval_s, gain_error = self._settings.interval_s, self._settings.gain_error
         count_j = objects["energy"][1] * JOULES_PER_WH if "energy" in objects else float("inf")
-        if self._power_from == "auto" and count_j * self._sheet.rate_hz <= FINE_COUNTER_W:
+        if self._settings.power_from == "auto" and count_j / interval_s <= FINE_COUNTER_W:
             objects.pop("power", None)
         _, named = found.get(SYS_NAME, ("", ""))
         _, described = found.get(SYS_DESCR, ("", ""))
-        return replace(
-            self._sheet,
+        return self._settings.info(
+            boundary=self._settings.boundary or "wall",
+            rate_hz=1 / interval_s,
+            source=f"{self._settings.facts['source']}; {100 * gain_error:g} % of the value "
+            + ("assumed: see the unit's data sheet" if gain_error == ASSUMED_GAIN else "as set"),
             model=described[:120] or "SNMP agent",
             serial=found[self._serial_oid][1] if _has(found, self._serial_oid) else named,
             resolution_w=objects["power"][1] if "power" in objects else 0.0,
             constant_error_j=0.0 if "power" in objects else count_j,
-            options={**self._sheet.options, "objects": objects},
+            options={
+                "bits": self._settings.counter_bits or self._settings.facts["bits"],
+                "objects": objects,
+            },
         )
 
     def ask(self) -> bytes:
@@ -133,43 +123,12 @@ def _has(found: Found, oid: str) -> bool:
     return kind not in ABSENT and text != UNSUPPORTED
 
 
-def open_snmp(settings: Settings, _: DeviceOf) -> Meter:
-    """Open what the settings `host` and `preset`, or objects of one's own, name."""
-    host, port = settings.text("host"), settings.whole("port", 161)
-    access = take_access(settings)
-    objects, facts = take_objects(settings)
-    power_from = settings.choice("power_from", tuple(SOURCES), "auto")
-    if not objects.keys() & set(SOURCES[power_from]):
-        name = SOURCES[power_from][0]
-        settings.refuse(f"there is no object for {name}: give {name}_oid and {name}_scale")
-    if power_from == "counter":
-        objects.pop("power", None)
-    interval_s = settings.number("interval_s", 1.0)
-    if interval_s <= 0:
-        settings.refuse(f"interval_s is {interval_s:g}, not above 0")
-    gain_error = settings.number("gain_error", ASSUMED_GAIN)
-    sheet = MeterInfo(
-        driver="snmp",
-        model="",
-        serial="",
-        boundary=settings.boundary("wall"),
-        covers=settings.texts("covers", ("system",)),
-        rate_hz=1 / interval_s,
-        range_w=settings.number("range_w", 3680.0),
-        resolution_w=0.0,
-        gain_error=gain_error,
-        constant_error_w=settings.number("constant_error_w", ASSUMED_W),
-        source=f"{facts['source']}; {100 * gain_error:g} % of the value "
-        + ("assumed: see the unit's data sheet" if gain_error == ASSUMED_GAIN else "as set"),
-        options={"bits": settings.whole("counter_bits", facts["bits"])},
-    )
-    settings.finish()
-    if not 0 < port < 65536:
-        settings.refuse(f"port is {port}, not from 1 to 65535")
+def open_snmp(settings: SnmpSettings, _: DeviceOf) -> Meter:
+    """Open the outlet that the settings choose; raises FsgreenError."""
+    access = settings.access()
     if fault := _missing() or access.fault():
         settings.refuse(fault)
-    link = SnmpLink((host, port), access, objects, facts["serial"], power_from, sheet)
-    return Remote(link, SnmpParser)
+    return Remote(SnmpLink(settings, access), SnmpParser)
 
 
 def _missing() -> str | None:
@@ -181,6 +140,7 @@ DRIVER = Driver(
     name="snmp",
     kind="counter",
     summary="power distribution units over SNMP: APC, Raritan, Server Technology, or by OID",
+    settings=SnmpSettings,
     open=open_snmp,
     parser=SnmpParser,
     missing=_missing,

@@ -7,15 +7,21 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
 
 from fsgreen.errors import unknown
 from fsgreen.meters.common.credentials import secret
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
 from fsgreen.meters.snmp.answers import QUANTITIES
-from fsgreen.meters.snmp.session import AUTH, PRIV, VERSIONS, Access
+from fsgreen.meters.snmp.session import Access
 
 OID = re.compile(r"\.?([0-9]+(\.[0-9]+)+)", re.ASCII)
+SOURCES = {"auto": ("power", "energy"), "counter": ("energy",), "power": ("power",)}
+"""What power can be taken from, by the setting `power_from`."""
+
+ASSUMED_GAIN = 0.02
 
 
 @cache
@@ -24,42 +30,112 @@ def presets() -> Mapping[str, Any]:
     return tomllib.loads(resources.files("fsgreen.meters.snmp").joinpath("pdus.toml").read_text())
 
 
-def take_objects(settings: Settings) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Take what to ask for: a preset, and objects of one's own over it."""
-    name = settings.text("preset", "")
-    facts: Mapping[str, Any] = {"source": "objects as set", "serial": "", "bits": 32}
-    objects: dict[str, Any] = {}
-    if name:
-        if name not in presets():
-            raise unknown("preset", name, presets(), where=f"meter {settings.name}")
-        facts = presets()[name]
-        index = settings.text("index", facts["index"])
-        if not OID.fullmatch(f"1.{index}"):
-            settings.refuse(f"index is {index!r}, not the number of an outlet such as 5 or 1.5")
+def _known(preset: str) -> str:
+    if preset and preset not in presets():
+        raise ValueError(unknown("preset", preset, presets()).what)
+    return preset
+
+
+def _in_numbers(oid: str) -> str:
+    match = OID.fullmatch(oid)
+    if oid and match is None:
+        raise ValueError(f"{oid!r} is not an OID in numbers")
+    return match[1] if match else ""
+
+
+def _of_an_outlet(index: str) -> str:
+    if not OID.fullmatch(f"1.{index}"):
+        raise ValueError(f"{index!r} is not the number of an outlet such as 5 or 1.5")
+    return index
+
+
+Oid = Annotated[
+    str, AfterValidator(_in_numbers), Field(description="An object instead of the preset's.")
+]
+Scale = Annotated[float | None, Field(description="What one count of that object is worth.")]
+
+
+class SnmpSettings(MeterSettings):
+    """Which outlet of which unit, and how it lets one in."""
+
+    host: str
+    """Its address on the network."""
+    port: Annotated[int, Field(ge=1, le=65535)] = 161
+    preset: Annotated[str, AfterValidator(_known)] = ""
+    """A unit of the list in docs/meters/snmp.md."""
+    index: Annotated[str, AfterValidator(_of_an_outlet)] | None = None
+    """The outlet, as the unit counts them."""
+    power_oid: Oid = ""
+    power_scale: Scale = None
+    energy_oid: Oid = ""
+    energy_scale: Scale = None
+    voltage_oid: Oid = ""
+    voltage_scale: Scale = None
+    current_oid: Oid = ""
+    current_scale: Scale = None
+    power_from: Literal["auto", "counter", "power"] = "auto"
+    """What power is taken from; auto: from the counter of energy where that is fine enough."""
+    counter_bits: Annotated[int, Field(ge=1, le=64)] | None = None
+    """After which the counter of energy starts again; by default the preset's, or 32."""
+    version: Literal["1", "2c", "3"] = "2c"
+    community_env: str = ""
+    community_file: str = ""
+    user: str = ""
+    """For version 3."""
+    auth: Literal["md5", "sha", "sha256", "sha512"] = "sha"
+    auth_key_env: str = ""
+    auth_key_file: str = ""
+    priv: Literal["des", "aes", "aes256"] = "aes"
+    priv_key_env: str = ""
+    priv_key_file: str = ""
+    interval_s: Above0 = 1.0
+    range_w: Above0 = 3680.0
+    gain_error: GainError = ASSUMED_GAIN
+    """From the unit's data sheet; 2 % is assumed without."""
+    constant_error_w: From0 = 1.0
+
+    @model_validator(mode="after")
+    def _gives_power(self) -> SnmpSettings:
         for quantity in QUANTITIES:
-            if quantity in facts:
-                objects[quantity] = {
-                    key: value.format(index=index) if isinstance(value, str) else value
-                    for key, value in facts[quantity].items()
-                }
-    for quantity in QUANTITIES:
-        oid = settings.text(f"{quantity}_oid", "")
-        if oid:
-            match = OID.fullmatch(oid)
-            if match is None:
-                settings.refuse(f"{quantity}_oid is {oid!r}, not an OID in numbers")
-            objects[quantity] = {"oid": match[1], "scale": settings.number(f"{quantity}_scale")}
-    return objects, facts
+            if getattr(self, f"{quantity}_oid") and getattr(self, f"{quantity}_scale") is None:
+                raise ValueError(f"{quantity}_oid needs its {quantity}_scale")
+        if not self.objects.keys() & set(SOURCES[self.power_from]):
+            name = SOURCES[self.power_from][0]
+            raise ValueError(f"there is no object for {name}: give {name}_oid and {name}_scale")
+        return self
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What is known of the unit beyond its objects."""
+        return presets().get(self.preset, {"source": "objects as set", "serial": "", "bits": 32})
 
-def take_access(settings: Settings) -> Access:
-    """Take how the agent lets one in; what is secret comes from where the settings say."""
-    return Access(
-        version=settings.choice("version", tuple(VERSIONS), "2c"),
-        community=secret(settings, "community") or "public",
-        user=settings.text("user", ""),
-        auth=settings.choice("auth", tuple(AUTH), "sha"),
-        auth_key=secret(settings, "auth_key"),
-        priv=settings.choice("priv", tuple(PRIV), "aes"),
-        priv_key=secret(settings, "priv_key"),
-    )
+    @property
+    def objects(self) -> dict[str, Any]:
+        """What to ask for: that of the preset, and objects of one's own over it."""
+        index = self.index or self.facts.get("index")
+        objects = {
+            quantity: {
+                key: value.format(index=index) if isinstance(value, str) else value
+                for key, value in self.facts[quantity].items()
+            }
+            for quantity in QUANTITIES
+            if quantity in self.facts
+        }
+        for quantity in QUANTITIES:
+            if oid := getattr(self, f"{quantity}_oid"):
+                objects[quantity] = {"oid": oid, "scale": getattr(self, f"{quantity}_scale")}
+        if self.power_from == "counter":
+            objects.pop("power", None)
+        return objects
+
+    def access(self) -> Access:
+        """Return how the agent lets one in; raises FsgreenError where a secret is not there."""
+        return Access(
+            version=self.version,
+            community=secret(self, "community") or "public",
+            user=self.user,
+            auth=self.auth,
+            auth_key=secret(self, "auth_key"),
+            priv=self.priv,
+            priv_key=secret(self, "priv_key"),
+        )

@@ -6,54 +6,49 @@ logging) is sent. Only `memory.py` sends some, where a log is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.serialport import usb_ports, usb_serial
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.core.base import Chunk, Driver
+from fsgreen.meters.core.settings import Above0, Count, MeterSettings
 from fsgreen.meters.wattsup.line import Conversation
 from fsgreen.meters.wattsup.memory import MemoryParser
 from fsgreen.meters.wattsup.packets import WattsUpParser
-from fsgreen.trace import Boundary, MeterInfo, identity_flaws
+from fsgreen.trace import MeterInfo, identity_flaws
 
 RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
 STOP = "#L,R,0;"
 
 
+class WattsUpSettings(MeterSettings):
+    """What is told of a Watts Up."""
+
+    port: str
+    """The serial port, best by its name in /dev/serial/by-id."""
+    baud: Count = 115200
+    """19200 for hardware minor 1."""
+    range_w: Above0 = 1800.0
+    """15 A at 120 V; give the product at other voltages."""
+
+
 class WattsUp:
     """One meter on a serial port; opening identifies it and waits for a first reading.
 
-    `range_w`: 1800 W is 15 A at 120 V; give the product at other voltages. Raises FsgreenError
-    where the port is missing, busy or silent, or speaks something else.
+    Raises FsgreenError where the port is missing, busy or silent, or speaks something else.
     """
 
-    def __init__(
-        self,
-        port: str,
-        *,
-        boundary: Boundary = "wall",
-        covers: Sequence[str] = ("system",),
-        baud: int = 115200,
-        range_w: float = 1800.0,
-        source: str = "Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
-    ) -> None:
-        self.port = port
-        self._baud = baud
+    def __init__(self, settings: WattsUpSettings) -> None:
+        self.port = settings.port
+        self._baud = settings.baud
         self._reserved = RESERVED[0]
-        self._sheet = MeterInfo(
-            driver="wattsup",
-            model="",
-            serial="",
-            boundary=boundary,
-            covers=tuple(covers),
+        self._sheet = settings.info(
+            boundary=settings.boundary or "wall",
             rate_hz=1.0,
-            range_w=range_w,
             resolution_w=0.1,
             gain_error=0.015,
             constant_error_w=0.3,
-            source=source,
+            source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
         )
         self._info = self._open()
 
@@ -137,20 +132,12 @@ class WattsUp:
         self._talk.drain()
 
 
-def open_wattsup(settings: Settings, _: DeviceOf) -> Meter:
-    """Open the meter on the setting `port`; `boundary`, `covers`, `baud`, `range_w` as above."""
-    port, boundary = settings.text("port"), settings.boundary("wall")
-    covers = settings.texts("covers", ("system",))
-    baud, range_w = settings.whole("baud", 115200), settings.number("range_w", 1800.0)
-    settings.finish()
-    return WattsUp(port, boundary=boundary, covers=covers, baud=baud, range_w=range_w)
-
-
 DRIVER = Driver(
     name="wattsup",
     kind="stream",
     summary="Watts Up? PRO, PRO ES and .NET over USB serial, once a second",
-    open=open_wattsup,
+    settings=WattsUpSettings,
+    open=lambda settings, _: WattsUp(settings),
     parser=lambda info: (MemoryParser if info.options.get("memory") else WattsUpParser)(info),
     find=lambda: [f'port = "{path}"' for path in usb_ports()],
     emulator="fsgreen.meters.wattsup.emulator:Emulator",

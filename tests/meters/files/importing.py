@@ -9,7 +9,6 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.core.settings import Settings
 
 EXAMPLES = int(100 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1"))))
 fuzzed = hypothesis_settings(max_examples=EXAMPLES)
@@ -22,7 +21,7 @@ def reader(importer, **defaults):
 
     def read(data, **options):
         table = {**defaults, **options, "name": "file", "driver": importer.name}
-        return importer.read(data, Settings(table))
+        return importer.read(data, importer.settings.of(table))
 
     return read
 

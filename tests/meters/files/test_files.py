@@ -28,7 +28,7 @@ def test_refusal_names_the_file(tmp_path):
     source.write_bytes(b"nothing")
     with pytest.raises(FsgreenError, match=r"day\.csv"):
         import_file(source, IMPORTER, {})
-    with pytest.raises(FsgreenError, match="unknown settings date"):
+    with pytest.raises(FsgreenError, match="unknown key date, did you mean dates"):
         import_file(source, IMPORTER, {"date": "DMY"})
 
 
