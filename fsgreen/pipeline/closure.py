@@ -20,6 +20,7 @@ import yaml
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
+from fsgreen.pipeline import params
 
 PACKAGE = "fsgreen"
 
@@ -56,7 +57,7 @@ def write_digests() -> None:
 def stages() -> dict[str, Path]:
     """Return the notebook of each stage that runs one, as `dvc.yaml` has it, by its name."""
     notebooks = {}
-    for name, stage in _read("dvc.yaml")["stages"].items():
+    for name, stage in _pipeline()["stages"].items():
         words = shlex.split(stage.get("do", stage)["cmd"])
         if words[:2] == [PACKAGE, "notebook"]:
             notebooks[name] = paths.notebooks() / f"{words[2]}.ipynb"
@@ -78,7 +79,7 @@ def modules() -> list[str]:
 
 def studies() -> list[str]:
     """Return the studies whose campaigns the pipeline analyses."""
-    return sorted({entry["study"] for entry in _read("params.yaml")["campaigns"].values()})
+    return sorted({entry.study for entry in params.campaigns().values()})
 
 
 def digest(stage: str, study: str) -> str:
@@ -123,8 +124,8 @@ def closure(source: str, study: str) -> set[Path]:
     return found
 
 
-def _read(name: str) -> dict[str, Any]:
-    entries: dict[str, Any] = yaml.safe_load((paths.root() / name).read_text())
+def _pipeline() -> dict[str, Any]:
+    entries: dict[str, Any] = yaml.safe_load((paths.root() / "dvc.yaml").read_text())
     return entries
 
 
@@ -146,7 +147,8 @@ class _Uses:
         for function, name in self.by_name:
             place = BY_NAME[function].format(room=room, name=name)
             if Path(place).suffix:
-                yield paths.root() / place
+                if (file := paths.root() / place).is_file():  # a study need not have one
+                    yield file
             else:
                 yield from _module_files(place)
         yield from self.beside

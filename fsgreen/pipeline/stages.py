@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import yaml
-
 from fsgreen import paths
+from fsgreen.pipeline import params
 from fsgreen.pipeline.notebook import run_notebook
 
 ANALYSIS = (
@@ -20,8 +19,8 @@ ANALYSIS = (
 
 
 def campaigns() -> list[str]:
-    """Return the campaigns that the pipeline analyses, as `params.yaml` lists them."""
-    return list(yaml.safe_load((paths.root() / "params.yaml").read_text())["campaigns"])
+    """Return the names of the campaigns that the pipeline analyses, as `params.yaml` has them."""
+    return list(params.campaigns())
 
 
 def after_measure(campaign: str) -> None:

@@ -59,7 +59,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "fsgreen/papers/mine/analyse.py": "",
         "fsgreen/papers/theirs/__init__.py": "",
         "fsgreen/papers/theirs/analyse.py": "",
-        "params.yaml": "campaigns: {c: {study: mine}}",
+        "params.yaml": "campaigns: {c: {study: mine, profile: quick, place: here}}",
+        "studies/mine.yaml": "profiles: {quick: {}}",
         "dvc.yaml": "stages: {go: {cmd: fsgreen notebook 05_go}}",
     }
     for name, text in files.items():
