@@ -1,4 +1,4 @@
-"""The disk of the lab: one in virtual time, or a real one, behind the same six questions."""
+"""The disk of the lab: one in virtual time, or a real one, with the same curves of each part."""
 
 from __future__ import annotations
 
@@ -18,28 +18,13 @@ VIRTUAL = "virtual"
 
 
 class LabDisk(Protocol):
-    """A disk that can be asked about every trap; the columns are those of `devices.probe`."""
+    """A disk that can be asked about every trap."""
 
     name: str
     basis: str
 
-    def by_place(self) -> pd.DataFrame:
-        """Return bandwidth by offset."""
-
-    def by_requests_in_flight(self) -> pd.DataFrame:
-        """Return random reads by requests in flight."""
-
-    def by_scheduler(self) -> pd.DataFrame:
-        """Return completion times of readers by scheduler."""
-
-    def by_cache(self) -> pd.DataFrame:
-        """Return bandwidth, cold and warm."""
-
-    def by_alignment(self) -> pd.DataFrame:
-        """Return requests of 4 KiB by where they begin."""
-
-    def by_read_ahead(self) -> pd.DataFrame:
-        """Return sequential and stride reads by read-ahead."""
+    def curve(self, part: str) -> pd.DataFrame:
+        """Return the curve of one of `PARTS`, with the columns of `devices.probe`."""
 
 
 class RealDisk:
@@ -56,34 +41,15 @@ class RealDisk:
     basis = "measured in real time"
 
     def __init__(self, target: Path, seed: int = 1) -> None:
-        self.name, self._target, self._seed = str(target), target, seed
-        self._step_s = probe.step_length_s(probe.random_read_s(target, seed))
+        self.name = str(target)
+        step_s = probe.step_length_s(probe.random_read_s(target, seed))
+        settable = target.is_block_device() and os.geteuid() == 0
+        queue = Queue(target.resolve().name) if settable else None
+        self._measurements = probe.measurements(target, seed, step_s, queue)
 
-    def by_place(self) -> pd.DataFrame:
-        """Return bandwidth by offset."""
-        return probe.throughput_by_offset(self._target, seed=self._seed)
-
-    def by_requests_in_flight(self) -> pd.DataFrame:
-        """Return random reads by requests in flight."""
-        return probe.throughput_by_queue_depth(self._target, seed=self._seed, step_s=self._step_s)
-
-    def by_scheduler(self) -> pd.DataFrame:
-        """Return completion times of readers, as root under each scheduler that the kernel has."""
-        settable = self._target.is_block_device() and os.geteuid() == 0
-        queue = Queue(self._target.resolve().name) if settable else None
-        return probe.completion_by_scheduler(self._target, seed=self._seed, queue=queue)
-
-    def by_cache(self) -> pd.DataFrame:
-        """Return bandwidth with the kernel's page cache cold and warm."""
-        return probe.bandwidth_by_cache(self._target, seed=self._seed, step_s=self._step_s)
-
-    def by_alignment(self) -> pd.DataFrame:
-        """Return reads of 4 KiB by where they begin."""
-        return probe.throughput_by_alignment(self._target, seed=self._seed, step_s=self._step_s)
-
-    def by_read_ahead(self) -> pd.DataFrame:
-        """Return sequential and stride reads by the kernel's read-ahead."""
-        return probe.bandwidth_by_read_ahead(self._target, seed=self._seed, step_s=self._step_s)
+    def curve(self, part: str) -> pd.DataFrame:
+        """Measure one of `PARTS`; as root under each scheduler that the kernel has."""
+        return self._measurements[part]()
 
 
 def open_disk(where: str, profile: str, seed: int = 1) -> LabDisk:
@@ -115,7 +81,7 @@ def answer(name: str, curve: pd.DataFrame, effect_percent: float) -> str:
     name : str
         One of `KNOWN`.
     curve : DataFrame
-        Its curve, as a `LabDisk` gives it.
+        Its curve: `LabDisk.curve` of its part.
     effect_percent : float
         The difference between the two things, in per cent of the slower.
     """

@@ -60,7 +60,12 @@ class VirtualDisk:
         described = self._simulate({"readers": {"total_mib": 1}})["device"]
         self.name, self.sectors = str(described["model"]), int(described["sectors"])
 
-    def by_place(self, places: int = 96, length_b: int = 4 << 20) -> pd.DataFrame:
+    def curve(self, part: str) -> pd.DataFrame:
+        """Return the curve of one of `PARTS`: what the method of that name simulates."""
+        simulated: pd.DataFrame = getattr(self, part)()
+        return simulated
+
+    def offset(self, places: int = 96, length_b: int = 4 << 20) -> pd.DataFrame:
         """Return bandwidth by offset: `offset_b`, `pass`, `bandwidth_b_s`."""
         count = length_b // SECTOR_B // READ_SECTORS
         span = self.sectors - (count + 1) * READ_SECTORS
@@ -83,9 +88,7 @@ class VirtualDisk:
                 rows.append((offset * SECTOR_B, number, rate_b_s))
         return pd.DataFrame(rows, columns=["offset_b", "pass", "bandwidth_b_s"])
 
-    def by_requests_in_flight(
-        self, depths: Sequence[int] = (1, 2, 4, 8, 16, 32), count: int = 500
-    ) -> pd.DataFrame:
+    def queue(self, depths: Sequence[int] = (1, 2, 4, 8, 16, 32), count: int = 500) -> pd.DataFrame:
         """Return random reads of 4 KiB by requests that the disk has at once: `queue_depth`,
         `pass`, `throughput_ops_s`.
         """
@@ -97,7 +100,7 @@ class VirtualDisk:
                 rows.append((depth, number, count * 1e9 / ended_ns))
         return pd.DataFrame(rows, columns=["queue_depth", "pass", "throughput_ops_s"])
 
-    def by_scheduler(
+    def scheduler(
         self,
         schedulers: Sequence[str] = SCHEDULERS,
         *,
@@ -130,7 +133,7 @@ class VirtualDisk:
         columns = ["scheduler", "pass", "reader", "read_b", "completion_s"]
         return pd.DataFrame(rows, columns=columns)
 
-    def by_cache(self, count: int = 40) -> pd.DataFrame:
+    def cache(self, count: int = 40) -> pd.DataFrame:
         """Return bandwidth of 64 KiB reads, and of the same once more: `cache`, `pass`,
         `bandwidth_b_s`.
 
@@ -148,7 +151,7 @@ class VirtualDisk:
                 rows.append((state, number, count * READ_SECTORS * SECTOR_B * 1e9 / spent_ns))
         return pd.DataFrame(rows, columns=["cache", "pass", "bandwidth_b_s"])
 
-    def by_alignment(self, count: int = 500) -> pd.DataFrame:
+    def alignment(self, count: int = 500) -> pd.DataFrame:
         """Return random requests of 4 KiB beside a page: `action`, `shift_b`, `pass`,
         `throughput_ops_s`.
 
@@ -173,7 +176,7 @@ class VirtualDisk:
                     rows.append((action, shift * SECTOR_B, number, count * 1e9 / spent_ns))
         return pd.DataFrame(rows, columns=["action", "shift_b", "pass", "throughput_ops_s"])
 
-    def by_read_ahead(self, total_mib: int = 16) -> pd.DataFrame:
+    def read_ahead(self, total_mib: int = 16) -> pd.DataFrame:
         """Return one reader, sequential and in 8 strides, with the file system's read-ahead and
         without: `pattern`, `read_ahead`, `pass`, `bandwidth_b_s`.
         """

@@ -15,12 +15,12 @@ from fsgreen.errors import FsgreenError
 from fsgreen.units import check_columns
 
 COLUMNS = {
-    "by_place": ["offset_b", "pass", "bandwidth_b_s"],
-    "by_requests_in_flight": ["queue_depth", "pass", "throughput_ops_s"],
-    "by_scheduler": ["scheduler", "pass", "reader", "read_b", "completion_s"],
-    "by_cache": ["cache", "pass", "bandwidth_b_s"],
-    "by_alignment": ["action", "shift_b", "pass", "throughput_ops_s"],
-    "by_read_ahead": ["pattern", "read_ahead", "pass", "bandwidth_b_s"],
+    "offset": ["offset_b", "pass", "bandwidth_b_s"],
+    "queue": ["queue_depth", "pass", "throughput_ops_s"],
+    "scheduler": ["scheduler", "pass", "reader", "read_b", "completion_s"],
+    "cache": ["cache", "pass", "bandwidth_b_s"],
+    "alignment": ["action", "shift_b", "pass", "throughput_ops_s"],
+    "read_ahead": ["pattern", "read_ahead", "pass", "bandwidth_b_s"],
 }
 
 
@@ -44,7 +44,7 @@ def test_a_virtual_disk_answers_with_the_columns_of_the_probes(
     question: str, scsi: VirtualDisk
 ) -> None:
     """A figure or a size that reads the one must read the other."""
-    check(getattr(scsi, question)(), COLUMNS[question])
+    check(scsi.curve(question), COLUMNS[question])
 
 
 @pytest.mark.parametrize("question", COLUMNS)
@@ -52,18 +52,18 @@ def test_a_real_one_answers_with_the_same_columns(question: str, tmp_path: Path)
     image.allocate(tmp_path / "file", 64 << 20)
     disk = disks.open_disk(str(tmp_path / "file"), "")
     assert "measured" in disk.basis
-    check(getattr(disk, question)(), COLUMNS[question])
+    check(disk.curve(question), COLUMNS[question])
 
 
 def test_the_same_seed_gives_the_same_numbers(scsi: VirtualDisk) -> None:
     """Thirty students who compare notes must not have thirty disks."""
-    one, other = (VirtualDisk("ddys-t36950n", seed=3).by_requests_in_flight() for _ in range(2))
+    one, other = (VirtualDisk("ddys-t36950n", seed=3).queue() for _ in range(2))
     pd.testing.assert_frame_equal(one, other)
 
 
 def test_the_zones_of_the_profile_are_found(scsi: VirtualDisk) -> None:
     """The disk of nfstricks03 reads 36 MB/s at its edge and 21 inside (its profile's source)."""
-    found = confounds.zones(scsi.by_place())
+    found = confounds.zones(scsi.offset())
     speed = found["bandwidth_b_s"].to_numpy()
     assert len(found) > 3
     assert (np.diff(speed) < 0).all()
@@ -72,18 +72,13 @@ def test_the_zones_of_the_profile_are_found(scsi: VirtualDisk) -> None:
 
 def test_a_queue_lets_the_disk_choose(scsi: VirtualDisk) -> None:
     """A disk of today with 32 commands at once against one; `scsi` asks for the engine."""
-    rates = (
-        VirtualDisk("st4000nm0033")
-        .by_requests_in_flight()
-        .groupby("queue_depth")["throughput_ops_s"]
-        .median()
-    )
+    rates = VirtualDisk("st4000nm0033").queue().groupby("queue_depth")["throughput_ops_s"].median()
     assert rates[32] > 1.5 * rates[1]
 
 
 def test_an_elevator_is_unfair_and_n_cscan_is_not(scsi: VirtualDisk) -> None:
     """nfstricks03, section 5.3: last over first 6 to 7 against less than 1.2."""
-    runs = scsi.by_scheduler(("elevator", "n-cscan"))
+    runs = scsi.scheduler(("elevator", "n-cscan"))
     ends = runs.groupby(["scheduler", "pass"])["completion_s"].agg(["min", "max"])
     spread = (ends["max"] / ends["min"]).groupby("scheduler").median()
     assert spread["elevator"] > 3
@@ -91,7 +86,7 @@ def test_an_elevator_is_unfair_and_n_cscan_is_not(scsi: VirtualDisk) -> None:
 
 
 def test_sectors_of_512_bytes_have_no_alignment(scsi: VirtualDisk) -> None:
-    size = confounds.size_of(KNOWN["alignment"], scsi.by_alignment())
+    size = confounds.size_of(KNOWN["alignment"], scsi.alignment())
     assert size.by_chance
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "bandwidth_by_cache",
     "bandwidth_by_read_ahead",
     "completion_by_scheduler",
+    "measurements",
     "probe",
     "random_read_s",
     "step_length_s",
@@ -75,8 +76,26 @@ def probe(
         If the target cannot be read with direct I/O.
     """
     read_s = random_read_s(target, seed)
-    step_s = step_length_s(read_s)
-    parts: Mapping[str, Callable[[], pd.DataFrame]] = {
+    parts = measurements(target, seed, step_length_s(read_s), queue, overwriting)
+    found: dict[str, Any] = {"schema": SCHEMA, "random_read_s": read_s, "not_measured": {}}
+    for name, measure in progress(parts.items(), "probing the testbed", "part", len(parts)):
+        try:
+            found[name] = measure().to_dict("records")
+        except FsgreenError as error:
+            found[name] = []
+            found["not_measured"][name] = error.what
+    return found
+
+
+def measurements(
+    target: Path,
+    seed: int,
+    step_s: float,
+    queue: Queue | None = None,
+    overwriting: Overwriting | None = None,
+) -> Mapping[str, Callable[[], pd.DataFrame]]:
+    """Return what measures each part of a probe, by the part's name; arguments as `probe` has."""
+    return {
         "offset": lambda: throughput_by_offset(target, seed=seed),
         "queue": lambda: throughput_by_queue_depth(target, seed=seed, step_s=step_s),
         "scheduler": lambda: completion_by_scheduler(target, seed=seed, queue=queue),
@@ -86,11 +105,3 @@ def probe(
         ),
         "read_ahead": lambda: bandwidth_by_read_ahead(target, seed=seed, step_s=step_s),
     }
-    found: dict[str, Any] = {"schema": SCHEMA, "random_read_s": read_s, "not_measured": {}}
-    for name, measure in progress(parts.items(), "probing the testbed", "part", len(parts)):
-        try:
-            found[name] = measure().to_dict("records")
-        except FsgreenError as error:
-            found[name] = []
-            found["not_measured"][name] = error.what
-    return found
