@@ -12,7 +12,7 @@
 //!   finds no file is counted as skipped; what fails is counted once, by errno; neither ends a run
 //!   of the quit mode `timeout`.
 //! - Limiters charge the work of their own thread to one budget of all processes, in the order of
-//!   asking. `finishoncount` and `finishonbytes` look at their own thread, too.
+//!   asking.
 //! - Appends are atomic, whole-file writes end at the file's size, written data are not zeros.
 //! - An `aiowrite` is counted when its write is complete; `aiowait` waits for half of them.
 //! - An op counts in the measured interval if it ends there. Latencies enclose system calls only.

@@ -104,9 +104,10 @@ fn answer(text: &str) -> Checked {
     checked
 }
 
-/// What a text means, without where its words stand.
+/// What a text means, without where its words stand and what another spelling mends.
 fn meaning(checked: &Checked) -> (String, Vec<&str>) {
-    let messages = checked.diagnostics.iter().map(|d| d.message.as_str());
+    let stays = checked.diagnostics.iter().filter(|d| d.edit.is_none());
+    let messages = stays.map(|d| d.message.as_str());
     (std::format!("{:?}", checked.program), messages.collect())
 }
 

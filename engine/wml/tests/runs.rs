@@ -116,7 +116,7 @@ fn one_seed_gives_the_same_bytes_and_another_seed_others() {
         define fileset name=files, path=$dir, entries=8, size=$size, dirwidth=3, prealloc, paralloc
         define process name=p, instances=2 { thread name=t, instances=4 {
           flowop write name=w, filesetname=files, iosize=1k, random
-          flowop finishoncount name=end, value=200 } }
+          flowop finishoncount name=end, value=200, target=w } }
         run";
     let trees: Vec<_> = ["7", "7", "8"]
         .iter()
@@ -162,7 +162,7 @@ fn a_run_that_ends_by_itself_is_whole_and_timed_by_its_last_operation() {
     let text = reader(
         "random }",
         "random, iters=20 flowop delay name=rest, value=0.5
-         flowop finishoncount name=end, value=40 }",
+         flowop finishoncount name=end, value=40, target=r }",
     );
     let run = place.run(&text, &["--duration=60"]);
     assert_eq!(ops(&run, "r"), 4 * 40);
@@ -199,7 +199,7 @@ fn the_first_thread_at_its_goal_ends_a_run_of_the_mode_firstdone() {
         define fileset name=files, path=$dir, entries=5, size=1k, dirwidth=20, prealloc
         define process name=p {
           thread name=quick { flowop statfile name=s, filesetname=files
-                              flowop finishoncount name=end, value=300 }
+                              flowop finishoncount name=end, value=300, target=s }
           thread name=endless { flowop statfile name=e, filesetname=files }
           thread name=asleep { flowop delay name=d, value=600 } }
         run";
@@ -223,10 +223,10 @@ fn a_run_of_the_mode_alldone_lasts_until_every_thread_is_done() {
         define fileset name=files, path=$dir, entries=5, size=1k, dirwidth=20, prealloc
         define process name=p, instances=2 {
           thread name=quick { flowop statfile name=s, filesetname=files
-                              flowop finishoncount name=end, value=10 }
+                              flowop finishoncount name=end, value=10, target=s }
           thread name=slow { flowop statfile name=t, filesetname=files
                              flowop delay name=d, value=0.05
-                             flowop finishoncount name=end, value=20 } }
+                             flowop finishoncount name=end, value=20, target=t } }
         run";
     let run = place.run(text, &[]);
     assert_eq!((ops(&run, "s"), ops(&run, "t")), (20, 40));
@@ -260,7 +260,7 @@ fn an_asynchronous_write_counts_once_when_it_is_complete() {
     let place = Place::new("aio");
     let text = reader("read name=r", "aiowrite name=r, iters=4").replace(
         "random }",
-        "random flowop aiowait name=reap flowop finishoncount name=end, value=1000 }",
+        "random flowop aiowait name=reap flowop finishoncount name=end, value=600, target=r }",
     );
     let run = place.run(&text, &["--duration=60"]);
     let written = flowop(&run, "r")["bytes"].as_u64().unwrap();

@@ -74,7 +74,7 @@ fn a_hundred_processes_work_and_all_end() {
     let place = Place::new("processes");
     let text = reader("name=p, instances=2", "name=p, instances=100").replace(
         "random }",
-        "random flowop finishoncount name=end, value=20 }",
+        "random flowop finishoncount name=end, value=20, target=r }",
     );
     let run = place.run(&format!("set mode quit alldone\n{text}"), &[]);
     assert_eq!(errors(&run), 0);
@@ -101,7 +101,7 @@ fn a_million_files_are_created_and_each_is_found() {
           prealloc, paralloc
         define process name=p { thread name=t, instances=2 {
           flowop statfile name=s, filesetname=files
-          flowop finishoncount name=end, value=500000 } }
+          flowop finishoncount name=end, value=500000, target=s } }
         run";
     let report = place.report("run", text, &[]);
     assert_eq!(report["prepare"][0]["files"], 1_000_000);

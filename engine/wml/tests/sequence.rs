@@ -116,7 +116,7 @@ const TEXT: &str = "
       flowop fsync name=sync, fd=1
       flowop closefile name=close, fd=1
       flowop statfile name=stat, filesetname=files, select=sequential
-      flowop finishoncount name=end, value=35 } }
+      flowop finishoncount name=end, value=5, target=stat } }
     run 60\n";
 
 #[test]

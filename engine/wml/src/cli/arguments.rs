@@ -102,7 +102,7 @@ pub fn parse(
 fn seconds(parser: &mut lexopt::Parser, least: f64) -> Result<f64, lexopt::Error> {
     let text = parser.value()?.string()?;
     match text.parse() {
-        Ok(seconds) if (least..1e7).contains(&seconds) => Ok(seconds),
+        Ok(seconds) if (least..1e10).contains(&seconds) => Ok(seconds),
         _ => Err(format!("'{text}' is not a possible number of seconds").into()),
     }
 }

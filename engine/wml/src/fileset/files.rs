@@ -92,6 +92,11 @@ impl Files {
         self.files.claim_own(entry).then_some(Claim { entry })
     }
 
+    /// Claim a file that the caller has closed, if nobody else uses it, to delete it.
+    pub fn claim_closed(&self, entry: usize) -> Option<Claim> {
+        self.files.claim_unused(entry).then_some(Claim { entry })
+    }
+
     /// The claimed file exists now, with so many users.
     pub fn settle_existing(&self, claim: Claim, users: u32) {
         self.files.settle_existing(claim.entry, users);

@@ -31,8 +31,12 @@ pub struct Generator<'a> {
 
 impl<'a> Generator<'a> {
     pub fn new(fileset: &'a Fileset, stream: Stream, deepest: u32) -> Self {
-        let count = fileset.entries + fileset.leafdirs;
-        let mean_depth = (count as f64).ln() / fileset.dirwidth.mean().ln();
+        let (count, width) = (fileset.entries + fileset.leafdirs, fileset.dirwidth.mean());
+        // Directories of one file each stand side by side.
+        let mean_depth = match width {
+            ..=1.0 => 0.0,
+            _ => (count as f64).ln() / width.ln(),
+        };
         Self {
             fileset,
             stream,
@@ -81,7 +85,9 @@ impl<'a> Generator<'a> {
     fn depth(&mut self) -> u32 {
         let depth = match &self.depth {
             Some(depth) => depth.sample(&mut self.stream),
-            None if self.fileset.dirgamma > 0.0 => self.gamma(self.mean_depth),
+            None if self.fileset.dirgamma > 0.0 && self.mean_depth > 0.0 => {
+                self.gamma(self.mean_depth)
+            }
             None => self.mean_depth,
         };
         (depth as u32).max(1)
@@ -89,7 +95,7 @@ impl<'a> Generator<'a> {
 
     fn width(&mut self) -> u32 {
         let width = match &self.fileset.dirwidth {
-            Amount::Fixed(mean) if self.fileset.dirgamma > 0.0 => self.gamma(*mean),
+            Amount::Fixed(mean) if self.fileset.dirgamma > 0.0 && *mean > 1.0 => self.gamma(*mean),
             width => width.draw_exact(&mut self.stream),
         };
         (width.ceil() as u32).max(1)

@@ -12,6 +12,7 @@
 //!   | create a file          | `claim_absent`    | `settle_existing` or `settle_absent`     |
 //!   | delete a file          | `claim_unused`    | `settle_absent` or `settle_existing`     |
 //!   | delete its own file    | `claim_own`       | the same                                 |
+//!   | delete one it closed   | `claim_closed`    | the same                                 |
 //!   | make a leaf directory  | `claim_absent_leafdir` | `settle_leafdir(claim, exists)`     |
 //!   | remove one             | `claim_existing_leafdir` | `settle_leafdir(claim, exists)`   |
 //!   | list or sync one       | `directory`       | nothing: these always exist              |

@@ -275,6 +275,11 @@ impl Population {
         self.claim_existing(entry, EXISTS + 1)
     }
 
+    /// Claim an entry if it exists and nobody uses it.
+    pub fn claim_unused(&self, entry: usize) -> bool {
+        self.try_take(entry, Aim::Delete)
+    }
+
     /// The caller uses the entry no more.
     pub fn release(&self, entry: usize) {
         if self.counts_users {

@@ -164,6 +164,7 @@ mod tests {
             noreadahead: false,
             streams: 1,
             opennext: false,
+            advances: false,
             select: Select::Rotor,
             indexed: None,
             value: Amount::Fixed(0.0),

@@ -25,6 +25,15 @@ pub struct Diagnostic {
     pub severity: Severity,
     pub span: Span,
     pub message: String,
+    /// What `fmt` writes, so that there is nothing more to warn of.
+    pub edit: Option<Edit>,
+}
+
+/// A part of a text, and what should stand there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    pub span: Span,
+    pub text: String,
 }
 
 impl Diagnostic {
@@ -33,15 +42,20 @@ impl Diagnostic {
             severity: Severity::Error,
             span,
             message: message.into(),
+            edit: None,
         }
     }
 
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Warning,
-            span,
-            message: message.into(),
+            ..Self::error(span, message)
         }
+    }
+
+    /// The same with what should be written instead, where that is known.
+    pub fn instead(self, edit: Option<Edit>) -> Self {
+        Self { edit, ..self }
     }
 
     /// Line and column, both from 1; the column counts characters.
@@ -74,6 +88,7 @@ impl fmt::Display for Rendered<'_> {
             severity,
             span,
             message,
+            ..
         } = self.diagnostic;
         let kind = severity.name();
         if *span == Span::default() {

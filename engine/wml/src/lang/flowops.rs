@@ -131,9 +131,13 @@ impl<'a> Resolver<'a> {
         } = self.definitions.composites[nth].clone();
         let span = used.operation.span;
         let locals = self.local_values(composite, used);
+        let mut taken = std::mem::take(&mut self.taken);
         let mut read = self.reader(&used.attributes, &vocabulary::COMPOSITE, span);
-        let name = read.required_text("name");
+        let of = "this thread has two composite flowops";
+        let prefix = format!("composite {}", place.prefix);
+        let name = read.unique_name(&mut taken, &prefix, of);
         let iters = read.optional_amount("iters");
+        self.taken = taken;
 
         scope.extend(locals);
         for ast::Attribute { name, value } in &composite.locals {
@@ -224,7 +228,10 @@ impl<'a> Resolver<'a> {
     fn flowop(&mut self, operation: Operation, flowop: &'a ast::Flowop, place: &Place) -> Flowop {
         use Operation as O;
         let span = flowop.operation.span;
+        let mut taken = std::mem::take(&mut self.taken);
         let mut read = self.reader(&flowop.attributes, &vocabulary::FLOWOP, span);
+        let of = "this thread has two flowops";
+        let name = read.unique_name(&mut taken, &place.prefix, of);
         let fileset = read.spanned_text("filesetname");
         let target = read.spanned_text("target");
         let opennext = read.flag("opennext");
@@ -239,7 +246,7 @@ impl<'a> Resolver<'a> {
             select => select.unwrap_or_default(),
         };
         let resolved = Flowop {
-            name: format!("{}{}", place.prefix, read.required_text("name")),
+            name: format!("{}{name}", place.prefix),
             operation,
             fileset: None,
             fd: slot(&mut read, "fd"),
@@ -253,6 +260,7 @@ impl<'a> Resolver<'a> {
             noreadahead: read.flag("noreadahead"),
             streams: read.count("streams", 1, 1..=MAX_STREAMS),
             opennext,
+            advances: false,
             select,
             indexed: read.optional_amount("indexed"),
             value: read.amount("value", value),
@@ -260,6 +268,7 @@ impl<'a> Resolver<'a> {
             blocking: read.flag("blocking"),
             highwater: read.count("highwater", 1, 1..=MAX_EVENTS.into()) as u32,
         };
+        self.taken = taken;
         self.spans.0.push(FlowopSpans {
             flowop: span,
             target,

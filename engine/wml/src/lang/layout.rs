@@ -1,13 +1,15 @@
 //! The canonical layout of a text: one command, thread or flowop to a line, braces on lines of
 //! their own, two columns further in for each. Comments stay where they are, and of several blank
-//! lines one. The words themselves do not change, so neither does the meaning.
+//! lines one. What is accepted with a warning is written as it is done; other words do not change.
+//! The meaning stays.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::ast::{Command, Flowop, Script};
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::{Diagnostic, Edit, Severity};
 use super::lexer::{Token, tokens};
 use super::parser::parse;
+use super::resolve::check;
 
 /// Columns that a line has, if its words allow.
 const WIDTH: usize = 100;
@@ -16,8 +18,31 @@ const INDENT: usize = 2;
 /// Columns that the rest of a long command stands further to the right.
 const CONTINUATION: usize = 4;
 
-/// Lay out a text. Fails with the first syntax error; nothing else is checked.
+/// Lay out a text, with the clean form of what is accepted with a warning. Fails with the first
+/// syntax error.
 pub fn format(text: &str) -> Result<String, Diagnostic> {
+    let found = check(text, &BTreeMap::new()).diagnostics;
+    let edits = found.into_iter().filter_map(|found| found.edit);
+    lay_out(&edited(text, edits.collect()))
+}
+
+/// A text with some changes. Of different ones in the same place, none is made.
+fn edited(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| edit.span.start);
+    edits.dedup();
+    let mut out = String::new();
+    let mut from = 0;
+    for chunk in edits.chunk_by(|a, b| a.span.start == b.span.start) {
+        if let ([edit], true) = (chunk, chunk[0].span.start >= from) {
+            out.push_str(&text[from..edit.span.start]);
+            out.push_str(&edit.text);
+            from = edit.span.end;
+        }
+    }
+    out + &text[from..]
+}
+
+fn lay_out(text: &str) -> Result<String, Diagnostic> {
     let mut diagnostics = Vec::new();
     let script = parse(text, &mut diagnostics);
     let error = diagnostics

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::ast::{self, Span};
+use super::attributes::{AttributeReader, Names};
 use super::diagnostic::Diagnostic;
 use super::flowops::Place;
 use super::resolve::{Defined, Resolver};
@@ -28,13 +29,8 @@ impl<'a> Resolver<'a> {
         if read.has("path") && path.is_empty() {
             read.error("path", "the path of a fileset must not be empty");
         }
-        let dirwidth = read.amount("dirwidth", if single { 10.0 } else { 0.0 });
-        if dirwidth.mean() < 2.0 {
-            read.error(
-                "dirwidth",
-                "a fileset needs a 'dirwidth' of at least 2, such as dirwidth=20",
-            );
-        }
+        let dirwidth = dirwidth(&mut read, single, span.end);
+        let is_flat = matches!(dirwidth, Amount::Fixed(width) if width <= 1.0);
         let leafdirs = read.count("leafdirs", 0, 0..=MAX_ENTRIES);
         let least = u64::from(leafdirs == 0);
         let size = read.amount("size", 1024.0);
@@ -54,7 +50,7 @@ impl<'a> Resolver<'a> {
             leafdirs,
             dirwidth,
             dirgamma: read.number("dirgamma", if single { 0.0 } else { 1500.0 }) / 1000.0,
-            dirdepth: read.distribution("dirdepthrv"),
+            dirdepth: read.distribution("dirdepthrv").filter(|_| !is_flat),
             prealloc_percent: read.percentage("prealloc"),
             paralloc: read.flag("paralloc"),
             reuse: read.flag("reuse"),
@@ -101,24 +97,25 @@ impl<'a> Resolver<'a> {
     fn process(&mut self, process: &'a ast::Process, span: Span) -> Process {
         let mut read = self.reader(&process.attributes, &vocabulary::PROCESS, span);
         let name = read.required_text("name");
-        let instances = read.count("instances", 1, 1..=MAX_INSTANCES);
+        let instances = read.count("instances", 1, 0..=MAX_INSTANCES);
+        if instances == 0 && !read.is_faulty("instances") {
+            read.warn_if_present(
+                "instances",
+                "a process of which there is none is not started",
+            );
+        }
         let nice = read.integer("nice", 0, -20..=19);
         if process.threads.is_empty() {
             read.error("name", format!("process '{name}' has no thread"));
         }
         let mut threads: Vec<Thread> = Vec::new();
-        let mut names = HashSet::new();
+        let mut names = Names::default();
         for thread in &process.threads {
-            let span = thread.span;
-            if !self.spend(span) {
+            if !self.spend(thread.span) {
                 break;
             }
-            let thread = self.thread(thread);
-            if !thread.name.is_empty() && !names.insert(thread.name.clone()) {
-                let message = format!("process '{name}' has two threads '{}'", thread.name);
-                self.diagnostics.push(Diagnostic::error(span, message));
-            }
-            threads.push(thread);
+            let of = format!("process '{name}' has two threads");
+            threads.push(self.thread(thread, &of, &mut names));
         }
         Process {
             name,
@@ -128,10 +125,11 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn thread(&mut self, thread: &'a ast::Thread) -> Thread {
+    /// `of` says where the names of its neighbours are taken.
+    fn thread(&mut self, thread: &'a ast::Thread, of: &str, taken: &mut Names) -> Thread {
         let mut read = self.reader(&thread.attributes, &vocabulary::THREAD, thread.span);
-        let name = read.required_text("name");
-        let instances = read.count("instances", 1, 1..=MAX_INSTANCES);
+        let name = read.unique_name(taken, "", of);
+        let instances = read.at_least_one("instances", MAX_INSTANCES);
         let memsize = read.count("memsize", 0, 0..=MAX_MEMORY_B);
         let ioprio = read.integer("ioprio", LEAVE_PRIORITY, 0..=LEAVE_PRIORITY);
         let rate = read.number("rate", 0.0);
@@ -148,6 +146,7 @@ impl<'a> Resolver<'a> {
             read.error("name", format!("thread '{name}' has no flowop"));
         }
         let mut flowops = Vec::new();
+        self.taken = Names::default();
         let body = self.nodes(&thread.flowops, &Place::outside(self), &mut flowops);
         Thread {
             name,
@@ -162,6 +161,26 @@ impl<'a> Resolver<'a> {
             body,
         }
     }
+}
+
+/// The width of a fileset's directories. Up to 1, each directory has one file.
+fn dirwidth(read: &mut AttributeReader, single: bool, end: usize) -> Amount {
+    let width = read.amount("dirwidth", if single { 10.0 } else { 0.0 });
+    let mean = width.mean();
+    if read.is_faulty("dirwidth") || mean >= 2.0 {
+        return width;
+    }
+    let one_each = "each directory has one file, as dirwidth=1 says";
+    if mean > 1.0 {
+        let message = "'dirwidth' is at least 2, or 1 for one file in each directory";
+        read.error("dirwidth", message);
+    } else if !read.has("dirwidth") {
+        let message = format!("a fileset without 'dirwidth': {one_each}");
+        read.warn_of_missing(&message, end, "dirwidth=1");
+    } else if width != Amount::Fixed(1.0) {
+        read.warn("dirwidth", format!("with this 'dirwidth', {one_each}"), "1");
+    }
+    Amount::Fixed(1.0)
 }
 
 /// Whether a name is one folder.

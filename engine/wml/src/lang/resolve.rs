@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::ast::{self, Expression, Span};
-use super::attributes::AttributeReader;
+use super::attributes::{AttributeReader, Names};
 use super::diagnostic::{Diagnostic, Severity};
 use super::evaluate::{Scope, Variables};
 use super::parser::parse;
@@ -70,6 +70,8 @@ pub(super) struct Resolver<'a> {
     pub fileset_places: HashMap<String, usize>,
     pub composite_places: HashMap<String, usize>,
     pub used_composites: HashSet<usize>,
+    /// Names of the flowops of a thread.
+    pub taken: Names,
     pub spans: Spans,
     pub program: Program,
     pub quit: Quit,
@@ -95,6 +97,7 @@ impl<'a> Resolver<'a> {
             fileset_places: HashMap::new(),
             composite_places: HashMap::new(),
             used_composites: HashSet::new(),
+            taken: Names::default(),
             spans: Spans::default(),
             program: Program::default(),
             quit: Quit::default(),

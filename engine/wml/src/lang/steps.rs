@@ -13,8 +13,8 @@ use crate::model::{Multi, Run, Statistics, Step};
 /// Commands that `foreach` repeats in one text. More are an error, so that no text runs away.
 const MAX_REPEATED: usize = 10_000;
 
-/// Seconds of one wait or run: 115 days.
-const MAX_SECONDS: f64 = 1e7;
+/// Seconds of one wait or run: more than a century, which nobody waits for.
+const MAX_SECONDS: f64 = 1e10;
 
 /// Seconds of the shortest run.
 const LEAST_S: f64 = 1e-3;
@@ -226,6 +226,9 @@ impl<'a> Resolver<'a> {
         self.run_processes = model.processes.len();
         if model.processes.is_empty() {
             let message = "no process is defined above this run, so there is nothing to run";
+            self.diagnostics.push(Diagnostic::error(span, message));
+        } else if model.thread_count() == 0 {
+            let message = "all processes above this run have no instances, so nothing is started";
             self.diagnostics.push(Diagnostic::error(span, message));
         }
         if duration_s.is_none() && rules::may_never_end(&model) {

@@ -66,6 +66,8 @@ pub struct Flowop {
     pub streams: u64,
     /// Rotate over the descriptor slots.
     pub opennext: bool,
+    /// With `opennext`: take the next slot itself, rather than the one that was opened last.
+    pub advances: bool,
     pub select: Select,
     /// The number of the file, instead of `select`.
     pub indexed: Option<Amount>,
@@ -76,6 +78,12 @@ pub struct Flowop {
 }
 
 impl Flowop {
+    /// Whether a semblock makes room for posts before it waits: with less room than it waits for,
+    /// it would wait for ever.
+    pub fn gives_back_first(&self) -> bool {
+        f64::from(self.highwater) < self.value.usual_maximum()
+    }
+
     /// Whether it works on the file of its slot, if there is one, rather than on one that it picks.
     pub fn means_slot(&self) -> bool {
         self.fd > 0 || self.opennext || self.fileset.is_none()

@@ -105,6 +105,11 @@ impl Operation {
         )
     }
 
+    /// Ends its thread once enough is done.
+    pub fn is_goal(self) -> bool {
+        matches!(self, Operation::FinishOnCount | Operation::FinishOnBytes)
+    }
+
     /// Blocks until another flowop targets it.
     pub fn is_gate(self) -> bool {
         matches!(self, Operation::Block | Operation::SemBlock)

@@ -35,6 +35,14 @@ pub struct Process {
     pub threads: Vec<Thread>,
 }
 
+impl Process {
+    /// Whether a thread ends when all of them together have done so much: a goal without target.
+    pub fn has_common_goal(&self) -> bool {
+        let mut flowops = self.threads.iter().flat_map(|thread| &thread.flowops);
+        flowops.any(|flowop| flowop.operation.is_goal() && flowop.targets.is_empty())
+    }
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct Thread {
     pub name: String,

@@ -15,7 +15,7 @@ impl Worker<'_> {
         let source = match flowop.srcfd.map(|slot| self.slots.get(slot)) {
             Some(Slot::Open(source)) => source,
             Some(Slot::Vacant) => return Err(Undone::Skipped),
-            Some(Slot::Empty) | None => return Err(Undone::Failed(libc::EBADF)),
+            Some(Slot::Empty | Slot::Closed(_)) | None => return Err(Undone::Failed(libc::EBADF)),
         };
         let file = self.file(nth, flowop)?;
         let piece = match flowop.iosize.draw(&mut self.env.stream) {

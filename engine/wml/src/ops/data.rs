@@ -96,12 +96,13 @@ impl<'a> Worker<'a> {
     }
 
     /// Write, in pieces of `iosize`, as many bytes as the layout gives the file of `srcfd`, else
-    /// that of slot 0, else the file itself.
+    /// that of slot 0, else the file itself. A slot means its last file also when that is closed.
     pub(super) fn write_whole_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let file = self.file(nth, flowop)?;
         let source = self.slots.get(flowop.srcfd.unwrap_or(0));
         let size_b = match (source, flowop.srcfd) {
             (Slot::Open(source), _) => source.size_b,
+            (Slot::Closed(source), _) => source.size_b,
             (_, Some(_)) => return Err(Undone::Skipped),
             (_, None) => file.size_b,
         };

@@ -7,7 +7,7 @@ use crate::fileset::Files;
 use crate::model::{Quit, Thread};
 use crate::random::Stream;
 use crate::record::ThreadRecord;
-use crate::shared::{Budget, Control};
+use crate::shared::{Budget, Control, Work};
 
 /// All that one thread works with, beside what it makes itself.
 pub struct Environment<'a> {
@@ -18,6 +18,8 @@ pub struct Environment<'a> {
     /// Events per second of all limiters together; 0 is no limit.
     pub rate: f64,
     pub quit: Quit,
+    /// What its process has done, where a goal counts that.
+    pub work: Option<&'a Work>,
     pub record: ThreadRecord<'a>,
     pub gates: Gates<'a>,
     pub stream: Stream,

@@ -116,12 +116,19 @@ impl<'a> Worker<'a> {
         })
     }
 
+    /// End this thread if its target, or without one its whole process, has done enough.
     pub(super) fn finish_on(&mut self, flowop: &Flowop) -> Outcome {
-        let work = self.work_of(flowop);
         let goal = flowop.value.draw(&mut self.env.stream);
+        let (work_ops, bytes) = match self.env.work {
+            Some(work) if flowop.targets.is_empty() => (work.work_ops(), work.bytes()),
+            _ => {
+                let work = self.work_of(flowop);
+                (work.work_ops, work.bytes)
+            }
+        };
         let is_reached = match flowop.operation {
-            Operation::FinishOnBytes => work.bytes > goal,
-            _ => work.work_ops >= goal,
+            Operation::FinishOnBytes => bytes > goal,
+            _ => work_ops >= goal,
         };
         Err(if is_reached {
             Undone::Finished

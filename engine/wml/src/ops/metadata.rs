@@ -53,7 +53,7 @@ impl Worker<'_> {
     pub(super) fn close_file(&mut self, flowop: &Flowop) -> Outcome {
         self.finish_asynchronous();
         match self.slots.take(self.slots.of(flowop)) {
-            Slot::Empty => Err(Undone::Failed(libc::EBADF)),
+            Slot::Empty | Slot::Closed(_) => Err(Undone::Failed(libc::EBADF)),
             Slot::Vacant => Err(Undone::Skipped),
             Slot::Open(file) => {
                 let outcome = timed_call(|| system::close(file.fd));
@@ -65,35 +65,43 @@ impl Worker<'_> {
         }
     }
 
-    /// Delete the file of a slot, which stays open, or else an unused one of the fileset.
+    /// Delete the file of a slot, open or closed, or else an unused one of the fileset. An open one
+    /// stays open.
     pub(super) fn delete_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
-        let own = self
-            .own_file(flowop)
-            .and_then(|file| file.entry.map(|entry| (file, entry)));
-        let (files, claim) = match own {
-            Some((file, entry)) => {
+        let slot = self.slots.of(flowop);
+        let mut users = 0;
+        let (files, claim, left) = match self.slots.get(slot) {
+            Slot::Open(
+                file @ OpenFile {
+                    entry: Some(entry), ..
+                },
+            ) if flowop.means_slot() => {
                 let files = self.files(file.fileset);
-                (files, files.claim_own(entry).ok_or(Undone::Skipped)?)
+                users = 1;
+                let gone = Slot::Open(OpenFile {
+                    entry: None,
+                    ..file
+                });
+                (files, files.claim_own(entry).ok_or(Undone::Skipped)?, gone)
             }
-            None => {
+            Slot::Closed(file) if flowop.means_slot() && flowop.fd > 0 => {
+                let files = self.files(file.fileset);
+                let claim = files.claim_closed(file.entry).ok_or(Undone::Skipped)?;
+                (files, claim, Slot::Empty)
+            }
+            other => {
                 let fileset = self.fileset(flowop)?;
-                (self.files(fileset), self.claim_unused(nth, fileset)?)
+                (self.files(fileset), self.claim_unused(nth, fileset)?, other)
             }
         };
         files.layout.path_into(claim.entry, &mut self.path);
         let outcome = timed_call(|| system::unlink(&self.path));
         if outcome.is_err() {
-            files.settle_existing(claim, u32::from(own.is_some()));
+            files.settle_existing(claim, users);
             return outcome;
         }
         files.settle_absent(claim);
-        if let Some((file, _)) = own {
-            let gone = OpenFile {
-                entry: None,
-                ..file
-            };
-            self.slots.put(self.slots.of(flowop), Slot::Open(gone));
-        }
+        self.slots.put(slot, left);
         outcome
     }
 

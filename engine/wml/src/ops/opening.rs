@@ -48,7 +48,7 @@ impl<'a> Worker<'a> {
         flowop
             .fileset
             .ok_or_else(|| match self.slots.get(self.slots.of(flowop)) {
-                Slot::Empty => Undone::Failed(libc::EBADF),
+                Slot::Empty | Slot::Closed(_) => Undone::Failed(libc::EBADF),
                 Slot::Vacant | Slot::Open(_) => Undone::Skipped,
             })
     }
@@ -56,7 +56,10 @@ impl<'a> Worker<'a> {
     /// The file of a flowop's slot. An empty slot is filled, before the op begins, with a file of
     /// the fileset: one that depends on the thread's number only, unless the flowop selects.
     pub(super) fn file(&mut self, nth: usize, flowop: &Flowop) -> Result<OpenFile, Undone> {
-        let slot = self.slots.of(flowop);
+        let slot = match flowop.advances {
+            true => self.slots.advance(),
+            false => self.slots.of(flowop),
+        };
         if let Slot::Open(file) = self.slots.get(slot) {
             return Ok(file);
         }

@@ -32,9 +32,13 @@ impl<'a> Worker<'a> {
     pub(super) fn sem_block(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         let value = self.events_of(flowop);
         let (gate, bounded) = self.own_gate(nth);
+        let gives_back_first = flowop.gives_back_first();
         timed_call(|| {
+            if bounded && gives_back_first {
+                gate.room.post(value);
+            }
             gate.events.take(value);
-            if bounded {
+            if bounded && !gives_back_first {
                 gate.room.post(value);
             }
             Ok(())

@@ -15,6 +15,16 @@ pub enum Slot {
     /// A file should be here, but there was none to open or create.
     Vacant,
     Open(OpenFile),
+    /// Nothing is open, and this was closed last: `deletefile` and `srcfd` mean it still.
+    Closed(ClosedFile),
+}
+
+#[derive(Clone, Copy)]
+pub struct ClosedFile {
+    pub fileset: usize,
+    pub entry: usize,
+    /// The size that the layout gives it.
+    pub size_b: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -25,6 +35,20 @@ pub struct OpenFile {
     pub entry: Option<usize>,
     /// The size that the layout gives it.
     pub size_b: u64,
+}
+
+impl OpenFile {
+    /// What its slot is after it has been closed.
+    fn closed(self) -> Slot {
+        let closed = |entry| {
+            Slot::Closed(ClosedFile {
+                fileset: self.fileset,
+                entry,
+                size_b: self.size_b,
+            })
+        };
+        self.entry.map_or(Slot::Empty, closed)
+    }
 }
 
 pub struct Slots {
@@ -83,11 +107,16 @@ impl Slots {
         self.content[slot] = content;
     }
 
-    /// Empty a slot; whoever had a file there closes it.
+    /// Empty a slot, which keeps in mind what it had; whoever had a file there closes it.
     pub fn take(&mut self, slot: usize) -> Slot {
         self.offsets[slot] = 0;
         self.views[slot] = None;
-        std::mem::take(&mut self.content[slot])
+        let left = match self.content[slot] {
+            Slot::Open(file) => file.closed(),
+            Slot::Closed(file) => Slot::Closed(file),
+            Slot::Empty | Slot::Vacant => Slot::Empty,
+        };
+        std::mem::replace(&mut self.content[slot], left)
     }
 
     /// Where the next sequential I/O of a slot begins that has no file position: behind the last

@@ -96,6 +96,9 @@ impl<'a> Worker<'a> {
             Ok(done) => {
                 self.progress[nth].add(class, done.bytes);
                 self.total.add(class, done.bytes);
+                if let Some(work) = self.env.work {
+                    work.add(u64::from(class != Class::Other), done.bytes);
+                }
                 record.done(control, nth, class, done.start_ns, done.end_ns, done.bytes);
             }
             Err(Undone::Failed(errno)) => record.failed(control, nth, self.now_ns, errno),

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::thread::{End, FlowopRecord, Interval, RequestRecord, ThreadRecord};
+use crate::clock::SECOND_NS;
 use crate::failure::Failure;
 use crate::shared::Mapping;
 
@@ -49,7 +50,11 @@ impl Records {
         duration_ns: Option<u64>,
         interval_ns: u64,
     ) -> Result<Self, Failure> {
-        let intervals = duration_ns.map_or(UNPLANNED_INTERVALS, |ns| ns.div_ceil(interval_ns));
+        let mut intervals = duration_ns.map_or(UNPLANNED_INTERVALS, |ns| ns.div_ceil(interval_ns));
+        if intervals > MAX_INTERVALS && interval_ns >= SECOND_NS {
+            // Nobody means to let it run that long.
+            intervals = UNPLANNED_INTERVALS;
+        }
         if intervals > MAX_INTERVALS {
             let message = format!("a series of {intervals} intervals is too long");
             return Err(Failure::new(message).next("choose a longer --interval"));

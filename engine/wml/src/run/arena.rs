@@ -13,7 +13,7 @@ use crate::model::{FlowopId, Model, Quit};
 use crate::ops::{self, Environment, Pools, Schedule};
 use crate::random::Stream;
 use crate::record::{Records, RequestTotal, Total, Totals};
-use crate::shared::{Budget, Control, Mapping};
+use crate::shared::{Budget, Control, Mapping, Work};
 
 pub struct Arena<'a> {
     pub model: &'a Model,
@@ -23,6 +23,8 @@ pub struct Arena<'a> {
     pub places: Places,
     control: Mapping<Control>,
     budget: Mapping<Budget>,
+    /// Of each process.
+    work: Mapping<Work>,
     /// How many threads have ended their work.
     ended: Mapping<AtomicU64>,
     gates: GateSet,
@@ -48,6 +50,7 @@ impl<'a> Arena<'a> {
             files,
             records: Records::new(places.extent, timing.duration_ns, options.interval_ns)?,
             processes: Mapping::new(places.instances.len())?,
+            work: Mapping::new(places.instances.len())?,
             places,
             control: Mapping::new(1)?,
             budget: Mapping::new(1)?,
@@ -111,6 +114,7 @@ impl<'a> Arena<'a> {
             control: self.control(),
             budget: &self.budget[0],
             rate: self.model.rate,
+            work: process.has_common_goal().then(|| &self.work[place.started]),
             quit: self.model.quit,
             record: self.records.thread(place.part),
             gates: self.gates.of(self.model, place),

@@ -17,6 +17,8 @@ pub struct Instance {
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub process: usize,
+    /// Its process among all instances.
+    pub started: usize,
     pub thread: usize,
     /// Among the instances of this thread in all instances of its process.
     pub instance: u64,
@@ -42,6 +44,7 @@ impl Places {
                         let part = all.part(threads.flowops.len(), threads.arrivals.is_some());
                         all.places.push(Place {
                             process,
+                            started: all.instances.len(),
                             thread,
                             instance: instance * threads.instances + nth,
                             part,
@@ -122,5 +125,7 @@ mod tests {
             .collect();
         assert_eq!(threads, (0..36).collect::<Vec<_>>());
         assert_eq!(places.instances[5].places, 30..36);
+        let mut of_last = places.places[30..36].iter();
+        assert!(of_last.all(|place| place.started == 5));
     }
 }

@@ -7,8 +7,10 @@ mod control;
 pub mod futex;
 mod gate;
 mod memory;
+mod work;
 
 pub use budget::{Budget, Lease};
 pub use control::Control;
 pub use gate::Gate;
 pub use memory::{Mapping, Shared, one, slice};
+pub use work::Work;

@@ -209,13 +209,6 @@ fn wrong_composites_are_refused() {
             ),
             "$y of flowop 'x' has no value: give it one here",
         ),
-        (
-            define(
-                &format!("define flowop name=x {hog}"),
-                "flowop x name=a flowop x name=a",
-            ),
-            "two flowops 'a.h'",
-        ),
     ] {
         refused(&[(&text, expected)]);
     }

@@ -38,7 +38,7 @@ fn comments_stay_with_what_they_say() {
 set $a=1# behind
    # alone
 
-define fileset name=f, # in the middle
+define file name=f, # in the middle
   # of it
   path=/x
 
@@ -59,7 +59,7 @@ define process name=p # header
 set $a=1  # behind
 # alone
 
-define fileset name=f,  # in the middle
+define file name=f,  # in the middle
     # of it
     path=/x
 
@@ -80,7 +80,7 @@ define process name=p  # header
 #[test]
 fn long_commands_go_on_further_to_the_right() {
     let attributes: Vec<String> = (0..30).map(|n| format!("name=attribute{n}")).collect();
-    let text = formatted(&format!("define fileset {}", attributes.join(",")));
+    let text = formatted(&format!("define file {}", attributes.join(",")));
     let lines: Vec<&str> = text.lines().collect();
     assert!(
         lines.len() > 4 && lines.iter().all(|line| line.chars().count() <= 100),
@@ -119,4 +119,47 @@ fn an_empty_text_stays_empty_and_a_wrong_one_is_refused() {
     assert_eq!(formatted("#x"), "#x\n");
     let error = format("set $a=1\nset $b 5").unwrap_err();
     assert_eq!(error.message, "expected '=', found a number");
+}
+
+#[test]
+fn what_is_accepted_with_a_warning_is_written_as_it_is_done() {
+    let text = "define fileset name=f, path=/x, entries=9 # few
+define fileset name=g, path=$dir, entries=9, dirwidth=0
+define process name=p { thread name=t, instances=0 {
+  flowop read name=r, filesetname=f, iosize=1k, directio=0, random=1
+  flowop read name=r, filesetname=f, iosize=1k, random }
+  thread name=t { flowop hog name=h } }
+run 60";
+    let expected = "\
+define fileset name=f, path=/x, entries=9, dirwidth=1  # few
+define fileset name=g, path=$dir, entries=9, dirwidth=1
+define process name=p
+{
+  thread name=t, instances=1
+  {
+    flowop read name=r, filesetname=f, iosize=1k, directio=false, random=true
+    flowop read name=r-2, filesetname=f, iosize=1k, random
+  }
+  thread name=t-2
+  {
+    flowop hog name=h
+  }
+}
+run 60
+";
+    assert_eq!(formatted(text), expected);
+}
+
+#[test]
+fn what_a_variable_says_is_not_written_over() {
+    let text = "set $flag=0
+define process name=p
+{
+  thread name=t
+  {
+    flowop read name=r, random=$flag
+  }
+}
+";
+    assert_eq!(formatted(text), text);
 }

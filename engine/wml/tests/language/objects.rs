@@ -104,7 +104,7 @@ fn impossible_filesets_are_refused() {
         ),
         ("/x", "\"\"", "must not be empty"),
         ("path=/x, ", "", "a fileset needs the attribute 'path'"),
-        ("dirwidth=20, ", "", "such as dirwidth=20"),
+        ("dirwidth=20, ", "dirwidth=1.9, ", "is at least 2, or 1 for"),
         (
             "prealloc",
             "prealloc, readonly, writeonly",
@@ -254,11 +254,6 @@ fn names_are_needed_and_belong_to_one_object_each() {
             "a process needs the attribute 'name'",
         ),
         (
-            "thread name=t {",
-            "thread name=t { flowop hog name=h } thread name=t {",
-            "two threads 't'",
-        ),
-        (
             "name=s,",
             "name=s, $x=1,",
             "only a use of a composite flowop",
@@ -275,4 +270,44 @@ fn names_are_needed_and_belong_to_one_object_each() {
         "{MINIMAL} define process name=p {{ thread name=t {{ flowop hog name=h }} }} run 1"
     );
     refused(&[(&twice, "two processes 'p'")]);
+}
+
+#[test]
+fn a_fileset_of_narrow_directories_has_one_file_in_each() {
+    for width in ["", "dirwidth=0, ", "dirwidth=1, "] {
+        let text = minimal_but("dirwidth=20, ", width);
+        let fileset = model(&text, &[]).filesets.remove(0);
+        let layout = wml::fileset::Layout::new(&fileset, 1).unwrap();
+        let children: Vec<u32> = layout.directories.iter().map(|d| d.children).collect();
+        assert_eq!(children, [10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], "{width}");
+    }
+}
+
+#[test]
+fn threads_and_flowops_of_one_name_are_numbered_past_names_that_are_taken() {
+    let text = minimal_but(
+        "thread name=t {",
+        "thread name=t { flowop hog name=h-2 flowop hog name=h flowop hog name=h flowop hog name=h }
+         thread name=t {",
+    );
+    let threads = model(&text, &[]).processes.remove(0).threads;
+    assert_eq!([&threads[0].name, &threads[1].name], ["t", "t-2"]);
+    let names: Vec<&str> = threads[0].flowops.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["h-2", "h", "h-3", "h-4"]);
+}
+
+#[test]
+fn numbers_are_flags_and_no_instances_are_one_thread_or_no_process() {
+    let thread = thread("flowop read name=r, filesetname=files, iosize=1k, random=1, directio=0");
+    let read = &thread.flowops[1];
+    assert_eq!((read.random, read.directio), (true, false));
+    let text = minimal_but("name=t", "name=t, instances=0");
+    assert_eq!(model(&text, &[]).thread_count(), 1);
+    let text = minimal_but(
+        "define process",
+        "define process name=q, instances=0 { thread name=t { flowop hog name=h } }
+        define process",
+    );
+    let model = model(&text, &[]);
+    assert_eq!((model.process_count(), model.thread_count()), (1, 1));
 }

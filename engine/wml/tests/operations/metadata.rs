@@ -169,6 +169,40 @@ fn attributes_are_set_and_found_again_by_path_and_by_slot() {
 }
 
 #[test]
+fn a_slot_means_its_last_file_for_deletefile_and_srcfd_when_it_is_closed() {
+    let place = Place::new("closed-slot");
+    let body = "
+        flowop createfile name=create, filesetname=files, fd=1
+        flowop writewholefile name=source, fd=1, iosize=4k
+        flowop closefile name=close, fd=1
+        flowop createfile name=copy, filesetname=files, fd=2
+        flowop writewholefile name=target, fd=2, srcfd=1, iosize=4k
+        flowop closefile name=closecopy, fd=2
+        flowop deletefile name=delete, fd=1
+        flowop finishoncount name=end, value=10, target=delete";
+    let text = text("entries=40, size=8k", body);
+    let run = run(&place, &text);
+    assert_eq!((ops(&run, "delete"), skipped(&run, "delete")), (10, 0));
+    assert_eq!(bytes(&run, "target"), 10 * 8192);
+    let lengths = files(&place)
+        .into_iter()
+        .map(|file| file.metadata().unwrap().len());
+    assert_eq!(lengths.collect::<Vec<_>>(), [8192; 10]);
+}
+
+#[test]
+fn a_read_with_opennext_takes_the_next_slot_and_file_each_time() {
+    let place = Place::new("opennext-read");
+    let body = "
+        flowop read name=read, filesetname=files, iosize=1k, opennext
+        flowop finishoncount name=end, value=1280, target=read";
+    let run = run(&place, &text(FULL, body));
+    // 128 slots of which each reads on in its file of eight blocks, and meets its end once.
+    assert_eq!(ops(&run, "read"), 1280);
+    assert_eq!(bytes(&run, "read"), (1280 - 128) * 1024);
+}
+
+#[test]
 fn opennext_goes_round_the_slots_and_closes_what_is_there() {
     let place = Place::new("opennext");
     let body = format!(

@@ -22,27 +22,73 @@ fn composites_repeat_their_inside_and_the_inside_its_flowops() {
 }
 
 #[test]
-fn goals_are_reached_exactly_by_each_thread_alone() {
+fn goals_with_a_target_are_reached_exactly_by_each_thread_alone() {
     let place = Place::new("goals");
     let text = "
         define fileset name=files, path=$dir, entries=4, size=64k, dirwidth=4, prealloc
         define process name=p, instances=2 {
           thread name=count, instances=2 {
             flowop read name=a, filesetname=files, iosize=1k, random
-            flowop finishoncount name=enda, value=123 }
+            flowop finishoncount name=enda, value=123, target=a }
           thread name=target, instances=2 {
             flowop statfile name=other, filesetname=files
             flowop read name=b, filesetname=files, iosize=1k, random
             flowop finishoncount name=endb, value=45, target=b }
           thread name=bytes {
             flowop read name=c, filesetname=files, iosize=1k, random
-            flowop finishonbytes name=endc, value=10k } }
+            flowop finishonbytes name=endc, value=10k, target=c } }
         run 60\n";
     let run = run(&place, text);
     assert_eq!(ops(&run, "a"), 4 * 123);
     assert_eq!((ops(&run, "b"), ops(&run, "other")), (4 * 45, 4 * 45));
     // The goal is to exceed ten reads.
     assert_eq!(ops(&run, "c"), 2 * 11);
+}
+
+#[test]
+fn goals_without_a_target_count_what_all_threads_of_the_process_do() {
+    let place = Place::new("common-goals");
+    let text = "
+        set mode quit alldone
+        define fileset name=files, path=$dir, entries=4, size=64k, dirwidth=4, prealloc
+        define process name=p, instances=2 {
+          thread name=one, instances=3 {
+            flowop read name=a, filesetname=files, iosize=1k, random
+            flowop hog name=idle, value=1
+            flowop finishoncount name=enda, value=900 }
+          thread name=other {
+            flowop statfile name=b, filesetname=files
+            flowop finishoncount name=endb, value=900 } }
+        define process name=q { thread name=bytes, instances=3 {
+            flowop read name=c, filesetname=files, iosize=1k, random
+            flowop finishonbytes name=endc, value=1m } }
+        run 60\n";
+    let run = run(&place, text);
+    // Each of the threads may be in an operation when the last one that is needed ends.
+    let both = ops(&run, "a") + ops(&run, "b");
+    assert!((1800..=1800 + 2 * 3).contains(&both), "{both}");
+    let bytes = ops(&run, "c");
+    assert!((1025..=1025 + 2).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn a_semblock_above_its_highwater_gives_back_before_it_waits() {
+    let place = Place::new("narrow");
+    let text = "
+        set mode quit firstdone
+        define fileset name=files, path=$dir, entries=4, size=8k, dirwidth=4, prealloc
+        define process name=p {
+          thread name=reader {
+            flowop statfile name=stat, filesetname=files
+            flowop sempost name=post, value=1, target=wait, blocking }
+          thread name=writer {
+            flowop semblock name=wait, value=10, highwater=1
+            flowop statfile name=done, filesetname=files
+            flowop finishoncount name=end, value=5, target=done } }
+        run 60\n";
+    let run = run(&place, text);
+    assert_eq!(ops(&run, "done"), 5);
+    assert!((50..=61).contains(&ops(&run, "stat")), "{run}");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::model::{Fileset, Flowop, Model, Operation, SLOTS, Thread};
+use super::spans::Spans;
+use crate::lang::diagnostic::Diagnostic;
+use crate::model::{Fileset, Flowop, Model, Operation, SLOTS, Select, Thread};
 
 /// What is made while a model runs.
 pub struct Writers {
@@ -91,6 +93,29 @@ fn needs_fileset(operation: Operation) -> bool {
         )
 }
 
+/// Make of `opennext` what it is where nothing opens one slot after the other: a flowop that opens
+/// a file by itself does that, into the next slot each time; any other takes its own slot.
+pub fn resolve_opennext(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>) {
+    let mut spans = spans.0.iter();
+    for thread in model.processes.iter_mut().flat_map(|p| &mut p.threads) {
+        let rotates = Openers::of(thread).rotate;
+        for (flowop, spans) in thread.flowops.iter_mut().zip(&mut spans) {
+            if rotates || !flowop.opennext {
+                continue;
+            }
+            if opens_if_empty(flowop.operation) && flowop.fileset.is_some() {
+                flowop.advances = true;
+                flowop.select = Select::Sequential;
+                continue;
+            }
+            flowop.opennext = false;
+            let message =
+                "'opennext' has no effect: no openfile or createfile of this thread has it";
+            diagnostics.push(Diagnostic::warning(spans.flowop, message));
+        }
+    }
+}
+
 /// What is wrong with the files of a flowop.
 pub fn check(
     flowop: &Flowop,
@@ -134,9 +159,6 @@ fn source(flowop: &Flowop, openers: &Openers) -> Option<String> {
 fn slots(flowop: &Flowop, openers: &Openers) -> Option<String> {
     use Operation as O;
     let name = flowop.operation.name();
-    if flowop.opennext && !openers.rotate {
-        return Some("no openfile or createfile of this thread has 'opennext'".to_owned());
-    }
     let copies = flowop.operation == O::CopyFileRange;
     match flowop.srcfd {
         None if copies => Some(format!("{name} needs a srcfd to copy from")),

@@ -5,17 +5,15 @@ mod spans;
 mod targets;
 mod values;
 
-use std::collections::HashSet;
-
 pub use spans::{FlowopSpans, Spans};
 
 use super::diagnostic::Diagnostic;
 use crate::model::{Flowop, Model, Operation, Quit, Thread};
 use crate::random::Amount;
 
-/// Resolve the targets and check every flowop in its surroundings.
+/// Resolve the targets, and check every flowop in its surroundings.
 pub fn check(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>) {
-    names(model, spans, diagnostics);
+    files::resolve_opennext(model, spans, diagnostics);
     targets::resolve(model, spans, diagnostics);
     let writers = files::Writers::of(model);
     let mut spans = spans.0.iter();
@@ -35,9 +33,8 @@ pub fn check(model: &mut Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>
                         named(flowop, spans, message),
                     ));
                 }
-                if never_done(flowop) {
-                    let message = "'iters' is 0, so that this is never done".to_owned();
-                    let message = named(flowop, spans, message);
+                for message in warnings(flowop, model) {
+                    let message = named(flowop, spans, message.to_owned());
                     diagnostics.push(Diagnostic::warning(spans.flowop, message));
                 }
             }
@@ -54,18 +51,24 @@ fn named(flowop: &Flowop, spans: &FlowopSpans, message: String) -> String {
     }
 }
 
-fn never_done(flowop: &Flowop) -> bool {
-    matches!(flowop.iters, Amount::Fixed(iters) if iters < 0.5)
-}
-
-fn names(model: &Model, spans: &Spans, diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen = HashSet::new();
-    for ((id, flowop), spans) in model.flowops().zip(&spans.0) {
-        if !seen.insert((id.process, id.thread, flowop.name.as_str())) {
-            let message = format!("this thread has two flowops '{}'", flowop.name);
-            diagnostics.push(Diagnostic::error(spans.flowop, message));
-        }
-    }
+/// What a flowop does otherwise than its words, or Filebench, make one think.
+fn warnings(flowop: &Flowop, model: &Model) -> impl Iterator<Item = &'static str> {
+    let never = matches!(flowop.iters, Amount::Fixed(iters) if iters < 0.5);
+    let is_limited = flowop.operation == Operation::OpsLimit && model.rate > 0.0;
+    [
+        never.then_some("'iters' is 0, so that this is never done"),
+        (is_limited && flowop.targets.is_empty()).then_some(
+            "opslimit charges the operations that are counted; Filebench charges itself and what \
+             is not counted too, so that the same rate is fewer passes there; with a target both \
+             charge that one",
+        ),
+        values::is_narrow(flowop).then_some(
+            "the highwater is below the value: as in Filebench, this semblock gives back before \
+             it waits",
+        ),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// Whether nothing but a signal might end a run without a time.

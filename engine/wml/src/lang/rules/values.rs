@@ -85,19 +85,28 @@ pub fn posts_too_much(flowop: &Flowop, model: &Model) -> Option<String> {
     let targets = flowop.targets.iter().map(|id| model.flowop(*id));
     let narrow = targets
         .filter(|_| flowop.operation == Operation::SemPost && flowop.blocking)
-        .find(|target| f64::from(target.highwater) < most)?;
+        .find(|target| room(target) < most)?;
     let (name, highwater) = (&narrow.name, narrow.highwater);
     Some(format!(
         "a blocking sempost of {most} waits for ever: the highwater of '{name}' is {highwater}"
     ))
 }
 
+/// The most that posts may be ahead of a semblock.
+fn room(semblock: &Flowop) -> f64 {
+    let given_back = match semblock.gives_back_first() {
+        true => semblock.value.usual_maximum(),
+        false => 0.0,
+    };
+    f64::from(semblock.highwater) + given_back
+}
+
 fn semblock(flowop: &Flowop) -> Option<String> {
-    let most = flowop.value.usual_maximum();
-    let highwater = flowop.highwater;
-    if most < 1.0 {
-        return Some("semblock needs a value of at least 1".to_owned());
-    }
-    (f64::from(highwater) < most)
-        .then(|| format!("a highwater of {highwater} never lets a semblock of {most} through"))
+    let lacks = flowop.value.usual_maximum() < 1.0;
+    lacks.then(|| "semblock needs a value of at least 1".to_owned())
+}
+
+/// Whether a semblock waits for more than posts may be ahead.
+pub fn is_narrow(flowop: &Flowop) -> bool {
+    flowop.operation == Operation::SemBlock && flowop.gives_back_first()
 }

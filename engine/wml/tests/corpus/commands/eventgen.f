@@ -1,4 +1,5 @@
 # The rate of the events that limits take.
+# expect-warning: opslimit charges the operations that are counted; Filebench charges itself and what is not counted too, so that the same rate is fewer passes there; with a target both charge that one
 
 set $rate=100
 eventgen rate=$rate

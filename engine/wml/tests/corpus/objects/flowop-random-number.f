@@ -1,4 +1,5 @@
-# true or false is wanted, and this is a number.
+# A number is a flag, too.
+# expect-warning: 'random' is true or false; 1 is done as true
 
 define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
 

@@ -1,4 +1,5 @@
-# Names of threads are unique in their process.
+# Threads of one name get numbers.
+# expect-warning: process 'p' has two threads 't': this one is called 't-2'
 
 define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
 

@@ -1,4 +1,4 @@
-# Names of flowops are unique in their thread.
+# A run that somebody will end.
 
 define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
 
@@ -7,8 +7,7 @@ define process name=p
   thread name=t
   {
     flowop statfile name=stat, filesetname=files
-    flowop statfile name=stat, filesetname=files
   }
 }
 
-run 1
+run 100000000

@@ -1,4 +1,5 @@
-# A semblock that can never have enough.
+# A semblock that waits for more than its posts may be ahead.
+# expect-warning: the highwater is below the value: as in Filebench, this semblock gives back before it waits
 
 define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=5, prealloc
 

@@ -1,4 +1,5 @@
-# A fileset of several files has a width.
+# Without a width, each directory has one file.
+# expect-warning: a fileset without 'dirwidth': each directory has one file, as dirwidth=1 says
 
 define fileset name=files, path=$dir, entries=20, size=16k, prealloc
 

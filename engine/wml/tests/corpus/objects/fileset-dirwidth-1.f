@@ -1,0 +1,13 @@
+# One file in each directory.
+
+define fileset name=files, path=$dir, entries=20, size=16k, dirwidth=1, prealloc
+
+define process name=p
+{
+  thread name=t
+  {
+    flowop statfile name=stat, filesetname=files
+  }
+}
+
+run 1
