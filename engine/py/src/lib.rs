@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use simdisk::profile::Profile;
 use simdisk::simulate::Experiment;
-use wml::lang::{self, Diagnostic};
+use wml::lang::{self, Diagnostic, Source};
 use wml::model::{Program, Run};
 
 /// Return the version of the engine.
@@ -44,9 +44,10 @@ fn check<'py>(
         .into_iter()
         .map(|(name, value)| (name, lang::parse_value(&value)));
     let checked = lang::check(text, &overrides.collect());
+    let source = Source::new("", text);
     let found = json!({
         "diagnostics":
-            checked.diagnostics.iter().map(|found| diagnostic(found, text)).collect::<Vec<_>>(),
+            checked.diagnostics.iter().map(|found| diagnostic(found, &source)).collect::<Vec<_>>(),
         "model": checked.program.as_ref().and_then(summary),
     });
     loads(py, found.to_string())
@@ -96,8 +97,8 @@ fn loads(py: Python<'_>, text: String) -> PyResult<Bound<'_, PyAny>> {
     py.import("json")?.call_method1("loads", (text,))
 }
 
-fn diagnostic(diagnostic: &Diagnostic, text: &str) -> Value {
-    let (line, column) = diagnostic.position(text);
+fn diagnostic(diagnostic: &Diagnostic, source: &Source) -> Value {
+    let (line, column) = source.position(diagnostic);
     let severity = diagnostic.severity.name();
     json!({ "severity": severity, "line": line, "column": column, "message": diagnostic.message })
 }

@@ -9,10 +9,12 @@ pub enum Exit {
     Ok = 0,
     /// Something outside the text: a directory, the disk, an option of the command line.
     Failed = 1,
-    /// The text does not parse or does not pass the checks.
+    /// The text or the command line is wrong.
     Text = 2,
     /// The run ended early; its results are marked partial.
     Partial = 3,
+    /// More operations failed than may.
+    Failing = 4,
 }
 
 /// What went wrong, and what to do next.

@@ -80,7 +80,7 @@ fn every_wrong_text_gets_the_error_that_stands_beside_it() {
             .find(|diagnostic| diagnostic.severity == Severity::Error)
             .unwrap_or_else(|| panic!("{name} is refused without an error"));
         let file = name.strip_prefix("bad/").unwrap();
-        let first = first.render(file, &text).to_string();
+        let first = first.render(file, &text);
         assert_eq!(first, expected.trim_end(), "{name}");
     }
 }

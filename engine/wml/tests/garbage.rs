@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use proptest::prelude::*;
 use wml::lang::vocabulary::{COMMANDS, OBJECTS};
-use wml::lang::{Checked, check, format, parse_value};
+use wml::lang::{Checked, Source, check, format, parse_value};
 use wml::model::Operation;
 use wml::random::Stream;
 
@@ -96,10 +96,11 @@ fn answer(text: &str) -> Checked {
     let overrides: BTreeMap<_, _> = needs_dir.then_some(dir).into_iter().collect();
     let checked = check(text, &overrides);
     assert!(checked.program.is_some() || !checked.diagnostics.is_empty());
+    let source = Source::new("x.f", text);
     for diagnostic in &checked.diagnostics {
-        let (line, column) = diagnostic.position(text);
+        let (line, column) = source.position(diagnostic);
         assert!(line >= 1 && column >= 1);
-        assert!(!diagnostic.render("x.f", text).to_string().is_empty());
+        assert!(!source.render(diagnostic).is_empty());
     }
     checked
 }

@@ -209,7 +209,7 @@ fn exit_statuses_tell_a_wrong_text_from_a_wrong_place() {
     assert_eq!(status(&place.output("check", "define nothing", &[])), 2);
     assert_eq!(
         status(&place.output("run", READER, &["--duration=soon"])),
-        1
+        2
     );
     let output = place.output("run", &(READER.to_owned() + "run\n"), &["--prepared"]);
     assert_eq!(status(&output), 1);

@@ -21,8 +21,8 @@ NEXT = "\n  next:  "
 PROGRESS = " left"
 """Ends a line about progress."""
 
-PARTIAL = 3
-"""Exit status of a run that ended early."""
+REPORTED = (0, 3, 4)
+"""Exit statuses with a report: done, ended early, and more operations failed than may."""
 
 
 def require() -> str:
@@ -56,7 +56,7 @@ def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[
     """
     command = [require(), *arguments, "--die-with-parent"]
     done = process.run(command, stop, hear=_show_progress)
-    if done.status in (0, PARTIAL):
+    if done.status in REPORTED:
         report: dict[str, Any] = json.loads(done.output)
         return report
     if done.signal_name is not None:

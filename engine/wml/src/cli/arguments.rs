@@ -8,7 +8,7 @@ use lexopt::prelude::*;
 use crate::clock::from_seconds;
 use crate::device::Confirmation;
 use crate::lang::{self, ast::Expression};
-use crate::run::{self, Options};
+use crate::run::{self, MaxErrors, Options};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -79,6 +79,9 @@ pub fn parse(
             Long("prepared") if runs => options.prepared = true,
             Long("warmup") if runs => options.warmup_s = Some(seconds(parser, 0.0)?),
             Long("duration") if runs => options.duration_s = Some(seconds(parser, 1e-3)?),
+            Long("max-errors") if runs => {
+                options.max_errors = max_errors(&parser.value()?.string()?)?;
+            }
             Long("overwrite") if runs => {
                 let text = parser.value()?.string()?;
                 let (device, identity) = text
@@ -105,4 +108,18 @@ fn seconds(parser: &mut lexopt::Parser, least: f64) -> Result<f64, lexopt::Error
         Ok(seconds) if (least..1e10).contains(&seconds) => Ok(seconds),
         _ => Err(format!("'{text}' is not a possible number of seconds").into()),
     }
+}
+
+/// `N` operations or `N%` of them.
+fn max_errors(text: &str) -> Result<MaxErrors, lexopt::Error> {
+    let share = text.strip_suffix('%').map(str::parse::<f64>);
+    let read = match share {
+        Some(Ok(percent)) if (0.0..=100.0).contains(&percent) => {
+            Some(MaxErrors::Share(percent / 100.0))
+        }
+        Some(_) => None,
+        None => text.parse().map(MaxErrors::Count).ok(),
+    };
+    let wrong = || format!("'{text}' is no number of operations, and no percentage such as 1%");
+    read.ok_or_else(|| wrong().into())
 }

@@ -11,8 +11,8 @@ fsgreen-wml runs workloads that are written in the Workload Model Language.
   fsgreen-wml verify FILE.f     say whether its files are as they were created
   fsgreen-wml run FILE.f        do everything that it says
 
-Each command has its own --help. Exit status: 0 done; 1 failed; 2 the text is wrong;
-3 it ended early and its results are partial.
+Each command has its own --help. Exit status: 0 done; 1 failed; 2 the text or the words are wrong;
+3 it ended early and its results are partial; 4 more operations failed than --max-errors allows.
 
 Example: fsgreen-wml run webserver.f --set dir=/mnt/test --json results.json
 ";
@@ -54,16 +54,19 @@ Example: fsgreen-wml verify webserver.f --set dir=/mnt/test --set scale=0.1 --se
 const RUN: &str = "\
 fsgreen-wml run FILE.f [--set NAME=VALUE]... [--seed N] [--prepared]
                 [--warmup SECONDS] [--duration SECONDS] [--interval SECONDS]
-                [--overwrite DEVICE=IDENTITY]... [--json OUT] [--die-with-parent]
+                [--max-errors N|N%] [--overwrite DEVICE=IDENTITY]... [--json OUT] [--die-with-parent]
 
 Do all commands of the text. A table of each run goes to the standard error, all results as JSON
-to OUT; without --json to the standard output, unless that is a terminal.
+to OUT, of which '-' is the standard output; without --json there too, unless it is a terminal.
+With --duration a text without a 'run' is done as if it ended with one.
 
   --prepared   the trees must be as 'prepare' left them with the same seed, and are not created
   --warmup     of every run, instead of what the text says (nothing)
   --duration   of every run, instead of what the text says; 60 s if it says nothing, or, in the
                quit modes firstdone and alldone, until that is so
   --interval   of the series in the results (1 s)
+  --max-errors how many operations, or which share of them, may fail (50%); with more the exit
+               status is 4
   --overwrite  everything on this block device may be destroyed; IDENTITY is its serial number
                (lsblk -o NAME,SERIAL), of a loop device the file behind it (losetup --list)
 

@@ -6,10 +6,11 @@ mod output;
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 
 use crate::ENGINE;
 use crate::failure::{Exit, Failure};
-use crate::lang::{self, Checked, Diagnostic, Severity};
+use crate::lang::{self, Checked, Diagnostic, Severity, Source};
 use crate::model::Program;
 use crate::report::{Host, Report, SCHEMA};
 use crate::run::Halt;
@@ -18,54 +19,86 @@ use crate::signals;
 use crate::stderr::say;
 use arguments::{Arguments, Command};
 
+const VERSION: &str = concat!("fsgreen-wml ", env!("CARGO_PKG_VERSION"), "\n");
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Do what the arguments ask; errors are printed here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    dispatch(lexopt::Parser::from_args(arguments)).unwrap_or_else(|failure| {
-        say!("fsgreen-wml: {failure}");
-        Exit::Failed
+    let said = |exit| {
+        move |failure: Failure| {
+            say!("fsgreen-wml: {failure}");
+            exit
+        }
+    };
+    let asked = asked(lexopt::Parser::from_args(arguments));
+    asked.map_or_else(said(Exit::Text), |asked| {
+        execute(asked).unwrap_or_else(said(Exit::Failed))
     })
 }
 
-fn dispatch(mut parser: lexopt::Parser) -> Result<Exit, Failure> {
+/// What the command line asks for.
+enum Asked {
+    Print(&'static str),
+    Do(Command, Arguments),
+}
+
+/// Read the command line; what is wrong with it is a failure that says how it is right.
+fn asked(mut parser: lexopt::Parser) -> Result<Asked, Failure> {
     use lexopt::prelude::*;
     let usage = |error: lexopt::Error| Failure::new(error.to_string()).next("fsgreen-wml --help");
+    let run = |file: &str| format!("fsgreen-wml run {file}");
     let command = match parser.next().map_err(usage)? {
         Some(Value(word)) => match word.to_str().and_then(Command::named) {
             Some(command) => command,
+            None if Path::new(&word).exists() => {
+                let file = word.to_string_lossy();
+                let message = format!("what is to be done with {file}?");
+                return Err(Failure::new(message).next(run(&file)));
+            }
             None => return Err(usage(Value(word).unexpected())),
         },
+        Some(Short('f')) => {
+            let file = parser.value().map_err(usage)?;
+            let message = "a file is given without -f, behind a command";
+            return Err(Failure::new(message).next(run(&file.to_string_lossy())));
+        }
         Some(Short('V') | Long("version")) => {
-            output::print(&format!("{ENGINE}\n"))?;
-            return Ok(Exit::Ok);
+            return Ok(Asked::Print(VERSION));
         }
         Some(Short('h') | Long("help")) | None => {
-            output::print(help::HELP)?;
-            return Ok(Exit::Ok);
+            return Ok(Asked::Print(help::HELP));
         }
         Some(other) => return Err(usage(other.unexpected())),
     };
-    match arguments::parse(command, &mut parser).map_err(usage)? {
-        Some(arguments) => execute(command, arguments),
-        None => {
-            output::print(help::of(command))?;
-            Ok(Exit::Ok)
-        }
-    }
+    let arguments = arguments::parse(command, &mut parser).map_err(usage)?;
+    Ok(
+        arguments.map_or(Asked::Print(help::of(command)), |arguments| {
+            Asked::Do(command, arguments)
+        }),
+    )
 }
 
-fn execute(command: Command, mut arguments: Arguments) -> Result<Exit, Failure> {
+fn execute(asked: Asked) -> Result<Exit, Failure> {
+    let (command, mut arguments) = match asked {
+        Asked::Do(command, arguments) => (command, arguments),
+        Asked::Print(text) => return output::print(text).map(|()| Exit::Ok),
+    };
     let file = arguments.file.display().to_string();
-    let text = fs::read_to_string(&arguments.file)
-        .map_err(|error| Failure::io(format!("cannot read {file}"), &error))?;
+    let text = read(&arguments.file)?;
     if command == Command::Fmt {
         return format(&arguments, &file, &text);
     }
-    let Some(program) = checked(&file, &text, &arguments) else {
+    let Some(program) = checked(command, &file, &text, &arguments) else {
         return Ok(Exit::Text);
     };
     if command == Command::Check {
         output::print(&format!("{file}: {}: no errors\n", size(&program)))?;
         return Ok(Exit::Ok);
+    }
+    if command == Command::Run && program.does_nothing() {
+        say!("fsgreen-wml: {file} has no 'run', so that there is nothing to do");
+        say!("  next:  fsgreen-wml run {file} --duration 60");
+        return Ok(Exit::Text);
     }
     if let Some(path) = &arguments.json {
         output::check(path)?;
@@ -77,6 +110,18 @@ fn execute(command: Command, mut arguments: Arguments) -> Result<Exit, Failure> 
         _ => session::prepare(&program, &arguments.options),
     };
     finish(command, &arguments, file, program, done)
+}
+
+/// The text of a file. Where it is no UTF-8, it is Latin-1, which old comments are written in.
+fn read(path: &Path) -> Result<String, Failure> {
+    let bytes = fs::read(path)
+        .map_err(|error| Failure::io(format!("cannot read {}", path.display()), &error))?;
+    let latin = |bytes: Vec<u8>| bytes.into_iter().map(char::from).collect();
+    let text = String::from_utf8(bytes).unwrap_or_else(|error| latin(error.into_bytes()));
+    Ok(match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
 }
 
 fn format(arguments: &Arguments, file: &str, text: &str) -> Result<Exit, Failure> {
@@ -93,13 +138,25 @@ fn format(arguments: &Arguments, file: &str, text: &str) -> Result<Exit, Failure
 }
 
 /// The program, unless the text is wrong; everything found is printed.
-fn checked(file: &str, text: &str, arguments: &Arguments) -> Option<Program> {
+fn checked(command: Command, file: &str, text: &str, arguments: &Arguments) -> Option<Program> {
+    // What asks for a run, or for its files, means one at the end of a text that has none.
+    let runs_at_end = match command {
+        Command::Check | Command::Fmt => false,
+        Command::Run => arguments.options.duration_s.is_some(),
+        Command::Prepare | Command::Verify => true,
+    };
+    let check = if runs_at_end {
+        lang::check_to_run
+    } else {
+        lang::check
+    };
     let Checked {
         program,
         diagnostics,
-    } = lang::check(text, &arguments.overrides);
+    } = check(text, &arguments.overrides);
+    let source = Source::new(file, text);
     for diagnostic in &diagnostics {
-        say!("{}", diagnostic.render(file, text));
+        say!("{}", source.render(diagnostic));
     }
     let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
     let errors = diagnostics.iter().filter(is_error).count();
@@ -157,10 +214,10 @@ fn finish(
             Some(reason)
         }
     };
-    let exit = if reason.is_some() {
-        Exit::Partial
-    } else {
-        Exit::Ok
+    let exit = match reason {
+        Some(_) => Exit::Partial,
+        None if done.failing => Exit::Failing,
+        None => Exit::Ok,
     };
     if command == Command::Verify {
         if exit == Exit::Ok {

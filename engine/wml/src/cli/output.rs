@@ -7,25 +7,44 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::report::Report;
 
-/// Write a report to a file, or to the standard output if people do not look at that.
+/// Stands for the standard output.
+const DASH: &str = "-";
+
+/// Write a report to a file, or to the standard output if people do not look at that. What cannot
+/// be written to its file is printed, so that it is not lost.
 pub fn report(report: &Report, path: Option<&Path>) -> Result<(), Failure> {
     let mut text = serde_json::to_string(report).expect("a report is plain data");
     text.push('\n');
+    put(&text, path).or_else(|failure| {
+        print(&text)?;
+        Err(failure.next("the results went to the standard output"))
+    })
+}
+
+fn put(text: &str, path: Option<&Path>) -> Result<(), Failure> {
     match path {
+        Some(path) if path == Path::new(DASH) => print(text),
         // A device or pipe is written to, not replaced.
         Some(path) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
-            fs::write(path, &text).map_err(|error| cannot_write(path, &error))
+            fs::write(path, text).map_err(|error| cannot_write(path, &error))
         }
-        Some(path) => write(path, &text, None),
+        Some(path) => write(path, text, None),
         None if io::stdout().is_terminal() => Ok(()),
-        None => print(&text),
+        None => print(text),
     }
 }
 
 /// Fail now rather than after the work if a report could not be written.
 pub fn check(path: &Path) -> Result<(), Failure> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Ok(());
+    match fs::metadata(path) {
+        _ if path == Path::new(DASH) => return Ok(()),
+        Ok(found) if found.is_dir() => {
+            let file = path.join("results.json");
+            let message = format!("--json {} is a folder", path.display());
+            return Err(Failure::new(message).next(format!("--json {}", file.display())));
+        }
+        Ok(found) if !found.is_file() => return Ok(()),
+        _ => {}
     }
     let temporary = temporary(path);
     fs::write(&temporary, "")

@@ -58,6 +58,10 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
     let start = now_ns();
     let (fileset, layout) = (&files.fileset, &files.layout);
     let (parent, root) = (Path::new(&fileset.path), Path::new(layout.root()));
+    if parent.is_file() {
+        let message = format!("{} is a file, not a directory", parent.display());
+        return Err(Failure::new(message).next("choose another --set dir"));
+    }
     if !parent.is_dir() {
         let message = format!("{} is not a directory", parent.display());
         return Err(Failure::new(message).next(format!("mkdir -p {}", parent.display())));

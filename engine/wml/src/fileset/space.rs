@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::layout::Layout;
 use crate::failure::Failure;
+use crate::model::Fileset;
 
 pub const SMALLER: &str = "choose a smaller scale or a larger file system";
 
@@ -17,8 +18,41 @@ pub struct Held {
     pub inodes: u64,
 }
 
-/// Refuse a file system that is too small, before anything is written or removed.
-pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> {
+/// Refuse a file system that has not half the space for the files of a fileset in the mean, before
+/// they are laid out: that takes memory for each.
+pub fn refuse_hopeless(fileset: &Fileset) -> Result<(), Failure> {
+    let parent = Path::new(&fileset.path);
+    let root = parent.join(&fileset.name);
+    if root.exists() || !parent.is_dir() {
+        return Ok(());
+    }
+    let disk = free(parent)?;
+    let bytes = fileset.mean_size_b() * fileset.prealloc_percent / 100.0;
+    let free_b = disk.f_bavail as f64 * disk.f_frsize.max(1) as f64;
+    if bytes / 2.0 > free_b {
+        return Err(too_small(
+            &root.display().to_string(),
+            parent,
+            bytes,
+            free_b,
+        ));
+    }
+    Ok(())
+}
+
+fn too_small(root: &str, parent: &Path, needed_b: f64, free_b: f64) -> Failure {
+    let mib = f64::from(1 << 20);
+    Failure::new(format!(
+        "no space for {root}: it needs {:.1} MiB and {} has {:.1} MiB free",
+        needed_b / mib,
+        parent.display(),
+        free_b / mib,
+    ))
+    .next(SMALLER)
+}
+
+/// What a file system has free.
+fn free(parent: &Path) -> Result<libc::statvfs, Failure> {
     let path = CString::new(parent.as_os_str().as_bytes())
         .map_err(|_| Failure::new("a path must not contain a zero byte"))?;
     // SAFETY: zeros are a valid statvfs, which the call fills in.
@@ -28,6 +62,12 @@ pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> 
         let what = format!("cannot ask {} for its free space", parent.display());
         return Err(Failure::io(what, &io::Error::last_os_error()));
     }
+    Ok(disk)
+}
+
+/// Refuse a file system that is too small, before anything is written or removed.
+pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> {
+    let disk = free(parent)?;
     let block = disk.f_frsize.max(1);
     let directories = layout.directories.len() + layout.existing_leafdirs().count();
     let blocks: u64 = layout
@@ -39,14 +79,7 @@ pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> 
         .saturating_mul(block);
     let free = (disk.f_bavail * block).saturating_add(held.bytes);
     if needed > free {
-        return Err(Failure::new(format!(
-            "no space for {}: it needs {:.1} MiB and {} has {:.1} MiB free",
-            layout.root(),
-            needed as f64 / f64::from(1 << 20),
-            parent.display(),
-            free as f64 / f64::from(1 << 20),
-        ))
-        .next(SMALLER));
+        return Err(too_small(layout.root(), parent, needed as f64, free as f64));
     }
     let inodes = (layout.preallocated().count() + directories) as u64;
     let free = disk.f_favail.saturating_add(held.inodes);

@@ -287,6 +287,16 @@ impl<'a> AttributeReader<'a> {
         self.optional_amount(name).unwrap_or(Amount::Fixed(default))
     }
 
+    /// Bytes of something, at most so many.
+    pub fn bytes(&mut self, name: &str, default: f64, most: u64) -> Amount {
+        let amount = self.amount(name, default);
+        if amount.mean() > most as f64 {
+            let gib = most >> 30;
+            self.error(name, format!("'{name}' must be at most {gib} GiB"));
+        }
+        amount
+    }
+
     pub fn distribution(&mut self, name: &str) -> Option<Distribution> {
         self.typed(name, "a random variable (randvar)", |value| match value {
             Value::Random(distribution) => Ok(distribution),

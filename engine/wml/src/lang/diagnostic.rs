@@ -1,7 +1,5 @@
 //! Errors and warnings that say where, show the line, and suggest what was meant.
 
-use std::fmt;
-
 use super::ast::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,58 +56,58 @@ impl Diagnostic {
         Self { edit, ..self }
     }
 
+    /// [`Source::render`], of a text about which there is one thing to say.
+    pub fn render(&self, file: &str, text: &str) -> String {
+        Source::new(file, text).render(self)
+    }
+}
+
+/// A text whose lines have been counted once, however much there is to say about it.
+pub struct Source<'a> {
+    file: &'a str,
+    text: &'a str,
+    /// Where each line begins.
+    lines: Vec<usize>,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(file: &'a str, text: &'a str) -> Self {
+        let behind_ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(behind_ends).collect();
+        Self { file, text, lines }
+    }
+
     /// Line and column, both from 1; the column counts characters.
-    pub fn position(&self, text: &str) -> (usize, usize) {
-        let before = &text[..self.span.start.min(text.len())];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = before.matches('\n').count() + 1;
-        (line, before[line_start..].chars().count() + 1)
+    pub fn position(&self, diagnostic: &Diagnostic) -> (usize, usize) {
+        let at = diagnostic.span.start.min(self.text.len());
+        let line = self.lines.partition_point(|&start| start <= at);
+        let before = &self.text[self.lines[line - 1]..at];
+        (line, before.chars().count() + 1)
     }
 
     /// `file:line:column: error: message`, the line, and carets under what is meant.
-    pub fn render<'a>(&'a self, file: &'a str, text: &'a str) -> impl fmt::Display + 'a {
-        Rendered {
-            diagnostic: self,
-            file,
-            text,
+    pub fn render(&self, diagnostic: &Diagnostic) -> String {
+        let (kind, span) = (diagnostic.severity.name(), diagnostic.span);
+        let (file, message) = (self.file, &diagnostic.message);
+        if span == Span::default() {
+            return format!("{file}: {kind}: {message}");
         }
-    }
-}
-
-struct Rendered<'a> {
-    diagnostic: &'a Diagnostic,
-    file: &'a str,
-    text: &'a str,
-}
-
-impl fmt::Display for Rendered<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diagnostic {
-            severity,
-            span,
-            message,
-            ..
-        } = self.diagnostic;
-        let kind = severity.name();
-        if *span == Span::default() {
-            return write!(f, "{}: {kind}: {message}", self.file);
-        }
-        let (line, column) = self.diagnostic.position(self.text);
-        writeln!(f, "{}:{line}:{column}: {kind}: {message}", self.file)?;
-        let source = self.text.lines().nth(line - 1).unwrap_or("");
+        let (line, column) = self.position(diagnostic);
+        let source = self.text[self.lines[line - 1]..]
+            .lines()
+            .next()
+            .unwrap_or("");
         let room = source.chars().count().saturating_sub(column - 1).max(1);
-        let meant = self
-            .text
-            .get(span.start..span.end)
-            .map_or(1, |t| t.chars().count());
+        let meant = self.text.get(span.start..span.end);
+        let meant = meant.map_or(1, |text| text.chars().count());
         // Tabs keep their width, so that the caret stands under its word.
         let margin: String = source
             .chars()
             .take(column - 1)
             .map(|c| if c == '\t' { c } else { ' ' })
             .collect();
-        writeln!(f, "  {source}")?;
-        write!(f, "  {margin}{}", "^".repeat(meant.clamp(1, room)))
+        let carets = "^".repeat(meant.clamp(1, room));
+        format!("{file}:{line}:{column}: {kind}: {message}\n  {source}\n  {margin}{carets}")
     }
 }
 
@@ -171,8 +169,8 @@ mod tests {
             },
             "no",
         );
-        assert_eq!(diagnostic.position(text), (2, 6));
-        let rendered = diagnostic.render("x.f", text).to_string();
+        assert_eq!(Source::new("x.f", text).position(&diagnostic), (2, 6));
+        let rendered = diagnostic.render("x.f", text);
         assert_eq!(rendered, "x.f:2:6: error: no\n  \tsét $b=x\n  \t    ^^");
     }
 }

@@ -20,6 +20,9 @@ const USUAL_THETA: f64 = 0.99;
 /// Bytes of an extended attribute.
 const XATTR_B: f64 = 16.0;
 
+/// Bytes of one operation; more are an attribute that was mistaken.
+const MAX_IO_B: u64 = 64 << 30;
+
 const MAX_STREAMS: u64 = 1 << 20;
 
 /// The composites that a flowop stands in.
@@ -251,7 +254,7 @@ impl<'a> Resolver<'a> {
             fileset: None,
             fd: slot(&mut read, "fd"),
             srcfd: read.has("srcfd").then(|| slot(&mut read, "srcfd")),
-            iosize: read.amount("iosize", iosize),
+            iosize: read.bytes("iosize", iosize, MAX_IO_B),
             workingset: read.amount("workingset", 0.0),
             iters: read.amount("iters", 1.0),
             random: read.flag("random"),

@@ -41,7 +41,11 @@ pub fn tokens(text: &str) -> Vec<Spanned<Token>> {
 /// Read a number with an optional fraction and suffix: `16k`, `1.5G`; powers of 1024.
 pub fn number(text: &str) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    if !digits.starts_with(|c: char| c.is_ascii_digit()) || digits.ends_with('.') {
+    let is_decimal = |c: char| c.is_ascii_digit() || c == '.';
+    if !digits.starts_with(|c: char| c.is_ascii_digit())
+        || digits.ends_with('.')
+        || !digits.chars().all(is_decimal)
+    {
         return None;
     }
     let exponent = match &text[digits.len()..] {
@@ -240,7 +244,7 @@ mod tests {
             let read = number(text).unwrap();
             assert!((read - bytes).abs() <= bytes * 1e-4, "{text} gave {read}");
         }
-        for text in ["", "k", "1kb", "1..2", "1.", ".5", "-1"] {
+        for text in ["", "k", "1kb", "1..2", "1.", ".5", "-1", "9e99t"] {
             assert_eq!(number(text), None, "{text}");
         }
     }

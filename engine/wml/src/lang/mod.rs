@@ -19,7 +19,7 @@ mod rules;
 mod steps;
 pub mod vocabulary;
 
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, Source};
 pub use expressions::parse_value;
 pub use layout::format;
-pub use resolve::{Checked, check};
+pub use resolve::{Checked, check, check_to_run};

@@ -12,6 +12,8 @@ use crate::model::{ArrivalProcess, Arrivals, Fileset, MAX_ENTRIES, Process, Thre
 use crate::random::{Amount, Distribution, Shape};
 
 const MAX_INSTANCES: u64 = 1_000_000;
+/// The longest file that the kernel has.
+const MAX_FILE_B: u64 = i64::MAX as u64;
 const MAX_MEMORY_B: u64 = 1 << 40;
 /// Best-effort I/O priorities are 0 to 7; this one leaves a thread what it has.
 const LEAVE_PRIORITY: i32 = 8;
@@ -33,7 +35,7 @@ impl<'a> Resolver<'a> {
         let is_flat = matches!(dirwidth, Amount::Fixed(width) if width <= 1.0);
         let leafdirs = read.count("leafdirs", 0, 0..=MAX_ENTRIES);
         let least = u64::from(leafdirs == 0);
-        let size = read.amount("size", 1024.0);
+        let size = read.bytes("size", 1024.0, MAX_FILE_B);
         let shape = read.number("filesizegamma", 0.0) / 1000.0;
         let fileset = Fileset {
             name,

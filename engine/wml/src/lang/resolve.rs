@@ -24,6 +24,25 @@ pub struct Checked {
 /// Parse and resolve a text; `overrides` have the last word over its `set` commands. Nothing is
 /// run. Without a syntax error all other errors are found.
 pub fn check(text: &str, overrides: &BTreeMap<String, Expression>) -> Checked {
+    check_and(text, overrides, |_| ())
+}
+
+/// The same of a text that is to be run: where it has no `run`, and defines what to run, as if it
+/// ended with one.
+pub fn check_to_run(text: &str, overrides: &BTreeMap<String, Expression>) -> Checked {
+    check_and(text, overrides, |resolver| {
+        let is_run = resolver.program.runs().next().is_some();
+        if !is_run && !resolver.definitions.processes.is_empty() {
+            resolver.run(Span::default(), None, None);
+        }
+    })
+}
+
+fn check_and(
+    text: &str,
+    overrides: &BTreeMap<String, Expression>,
+    finally: impl Fn(&mut Resolver),
+) -> Checked {
     let mut diagnostics = Vec::new();
     let script = parse(text, &mut diagnostics);
     if has_error(&diagnostics) {
@@ -34,6 +53,7 @@ pub fn check(text: &str, overrides: &BTreeMap<String, Expression>) -> Checked {
     }
     let mut resolver = Resolver::new(overrides, diagnostics);
     resolver.commands(&script);
+    finally(&mut resolver);
     resolver.finish()
 }
 

@@ -220,7 +220,12 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    fn run(&mut self, span: Span, duration_s: Option<f64>, statistics: Option<Statistics>) {
+    pub(super) fn run(
+        &mut self,
+        span: Span,
+        duration_s: Option<f64>,
+        statistics: Option<Statistics>,
+    ) {
         let model = self.model();
         self.created = model.filesets.clone();
         self.run_processes = model.processes.len();

@@ -67,6 +67,12 @@ pub struct Statistics {
 }
 
 impl Program {
+    /// Whether it says things at most.
+    pub fn does_nothing(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.all(|step| matches!(step, Step::Say(_)))
+    }
+
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.steps.iter().filter_map(|step| match step {
             Step::Run(run) => Some(&**run),

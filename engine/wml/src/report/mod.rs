@@ -14,7 +14,7 @@ use crate::fileset::{Files, Prepared};
 use crate::model::Value;
 
 pub use host::{Host, Mount};
-pub use notes::notes;
+pub use notes::{failing, notes};
 pub use results::{
     Configuration, Cost, FlowopResult, LastOps, Latency, Measure, Phase, Requests, RunResult,
     Series,

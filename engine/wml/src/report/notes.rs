@@ -1,10 +1,14 @@
 //! What people should know of a run beside its numbers.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::errno::errno_name;
 use super::results::RunResult;
-use crate::run::{Arena, ProcessRecord};
+use crate::run::{Arena, MaxErrors, ProcessRecord};
+
+/// What is shorter may be a slow operation.
+const LEAST_STANDSTILL_S: f64 = 1.0;
 
 /// What went otherwise than the text asks.
 pub fn notes(arena: &Arena, result: &RunResult) -> Vec<String> {
@@ -33,5 +37,45 @@ pub fn notes(arena: &Arena, result: &RunResult) -> Vec<String> {
     if covered_s + 1e-9 < measure.duration_s {
         notes.push(format!("the series ends after {covered_s} s"));
     }
+    notes.extend(standstill(result));
     notes
+}
+
+/// Whether nothing more was done long before a run was over.
+fn standstill(result: &RunResult) -> Option<String> {
+    let measure = &result.measure;
+    let is_work = measure.flowops.iter().any(|flowop| flowop.counted);
+    let ends = result.last_ops.iter().flat_map(|last| &last.ended_s);
+    let last_s = ends.flatten().copied().fold(0.0, f64::max);
+    let idle_s = measure.duration_s - last_s;
+    let is_long = idle_s > measure.duration_s / 2.0 && idle_s > LEAST_STANDSTILL_S;
+    let duration_s = measure.duration_s;
+    (is_work && is_long).then(|| match measure.work_ops {
+        0 => format!("nothing was done in {duration_s:.1} s"),
+        _ => format!("nothing was done after {last_s:.1} s of {duration_s:.1} s"),
+    })
+}
+
+/// What to say of a run of which more operations failed than may.
+pub fn failing(result: &RunResult, most: MaxErrors) -> Option<String> {
+    let flowops = || {
+        result
+            .measure
+            .flowops
+            .iter()
+            .filter(|flowop| flowop.counted)
+    };
+    let mut by_errno: BTreeMap<&str, u64> = BTreeMap::new();
+    for (errno, count) in flowops().flat_map(|flowop| &flowop.errors) {
+        *by_errno.entry(errno).or_default() += count;
+    }
+    let errors: u64 = by_errno.values().sum();
+    let operations = errors + result.measure.work_ops;
+    let (errno, _) = by_errno.iter().max_by_key(|(_, count)| **count)?;
+    most.is_exceeded(errors, operations).then(|| {
+        format!(
+            "{errors} of {operations} operations failed, mostly with {errno}: more than \
+             --max-errors allows"
+        )
+    })
 }

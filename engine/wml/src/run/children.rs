@@ -99,7 +99,7 @@ fn cannot_start(what: &str, arena: &Arena, nth: usize, error: &io::Error) -> Fai
         format!("cannot start a {what} of '{of}', one of {of_all}"),
         error,
     )
-    .next("allow more of them (ulimit -u), or use fewer instances")
+    .next("allow more of them (ulimit -u, sysctl kernel.threads-max), or use fewer instances")
 }
 
 fn child_main(arena: &Arena, nth: usize, parent: libc::pid_t) -> ! {

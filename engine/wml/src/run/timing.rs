@@ -7,6 +7,23 @@ use crate::model::{Quit, Run};
 /// Of a run that is ended by its time, if nothing says how long.
 const DEFAULT_DURATION_NS: u64 = 60 * SECOND_NS;
 
+/// How many of the operations of a run may fail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxErrors {
+    Count(u64),
+    Share(f64),
+}
+
+impl MaxErrors {
+    /// Whether so many errors are more than may be.
+    pub fn is_exceeded(self, errors: u64, operations: u64) -> bool {
+        match self {
+            MaxErrors::Count(most) => errors > most,
+            MaxErrors::Share(most) => errors as f64 > most * operations as f64,
+        }
+    }
+}
+
 /// How to run, whatever the text says.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -17,6 +34,7 @@ pub struct Options {
     pub duration_s: Option<f64>,
     /// Of the series.
     pub interval_ns: u64,
+    pub max_errors: MaxErrors,
     /// Devices that may be overwritten.
     pub overwrite: Vec<Confirmation>,
 }
@@ -29,6 +47,7 @@ impl Default for Options {
             warmup_s: None,
             duration_s: None,
             interval_ns: SECOND_NS,
+            max_errors: MaxErrors::Share(0.5),
             overwrite: Vec::new(),
         }
     }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::fileset::{Prepared, sync};
 use crate::model::{Program, Run, Step};
 use crate::ops::hold_devices;
-use crate::report::{FilesetReport, RunResult, notes, octaves, summary};
+use crate::report::{FilesetReport, RunResult, failing, notes, octaves, summary};
 use crate::run::{Arena, Ending, Halt, Options, Timing, supervise};
 use crate::signals;
 use crate::stderr::{say, show};
@@ -26,6 +26,8 @@ pub struct Done {
     pub prepared: Vec<Prepared>,
     pub notes: Vec<String>,
     pub runs: Vec<RunResult>,
+    /// More operations of some run failed than may.
+    pub failing: bool,
     /// What ended it early.
     pub halt: Option<Halt>,
 }
@@ -37,6 +39,7 @@ struct Session<'a> {
     peers: Option<Peers>,
     notes: Vec<String>,
     runs: Vec<RunResult>,
+    failing: bool,
 }
 
 /// Do all commands of a text.
@@ -76,6 +79,7 @@ impl<'a> Session<'a> {
             peers: None,
             notes: Vec::new(),
             runs: Vec::new(),
+            failing: false,
         }
     }
 
@@ -85,6 +89,7 @@ impl<'a> Session<'a> {
             prepared: self.trees.into_prepared(),
             notes: self.notes,
             runs: self.runs,
+            failing: self.failing,
             halt,
         }
     }
@@ -166,6 +171,10 @@ impl<'a> Session<'a> {
         }
         for note in notes(&arena, &result) {
             self.note(format!("{}: {note}", result.name));
+        }
+        if let Some(note) = failing(&result, self.options.max_errors) {
+            self.note(format!("{}: {note}", result.name));
+            self.failing = true;
         }
         self.runs.push(result);
         match ending {

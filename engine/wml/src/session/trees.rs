@@ -1,7 +1,9 @@
 //! The filesets that a text has created so far.
 
+use std::path::Path;
+
 use crate::failure::Failure;
-use crate::fileset::{Files, Prepared, prepare, verify};
+use crate::fileset::{Files, Lock, Prepared, lock, prepare, refuse_hopeless, verify};
 use crate::model::Fileset;
 use crate::run::{Halt, Options};
 use crate::signals;
@@ -11,6 +13,8 @@ pub struct Trees {
     /// In the order of their definitions.
     files: Vec<Files>,
     prepared: Vec<Prepared>,
+    /// Of each.
+    locks: Vec<Lock>,
 }
 
 impl Trees {
@@ -29,12 +33,25 @@ impl Trees {
     }
 
     fn provide_one(&mut self, fileset: &Fileset, options: &Options) -> Result<(), Failure> {
+        if !options.prepared {
+            refuse_hopeless(fileset)?;
+        }
         let files = Files::new(fileset.clone(), options.seed)?;
+        let root = Path::new(files.layout.root());
+        let mut held = (!files.layout.is_device())
+            .then(|| lock(root))
+            .transpose()?;
         if options.prepared {
             verify(&files)?;
         } else {
             self.prepared.push(prepare(&files, options.seed)?);
+            // The tree may be a new one.
+            if held.is_some() {
+                drop(held);
+                held = Some(lock(root)?);
+            }
         }
+        self.locks.extend(held);
         self.files.push(files);
         Ok(())
     }

@@ -240,3 +240,17 @@ fn numbers_out_of_range_are_refused() {
         refused(&[(&minimal_but(from, to), expected)]);
     }
 }
+
+#[test]
+fn a_hundred_thousand_findings_are_told_as_fast_as_one() {
+    let text: String = (0..100_000).map(|n| format!("set $v{n}={n}\n")).collect();
+    let found = super::checked(&text, &[]).diagnostics;
+    assert!(found.len() >= 100_000);
+    let source = wml::lang::Source::new("x.f", &text);
+    let last = source.render(found.last().unwrap());
+    assert!(
+        last.starts_with("x.f:100000:5: warning: $v99999 is never used"),
+        "{last}"
+    );
+    assert!(found.iter().all(|one| !source.render(one).is_empty()));
+}

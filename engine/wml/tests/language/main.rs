@@ -52,7 +52,7 @@ fn rendered(text: &str) -> String {
     let lines: Vec<String> = checked
         .diagnostics
         .iter()
-        .map(|d| d.render("x.f", text).to_string())
+        .map(|d| d.render("x.f", text))
         .collect();
     lines.join("\n")
 }
