@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,3 +22,9 @@ def open(campaign: str) -> Results:
     from fsgreen.results import Results
 
     return Results(campaign)
+
+
+if "SUDO_UID" in os.environ:
+    from fsgreen import ownership
+
+    ownership.begin()

@@ -12,6 +12,13 @@ from pathlib import Path
 from fsgreen.errors import FsgreenError, unknown
 
 _ROOT = Path(__file__).resolve().parents[1]
+
+MARKER = ".fsgreen-data"
+"""The file that shows that a data folder is fsgreen's although it holds other things."""
+
+OWN = frozenset({"raw", "results", "scratch", "reference", "store", "engine", "engine.dvc"})
+"""What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -21,9 +28,35 @@ def root() -> Path:
 
 
 def data() -> Path:
-    """Return the data folder; the variable FSGREEN_DATA moves raw data and results elsewhere."""
+    """Return the data folder; the variable FSGREEN_DATA moves raw data and results elsewhere.
+
+    Raises
+    ------
+    FsgreenError
+        If that folder holds something, and nothing shows that it is fsgreen's.
+    """
+    return _own(data_folder()) if os.environ.get("FSGREEN_DATA") else data_folder()
+
+
+def data_folder() -> Path:
+    """Return the data folder, whatever it holds."""
     moved = os.environ.get("FSGREEN_DATA")
     return Path(moved).resolve() if moved else _ROOT / "data"
+
+
+def _own(folder: Path) -> Path:
+    """Return a folder once it shows that it is fsgreen's, or that it is nobody's yet."""
+    names: set[str] = set()
+    if folder.exists():
+        names = set(os.listdir(folder)) if folder.is_dir() else {"a file"}
+    if names - OWN and MARKER not in names:
+        raise FsgreenError(
+            f"this is no data folder of fsgreen: it holds {', '.join(sorted(names - OWN)[:3])}",
+            where=folder,
+            next_step="name an empty folder or a new one: FSGREEN_DATA=FOLDER; if it is "
+            f"fsgreen's all the same: touch {folder / MARKER}",
+        )
+    return folder
 
 
 def raw(campaign: str) -> Path:

@@ -4,8 +4,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
+import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,28 +110,60 @@ def test_run_is_posix_shell() -> None:
     subprocess.run(["dash", "-n", paths.root() / "run"], check=True)
 
 
+OWNER = 12345
+
+
+@pytest.fixture
+def checkout() -> Iterator[Path]:
+    """A checkout of somebody else, whose fsgreen and python say who runs them."""
+    python = """
+    case "$2" in *version_info*) echo 3.11 ;; venv) id -u; exit 3 ;; esac
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / ".venv" / "bin").mkdir(parents=True)
+        for name in ("run", "requirements.lock", "pyproject.toml"):
+            shutil.copy2(paths.root() / name, place)
+        source = [(place / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
+        (place / ".venv" / "made-from").write_text(f"{place}\n{''.join(source)}")
+        for name, text in {"python": python, "fsgreen": "id -u; exit 3"}.items():
+            (place / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+            (place / ".venv" / "bin" / name).chmod(0o755)
+        for path in (place, *place.rglob("*")):
+            os.chown(path, OWNER, OWNER)
+        yield place
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changes users: run as root (sudo ./run test)")
+@pytest.mark.parametrize(
+    ("arguments", "stale", "runs_it"),
+    [("status", False, 0), ("reproduce", False, OWNER), ("status", True, OWNER)],
+)
+def test_under_sudo_only_what_needs_root_is_done_by_it(
+    checkout: Path, arguments: str, stale: bool, runs_it: int
+) -> None:
+    """An environment of root, or results of root, would be in their owner's way."""
+    if stale:
+        (checkout / ".venv" / "made-from").unlink()
+    asked = os.environ | {"SUDO_UID": f"{OWNER}", "SUDO_GID": f"{OWNER}"}
+    asked["PYTHON"] = str(checkout / ".venv" / "bin" / "python")
+    done = subprocess.run(
+        [checkout / "run", arguments], env=asked, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 3, done.stderr
+    assert done.stdout == f"{runs_it}\n"
+    assert all(path.lstat().st_uid == OWNER for path in checkout.rglob("*"))
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="changes owners: run as root (sudo ./run test)")
-def test_what_sudo_made_belongs_to_who_typed_it(tmp_path: Path) -> None:
-    """Its owner analyses without root what only root can measure."""
-    owner, venv = 12345, tmp_path / ".venv"
-    (venv / "bin").mkdir(parents=True)
-    for name in ("run", "requirements.lock", "pyproject.toml"):
-        shutil.copy2(paths.root() / name, tmp_path)
-    (venv / "bin" / "python").symlink_to(sys.executable)
-    source = [(tmp_path / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
-    (venv / "made-from").write_text(f"{tmp_path}\n{''.join(source)}")
-    (venv / "bin" / "fsgreen").write_text("#!/bin/sh\nexit 3\n")
-    (venv / "bin" / "fsgreen").chmod(0o755)
-    for path in (tmp_path, *tmp_path.rglob("*")):
-        os.chown(path, owner, owner, follow_symlinks=False)
-    made = tmp_path / "data" / "raw" / "mine"
-    made.mkdir(parents=True)
-    run = [tmp_path / "run", "status", "mine"]
-    assert subprocess.run(run, check=False).returncode == 3
-    assert made.stat().st_uid == 0
-    asked = os.environ | {"SUDO_UID": f"{owner}", "SUDO_GID": f"{owner}"}
-    assert subprocess.run(run, env=asked, check=False).returncode == 3
-    assert made.stat().st_uid == owner
+def test_sudo_hands_back_nothing_that_was_there_before(checkout: Path) -> None:
+    """A file of root in the checkout, closed to its owner, would become readable."""
+    secret = checkout / "secret"
+    secret.write_text("of root")
+    secret.chmod(0o600)
+    asked = os.environ | {"SUDO_UID": f"{OWNER}", "SUDO_GID": f"{OWNER}"}
+    assert subprocess.run([checkout / "run", "status"], env=asked, check=False).returncode == 3
+    assert secret.stat().st_uid == 0
 
 
 def test_run_without_a_command_lists_the_commands() -> None:

@@ -13,7 +13,17 @@ PACKAGE = paths.root() / "fsgreen"
 
 # From the bottom. Within a layer a room may import those before it, except where `apart`.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "units", "paths", "schema", "durable", "progress", "commands", "simdisk"),
+    (
+        "errors",
+        "units",
+        "paths",
+        "ownership",
+        "schema",
+        "durable",
+        "progress",
+        "commands",
+        "simdisk",
+    ),
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "workloads", "devices", "stacks", "testbeds", "host"),
     ("preflight", "campaign", "calibration"),

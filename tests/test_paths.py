@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -98,3 +99,27 @@ def test_a_real_kernel_is_seen_as_one(tmp_path: Path, monkeypatch: pytest.Monkey
     nbclient.execute(notebook, cwd=str(paths.root()))
     shown = notebook.cells[0].outputs[0].text
     assert shown.splitlines()[-1] == str(tmp_path / "data" / "scratch" / "shipped")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch])
+def test_a_data_folder_that_holds_other_things_is_refused(
+    make: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """FSGREEN_DATA=/srv, or /home/me, would mix a campaign with what is not fsgreen's."""
+    make(tmp_path / "photos")
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    with pytest.raises(FsgreenError, match="no data folder of fsgreen: it holds photos") as refused:
+        paths.raw("a")
+    assert f"touch {tmp_path / paths.MARKER}" in (refused.value.next_step or "")
+    (tmp_path / paths.MARKER).touch()
+    assert paths.raw("a") == tmp_path / "raw" / "a"
+
+
+def test_a_data_folder_in_use_is_known_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The second command on a folder, and traces of earlier versions, need nothing more."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    for name in ("raw", "results", "scratch"):
+        (tmp_path / name).mkdir()
+    assert paths.data() == tmp_path

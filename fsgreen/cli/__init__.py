@@ -6,10 +6,8 @@ import argparse
 import errno
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from types import FrameType
 
 from fsgreen import __version__, paths
@@ -29,8 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGHUP, _as_interrupt)
     options = _parser().parse_args(arguments)
     try:
-        with _handed_back():
-            options.run(options)
+        options.run(options)
     except FsgreenError as error:
         print(f"fsgreen: {error}", file=sys.stderr)
         return 1
@@ -45,19 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"fsgreen: {_not_allowed(error)}", file=sys.stderr)
         return 1
     return 0
-
-
-@contextmanager
-def _handed_back() -> Iterator[None]:
-    """Give what root made of code and data to the owner of the checkout, if that typed sudo."""
-    try:
-        yield
-    finally:
-        owner = os.environ.get("SUDO_UID")
-        if os.geteuid() == 0 and owner == str(paths.root().stat().st_uid):
-            folders = [folder for folder in (paths.root(), paths.data()) if folder.exists()]
-            to_owner = ["-exec", "chown", "-h", f"{owner}:{os.environ['SUDO_GID']}", "{}", "+"]
-            subprocess.run(["find", *folders, "-xdev", "-user", "root", *to_owner], check=False)
 
 
 def _not_allowed(error: OSError) -> FsgreenError:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen import cli, paths, pipeline
+from fsgreen import cli, pipeline
 
 COMMANDS = (
     "doctor",
@@ -47,25 +47,6 @@ def test_a_file_of_root_is_told_with_the_command_that_mends_it(
     assert cli.main(["reproduce"]) == 1
     told = capsys.readouterr().err
     assert "data/results/mine" in told and "sudo chown -R" in told
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="changes owners: run as root (sudo ./run test)")
-def test_what_sudo_measured_belongs_to_who_typed_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A refusal or Ctrl-C is no end after which it would stay with root."""
-    os.chown(tmp_path, 12345, 12345)
-    monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    monkeypatch.setenv("SUDO_UID", "12345")
-    monkeypatch.setenv("SUDO_GID", "12345")
-
-    def stop() -> None:
-        (tmp_path / "data" / "raw").mkdir(parents=True)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pipeline, "reproduce", stop)
-    assert cli.main(["reproduce"]) == 130
-    assert (tmp_path / "data" / "raw").stat().st_uid == 12345
 
 
 @pytest.mark.parametrize("command", COMMANDS)
