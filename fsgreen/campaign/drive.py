@@ -85,7 +85,7 @@ def run(
     """
     workloads = load_workloads(plan, testbed)
     campaign = Campaign(name)
-    with campaign.alone():
+    with campaign.alone(), campaign.in_place():
         campaign.adopt(plan)
         campaign.check_testbed(testbed.describe())
         trial.sweep(campaign.folder)

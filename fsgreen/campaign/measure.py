@@ -42,7 +42,7 @@ def measure(
     with campaign.alone():
         pass  # or the image of a second harness would be written beside what the first measures
     for line in testbeds.sweep():
-        print(f"left by a killed run, removed: {line}")
+        print(f"left by a killed run: {line}")
     for waiting in host.pending():
         print(f"{waiting.sentence}: fsgreen host restore")
     with ExitStack() as stack:
@@ -66,6 +66,7 @@ def measure(
                 scheduler=plan.levels({})["scheduler"],
                 disk=place.simulated(),
                 queue_depth=place.queue_depth,
+                partition=place.partition,
                 listed=place.listed(),
             )
         )

@@ -30,25 +30,12 @@ def run_trial(context: TrialContext, planned: PlannedTrial) -> str | None:
     FsgreenError
         If the trial cannot be run at all. Nothing is left mounted or half-written.
     """
+    writer = TrialWriter(context.campaign.folder, planned.trial)
     try:
-        writer = TrialWriter(context.campaign.folder, planned.trial)
-        try:
-            return _run(context, planned, writer)
-        finally:
-            writer.discard()
-            context.testbed.restore()
-    except (FileNotFoundError, FsgreenError) as error:
-        gone: object = None if context.campaign.folder.is_dir() else context.campaign.folder
-        if isinstance(error, FileNotFoundError):
-            gone = gone or error.filename
-        if gone is None:
-            raise
-        raise FsgreenError(
-            f"something vanished under the campaign: {gone}",
-            where=planned.trial,
-            next_step="find out what removes files there (a clean-up of temporary files?), then "
-            "start the same command again: the trials so far are whole",
-        ) from error
+        return _run(context, planned, writer)
+    finally:
+        writer.discard()
+        context.testbed.restore()
 
 
 def _run(context: TrialContext, planned: PlannedTrial, writer: TrialWriter) -> str | None:

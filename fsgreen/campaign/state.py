@@ -242,6 +242,24 @@ class Campaign:
                 ) from None
             yield
 
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Say of an error whether it comes of what somebody removed meanwhile."""
+        try:
+            yield
+        except (FileNotFoundError, FsgreenError) as error:
+            gone: object = None if self.folder.is_dir() else self.folder
+            if isinstance(error, FileNotFoundError):
+                gone = gone or error.filename
+            if gone is None:
+                raise
+            raise FsgreenError(
+                f"something vanished under the campaign: {gone}",
+                where=self.folder,
+                next_step="find out what removes files there (a clean-up of temporary files?), "
+                "then start the same command again: the trials so far are whole",
+            ) from error
+
     def _read(self, file: Path) -> dict[str, Any]:
         try:
             value: dict[str, Any] = json.loads(file.read_text())

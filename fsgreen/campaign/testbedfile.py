@@ -7,8 +7,9 @@ in_memory = false
 pulses = false                # load pulses for meters with a clock of their own
 device = "/dev/disk/by-id/ata-WDC_..."   # block: the disk, all of whose data are lost
 serial = "WD-WCC4N0000001"    # block: its serial number, which confirms that
+partition = 2                 # block: the partition that is formatted, in place of all of the disk
 disk = "st4000nm0033"         # simdisk: one of `fsgreen-simdisk disks`, or a file like theirs
-queue_depth = 32              # simdisk: commands that the disk takes at once
+queue_depth = 32              # simdisk, block: commands that the disk takes at once
 write = "back"                # simdisk: what its cache does with writes, back or through
 clock = "real"                # simdisk: `instant` for a disk that takes no time
 
@@ -62,6 +63,7 @@ class TestbedTable(Declared):
     pulses: StrictBool = False
     device: PathText | None = None
     serial: str | None = Field(default=None, min_length=1)
+    partition: Count | None = None
     disk: str | None = None
     queue_depth: Count | None = None
     write: Literal["back", "through"] | None = None
@@ -85,8 +87,8 @@ class TestbedTable(Declared):
 
     @model_validator(mode="after")
     def _device_of_block(self) -> TestbedTable:
-        if self.kind != "block" and (self.device or self.serial):
-            raise ValueError('device and serial are for kind = "block"')
+        if self.kind != "block" and (self.device or self.serial or self.partition):
+            raise ValueError('device, serial and partition are for kind = "block"')
         return self
 
 
@@ -125,7 +127,7 @@ class TestbedFile(TestbedTable):
             raise FsgreenError(
                 f"queue_depth is {queue_depth}, not a whole number from 1 on",
                 where="--queue-depth",
-                next_step="docs/simdisk.md",
+                next_step="docs/measuring.md",
             )
         asked = {"folder": folder, "disk": disk, "queue_depth": queue_depth}
         given = {key: value for key, value in asked.items() if value is not None}

@@ -12,6 +12,7 @@ from types import FrameType
 
 from fsgreen import __version__, paths
 from fsgreen.cli import host, lists, meters, recommend, rules, runs, studies
+from fsgreen.devices.folders import STUCK
 from fsgreen.errors import FsgreenError
 
 INTERRUPTED = 130
@@ -45,6 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _not_allowed(error: OSError) -> FsgreenError:
+    if os.geteuid() == 0:
+        return FsgreenError(
+            f"not even root may do that: {error.strerror}",
+            where=error.filename,
+            next_step=f"{STUCK}; or keep traces and results elsewhere: FSGREEN_DATA=FOLDER",
+        )
     return FsgreenError(
         f"you may not do that: {error.strerror}",
         where=error.filename,

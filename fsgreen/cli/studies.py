@@ -52,7 +52,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         help="on simdisk: one of those that `fsgreen-simdisk disks` lists, or a file like theirs",
     )
     measure.add_argument(
-        "--queue-depth", type=int, help="on simdisk: commands that the disk takes at once"
+        "--queue-depth", type=int, help="on simdisk and block: commands that the disk takes at once"
     )
     measure.add_argument(
         "--folder",

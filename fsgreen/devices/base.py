@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,9 @@ from fsgreen.simdisk import Control, Disk
 
 Levels = Mapping[str, Any]
 """Levels of factors by name, as `Plan.levels` gives them; what is missing or None is left open."""
+
+OF_DISKS = ("disk", "partition", "queue_depth")
+"""Factors of the device that only a disk of its own has a choice of, simulated or real."""
 
 AS_FOUND = "as found"
 """The level of the factor `scheduler` that leaves it to the device."""
@@ -49,7 +52,9 @@ class Settings:
     simulated : Disk, optional
         The simulated disk of cells that name none.
     queue_depth : int, optional
-        Commands that the device takes at once, for cells that do not say.
+        Commands that the disk takes at once, for cells that do not say.
+    partition : int, optional
+        Of the real disk, for cells that do not say; without it, they get all of the disk.
     listed : ListedDisk, optional
         The real disk that the testbed file names.
     """
@@ -60,6 +65,7 @@ class Settings:
     scheduler: str | None = None
     simulated: Disk | None = None
     queue_depth: int | None = None
+    partition: int | None = None
     listed: ListedDisk | None = None
 
 
@@ -158,9 +164,12 @@ def state_of(levels: Levels) -> str:
     return state
 
 
-def refuse_simulated(kind: str, levels: Levels) -> None:
-    """Raise `FsgreenError` if only a simulated disk could be as the levels ask."""
-    for name in ("disk", "partition", "queue_depth"):
+def refuse_levels(kind: str, levels: Levels, names: Sequence[str]) -> None:
+    """Raise `FsgreenError` if the levels name something that this kind of device has no choice of.
+
+    The simulated disk has a choice of all.
+    """
+    for name in names:
         if levels.get(name) is not None:
             raise FsgreenError(
                 f"the testbed {kind} cannot choose {name}: the cell asks for {levels[name]}",

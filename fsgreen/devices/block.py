@@ -1,7 +1,8 @@
 """The device `block`: a real disk that a testbed file names and confirms by its serial number.
 
-The whole disk is formatted, again and again: what it holds is lost. It is held open alone while
-nothing of it is mounted, so that nobody else mounts or formats it in the middle of a campaign.
+The disk, or a partition of it, is formatted again and again: what it holds is lost. It is held open
+alone while nothing of it is mounted, so that nobody else mounts or formats it in the middle of a
+campaign.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices import guard, image
-from fsgreen.devices.base import Availability, Settings, require_root
-from fsgreen.devices.folders import claim
+from fsgreen.devices.base import Availability, Levels, Settings, require_root
+from fsgreen.devices.folders import WorkFolder, claim
+from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.devices.real import RealDevice
 from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
 from fsgreen.errors import FsgreenError
@@ -31,7 +33,7 @@ LIST = "lsblk -o NAME,SERIAL,SIZE,FSTYPE,LABEL,MOUNTPOINTS; ls -l /dev/disk/by-i
 
 
 class DiskVolume(Volume):
-    """A whole disk, and its states: initial and steady.
+    """A disk or a partition, and its states: initial and steady.
 
     A disk that rotates remembers no writes. A solid-state disk that takes discards is discarded and
     written once, and once more to be steady, as an image on one is: see `imagevolume`. One that
@@ -79,8 +81,13 @@ class DiskVolume(Volume):
                     raise
             time.sleep(0.05)
 
+    def close(self) -> None:
+        """Let go of the disk for good."""
+        self.release()
+        super().close()
+
     def release(self) -> None:
-        """Let go of the disk."""
+        """Let go of the disk, so that it can be mounted."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -106,7 +113,7 @@ class DiskVolume(Volume):
 
 
 class BlockDevice(RealDevice):
-    """A whole disk of the testbed file. Needs root.
+    """A disk of the testbed file, or the partition of it that a cell names. Needs root.
 
     Raises
     ------
@@ -116,29 +123,32 @@ class BlockDevice(RealDevice):
     """
 
     kind = "block"
+    no_choice_of = ("disk",)
 
     def __init__(self, settings: Settings) -> None:
         require_root(self.kind)
-        listed = _confirmed(settings.listed)
-        node = Path("/dev", guard.kernel_name(listed.by_id))
-        guard.check_destructive(node, listed)
-        size_b = _size_b(node) // image.CHUNK_B * image.CHUNK_B
-        if size_b < settings.size_b:
-            raise FsgreenError(
-                f"disk too small: the profile asks for {settings.size_b >> 20} MiB, "
-                f"it has {size_b >> 20} MiB",
-                where=listed.by_id,
-                next_step="a smaller image_mib in the profile, or another disk",
-            )
-        self._listed = listed
+        self._listed = replace(_confirmed(settings.listed), partition=settings.partition)
+        self._partition = settings.partition
+        self._least_b = settings.size_b
+        self._depth = settings.queue_depth
+        self._limited = False
+        self._depth_now = 0
+        self._whole_disk: bool | None = None
+        guard.check_destructive(self._listed.node(), self._listed)
+        self._size_of(self._listed)
         work = claim(settings.folder or WORK, self.kind)
-        volume = DiskVolume(node, listed, size_b, work.lock_fd)
         try:
-            volume.queue.keep(work.path)
-            volume.hold()
-            super().__init__(work, volume, settings.scheduler)
+            self.volume = self._hold(self._listed, work)
+            try:
+                self.volume.queue.keep(work.path)
+                self._most = self.volume.queue.depth()
+                self._check_depth(self._depth, self.volume.queue)
+                super().__init__(work, self.volume, settings.scheduler)
+                self._described = self._describe()
+            except BaseException:
+                self.volume.close()
+                raise
         except BaseException:
-            volume.release()
             work.release()
             raise
 
@@ -155,19 +165,94 @@ class BlockDevice(RealDevice):
         return WORK
 
     def describe(self) -> dict[str, Any]:
-        """Return the disk, its size, and the state of its queue."""
+        """Return the disk, its size, and the queue as it was found."""
+        return self._described
+
+    def _describe(self) -> dict[str, Any]:
         return {
             "size_b": self.volume.size_b,
             "in_memory": False,
             "by_id": str(self._listed.by_id),
             "serial": self._listed.serial,
+            **({} if self._partition is None else {"partition": self._partition}),
             "device": self.name,
             **self._queue.describe(),
         }
 
-    def close(self) -> None:
-        """Let go of the disk; its scheduler is put back with the work folder."""
-        self.volume.release()
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` for an unknown state, scheduler, partition or depth.
+
+        Also where some cells get a partition and others the whole disk, its table included.
+        """
+        super().check(levels)
+        partition = levels.get("partition") or self._partition
+        self._size_of(replace(self._listed, partition=partition))
+        whole_disk = partition is None
+        if self._whole_disk not in (None, whole_disk):
+            raise FsgreenError(
+                "some cells name a partition, and others would format the whole disk with it",
+                where=self._listed.by_id,
+                next_step="name a partition in each cell, or partition = N in [testbed]",
+            )
+        self._whole_disk = whole_disk
+        self._check_depth(levels.get("queue_depth"), self._queue)
+
+    def load(self, levels: Levels) -> None:
+        """Take the partition, and set queue depth and scheduler."""
+        listed = replace(self._listed, partition=levels.get("partition") or self._partition)
+        if listed != self._listed:
+            self.volume.close()
+            self.volume = self._hold(listed, self.work)
+            self._listed = listed
+        depth = levels.get("queue_depth") or self._depth
+        if depth is not None and not self._limited:
+            self._queue.keep(self.work.path, self._most)
+            self._limited = True
+        if self._limited:
+            self._depth_now = depth or self._most
+            self._queue.set_depth(self._depth_now)
+        super().load(levels)
+
+    def queue_state(self) -> QueueState:
+        """Return the queue as it is now, with the depth that was set and read back."""
+        state = self._queue.state()
+        return replace(state, queue_depth=self._depth_now) if self._limited else state
+
+    def restore(self) -> None:
+        """Set depth and scheduler that the disk had."""
+        if self._limited:
+            self._queue.set_depth(self._most)
+        super().restore()
+
+    def _size_of(self, listed: guard.ListedDisk) -> int:
+        """Return the bytes that a file system gets; raises `FsgreenError` if they are too few."""
+        size_b = _size_b(listed.node()) // image.CHUNK_B * image.CHUNK_B
+        if size_b < self._least_b:
+            raise FsgreenError(
+                f"disk too small: the profile asks for {self._least_b >> 20} MiB, "
+                f"it has {size_b >> 20} MiB",
+                where=listed.by_id if listed.partition is None else listed.node(),
+                next_step="a smaller image_mib in the profile, or another disk",
+            )
+        return size_b
+
+    def _hold(self, listed: guard.ListedDisk, work: WorkFolder) -> DiskVolume:
+        volume = DiskVolume(listed.node(), listed, self._size_of(listed), work.lock_fd)
+        try:
+            volume.hold()
+        except BaseException:
+            volume.close()
+            raise
+        return volume
+
+    def _check_depth(self, depth: int | None, queue: Queue) -> None:
+        if depth is not None and not queue.least_depth() <= depth <= self._most:
+            raise FsgreenError(
+                f"this disk takes {queue.least_depth()} to {self._most} commands at once, "
+                f"not {depth}",
+                where=f"{queue.name}, queue_depth",
+                next_step="another queue_depth in the study or the testbed file",
+            )
 
 
 def _confirmed(listed: guard.ListedDisk | None) -> guard.ListedDisk:
@@ -188,9 +273,9 @@ def _confirmed(listed: guard.ListedDisk | None) -> guard.ListedDisk:
         raise FsgreenError("there is no such disk", where=listed.by_id, next_step=LIST)
     if (guard.SYS_BLOCK / guard.kernel_name(listed.by_id) / "partition").exists():
         raise FsgreenError(
-            "this is a partition, and the testbed block formats whole disks",
+            "this is a partition: the file names the whole disk",
             where=listed.by_id,
-            next_step=LIST,
+            next_step=f"{LIST}; then that device, and partition = N in [testbed] or the cells",
         )
     return listed
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from fsgreen.devices import image, mounts, probe
 from fsgreen.devices.base import (
+    OF_DISKS,
     Availability,
     Levels,
     Settings,
-    refuse_simulated,
+    refuse_levels,
     scheduler_of,
     state_of,
 )
@@ -39,10 +40,6 @@ class ExistingDevice:
 
     def __init__(self, settings: Settings) -> None:
         folder = settings.folder or self.default_folder()
-        if not folder.is_dir():
-            raise FsgreenError(
-                "this directory does not exist", where=folder, next_step=f"mkdir -p {folder}"
-            )
         image.require_space(folder, settings.size_b)
         self.name = disk_of(mounts.holding(folder))
         self._queue = Queue(self.name) if self.name is not None else None
@@ -72,7 +69,7 @@ class ExistingDevice:
         `initial` is accepted and means an empty folder.
         """
         state, scheduler = state_of(levels), scheduler_of(levels)
-        refuse_simulated(self.kind, levels)
+        refuse_levels(self.kind, levels, OF_DISKS)
         if state != "initial":
             raise FsgreenError(
                 f"the testbed directory cannot make the device state {state}: "

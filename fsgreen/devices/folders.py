@@ -1,6 +1,7 @@
 """Work folders: one per testbed, owned through a lock, and removed whatever happens to the owner.
 
-A registry holds one symbolic link per work folder, made before the folder. The owner holds an
+A registry holds one symbolic link per work folder, made before the folder: POINT/./FOLDER, so that
+a folder that is gone can be told from one that is not mounted now. The owner holds an
 flock on a file inside; the kernel drops it when the owner and the tools it started have ended,
 also after SIGKILL. A registered folder whose lock is free is therefore abandoned, and only such a
 folder, what is mounted inside it and the loop devices on its image are ever touched.
@@ -18,13 +19,14 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import guard, mounts
+from fsgreen.devices import guard, image, mounts
 from fsgreen.devices.queue import Queue, put_back
 from fsgreen.errors import FsgreenError
 
@@ -32,6 +34,9 @@ NAME = re.compile(r"fsgreen-[a-z]+-[0-9a-f]{12}")
 OWNER = "owner"
 WAIT_S = 10.0
 """How long the tools of a killed owner are waited for."""
+
+STUCK = "chattr -R -i on what was made immutable, mount -o remount,rw what is read-only"
+"""What helps where not even root may remove a file."""
 
 DETACH_S = 2.0
 """How long a loop device is given to go; the kernel then detaches it at its last close."""
@@ -59,16 +64,19 @@ class WorkFolder:
     def release(self) -> None:
         """Unmount, detach and delete everything in the folder, then forget it. Idempotent.
 
-        Ctrl-C has its effect afterwards.
+        Ctrl-C has its effect afterwards. Raises `FsgreenError` for what cannot be removed, which
+        the next `sweep` tries again.
         """
         if self.lock_fd < 0:
             return
         with commands.uninterrupted():
-            _dismantle(self.path, self.lock_fd)
-            self.entry.unlink(missing_ok=True)
-            os.close(self.lock_fd)
-            self.lock_fd = -1
-            atexit.unregister(self.release)
+            try:
+                _dismantle(self.path, self.lock_fd)
+                self.entry.unlink(missing_ok=True)
+            finally:
+                os.close(self.lock_fd)
+                self.lock_fd = -1
+                atexit.unregister(self.release)
 
 
 def claim(parent: Path, kind: str) -> WorkFolder:
@@ -77,13 +85,15 @@ def claim(parent: Path, kind: str) -> WorkFolder:
     Raises
     ------
     FsgreenError
-        If `parent` is missing or not writable.
+        If `parent` is missing, no directory, or not writable.
     """
+    image.require_directory(parent)
     parent = parent.resolve()
     folder = parent / f"fsgreen-{kind}-{secrets.token_hex(6)}"
     with commands.uninterrupted(), _registry_lock():
         entry = registry() / folder.name
-        entry.symlink_to(folder)
+        point = mounts.holding(parent).point
+        entry.symlink_to(os.path.join(point, ".", folder.relative_to(point)))
         try:
             folder.mkdir(mode=0o700)
         except OSError as error:
@@ -117,10 +127,18 @@ def sweep() -> list[str]:
 
 def _sweep_entry(entry: Path) -> list[str]:
     folder = entry.readlink()
-    if not os.path.lexists(folder):
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        point, known, _ = os.readlink(entry).partition("/./")
+        if known and mounts.holding(Path(point or "/")).point != Path(point or "/"):
+            return [f"cannot look at {folder}: {point} is not mounted now (for good? rm {entry})"]
         entry.unlink()
         return []
-    if folder.name != entry.name or folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+    except OSError as error:
+        return [f"cannot look at {folder}: {error.strerror}"]
+    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    if folder.name != entry.name or not ours:
         return [f"left {folder} alone: it is not ours"]
     # Claims are made under the registry's lock: a folder without an owner file has no owner.
     lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -130,7 +148,7 @@ def _sweep_entry(entry: Path) -> list[str]:
         try:
             done = _dismantle(folder, lock_fd)
         except FsgreenError as error:
-            return [f"could not remove {folder}: {error.what}"]
+            return [f"could not remove {folder}: {error.what}; {error.next_step}"]
         entry.unlink()
         return [*done, f"removed {folder}"]
     finally:
@@ -148,11 +166,17 @@ def _dismantle(folder: Path, lock_fd: int) -> list[str]:
             "still mounted", where=folder, next_step=f"umount {folder}/*, then fsgreen doctor"
         )
     done += put_back(folder)
-    # The owner file goes last: until then the folder can be recognised and swept again.
-    for child in folder.iterdir() if folder.exists() else ():
-        if child.name != OWNER:
-            shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        # The owner file goes last: until then the folder can be recognised and swept again.
+        for child in folder.iterdir() if folder.exists() else ():
+            if child.name != OWNER:
+                directory = child.is_dir() and not child.is_symlink()
+                shutil.rmtree(child) if directory else child.unlink()
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise FsgreenError(
+            f"may not be removed: {error.strerror}", where=error.filename, next_step=STUCK
+        ) from error
     return done
 
 

@@ -33,11 +33,27 @@ LOOP_INFO_B, LOOP_FILE, LOOP_NAME = 232, struct.Struct("=QQ"), slice(56, 120)
 class ListedDisk:
     """A disk that the testbed file offers for formatting, by a name that survives a reboot.
 
-    With its serial number in the file, what it holds may be destroyed.
+    With its serial number in the file, what it holds may be destroyed; with the number of a
+    partition, that partition alone.
     """
 
     by_id: Path
     serial: str | None = None
+    partition: int | None = None
+
+    def node(self) -> Path:
+        """Return the disk or partition; raises `FsgreenError` if it has no such partition."""
+        disk = kernel_name(self.by_id)
+        if self.partition is None:
+            return Path("/dev", disk)
+        for file in (SYS_BLOCK / disk).glob("*/partition"):
+            if file.read_text().strip() == str(self.partition):
+                return Path("/dev", file.parent.name)
+        raise FsgreenError(
+            f"this disk has no partition {self.partition}",
+            where=self.by_id,
+            next_step=f"lsblk {self.by_id}; make one (fdisk), or name another",
+        )
 
 
 Proof = Path | ListedDisk
@@ -59,10 +75,29 @@ def run_mkfs(
         As `check_destructive`, or if mkfs fails.
     """
     whole = (*command, str(device))
-    with _opened(device, os.O_RDONLY) as fd:
+    with _opened(device) as fd:
         _check(fd, device, proof)
         commands.run(whole, lock_fd=lock_fd, next_step="fsgreen doctor")
     return whole
+
+
+def bind(device: Path, proof: Proof) -> int:
+    """Return a descriptor that keeps a device of ours the one that its node names, as long as open.
+
+    A loop device gets no other file meanwhile, and no other disk the number of one that went.
+
+    Raises
+    ------
+    FsgreenError
+        If the device is not ours.
+    """
+    fd = _open_block(device)
+    try:
+        _check_ours(fd, device, proof)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
 
 
 def open_to_overwrite(device: Path, proof: Proof) -> int:
@@ -90,7 +125,7 @@ def open_alone(device: Path, flags: int = os.O_RDONLY) -> int:
     FsgreenError
         If it is no block device, or in use.
     """
-    with _opened(device, os.O_RDONLY):
+    with _opened(device):
         pass
     try:
         return os.open(device, flags | os.O_EXCL)
@@ -117,16 +152,13 @@ def check_destructive(device: Path, proof: Proof) -> None:
         swap, held, its disk or a partition in use), or holds a signature that is not confirmed by
         its serial number.
     """
-    with _opened(device, os.O_RDONLY) as fd:
+    with _opened(device) as fd:
         _check(fd, device, proof)
 
 
 def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
     """Raise unless all of an open device may be destroyed; `alone`: it is open with O_EXCL."""
-    if isinstance(proof, ListedDisk):
-        _check_listed(fd, device, proof)
-    else:
-        _check_image(fd, device, proof)
+    _check_ours(fd, device, proof)
     use = in_use(device, alone=alone)
     if use is not None:
         raise _in_use_refusal(device, use)
@@ -139,6 +171,13 @@ def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
                 "if it may be destroyed, confirm it in the testbed file by its serial number: "
                 f"lsblk -o NAME,SERIAL,SIZE,FSTYPE,LABEL {device}",
             )
+
+
+def _check_ours(fd: int, device: Path, proof: Proof) -> None:
+    if isinstance(proof, ListedDisk):
+        _check_listed(fd, device, proof)
+    else:
+        _check_image(fd, device, proof)
 
 
 def in_use(device: Path, *, alone: bool = False) -> str | None:
@@ -212,6 +251,12 @@ def kernel_name(device: Path) -> str:
     return Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
 
 
+def disk_of(name: str) -> str:
+    """Return the kernel's name of the whole disk that a partition is of, or that a disk is."""
+    path = (SYS_BLOCK / name).resolve()
+    return path.parent.name if (path / "partition").exists() else name
+
+
 def serial_of(device: Path) -> str | None:
     """Return a disk's serial number as the kernel or udev has it, None if it has none."""
     folder = (SYS_BLOCK / kernel_name(device)).resolve()
@@ -234,8 +279,11 @@ def _check_image(fd: int, device: Path, image: Path) -> None:
     attached = _file_of_loop(fd)
     if attached is None:
         raise _refusal(device, "no file is attached to it", "losetup -l")
-    ours = image.stat() if image.exists() else None
-    if ours is None or attached != (ours.st_dev, ours.st_ino):
+    try:
+        ours = image.stat()
+    except OSError as error:
+        raise image_gone(image, error) from error
+    if attached != (ours.st_dev, ours.st_ino):
         behind = backing_file(kernel_name(device))
         raise _refusal(device, f"it belongs to {behind}, not to our image {image}", "losetup -l")
     for folder in Path("/sys/block").glob("loop*/loop"):
@@ -244,6 +292,15 @@ def _check_image(fd: int, device: Path, image: Path) -> None:
             raise _refusal(
                 device, f"its image is also behind {other}", f"losetup -l, then losetup -d {other}"
             )
+
+
+def image_gone(image: Path, error: OSError) -> FsgreenError:
+    """Return the error for an image of ours that cannot be found any more."""
+    return FsgreenError(
+        f"our image is gone: {error.strerror}",
+        where=image,
+        next_step="find out what removed or unmounted it, then start the same command again",
+    )
 
 
 def _loop_file(device: Path) -> tuple[int, int] | None:
@@ -271,8 +328,8 @@ def _file_of_loop(fd: int) -> tuple[int, int] | None:
 def _check_listed(fd: int, device: Path, listed: ListedDisk) -> None:
     """Raise unless an open device is the disk of the testbed file, by its serial number too."""
     try:
-        same = listed.by_id.stat().st_rdev == os.fstat(fd).st_rdev
-    except OSError:
+        same = listed.node().stat().st_rdev == os.fstat(fd).st_rdev
+    except (OSError, FsgreenError):
         same = False
     if not same:
         raise _refusal(
@@ -280,7 +337,7 @@ def _check_listed(fd: int, device: Path, listed: ListedDisk) -> None:
         )
     if listed.serial is None:
         return
-    serial = serial_of(device)
+    serial = serial_of(listed.by_id)
     if serial is None:
         raise _refusal(
             device,
@@ -296,27 +353,30 @@ def _check_listed(fd: int, device: Path, listed: ListedDisk) -> None:
 
 
 @contextlib.contextmanager
-def _opened(device: Path, flags: int) -> Iterator[int]:
-    """Yield a descriptor on a block device; refuse everything else."""
+def _opened(device: Path) -> Iterator[int]:
+    fd = _open_block(device)
     try:
-        fd = os.open(device, flags | os.O_NONBLOCK)
-    except OSError as error:
-        raise _refusal(device, f"it cannot be opened ({error.strerror})", "lsblk") from error
-    try:
-        if not stat.S_ISBLK(os.fstat(fd).st_mode):
-            raise _refusal(device, "it is not a block device", "lsblk")
         yield fd
     finally:
         os.close(fd)
 
 
+def _open_block(device: Path) -> int:
+    """Open a block device to ask it; refuse everything else."""
+    try:
+        fd = os.open(device, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise _refusal(device, f"it cannot be opened ({error.strerror})", "lsblk") from error
+    if not stat.S_ISBLK(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise _refusal(device, "it is not a block device", "lsblk")
+    return fd
+
+
 def _family(name: str) -> set[str]:
-    """Return a device, its whole disk and all partitions of the device itself."""
-    path = (SYS_BLOCK / name).resolve()
-    family = {name} | {child.parent.name for child in path.glob("*/partition")}
-    if (path / "partition").exists():
-        family.add(path.parent.name)
-    return family
+    """Return the whole disk that a device is, or is on, and all partitions of that."""
+    disk = disk_of(name)
+    return {disk} | {file.parent.name for file in (SYS_BLOCK / disk).glob("*/partition")}
 
 
 def _name_of_source(source: str) -> str | None:

@@ -9,6 +9,7 @@ import mmap
 import os
 import random
 import shutil
+import stat
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,8 +141,28 @@ def holes(path: Path, size_b: int) -> Iterator[tuple[int, int]]:
         os.close(fd)
 
 
+def require_directory(folder: Path) -> None:
+    """Raise `FsgreenError` unless this is a directory that answers."""
+    try:
+        mode = folder.stat().st_mode
+    except FileNotFoundError:
+        what, next_step = "this directory does not exist", f"mkdir -p {folder}"
+    except OSError as error:
+        what = f"this directory cannot be looked at: {error.strerror}"
+        next_step = f"findmnt --target {folder}; mount it anew, or name another one with --folder"
+    else:
+        if stat.S_ISDIR(mode):
+            return
+        what, next_step = "this is not a directory", "name one with --folder"
+        if stat.S_ISBLK(mode):
+            what = "this is a device, not a directory"
+            next_step += ", or the whole device in a testbed file: docs/measuring.md"
+    raise FsgreenError(what, where=folder, next_step=next_step)
+
+
 def require_space(folder: Path, size_b: int) -> None:
     """Raise `FsgreenError` unless `folder` (and memory, if it lies in RAM) can hold `size_b`."""
+    require_directory(folder)
     free_b = shutil.disk_usage(folder).free
     if mounts.in_memory(folder):
         free_b = min(free_b, audit.meminfo_b(audit.HERE, "MemAvailable") or free_b)

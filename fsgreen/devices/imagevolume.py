@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import image, mounts
+from fsgreen.devices import guard, image, mounts
 from fsgreen.devices.queue import Queue, disk_of
 from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
 from fsgreen.errors import FsgreenError
@@ -92,19 +92,25 @@ class ImageVolume(Volume):
         FsgreenError
             If holes remain, as on a file system that compresses.
         """
-        unwritten = list(image.holes(self._image, self.size_b))
+        unwritten = self._holes()
         if not unwritten:
             return
         with self.overwriting() as fd:
             for begin_b, end_b in unwritten:
                 image.write_zeros(fd, begin_b, end_b)
             os.fsync(fd)
-        for begin_b, _ in image.holes(self._image, self.size_b):
+        for begin_b, _ in self._holes()[:1]:
             raise FsgreenError(
                 f"the image has a hole at byte {begin_b}: a trial would pay for its allocation",
                 where=self._image,
                 next_step="name a folder on another file system with --folder",
             )
+
+    def _holes(self) -> list[tuple[int, int]]:
+        try:
+            return list(image.holes(self._image, self.size_b))
+        except FileNotFoundError as error:
+            raise guard.image_gone(self._image, error) from error
 
     def _discard(self, disk: Queue) -> int:
         """Discard all of the device and return the bytes that the disk below discarded."""
@@ -112,7 +118,7 @@ class ImageVolume(Volume):
         with self.overwriting() as fd:
             image.discard(fd, self.size_b)
         commands.run(["sync", "--file-system", str(self._image)])
-        if list(image.holes(self._image, self.size_b)) != [(0, self.size_b)]:
+        if self._holes() != [(0, self.size_b)]:
             raise FsgreenError(
                 "the image still holds data after it was discarded",
                 where=self._image,

@@ -51,8 +51,12 @@ class LoopDevice(RealDevice):
             size_b = image.allocate(file, settings.size_b)
             node = losetup.attach(file, lock_fd=work.lock_fd)
             volume = ImageVolume(node, file, size_b, work.lock_fd)
-            volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
-            super().__init__(work, volume, settings.scheduler)
+            try:
+                volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
+                super().__init__(work, volume, settings.scheduler)
+            except BaseException:
+                volume.close()
+                raise
         except BaseException:
             work.release()
             raise

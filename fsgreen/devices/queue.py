@@ -27,6 +27,9 @@ meanwhile."""
 LEAST_REQUESTS = 4
 """The kernel lets no queue have fewer (block/blk.h, BLKDEV_MIN_RQ)."""
 
+DRIVERS_DEPTH = "../device/queue_depth"
+"""The driver's own number of commands, beside the folder of the queue."""
+
 LOOP_REQUESTS = Path("/sys/module/loop/parameters/hw_queue_depth")
 LOOP_REQUESTS_DEFAULT = 128
 """How many requests a loop device can take at once (drivers/block/loop.c)."""
@@ -108,19 +111,50 @@ class Queue:
         """Let a loop device take so many requests at once, as many as it can without a number.
 
         It is left without a scheduler.
-
-        A scheduler sorts only what the device does not take yet. The number is that of the device
-        while it has no scheduler, which would have a number of its own; the device keeps it, also
-        from one file to the next, and does not show it any more once there was a scheduler. It is
-        therefore written twice, with another between, so that the kernel does not pass it over.
         """
         most = LOOP_REQUESTS_DEFAULT
         if LOOP_REQUESTS.exists():
             most = int(LOOP_REQUESTS.read_text())
-        requests = max(min(requests or most, most), LEAST_REQUESTS)
-        other = requests - 1 if requests > LEAST_REQUESTS else requests + 1
-        self.set_scheduler(NONE)
-        for number in (other, requests):
+        self.set_depth(max(min(requests or most, most), LEAST_REQUESTS))
+
+    def depth(self) -> int:
+        """Return how many commands the disk takes at once while nobody limits it.
+
+        Its driver says so where commands are queued in the disk (SCSI, SATA). Elsewhere it is the
+        number of requests without a scheduler, which is therefore taken away for a moment; a limit
+        that was set under one does not show then.
+        """
+        if (self.folder / DRIVERS_DEPTH).exists():
+            return self.number(DRIVERS_DEPTH)
+        scheduler = self.scheduler
+        if scheduler not in (None, NONE):
+            self.set_scheduler(NONE)
+        try:
+            return self.number("nr_requests")
+        finally:
+            if scheduler is not None:
+                self.set_scheduler(scheduler)
+
+    def least_depth(self) -> int:
+        """Return the smallest depth that can be set."""
+        return 1 if (self.folder / DRIVERS_DEPTH).exists() else LEAST_REQUESTS
+
+    def set_depth(self, commands: int) -> None:
+        """Let the disk take so many commands at once; it may be left without a scheduler.
+
+        A scheduler sorts only what the device does not take yet. The number of requests is that of
+        the device while it has no scheduler, which would have a number of its own; the device keeps
+        it, a loop device also from one file to the next, and does not show it any more once there
+        was a scheduler. It is therefore written twice, with another between, so that the kernel
+        does not pass it over.
+        """
+        if (self.folder / DRIVERS_DEPTH).exists():
+            self.set_number(DRIVERS_DEPTH, commands)
+            return
+        if self.scheduler is not None:
+            self.set_scheduler(NONE)
+        other = commands - 1 if commands > LEAST_REQUESTS else commands + 1
+        for number in (other, commands):
             self.set_number("nr_requests", number)
 
     def describe(self) -> dict[str, Any]:
@@ -162,9 +196,9 @@ class Queue:
             time.sleep(0.01)
         return self.discarded_b() - before_b
 
-    def keep(self, folder: Path) -> None:
-        """Write into a folder what the queue is like now, for `put_back`."""
-        kept = {"name": self.name, "scheduler": self.scheduler}
+    def keep(self, folder: Path, depth: int | None = None) -> None:
+        """Write into a folder what `put_back` is to set: the scheduler, and a depth if known."""
+        kept = {"name": self.name, "scheduler": self.scheduler, "depth": depth}
         (folder / KEPT).write_text(json.dumps(kept))
 
     def _counters(self) -> list[int]:
@@ -172,18 +206,22 @@ class Queue:
 
 
 def put_back(folder: Path) -> list[str]:
-    """Give the disk that a folder knows of back its scheduler; return a line for what was done."""
+    """Give the disk that a folder knows of back what it had; return a line for each thing done."""
+    done = []
     try:
         kept = json.loads((folder / KEPT).read_text())
-        queue = Queue(kept["name"])
-        if kept["scheduler"] is None or queue.scheduler == kept["scheduler"]:
-            return []
-        queue.set_scheduler(kept["scheduler"])
+        queue, scheduler, depth = Queue(kept["name"]), kept["scheduler"], kept.get("depth")
+        if depth is not None:
+            queue.set_depth(depth)
+            done.append(f"put back the queue depth {depth} of {queue.name}")
+        if scheduler is not None and queue.scheduler != scheduler:
+            queue.set_scheduler(scheduler)
+            done.append(f"put back the scheduler {scheduler} of {queue.name}")
     except FileNotFoundError:
-        return []
+        return done
     except (OSError, ValueError, LookupError, TypeError, FsgreenError) as error:
-        return [f"could not put back the scheduler of a disk: {error}"]
-    return [f"put back the scheduler {kept['scheduler']} of {queue.name}"]
+        done.append(f"could not put back the queue of a disk: {error}")
+    return done
 
 
 def disk_of(entry: mounts.MountEntry) -> str | None:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from fsgreen.devices import probe
-from fsgreen.devices.base import Levels, refuse_simulated, scheduler_of, state_of
+from fsgreen.devices.base import OF_DISKS, Levels, refuse_levels, scheduler_of, state_of
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.volume import Volume
@@ -26,6 +26,7 @@ class RealDevice:
     """
 
     kind: str
+    no_choice_of: tuple[str, ...] = OF_DISKS
 
     def __init__(self, work: WorkFolder, volume: Volume, scheduler: str | None) -> None:
         self.work = work
@@ -37,13 +38,13 @@ class RealDevice:
 
     @property
     def name(self) -> str:
-        """The device's name in /proc/diskstats."""
-        return self.volume.node.name
+        """The disk's name in /proc/diskstats."""
+        return self._queue.name
 
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` for an unknown state or scheduler, and for another disk."""
         state_of(levels)
-        refuse_simulated(self.kind, levels)
+        refuse_levels(self.kind, levels, self.no_choice_of)
         scheduler = scheduler_of(levels)
         if scheduler is not None:
             self._queue.check_scheduler(scheduler)
@@ -74,7 +75,8 @@ class RealDevice:
         self._set_scheduler(self._scheduler_before)
 
     def close(self) -> None:
-        """Do nothing: what is in the work folder goes with it."""
+        """Let go of the device; what is in the work folder goes with that."""
+        self.volume.close()
 
     def _set_scheduler(self, name: str | None) -> None:
         if name is not None:

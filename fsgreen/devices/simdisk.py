@@ -228,6 +228,8 @@ class SimulatedDevice:
         return volume
 
     def _detach(self) -> None:
+        if self._volume is not None:
+            self._volume.close()
         folders.free_devices(self.work.path, self.work.lock_fd)
         self._volume = None
 

@@ -47,7 +47,9 @@ class DeviceState:
 
 
 class Volume:
-    """A block device that is ours to overwrite; each kind of device makes its states.
+    """A block device that is ours to overwrite, and stays what its node names until `close`.
+
+    Each kind of device makes its states.
 
     Parameters
     ----------
@@ -64,9 +66,16 @@ class Volume:
     def __init__(self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int) -> None:
         self.node = node
         self.size_b = size_b
-        self.queue = Queue(node.name)
+        self.queue = Queue(guard.disk_of(node.name))
         self._proof = proof
         self._lock_fd = lock_fd
+        self._bound_fd = guard.bind(node, proof)
+
+    def close(self) -> None:
+        """Let the node name another device, or a loop device have another file."""
+        if self._bound_fd >= 0:
+            os.close(self._bound_fd)
+            self._bound_fd = -1
 
     def initial(self) -> DeviceState:
         """Bring the device, which is not mounted, into its initial state."""

@@ -81,7 +81,7 @@ class KernelStack:
 
     def _prepare_aged(self, recipe: Recipe, seed: int) -> Mount:
         volume = self._device.volume
-        key = (recipe.file_system.name, recipe.option, seed)
+        key = aged.Key(recipe.file_system.name, recipe.option, seed, volume.size_b)
         kept = self._aged.find(key) or self._age(recipe, key)
         before_b = volume.queue.written_b()
         self._aged.put_back(kept, volume)
@@ -93,11 +93,11 @@ class KernelStack:
         aged.verify(kept, self._point)
         return mount
 
-    def _age(self, recipe: Recipe, key: tuple[str, str, int]) -> aged.Aged:
+    def _age(self, recipe: Recipe, key: aged.Key) -> aged.Aged:
         state = self._device.volume.steady()
         command, geometry = self._make(recipe)
         mount = self._mount_verified(recipe, command, geometry, state)
-        fragmentation = ager.age(mount.directory, key[2], self._aging)
+        fragmentation = ager.age(mount.directory, key.seed, self._aging)
         self.unmount()
         return self._aged.keep(key, self._device.volume, command, geometry, fragmentation)
 

@@ -65,7 +65,7 @@ class Kind:
 BUILT_IN: Mapping[str, Kind] = {
     "loop": Kind(LoopDevice, KernelStack),
     "directory": Kind(ExistingDevice, DirectoryStack),
-    "block": Kind(BlockDevice, KernelStack, takes=("listed",)),
+    "block": Kind(BlockDevice, KernelStack, takes=("listed", "partition", "queue_depth")),
     "simdisk": Kind(SimulatedDevice, KernelStack, takes=("simulated", "queue_depth")),
 }
 """Kinds of testbed. `auto` takes the first that is usable, and so never one behind `directory`."""
@@ -118,6 +118,7 @@ def open_testbed(
     scheduler: str | None = None,
     disk: Disk | None = None,
     queue_depth: int | None = None,
+    partition: int | None = None,
     listed: ListedDisk | None = None,
 ) -> Testbed:
     """Open a testbed; use it in a `with` statement, or call its `close`.
@@ -139,10 +140,12 @@ def open_testbed(
     scheduler : str, optional
         I/O scheduler, set by all but directory, which records what it finds; simdisk has some that
         the kernel no longer has.
-    disk, queue_depth : Disk, int, optional
-        simdisk: which disk it is, and how many commands that takes at once.
-    listed : ListedDisk, optional
-        block: the disk.
+    disk : Disk, optional
+        simdisk: which disk it is.
+    queue_depth : int, optional
+        simdisk, block: how many commands the disk takes at once.
+    listed, partition : ListedDisk, int, optional
+        block: the disk, and the partition of it that is formatted; all of it by default.
 
     Raises
     ------
@@ -163,6 +166,7 @@ def open_testbed(
         scheduler=scheduler,
         simulated=disk,
         queue_depth=queue_depth,
+        partition=partition,
         listed=listed,
     )
     _refuse_foreign(kind, chosen, settings)

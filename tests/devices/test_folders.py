@@ -243,6 +243,64 @@ def test_folder_without_owner_is_removed(tmp_path: Path) -> None:
 
 def test_unwritable_parent_is_an_error_and_leaves_no_entry(tmp_path: Path) -> None:
     with pytest.raises(FsgreenError, match="cannot make a work folder") as caught:
-        folders.claim(tmp_path / "missing", "loop")
+        folders.claim(Path("/proc/sys"), "loop")
     assert "--folder" in (caught.value.next_step or "")
     assert [entry.name for entry in folders.registry().iterdir()] == ["lock"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "next_step"),
+    [
+        ("missing", "does not exist", "mkdir -p"),
+        ("file", "is not a directory", "--folder"),
+        ("/dev/loop0", "is a device", "testbed file"),
+    ],
+)
+def test_what_is_no_directory_is_told_with_what_helps(
+    tmp_path: Path, name: str, said: str, next_step: str
+) -> None:
+    """Who names a disk as the folder was told to make a directory of its name."""
+    (tmp_path / "file").touch()
+    with pytest.raises(FsgreenError, match=said) as caught:
+        folders.claim(tmp_path / name, "directory")
+    assert next_step in (caught.value.next_step or "")
+
+
+@pytest.mark.loop
+def test_a_folder_on_a_disk_that_is_not_mounted_now_is_not_forgotten(
+    foreign_loop: Path, tmp_path: Path
+) -> None:
+    """Its image would lie there for good once the disk is back."""
+    point = tmp_path / "disk"
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", foreign_loop], check=True)
+    subprocess.run(["mount", foreign_loop, point], check=True)
+    killed = "import os, sys; from pathlib import Path; from fsgreen.devices import folders\n"
+    killed += "folders.claim(Path(sys.argv[1]), 'loop'); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", killed, point], check=False)
+    (folder,) = point.glob("fsgreen-loop-*")
+    subprocess.run(["umount", point], check=True)
+    (said,) = sweep()
+    assert f"{point} is not mounted now" in said and "rm " in said
+    subprocess.run(["mount", foreign_loop, point], check=True)
+    assert sweep() == [f"removed {folder}"]
+    assert sweep() == []
+
+
+@pytest.mark.loop
+def test_an_immutable_file_is_told_with_what_helps(foreign_loop: Path, tmp_path: Path) -> None:
+    """To name a writable folder, or to change its owner, would help nobody."""
+    point = tmp_path / "disk"
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", foreign_loop], check=True)
+    subprocess.run(["mount", foreign_loop, point], check=True)
+    work = folders.claim(point, "loop")
+    (work.path / "image").touch()
+    subprocess.run(["chattr", "+i", work.path / "image"], check=True)
+    with pytest.raises(FsgreenError, match="may not be removed") as caught:
+        work.release()
+    assert "chattr -R -i" in (caught.value.next_step or "")
+    (said,) = sweep()
+    assert "could not remove" in said and "chattr -R -i" in said
+    subprocess.run(["chattr", "-i", work.path / "image"], check=True)
+    assert sweep() == [f"removed {work.path}"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from loops import levels
 
-from fsgreen.devices import image
+from fsgreen.devices import guard, image
 from fsgreen.devices.base import Settings
 from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.volume import Volume
@@ -91,18 +91,19 @@ def test_the_images_of_a_block_go_when_the_next_one_begins(
 ) -> None:
     """Ten blocks of them, kept in RAM beside the image, would fill it."""
     monkeypatch.setattr(snapshot, "save", lambda fd, size_b, file: file.touch(exist_ok=False))
+    monkeypatch.setattr(guard, "bind", lambda *_: -1)
     volume = Volume(Path("/dev/none"), Path("image"), 4 << 20, lock_fd=-1)
     monkeypatch.setattr(Volume, "overwriting", lambda _: nullcontext(-1))
     images = aged.AgedImages(tmp_path / "aged")
     for seed in (1, 2):
         for file_system in ("ext4", "xfs"):
-            key = (file_system, "default", seed)
+            key = aged.Key(file_system, "default", seed, volume.size_b)
             assert images.find(key) is None
             kept = images.keep(key, volume, (), {}, {})
             assert images.find(key) is kept
             assert kept.file.exists()
     assert len(list((tmp_path / "aged").iterdir())) == 2
-    assert images.find(("ext4", "default", 1)) is None
+    assert images.find(aged.Key("ext4", "default", 1, volume.size_b)) is None
 
 
 @pytest.mark.loop

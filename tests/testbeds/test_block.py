@@ -216,5 +216,6 @@ def test_only_real_disks_are_held(disk: Path) -> None:
     volume.hold()
     assert "cannot be opened alone" in (guard.in_use(disk) or "")
     volume.release()
-    volume.release()
+    volume.close()
+    volume.close()
     assert guard.in_use(disk) is None

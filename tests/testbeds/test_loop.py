@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -334,3 +335,35 @@ def test_without_root_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(FsgreenError, match="needs root") as caught:
         open_testbed("loop")
     assert "--testbed directory" in (caught.value.next_step or "")
+
+
+@pytest.mark.loop
+def test_the_device_stays_on_our_image_whatever_others_attach(tmp_path: Path) -> None:
+    """Once a foreign image that came behind it between mkfs and mount was mounted and written."""
+    foreign = tmp_path / "foreign"
+    foreign.write_bytes(bytes(64 << 20))
+    subprocess.run(["mkfs.ext4", "-q", "-F", foreign], check=True)
+    before = foreign.read_bytes()
+    with open_testbed("loop", in_memory=True, size_b=64 << 20) as bed:
+        for step in (lambda: bed.prepare(levels("ext4")), bed.remount, bed.resident_share):
+            node = f"/dev/{bed.device_name()}"
+            subprocess.run(["losetup", "--detach", node], check=False)
+            attached = subprocess.run(["losetup", node, foreign], check=False, capture_output=True)
+            assert attached.returncode != 0
+            step()
+        (bed.remount().directory / "file").write_text("ours")
+    assert foreign.read_bytes() == before
+
+
+@pytest.mark.loop
+@pytest.mark.parametrize("gone", ["image", "."])
+def test_an_image_that_was_removed_is_told_of(gone: str) -> None:
+    """It was a traceback, or the advice to look at loop devices."""
+    with open_testbed("loop", in_memory=True, size_b=64 << 20) as bed:
+        bed.prepare(levels("ext4"))
+        bed.restore()
+        place = bed.device.work.path / gone
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+        with pytest.raises(FsgreenError, match="our image is gone") as caught:
+            bed.prepare(levels("ext4"))
+        assert "start the same command again" in (caught.value.next_step or "")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError
@@ -13,6 +14,15 @@ from fsgreen.stacks.aging import ager, snapshot
 
 PLACED = ("files_count", "extents_per_file_x", "one_piece_percent", "layout_score_x")
 """What must be the same on a file system that was put back."""
+
+
+class Key(NamedTuple):
+    """What an aged file system is: partitions of a disk may differ in size."""
+
+    file_system: str
+    option: str
+    seed: int
+    size_b: int
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,7 @@ class Aged:
 
 
 class AgedImages:
-    """The snapshots of one device, by file system and option, all of the seed that was last aged.
+    """The snapshots of one device, by file system, option and size, all of the seed aged last.
 
     A campaign has a seed for each block: those of blocks before would only fill the disk, or RAM.
 
@@ -39,15 +49,15 @@ class AgedImages:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kept: dict[tuple[str, str, int], Aged] = {}
+        self._kept: dict[Key, Aged] = {}
 
-    def find(self, key: tuple[str, str, int]) -> Aged | None:
-        """Return what is kept of a file system, option and seed, None if it is yet to be aged."""
+    def find(self, key: Key) -> Aged | None:
+        """Return what is kept, None if it is yet to be aged."""
         return self._kept.get(key)
 
     def keep(
         self,
-        key: tuple[str, str, int],
+        key: Key,
         volume: Volume,
         mkfs: tuple[str, ...],
         geometry: Mapping[str, int],
@@ -55,10 +65,9 @@ class AgedImages:
     ) -> Aged:
         """Keep a volume as it is, unmounted after aging; forget what has another seed."""
         self._folder.mkdir(exist_ok=True)
-        file_system, option, seed = key
-        for other in [other for other in self._kept if other[2] != seed]:
+        for other in [other for other in self._kept if other.seed != key.seed]:
             self._kept.pop(other).file.unlink()
-        file = self._folder / f"{file_system}-{option}"
+        file = self._folder / f"{key.file_system}-{key.option}-{key.size_b}"
         aged = Aged(file, mkfs, dict(geometry), dict(fragmentation))
         try:
             with volume.overwriting() as fd:
