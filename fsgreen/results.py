@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
-from fsgreen.errors import unknown
+from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import read_identity, read_plan, read_table
 from fsgreen.trial import Trial, list_trials
 
@@ -77,10 +77,16 @@ class Results:
 
     def trial(self, name: str) -> Trial:
         """Return the record of a trial, by its name in `trials`."""
-        found = {trial.name: trial for trial in list_trials(paths.raw(self.campaign))}
-        if name not in found:
-            raise unknown("trial", name, found, where=paths.raw(self.campaign))
-        return found[name]
+        if "imported" in self.identity:
+            raise FsgreenError(
+                f"{self.campaign} was imported: its runs have no records and no traces",
+                where=paths.raw(self.campaign),
+                next_step="look at .trials, which has a row for each",
+            )
+        recorded = {trial.name: trial for trial in list_trials(paths.raw(self.campaign))}
+        if name not in recorded:
+            raise unknown("trial", name, recorded, where=paths.raw(self.campaign))
+        return recorded[name]
 
     def trace(self, name: str) -> pd.DataFrame:
         """Return the power trace of a trial: a row per reading of each meter.

@@ -19,6 +19,10 @@ COMPARED = ("workload", "file_system", "option", "load_ops_s")
 
 SHARES = ("user", "system", "iowait", "idle", "steal")
 
+NOTHING = stats.Estimate(math.nan, math.nan, math.nan, 0)
+NO_VARIATION = stats.Variation(math.nan, math.nan, math.nan, math.nan)
+"""Of runs that were imported, which may say nothing of a quantity."""
+
 
 def cells_table(
     trials: pd.DataFrame,
@@ -126,12 +130,11 @@ def _summary(
     least_n: int | None,
 ) -> dict[str, Any]:
     target_percent = bounds["ci_half_width_percent"]
-    rates = cell["throughput_ops_s"]
+    rates = cell["throughput_ops_s"].dropna()
     estimates = {metric: _estimate(cell, metric) for metric in measured_by}
-    scatter = stats.variation(rates)
-    needed = [
-        stats.trials_needed(values, target_percent / 100) for values in (rates, cell["energy_j"])
-    ]
+    scatter = stats.variation(rates) if len(rates) else NO_VARIATION
+    known = [values for values in (rates, cell["energy_j"].dropna()) if len(values)]
+    needed = [stats.trials_needed(values, target_percent / 100) for values in known]
     counts = [count for count in needed if count is not None]
     judged = cell.loc[cell["steady"] != "too short", "steady"]
     half_width_percent = estimates[THROUGHPUT].half_width_percent
@@ -145,8 +148,8 @@ def _summary(
             for column, value in _columns(metric.name, metric.unit, estimate).items()
         },
         **_columns("bandwidth", "b_s", _estimate(cell, metrics.get("bandwidth"))),
-        **_columns("power", "w", stats.mean_ci(cell["power_w"])),
-        **_columns("energy", "j", stats.mean_ci(cell["energy_j"])),
+        **_columns("power", "w", _mean(cell["power_w"])),
+        **_columns("energy", "j", _mean(cell["energy_j"])),
         "idle_power_w": cell["idle_power_w"].mean(),
         **centres,
         **tail,
@@ -157,7 +160,7 @@ def _summary(
         "throughput_p95_ops_s": scatter.p95,
         "half_width_percent": half_width_percent,
         "target_met": bool(half_width_percent < target_percent),
-        "needed_count": max(counts) if len(counts) == len(needed) else math.nan,
+        "needed_count": max(counts) if len(counts) == len(needed) > 0 else math.nan,
         **_order(cell, rates),
         "state": stats.classify_cell(list(cell["steady"])),
         "steady_percent": 100 * (judged != "no steady state").mean(),
@@ -172,8 +175,9 @@ def _summary(
 
 def _centres(rates: pd.Series) -> dict[str, Any]:
     """Return mean and median side by side, and which one to read (rule 31)."""
-    mean, median = stats.mean_ci(rates), stats.median_ci(rates)
-    normality_p = stats.normality_p(rates)
+    mean, median, normality_p = _mean(rates), NOTHING, math.nan
+    if len(rates):
+        median, normality_p = stats.median_ci(rates), stats.normality_p(rates)
     return {
         **_columns("mean_throughput", "ops_s", mean),
         **_columns("median_throughput", "ops_s", median),
@@ -194,16 +198,18 @@ def _starred(centres: Mapping[str, Any], tail: Mapping[str, Any]) -> bool:
 
 def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
     """Return what the trials look like (rule 33), and the interval of throughput for long tails."""
-    rates, (above, below) = cell["throughput_ops_s"], THROUGHPUT.totals(cell)
-    shape = stats.shape(rates)
-    low, high = math.nan, math.nan
-    if (above > 0).all():
+    rates = cell["throughput_ops_s"].dropna()
+    shape, skewness_p, dip_p, low, high = stats.TOO_FEW, *(math.nan,) * 4
+    if len(rates):
+        shape, skewness_p, dip_p = stats.shape(rates), stats.skewness_p(rates), stats.dip_p(rates)
+    above, below = THROUGHPUT.totals(cell.loc[rates.index])
+    if len(rates) and (above > 0).all():
         studentised = stats.studentised_ratio(above, below)
         low, high = studentised.low, studentised.high
     return {
         "shape": shape,
-        "skewness_p": stats.skewness_p(rates),
-        "dip_p": stats.dip_p(rates),
+        "skewness_p": skewness_p,
+        "dip_p": dip_p,
         "studentised_low_ops_s": low,
         "studentised_high_ops_s": high,
         "interval_note": coverage.interval_note(
@@ -219,23 +225,37 @@ def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
 def _estimate(cell: pd.DataFrame, metric: Metric) -> stats.Estimate:
     """Return a metric of a cell: total over total, or the mean of trials (rule 29)."""
     above, below = metric.totals(cell)
-    return stats.ratio_of_totals(above, below) if metric.below else stats.mean_ci(above)
+    both = pd.DataFrame({"above": above, "below": below}, cell.index).dropna()
+    if both.empty:
+        return NOTHING
+    if not metric.below:
+        return stats.mean_ci(both["above"])
+    return stats.ratio_of_totals(both["above"], both["below"])
+
+
+def _mean(values: pd.Series) -> stats.Estimate:
+    known = values.dropna()
+    return stats.mean_ci(known) if len(known) else NOTHING
 
 
 def _harmonic(rates: pd.Series) -> float:
+    if rates.empty:
+        return math.nan
     return stats.harmonic_mean(rates).value if (rates > 0).all() else 0.0
 
 
 def _order(cell: pd.DataFrame, rates: pd.Series) -> dict[str, float]:
-    """Return the trend over the run order in the campaign (rule 25).
+    """Return the trend over the run order in the campaign (rule 25), where that is known.
 
     The index of `cell` is that order.
     """
-    tau, trend_p = stats.trend(cell.index, rates)
+    if cell["block"].isna().any():
+        return dict.fromkeys(("trend_tau_x", "trend_p", "trend_percent"), math.nan)
+    tau, trend_p = stats.trend(rates.index, rates)
     return {
         "trend_tau_x": tau,
         "trend_p": trend_p,
-        "trend_percent": stats.trend_percent(cell.index, rates),
+        "trend_percent": stats.trend_percent(rates.index, rates),
     }
 
 

@@ -185,7 +185,7 @@ def compared(
         families = table.groupby(family, dropna=False)[p_value]
         adjusted = families.transform(lambda p: stats.holm(list(p)))
         table[p_value.replace("_p", "_holm_p")] = adjusted
-    table["bound_percent"] = bounds["equivalence_percent"]
+    table["bound_percent"] = bounds.get("equivalence_percent", math.nan)
     table["outcome"] = [
         outcome(n, different, equal, bounds) if steady else "inconsistent"
         for n, different, equal, steady in zip(
@@ -196,7 +196,7 @@ def compared(
             strict=True,
         )
     ]
-    return table[columns]
+    return table.reindex(columns=columns)
 
 
 def outcome(n: int, difference_p: float, equivalence_p: float, bounds: Mapping[str, float]) -> str:
@@ -216,7 +216,7 @@ class Group:
     conditions: Mapping[str, Any]
     cells: Mapping[Cell, pd.DataFrame]
     models: Mapping[str, stats.MixedModel]
-    """By name of the metric."""
+    """By name of the metric; none where no blocks are known."""
     treatments: Sequence[str]
     compared_by: Sequence[Metric] = USUAL
 
@@ -233,7 +233,9 @@ class Group:
         return cls(
             conditions,
             {cell: trials[[c == cell for c in of_trials]] for cell in set(of_trials)},
-            {metric.name: _model(trials, of_trials, metric) for metric in compared_by},
+            {}
+            if trials["block"].isna().any()
+            else {metric.name: _model(trials, of_trials, metric) for metric in compared_by},
             treatments,
             compared_by,
         )
@@ -249,13 +251,9 @@ class Group:
             return
         subject, reference = self.cells[candidate], self.cells[baseline]
         results = {
-            metric: stats.compare(
-                _totals(subject, metric),
-                _totals(reference, metric),
-                bounds["equivalence_percent"] / 100,
-                self.models[metric.name].scatter(candidate, baseline),
-            )
+            metric: self._compared(metric, candidate, baseline, bounds)
             for metric in self.compared_by
+            if all(len(_totals(cell, metric)) for cell in (subject, reference))
         }
         for metric, result in results.items():
             yield {
@@ -274,8 +272,19 @@ class Group:
                     )
                 },
                 **_effect(result),
-                **_basis(result, self.models[metric.name], candidate, baseline),
+                **_basis(result, self.models.get(metric.name), candidate, baseline),
             }
+
+    def _compared(
+        self, metric: Metric, candidate: Cell, baseline: Cell, bounds: Mapping[str, float]
+    ) -> stats.Comparison:
+        subject = _totals(self.cells[candidate], metric)
+        reference = _totals(self.cells[baseline], metric)
+        bound = bounds.get("equivalence_percent", math.nan) / 100
+        if metric.name not in self.models:
+            return stats.compare_unpaired(subject, reference, bound)
+        scatter = self.models[metric.name].scatter(candidate, baseline)
+        return stats.compare(subject, reference, bound, scatter)
 
 
 def _values(metric: Metric) -> tuple[str, str]:
@@ -287,12 +296,13 @@ def _values(metric: Metric) -> tuple[str, str]:
 def _model(trials: pd.DataFrame, cells: list[Cell], metric: Metric) -> stats.MixedModel:
     above, below = metric.totals(trials)
     rates = {"block": trials["block"], "cell": cells, "rate": above / below}
-    return stats.mixed_model(pd.DataFrame(rates), "cell", "rate")
+    return stats.mixed_model(pd.DataFrame(rates).dropna(subset="rate"), "cell", "rate")
 
 
 def _totals(cell: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     above, below = metric.totals(cell)
-    return pd.DataFrame({"block": cell["block"], "above": above, "below": below})
+    table = pd.DataFrame({"block": cell["block"], "above": above, "below": below})
+    return table.dropna(subset=["above", "below"])
 
 
 def _steady(cell: pd.DataFrame, metric: Metric) -> bool:
@@ -317,15 +327,20 @@ def _effect(result: stats.Comparison) -> dict[str, Any]:
 
 
 def _basis(
-    result: stats.Comparison, model: stats.MixedModel, candidate: Cell, baseline: Cell
+    result: stats.Comparison, model: stats.MixedModel | None, candidate: Cell, baseline: Cell
 ) -> dict[str, Any]:
     """Return what interval and p-values rest on, and the interval of the bootstrap."""
+    bootstrap = {
+        "bootstrap_low_x": result.bootstrap.low,
+        "bootstrap_high_x": result.bootstrap.high,
+    }
+    if model is None:
+        return {"model": "Welch", "model_note": "no blocks are known", **bootstrap}
     note = model.refuses(candidate, baseline)
     if not note and not result.pooled:
         note = "too few common blocks" if result.ratio.n < 2 else "several trials in a block"
     return {
         "model": "mixed model" if result.pooled else "bootstrap",
         "model_note": note,
-        "bootstrap_low_x": result.bootstrap.low,
-        "bootstrap_high_x": result.bootstrap.high,
+        **bootstrap,
     }

@@ -12,7 +12,7 @@ import pandas as pd
 
 from fsgreen import figures, paths, stats
 from fsgreen.analysis.effects import TESTED, outcome
-from fsgreen.design import Plan
+from fsgreen.design import Plan, imported
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.design.metrics import USUAL, Metric
@@ -116,8 +116,11 @@ def draw(campaign: str, workload: str = "", metric: str = "throughput") -> list[
 def advice(plan: Plan) -> str:
     """Return what to declare so that a study measures how options combine, and how long it takes.
 
-    The options of the example fit every image of 2.5 GiB and more.
+    The options of the example fit every image of 2.5 GiB and more. Imported runs have no study that
+    could declare it.
     """
+    if plan.study == imported.NAME:
+        return "No factorial design was imported, so nothing says how options combine."
     block_s = 8 * plan.profile.least_trial_s
     return (
         "This campaign has no factorial design, so it cannot say how options combine.\n"
@@ -151,7 +154,7 @@ def _rows(
     place = _place(where)
     logs = _logs(trials[at(trials, place)], design, metric)
     levels = [[option in run for option in design.options] for run in design.runs]
-    bound = bounds["equivalence_percent"] / 100
+    bound = bounds.get("equivalence_percent", math.nan) / 100
     found = {
         term: contrast(logs, interaction_weights(levels, _columns(design, term)), bound)
         for term in design.terms
@@ -173,7 +176,7 @@ def _rows(
             "difference_holm_p": different_p,
             "equivalence_p": result.equivalence_p,
             "equivalence_holm_p": equal_p,
-            "bound_percent": bounds["equivalence_percent"],
+            "bound_percent": 100 * bound,
             "outcome": outcome(len(logs), different_p, equal_p, bounds),
             **(_pair(logs, levels, design, term) if len(term) == 2 else {}),
         }

@@ -111,6 +111,6 @@ def _notes(cells: pd.DataFrame) -> Iterator[str]:
             "the interval of throughput is too short for their shape. Both centres, and the "
             "intervals that stand it, are in cells.csv"
         )
-    noted = cells[cells["interval_note"].fillna("") != ""]["interval_note"]
+    noted = cells["interval_note"].dropna()
     for note, count in noted.value_counts(sort=False).sort_index().items():
         yield f"{count} of {len(cells)} cells: {note}"

@@ -46,7 +46,9 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         "boundary": identity["boundary"],
         "simulated_disk": simulated_disk(campaign),
         "testbed": identity["testbed"]["kind"],
-        "setup": [
+        "setup": _imported(identity)
+        if "imported" in identity
+        else [
             *_setup(plan, identity, trials, cells),
             ["Upper bounds", _bounds(campaign, identity, trials)],
         ],
@@ -60,7 +62,9 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         "tolerance": {
             "measured": f"{MEASURED_TOLERANCE:.0%}".replace("%", " %"),
             "published": f"{PUBLISHED_TOLERANCE:.0%}".replace("%", " %"),
-            "equivalence": f"{plan.bounds['equivalence_percent']:g} %",
+            "equivalence": f"{plan.bounds['equivalence_percent']:g} %"
+            if "equivalence_percent" in plan.bounds
+            else None,
         },
         "trials": {
             "whole": len(trials),
@@ -137,6 +141,18 @@ def _setup(
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
     }
     return [[name, text] for name, text in settings.items()]
+
+
+def _imported(identity: Mapping[str, Any]) -> list[list[str]]:
+    """Return where runs came from that other programs measured, and what was decided of them."""
+    files = identity["imported"]["files"]
+    decided = [f"{entry['file']}: {said}" for entry in files for said in entry["decisions"]]
+    return [
+        ["Format", identity["imported"]["format"]],
+        ["Files", ", ".join(entry["file"] for entry in files)],
+        ["Power", identity["boundary"]],
+        ["Decided", " ".join(decided) or "nothing had to be"],
+    ]
 
 
 def _bounds(campaign: str, identity: dict[str, Any], trials: pd.DataFrame) -> str:

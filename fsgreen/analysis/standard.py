@@ -8,14 +8,14 @@ from fsgreen import confounds, paths, rules
 from fsgreen.analysis.cells import cells_table, ended_from
 from fsgreen.analysis.comparisons import comparisons_of, pairs_of, treatments_of
 from fsgreen.analysis.effects import effects_table
-from fsgreen.design import load_study, metrics
-from fsgreen.reduce import read_plan, read_table, write_table
+from fsgreen.design import metrics
+from fsgreen.reduce import read_plan, read_study, read_table, write_table
 
 
 def write(campaign: str) -> Path:
     """Write `cells.csv`, `effects.csv` and `trust.csv`; return their folder."""
     plan = read_plan(campaign)
-    study, trials = load_study(plan.study), read_table(campaign, "trials")
+    study, trials = read_study(campaign), read_table(campaign, "trials")
     comparisons = comparisons_of(study, plan)
     treatments = treatments_of(study, comparisons)
     pairs = pairs_of(trials, comparisons, treatments)

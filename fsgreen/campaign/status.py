@@ -23,6 +23,9 @@ def status(campaign: Campaign) -> Iterator[str]:
     FsgreenError
         If there is no such campaign, or one of its trials is damaged.
     """
+    if campaign.begun() and "imported" in campaign.identity():
+        yield from _imported(campaign)
+        return
     plan, pending, trials = campaign.plan(), campaign.pending(), campaign.measured()
     whole, invalid = trial.list_trials(campaign.folder), trial.list_invalid(campaign.folder)
     pace = Pace.of(plan, [*whole, *invalid])
@@ -35,6 +38,29 @@ def status(campaign: Campaign) -> Iterator[str]:
         yield f"            and {len(invalid) - SHOWN} more"
     for exclusion in plan.exclusions:
         yield f"  left out  {exclusion['what']}: {exclusion['why']}"
+
+
+def _imported(campaign: Campaign) -> Iterator[str]:
+    """Yield what is known of runs that other programs measured, and that cannot go on."""
+    plan, imported = campaign.plan(), campaign.identity()["imported"]
+    yield (
+        f"{campaign.name}: {len(plan.trials)} runs of {len(plan.cells)} cells, imported from "
+        f"{len(imported['files'])} files: {imported['format']}"
+    )
+    least = plan.bounds["minimum_trials"]
+    counts = Counter(planned.cell for planned in plan.trials)
+    few = [f"{_name(cell)} {count}" for cell, count in counts.items() if count < least]
+    if few:
+        shown = ", ".join(few[:SHOWN]) + (" ..." if len(few) > SHOWN else "")
+        yield f"  too few   {len(few)} cells have fewer than {least:g} runs (rule 26): {shown}"
+    decided: dict[str, list[str]] = {}
+    for source in imported["files"]:
+        for decision in source["decisions"]:
+            decided.setdefault(decision, []).append(source["file"])
+    for decision, files in decided.items():
+        where = files[0] if len(files) == 1 else f"in {len(files)} files"
+        yield f"  decided   {where}: {decision}"
+    yield f"  unknown   what such files cannot tell: fsgreen rules --campaign {campaign.name}"
 
 
 def _progress(plan: Plan, pending: Sequence[PlannedTrial], trials: Trials) -> str:

@@ -53,7 +53,7 @@ def _campaigns() -> Rows:
     for plan in sorted(folder.glob("*/plan.json")):
         trials = plan.parent / "trials"
         count = sum(not entry.name.startswith(".") for entry in trials.glob("*"))
-        yield plan.parent.name, f"{count} trials"
+        yield plan.parent.name, f"{count} trials" if trials.is_dir() else "imported runs"
 
 
 def _factors() -> Rows:

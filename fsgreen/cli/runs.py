@@ -16,12 +16,13 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         commands,
         "import-runs",
         _import_runs,
-        "make a table of runs that Experiment Runner, EnergiBridge, fio, Filebench or the Phoronix "
-        "Test Suite measured",
+        "make a campaign of runs that Experiment Runner, EnergiBridge, fio, Filebench or the "
+        "Phoronix Test Suite measured, and analyse it",
         "fsgreen import-runs ext4/*.json xfs/*.json --name mine --path '{file_system}/*.json'",
     )
     read.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    read.add_argument("--name", required=True, metavar="CAMPAIGN", help="a new name of results")
+    read.add_argument("--name", required=True, metavar="CAMPAIGN", help="a new one")
+    read.add_argument("--title", help="of the report (default: the campaign's name)")
     read.add_argument(
         "--map",
         action="append",
@@ -41,23 +42,19 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
 
 
 def _import_runs(options: argparse.Namespace) -> None:
-    from fsgreen import runs
+    from fsgreen import campaign, pipeline, runs
     from fsgreen.runs.meanings import meanings_of
     from fsgreen.runs.places import path_pattern
 
-    found = runs.import_runs(
+    imported = runs.import_runs(
         options.files,
         meanings_of(options.meanings),
         pattern=path_pattern(options.path) if options.path else None,
         boundary=options.boundary,
     )
-    print(f"{found.format}: {len(found.trials)} runs from {len(options.files)} files")
-    for source in found.sources:
-        for decision in source["decisions"]:
-            command.show(f"- {source['file']}: {decision}", hang=2)
-    if not found.aside.empty:
-        print(f"kept aside: {', '.join(map(str, found.aside.columns[1:]))}")
-    folder = found.write(options.name)
-    for line in runs.describe(found.trials):
-        command.show(line, hang=4)
-    print(folder)
+    imported.keep(options.name, options.title or f"Imported runs: {options.name}")
+    for line in campaign.status(campaign.Campaign(options.name)):
+        command.show(line, hang=12)
+    if not imported.aside.empty:
+        print(f"  aside     {', '.join(map(str, imported.aside.columns[1:]))}")
+    pipeline.after_measure(options.name)

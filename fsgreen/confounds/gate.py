@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -143,12 +143,12 @@ class Gate:
         """
         rulings = [self._of_row(row) for row in effects.to_dict("records")]
         return effects.assign(
-            gate=[ruling.state for ruling in rulings],
-            confound=[ruling.confound for ruling in rulings],
+            gate=_texts(effects, [ruling.state for ruling in rulings]),
+            confound=_texts(effects, [ruling.confound for ruling in rulings]),
             confound_percent=pd.Series(
                 [ruling.size_percent for ruling in rulings], effects.index, dtype=float
             ),
-            gate_reason=[ruling.reason for ruling in rulings],
+            gate_reason=_texts(effects, [ruling.reason for ruling in rulings]),
         )
 
     def _of_row(self, row: Mapping[str, Any]) -> Ruling:
@@ -241,6 +241,11 @@ def _effect_percent(ratio: Estimate) -> tuple[float, float]:
 def _sized(size: Size) -> str:
     interval = f" [{size.low_percent:.3g}, {size.high_percent:.3g}]"
     return f"{size.percent:.3g} %" + (interval if math.isfinite(size.high_percent) else "")
+
+
+def _texts(effects: pd.DataFrame, texts: Sequence[str]) -> pd.Series:
+    """Return a column of texts, also where there is none."""
+    return pd.Series(texts, effects.index, dtype=str)
 
 
 def _key(levels: Side) -> tuple[Any, ...]:

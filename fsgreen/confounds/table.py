@@ -13,6 +13,7 @@ from fsgreen.confounds.held import held
 from fsgreen.confounds.known import CACHE
 from fsgreen.confounds.probes import read_probes
 from fsgreen.confounds.size import Size, measured_sizes, spread
+from fsgreen.design.metrics import THROUGHPUT
 from fsgreen.reduce import factors_of, read_table, write_table
 
 
@@ -67,8 +68,10 @@ def default_effects_percent(trials: pd.DataFrame) -> list[float]:
     """Return the differences in throughput between default file systems, all else being equal."""
     chosen = trials[(trials["option"] == "default") & trials["load_ops_s"].isna()]
     equal = [factor for factor in factors_of(trials) if factor != "file_system"]
-    cells = chosen.groupby([*equal, "file_system"], dropna=False)[["work_ops", "duration_s"]].sum()
-    rates = cells["work_ops"] / cells["duration_s"]
+    above, below = THROUGHPUT.totals(chosen)
+    known = chosen.assign(above=above, below=below).dropna(subset=["above", "below"])
+    cells = known.groupby([*equal, "file_system"], dropna=False)[["above", "below"]].sum()
+    rates = cells["above"] / cells["below"]
     return [
         100 * (max(pair) / min(pair) - 1)
         for _, alike in rates.groupby(equal, dropna=False)
@@ -92,7 +95,9 @@ def _confounds(
     yield (
         "time of measurement",
         spread(by_block, "block", "level_x"),
-        "cells are interleaved at random in complete blocks",
+        "nothing: no blocks are known"
+        if by_block["block"].isna().any()
+        else "cells are interleaved at random in complete blocks",
     )
     constant = 100 * (trials["error_constant_j"] / trials["energy_j"])
     yield (
@@ -112,6 +117,8 @@ def _control(name: str, facts: pd.DataFrame) -> str:
     """Return what the records say that was held."""
     levels = facts[name]
     unknown = int(levels.isna().sum())
+    if levels.empty:
+        return "nothing: no record says"
     if unknown:
         return f"nothing: not known in {unknown} of {len(levels)} trials"
     found = sorted(levels.unique())

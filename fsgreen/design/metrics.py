@@ -62,8 +62,23 @@ class Metric:
         return any(name.startswith(("energy", "power")) for name in self.needs)
 
     def totals(self, trials: Any) -> tuple[Any, Any]:
-        """Return above and below of each row of a table such as `trials.csv`; below may be 1."""
-        return _product(self.above, trials), _product(self.below, trials)
+        """Return above and below of each row of a table such as `trials.csv`; below may be 1.
+
+        Where a rate is known and its totals are not, as of imported runs, the runs count as equally
+        much work, so that total over total is the harmonic mean; of a cost it is the mean.
+        """
+        if not (self.below and self._known_without_totals(trials)):
+            return _product(self.above, trials), _product(self.below, trials)
+        rates = trials[self.column]
+        if not self.higher_is_better or (rates <= 0).any():
+            return rates, 1.0
+        return rates / rates, 1 / rates
+
+    def _known_without_totals(self, trials: Any) -> bool:
+        if self.column not in trials:
+            return False
+        known = trials[self.column].notna()
+        return bool((known & trials[[*self.needs]].isna().any(axis="columns")).any())
 
 
 BUILT_IN = (

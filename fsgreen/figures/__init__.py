@@ -11,6 +11,7 @@ from fsgreen.figures.confounds import (
 )
 from fsgreen.figures.latency_profiles import latency_profiles
 from fsgreen.figures.odd_cells import odd, odd_cells
+from fsgreen.figures.points import points
 from fsgreen.figures.style import (
     empty,
     in_order,
@@ -44,6 +45,7 @@ __all__ = [
     "offset_curve",
     "on_disk",
     "png",
+    "points",
     "queue_curve",
     "save",
     "semantics",

@@ -20,12 +20,22 @@ MOST_ROWS = 60
 AXES = {
     "throughput": ("ops_s", "operations per second"),
     "efficiency": ("ops_j", "operations per joule"),
+    "bandwidth": ("b_s", "bytes per second"),
+    "energy": ("j", "joules"),
+    "power": ("w", "watts"),
+    "duration": ("s", "seconds"),
 }
+"""Metrics by their rank for a figure, which has the first two that are known of its cells."""
+
+PANELS = 2
+NONE = pd.Series(dtype=float)
 
 
 @styled
 def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
-    """Return throughput and work per energy of each cell with 95 % intervals, side by side.
+    """Return two metrics of each cell with 95 % intervals, side by side.
+
+    These are throughput and work per energy, or what is known instead.
 
     A cell without a steady state has its name and no mark (rule 24).
 
@@ -40,11 +50,14 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
     if not shown:
         return empty(new(1.2), "No cell was measured.")
     figure = new(0.9 + ROW_IN * len(shown))
-    panels = figure.subplots(1, len(AXES), sharey=True)
-    for axes, (metric, (unit, title)) in zip(panels, AXES.items(), strict=True):
+    known = [name for name in AXES if cells.get(f"{name}_{AXES[name][0]}", NONE).notna().any()]
+    chosen = [*known, *(name for name in AXES if name not in known)][:PANELS]
+    panels = figure.subplots(1, PANELS, sharey=True)
+    for axes, metric in zip(panels, sorted(chosen, key=[*AXES].index), strict=True):
+        unit, title = AXES[metric]
         for place, cell in enumerate(shown):
             state = cell["state"] if metric == "throughput" else cell.get("power_state", "")
-            if "inconsistent" not in (cell["state"], state):
+            if "inconsistent" not in (cell["state"], state) and metric in known:
                 ends = [cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high")]
                 _mark(axes, place, ends, cell.get("file_system"), filled=True)
         axes.set_title(title)
@@ -52,7 +65,7 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.grid(axis="y", visible=False)
         axes.grid(axis="x")
-        if metric == "efficiency":
+        if metric in ("efficiency", "energy", "power"):
             modelled(axes, shown[0]["boundary"])
     _rows(panels[0], names[: len(shown)])
     text = "95 % intervals; without a mark: no steady state (rule 24)"
@@ -81,7 +94,10 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     figure = new(0.9 + ROW_IN * len(shown))
     axes = figure.subplots()
     bound = shown[0]["bound_percent"] / 100
-    axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
+    texts = ["95 % intervals", "filled: told apart (Holm)"]
+    if bound == bound:  # none was declared before runs that were imported
+        axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
+        texts.append(f"band: below {100 * bound:g} %")
     axes.axvline(1, color="black", linewidth=0.6)
     flagged = []
     for place, row in enumerate(shown):
@@ -98,7 +114,6 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     if shown[0]["metric"] == "efficiency":
         modelled(axes, shown[0]["boundary"])
     _rows(axes, names[: len(shown)])
-    texts = ["95 % intervals", "filled: told apart (Holm)", f"band: below {100 * bound:g} %"]
     texts += [f"{FLAG}: may be the work of a confound"] if flagged else []
     if len(effects) > len(shown):
         texts.append(f"{len(effects) - len(shown)} more stand in effects.csv")

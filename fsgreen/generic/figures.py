@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def write(campaign: str) -> Path:
     varied = varied_factors(cells)
     for workload, of_workload in cells.groupby("workload"):
         names = [cell_name(cell, varied) for cell in of_workload.to_dict("records")]
-        keep(cell_rows(of_workload, names), f"fig_{workload}")
+        keep(cell_rows(of_workload, names), figure_name(str(workload)))
     for (kind, metric), of_kind in effects.groupby(["kind", "metric"]):
         names = [pair_name(row) for row in of_kind.to_dict("records")]
         keep(effect_rows(of_kind, names), f"fig_{kind.replace(' ', '_')}_{metric}")
@@ -63,6 +64,11 @@ def write(campaign: str) -> Path:
         },
     )
     return folder
+
+
+def figure_name(workload: str) -> str:
+    """Return what the figure of a workload is called, whose name may hold anything."""
+    return "fig_" + re.sub(r"[^\w.+-]+", "_", workload)
 
 
 def varied_factors(cells: pd.DataFrame) -> list[str]:
@@ -141,6 +147,8 @@ def _interval(cell: Mapping[str, Any], metric: str, unit: str) -> str:
     if cell["state"] == "inconsistent":
         return "no steady state"
     value, low, high = (cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high"))
+    if pd.isna(value):
+        return "not known"
     interval = "" if pd.isna(low) else f" [{_number(low)}, {_number(high)}]"
     return f"{_number(value)}{interval}"
 
@@ -154,4 +162,6 @@ def _change(row: Mapping[str, Any]) -> str:
     if row["outcome"] == "inconsistent":
         return "no steady state"
     value, low, high = (row[f"change{end}_percent"] for end in ("", "_low", "_high"))
+    if pd.isna(value):
+        return "not known"
     return f"{value:+.1f}" + ("" if pd.isna(low) else f" [{low:+.1f}, {high:+.1f}]")

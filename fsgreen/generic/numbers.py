@@ -6,13 +6,13 @@ from typing import Any
 
 from fsgreen import paths
 from fsgreen.analysis.numbers import campaign_numbers
-from fsgreen.design import load_study
-from fsgreen.reduce import read_plan, read_table
+from fsgreen.generic.figures import figure_name
+from fsgreen.reduce import read_study, read_table
 
 
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/study.typ` shows, ready to be written as JSON."""
-    study = load_study(read_plan(campaign).study)
+    study = read_study(campaign)
     shared = campaign_numbers(campaign, {"title": study.title, "question": study.question})
     return {
         **shared,
@@ -38,14 +38,14 @@ def _decided(campaign: str) -> list[list[str]]:
 def _figures(campaign: str, boundary: str) -> list[dict[str, str]]:
     """Return file and caption of each figure, in the order of the report."""
     made = sorted((paths.results(campaign) / "figures").glob("fig_*.svg"))
-    workloads = set(read_table(campaign, "cells")["workload"])
+    workloads = {figure_name(name): name for name in read_table(campaign, "cells")["workload"]}
     entries = []
     for file in made:
-        name = file.stem.removeprefix("fig_")
-        if name in workloads:
-            text = f"{name}: throughput, and work per energy ({boundary} power), of every cell."
+        if file.stem in workloads:
+            of_cells = f"throughput, and work per energy ({boundary} power), of every cell."
+            text = f"{workloads[file.stem]}: {of_cells}"
         else:
-            kind, _, metric = name.rpartition("_")
+            kind, _, metric = file.stem.removeprefix("fig_").rpartition("_")
             text = f"Comparisons by {kind.replace('_', ' ')}, {metric}."
         entries.append({"file": file.name, "caption": text})
     return sorted(entries, key=lambda entry: "Comparisons" in entry["caption"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,19 @@ from fsgreen.analysis import configuration
 from fsgreen.analysis.cells import at_baseline
 from fsgreen.analysis.effects import TREATMENTS
 from fsgreen.design import Cell, Plan
+from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
 from fsgreen.recommend.changes import KINDS
 from fsgreen.recommend.table import COLUMNS, recommend
-from fsgreen.reduce import at, read_identity, read_plan, read_table, simulated_disk, write_table
+from fsgreen.reduce import (
+    at,
+    is_imported,
+    read_identity,
+    read_plan,
+    read_table,
+    simulated_disk,
+    write_table,
+)
 
 ADVICE = [
     "workload",
@@ -75,6 +84,12 @@ def read(campaign: str) -> Source:
         If the campaign has not been measured or analysed, or its testbed was not probed.
     """
     plan = read_plan(campaign)
+    if is_imported(campaign):
+        raise FsgreenError(
+            f"nothing can be recommended from imported runs such as '{campaign}': which difference "
+            "is worth a change was not declared before they were made, and nothing held the rest",
+            next_step="measure what you may change: fsgreen new STUDY",
+        )
     tables = (at_baseline(read_table(campaign, name), plan) for name in ("trials", "cells"))
     trials, cells = (table[table["load_ops_s"].isna()] for table in tables)
     gate = confounds.Gate.of(campaign)
@@ -84,21 +99,15 @@ def read(campaign: str) -> Source:
 def write(campaign: str) -> Path:
     """Write `recommended.csv`, the figures and the table of advice; return the table's file.
 
-    What there is now is the study's baseline; workloads without it are left out.
+    What there is now is the study's baseline; workloads without it are left out. From imported runs
+    nothing is recommended.
     """
     from fsgreen.figures import on_disk, save
     from fsgreen.recommend.forest import forest
 
-    source = read(campaign)
-    now = source.baseline
-    rows = source.cells
-    has_now = rows[at(rows, now)]
     tables = []
     results, disk = paths.results(campaign), simulated_disk(campaign)
-    for workload in progress(sorted(has_now["workload"].unique()), "recommending", "workload"):
-        table = recommend(
-            source.trials, source.cells, workload, source.plan.bounds, source.gate, now
-        )
+    for workload, table in [] if is_imported(campaign) else _of_each_workload(read(campaign)):
         figure = on_disk(forest(table), disk)
         save(figure, results / "figures", f"recommended_{workload}")
         tables.append(table)
@@ -106,6 +115,16 @@ def write(campaign: str) -> Path:
     (results / "tables").mkdir(parents=True, exist_ok=True)
     advice(whole).to_csv(results / "tables" / "advice.csv", index=False, lineterminator="\n")
     return write_table(whole, campaign, "recommended")
+
+
+def _of_each_workload(source: Source) -> Iterator[tuple[str, pd.DataFrame]]:
+    now, rows = source.baseline, source.cells
+    has_now = rows[at(rows, now)]
+    for workload in progress(sorted(has_now["workload"].unique()), "recommending", "workload"):
+        yield (
+            workload,
+            recommend(source.trials, rows, workload, source.plan.bounds, source.gate, now),
+        )
 
 
 def advice(table: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import paths
 from fsgreen.design import Plan
 from fsgreen.progress import progress
+from fsgreen.reduce.imported import (
+    altered_files,
+    is_imported,
+    read_study,
+    write_imported,
+)
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
 from fsgreen.reduce.pool import (
@@ -34,15 +40,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "altered_files",
     "at",
     "cell_label",
     "due_trials",
     "factors_of",
+    "is_imported",
     "level_label",
     "log2_profile",
     "measured",
     "read_identity",
     "read_plan",
+    "read_study",
     "read_table",
     "rests_on",
     "simulated_disk",
@@ -74,6 +83,18 @@ def write(campaign: str) -> Path:
     FsgreenError
         If the campaign has no whole trial, or holds one that is damaged or foreign.
     """
+    if is_imported(campaign):
+        write_imported(campaign)
+    else:
+        _write_measured(campaign)
+    folder = paths.raw(campaign)
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    lines = [f"{sha256_of(file)}  {file.relative_to(folder)}\n" for file in files]
+    (paths.results(campaign) / "raw.sha256").write_text("".join(lines), encoding="utf-8")
+    return paths.results(campaign)
+
+
+def _write_measured(campaign: str) -> None:
     import pandas as pd
 
     trials = poolable_trials(campaign)
@@ -87,11 +108,6 @@ def write(campaign: str) -> Path:
         "latency",
     )
     write_table(pd.concat([part.finishes for part in parts]), campaign, "finishes")
-    folder = paths.raw(campaign)
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    lines = [f"{sha256_of(file)}  {file.relative_to(folder)}\n" for file in files]
-    (paths.results(campaign) / "raw.sha256").write_text("".join(lines), encoding="utf-8")
-    return paths.results(campaign)
 
 
 def _said(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:

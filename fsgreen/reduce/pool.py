@@ -23,9 +23,25 @@ def read_plan(campaign: str) -> Plan:
     FsgreenError
         If there is none, or it was edited.
     """
-    file = paths.raw(campaign) / "plan.json"
+    return Plan.from_json(_read(campaign, "plan.json"), paths.raw(campaign) / "plan.json")
+
+
+def read_identity(campaign: str) -> dict[str, Any]:
+    """Return what a campaign began with: testbed, meters, idle power, boundary and first audit.
+
+    Raises
+    ------
+    FsgreenError
+        If there is none.
+    """
+    return _read(campaign, "campaign.json")
+
+
+def _read(campaign: str, name: str) -> dict[str, Any]:
+    file = paths.raw(campaign) / name
     try:
-        return Plan.from_json(json.loads(file.read_text()), file)
+        value: dict[str, Any] = json.loads(file.read_text())
+        return value
     except FileNotFoundError:
         raise FsgreenError(
             f"there are no raw traces of a campaign '{campaign}'",
@@ -36,12 +52,6 @@ def read_plan(campaign: str) -> Plan:
         raise FsgreenError(
             f"not readable JSON: {error}", where=file, next_step="./run reproduce (shipped data)"
         ) from error
-
-
-def read_identity(campaign: str) -> dict[str, Any]:
-    """Return what a campaign began with: testbed, meters, idle power, boundary and first audit."""
-    found: dict[str, Any] = json.loads((paths.raw(campaign) / "campaign.json").read_text())
-    return found
 
 
 def simulated_disk(campaign: str) -> str | None:

@@ -39,7 +39,7 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
     """
     file = paths.results(campaign) / f"{name}.csv"
     try:
-        return pd.read_csv(file, keep_default_na=False, na_values=[""])
+        return read_csv(file)
     except FileNotFoundError:
         raise FsgreenError(
             f"the table {name} of the campaign '{campaign}' has not been made",
@@ -49,6 +49,13 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
         ) from None
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
+
+
+def read_csv(file: Path) -> pd.DataFrame:
+    """Read a table; levels that are names stay texts, also where they look like numbers."""
+    texts = {known.name: str for known in factors.every() if known.kind == "name"}
+    types = {**texts, **{f"baseline_{name}": str for name in texts}}
+    return pd.read_csv(file, keep_default_na=False, na_values=[""], dtype=types)
 
 
 def factors_of(table: pd.DataFrame) -> list[str]:

@@ -13,7 +13,14 @@ from fsgreen import paths
 from fsgreen.confounds import read_probes
 from fsgreen.design import Plan, Study, load_study, make_plan
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import cell_label, read_identity, read_plan, read_table
+from fsgreen.reduce import (
+    altered_files,
+    cell_label,
+    is_imported,
+    read_identity,
+    read_plan,
+    read_table,
+)
 from fsgreen.trial import (
     Trial,
     TrialRecord,
@@ -69,6 +76,11 @@ class Evidence:
     attached: pd.DataFrame
     stopping: Mapping[str, Any]
     study: Study | None
+
+    @property
+    def imported(self) -> bool:
+        """Return whether other programs measured the campaign, which left no records of trials."""
+        return "imported" in self.identity
 
     def checked(self, rule: int) -> dict[str, str]:
         """Return what the checks of a rule said, by trial that has one."""
@@ -128,7 +140,9 @@ def gather(campaign: str) -> Evidence:
         records=[trial.record for trial in trials],
         invalid=[trial.record for trial in list_invalid(raw)],
         audits={trial.name: trial.audit() for trial in trials},
-        altered=[text for trial in trials for text in _altered(trial)],
+        altered=altered_files(campaign)
+        if is_imported(campaign)
+        else [text for trial in trials for text in _altered(trial)],
         power=pd.DataFrame(flaws, columns=["trial", "rule", "detail"]),
         trials=read_table(campaign, "trials"),
         cells=read_table(campaign, "cells"),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.design import metrics
 from fsgreen.reduce import factors_of
 from fsgreen.rules.answer import (
     SAME,
@@ -58,7 +59,7 @@ def absolute_values(evidence: Evidence) -> Answer:
     effects = evidence.effects
     if effects.empty:
         return not_asked("no ratio is formed: nothing is compared")
-    metric = {"throughput": "throughput_ops_s", "efficiency": "efficiency_ops_j"}
+    metric = {name: metrics.get(name).column for name in effects["metric"].unique()}
     named = factors_of(effects)
     known = {
         _side(name, [cell[factor] for factor in named])

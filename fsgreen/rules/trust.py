@@ -15,6 +15,7 @@ from fsgreen.rules import (
     comparison,
     confounds,
     design,
+    imported,
     power,
     reporting,
     state,
@@ -54,7 +55,7 @@ LATER = unknown("judged with the report, which is made after this table: fsgreen
 def judge(evidence: Evidence) -> dict[int, Answer]:
     """Return the answer of each rule by its number, in their order."""
     later = dict.fromkeys(reporting.JUDGES, LATER)
-    return {number: _answer(judged, evidence) for number, judged in JUDGES.items()} | later
+    return {number: _answer(number, judged, evidence) for number, judged in JUDGES.items()} | later
 
 
 def trust_table(
@@ -76,7 +77,8 @@ def write(campaign: str) -> Path:
     """
     evidence = gather(campaign)
     plan = evidence.plan
-    table = trust_table(judge(evidence), campaign, plan.study, plan.profile.name)
+    names = ("STUDY", "PROFILE") if evidence.imported else (plan.study, plan.profile.name)
+    table = trust_table(judge(evidence), campaign, *names)
     return write_table(table.assign(rule=table["rule"].map("{:02d}".format)), campaign, "trust")
 
 
@@ -152,8 +154,10 @@ def _begun_unix_s(campaign: str) -> float | None:
         return None
 
 
-def _answer(judged: Judge, evidence: Evidence) -> Answer:
+def _answer(number: int, judged: Judge, evidence: Evidence) -> Answer:
     try:
+        if evidence.imported:
+            return imported.judged(number, judged, evidence)
         return judged(evidence)
     except KeyError as lacking:
         return unknown(f"the records or tables are of an older version: they lack {lacking}")

@@ -1,6 +1,5 @@
-"""Tables of runs that other programs measured: read, checked, and summarised as far as they go."""
+"""Runs that other programs measured: read, checked, and made a campaign like any other."""
 
 from fsgreen.runs.importing import ImportedRuns, import_runs
-from fsgreen.runs.report import cells_of_runs, comparisons_of_runs, describe
 
-__all__ = ["ImportedRuns", "cells_of_runs", "comparisons_of_runs", "describe", "import_runs"]
+__all__ = ["ImportedRuns", "import_runs"]

@@ -1,10 +1,12 @@
-"""Files of runs as one table like `trials.csv`, and where it is written."""
+"""Files of runs as one table, and as a campaign like any other."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import re
+import shutil
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,16 +15,16 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths, trial
+from fsgreen import paths, trial, units
 from fsgreen.design import factors
+from fsgreen.design.imported import plan_of_runs
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.files.text import Report, some
-from fsgreen.reduce import write_table
+from fsgreen.reduce.imported import RUNS
 from fsgreen.runs import energibridge, experiment_runner, filebench, fio, phoronix
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import LEVELS, UNITS, Meanings, number
 from fsgreen.runs.places import levels_of
-from fsgreen.runs.report import cells_of_runs, comparisons_of_runs
 from fsgreen.runs.variants import told_apart
 from fsgreen.trace import Boundary
 
@@ -39,8 +41,14 @@ HEAD_B = 64 * 2**10
 AGREEMENT = 0.05
 """How far energy may be from power times duration, and work from throughput times duration."""
 
+NO_ENERGY = "no energy"
+"""The boundary of runs without energy."""
+
+WORKLOAD = "runs"
+"""The workload of runs that name none."""
+
 COLUMNS = (
-    *("campaign", "trial", "block", *factors.names(), "boundary", "duration_s", "work_ops"),
+    *("trial", "block", *factors.names(), "duration_s", "work_ops"),
     *("throughput_ops_s", "bandwidth_b_s", "energy_j", "power_w", "efficiency_ops_j"),
     *("latency_p50_s", "latency_p95_s", "latency_p99_s"),
 )
@@ -50,39 +58,53 @@ COLUMNS = (
 class ImportedRuns:
     """What files of runs hold.
 
-    `trials` has those columns of `trials.csv` that the files know, a row per run; `aside` the
-    columns without a known meaning, as texts. `sources` names each file, with its SHA-256 and the
-    decisions that were made about it.
+    `runs` has those columns of `trials.csv` that the files know, a row per run; `aside` the columns
+    without a known meaning, as texts. `sources` names each file, with its SHA-256 and the decisions
+    that were made about it; `contents` are their bytes. `boundary` is what energy includes.
     """
 
     format: str
-    trials: pd.DataFrame
+    runs: pd.DataFrame
     aside: pd.DataFrame
     sources: tuple[Mapping[str, Any], ...]
+    contents: tuple[bytes, ...]
+    boundary: str
 
-    def write(self, campaign: str) -> Path:
-        """Write `trials.csv`, `cells.csv`, `comparisons.csv`, `aside.csv` and `imported.json`.
+    def keep(self, campaign: str, title: str) -> Path:
+        """Make a campaign of the runs: its files, their table, a plan and a record; return it.
 
-        Returns their folder. Raises FsgreenError where there is a campaign of this name.
+        Raises FsgreenError where there is a campaign of this name.
         """
-        folder = paths.results(campaign)
-        if paths.raw(campaign).exists() or (folder.is_dir() and any(folder.iterdir())):
+        folder, results = paths.raw(campaign), paths.results(campaign)
+        if folder.exists() or (results.is_dir() and any(results.iterdir())):
             raise FsgreenError(
                 f"there is a campaign '{campaign}' already",
                 where=folder,
                 next_step="choose another --name",
             )
-        trials = self.trials.assign(campaign=campaign)[["campaign", *self.trials]]
-        write_table(trials, campaign, "trials")
-        write_table(cells_of_runs(trials), campaign, "cells")
-        write_table(comparisons_of_runs(trials), campaign, "comparisons")
+        partial = folder.with_name(f".{campaign}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        (partial / "files").mkdir(parents=True)
+        for source, content in zip(self.sources, self.contents, strict=True):
+            (partial / source["kept"]).write_bytes(content)
+        units.check_columns(self.runs, also=factors.names()).to_csv(partial / RUNS, index=False)
         if not self.aside.empty:
-            write_table(self.aside, campaign, "aside")
+            self.aside.to_csv(partial / "aside.csv", index=False)
         trial.write_json(
-            folder / "imported.json",
-            {"schema": 1, "format": self.format, "files": list(self.sources)},
+            partial / "plan.json", plan_of_runs(self.runs.to_dict("records")).to_json()
         )
-        return folder
+        trial.write_json(partial / "confounds.json", {})  # nothing was probed
+        record = {"format": self.format, "title": title, "files": list(self.sources)}
+        identity = {
+            "schema": 1,
+            "started_unix_s": time.time(),
+            "testbed": {"kind": "imported"},
+            "meters": {},
+            "boundary": self.boundary,
+            "imported": record,
+        }
+        trial.write_json(partial / "campaign.json", identity)
+        return partial.rename(folder)
 
 
 def import_runs(
@@ -141,11 +163,24 @@ def import_runs(
             rows.append({"trial": name, **row})
         aside.append({"trial": name, **{_other(key): run.aside[key] for key in run.aside}})
     sources = [
-        {"file": file.name, "sha256": hashes[file], "decisions": list(report.decisions)}
+        {
+            "file": file.name,
+            "kept": f"files/{numbers[file]}-{file.name}",
+            "sha256": hashes[file],
+            "decisions": list(report.decisions),
+        }
         for file, report in reports.items()
     ]
     meanings.finish()
-    return ImportedRuns(form.name, _table(rows, boundary), _aside(aside), tuple(sources))
+    table = _table(rows, boundary)
+    return ImportedRuns(
+        form.name,
+        table,
+        _aside(aside),
+        tuple(sources),
+        tuple(contents.values()),
+        str(boundary) if _has_energy(table) else NO_ENERGY,
+    )
 
 
 def _content(file: Path) -> bytes:
@@ -203,8 +238,9 @@ def _row(run: Run, levels: Mapping[str, str], report: Report) -> dict[str, Any]:
         if not re.fullmatch(r"\d{1,9}", str(values["block"])):
             report.refuse(f"the block {values['block']!r} is no whole number", "number the blocks")
         values["block"] = int(values["block"])
-    if "load_ops_s" in values:
-        values["load_ops_s"] = number(str(values["load_ops_s"]), "the load", report.where)
+    for factor in factors.names(values):
+        if factors.get(factor).numeric:
+            values[factor] = number(str(values[factor]), factor, report.where)
     for column, _ in UNITS.values():
         value = values.get(column, 0.0)
         if value < 0 or math.isinf(value) or (column == "duration_s" and values.get(column) == 0):
@@ -244,14 +280,17 @@ def _table(rows: Sequence[Mapping[str, Any]], boundary: Boundary | None) -> pd.D
         raise FsgreenError(
             "some runs have a block and some have none", next_step="map the block of all, or none"
         )
-    if {"energy_j", "power_w"} & set(table):
-        if boundary is None:
-            raise FsgreenError(
-                "the files hold energy, and nothing in them says what it includes (rule 19)",
-                next_step="--boundary wall, dc-rail, cpu or modelled",
-            )
-        table["boundary"] = boundary
+    if _has_energy(table) and boundary is None:
+        raise FsgreenError(
+            "the files hold energy, and nothing in them says what it includes (rule 19)",
+            next_step="--boundary wall, dc-rail, cpu or modelled",
+        )
+    table["workload"] = table["workload"].fillna(WORKLOAD) if "workload" in table else WORKLOAD
     return table[[column for column in COLUMNS if column in table]]
+
+
+def _has_energy(table: pd.DataFrame) -> bool:
+    return bool({"energy_j", "power_w"} & set(table))
 
 
 def _other(column: str) -> str:

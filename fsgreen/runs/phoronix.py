@@ -17,9 +17,9 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 from fsgreen.meters.files.text import Report, decode
-from fsgreen.runs import xmltree
 from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import ASIDE, LEVELS, UNITS, Meanings, number
 
@@ -34,6 +34,9 @@ SCALES = {
 
 SYSTEM = "Identifier"
 """The name under which `--map` says what the systems of a file are."""
+
+MOST_TAGS = 1_000_000
+"""More than any result file has."""
 
 AGREEMENT = 0.01
 """How far the mean that is shown may be from that of the runs: it is rounded."""
@@ -64,17 +67,14 @@ class Series:
 
 def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     """Read the single runs of each test on each system; tests in other scales are kept aside."""
-    try:
-        root = xmltree.parse(decode(data, report))
-    except ValueError as error:
-        report.refuse(f"this cannot be read: {error}", "give the composite.xml of a result")
-    if root.name != "PhoronixTestSuite":
+    root = _document(decode(data, report), report)
+    if root.tag != "PhoronixTestSuite":
         report.refuse("this is no result of the Phoronix Test Suite", "give its composite.xml")
     system = meanings.of(SYSTEM, own={SYSTEM: "option"})
     if system not in LEVELS:
         report.refuse(f"the systems of a file are levels, not {system}", "--map Identifier=option")
     twins: dict[tuple[str, ...], list[Series]] = {}
-    for nth, result in enumerate(root.all("Result"), 1):
+    for nth, result in enumerate(root.findall("Result"), 1):
         for series in _of_test(result, f"test{nth}", meanings, report):
             test = (series.system, series.workload, *series.variant.values())
             key = test if series.kind in UNITS else (series.name,)
@@ -90,28 +90,51 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     return runs
 
 
+def _document(text: str, report: Report) -> ElementTree.Element:
+    """Return the root element of XML; a document type, where entities live, is refused."""
+    faults = []
+    if "<!DOCTYPE" in text:
+        faults.append("it declares a document type, which no result file does")
+    if text.count("<") > MOST_TAGS:
+        faults.append("it has more elements than any result file")
+    try:
+        if not faults:
+            return ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        faults.append(f"it is no XML: {error}")
+    report.refuse(f"this cannot be read: {faults[0]}", "give the composite.xml of a result")
+
+
+def _text(element: ElementTree.Element, name: str) -> str:
+    """Return the text of the first inner element of a name; empty if there is none."""
+    inner = element.find(name)
+    return "" if inner is None else "".join(inner.itertext()).strip()
+
+
 def _of_test(
-    result: xmltree.Element, name: str, meanings: Meanings, report: Report
+    result: ElementTree.Element, name: str, meanings: Meanings, report: Report
 ) -> list[Series]:
-    scale, title = result.value("Scale"), result.value("Title") or result.value("Identifier")
-    workload = " ".join(part for part in (title, result.value("Description")) if part)
+    scale, title = _text(result, "Scale"), _text(result, "Title") or _text(result, "Identifier")
+    workload = " ".join(part for part in (title, _text(result, "Description")) if part)
     if not workload:
         report.refuse(f"{name} has neither a title nor an identifier", "give the file as it was")
-    if result.value("DisplayFormat") not in ("BAR_GRAPH", ""):
+    if _text(result, "DisplayFormat") not in ("BAR_GRAPH", ""):
         report.tell(f"Left out, as its values are no single numbers: {workload}.")
         return []
     kind = meanings.of(scale, own=SCALES)
-    entries = [entry for data in result.all("Data") for entry in data.all("Entry")]
-    if not all(entry.value("Identifier") for entry in entries):
+    entries = result.findall("Data/Entry")
+    if not all(_text(entry, "Identifier") for entry in entries):
         report.refuse(f"an entry of {workload} has no identifier", "give the file as it was")
     # As in Phoronix's own comparisons, the last part of a test's version changes no workload.
     variant = {
-        "Identifier": re.sub(r"\.[^.]*$", "", result.value("Identifier")),
-        "AppVersion": result.value("AppVersion"),
-        "Arguments": result.value("Arguments"),
+        "Identifier": re.sub(r"\.[^.]*$", "", _text(result, "Identifier")),
+        "AppVersion": _text(result, "AppVersion"),
+        "Arguments": _text(result, "Arguments"),
     }
     return [
-        Series(f"{name}-{place}", entry.value("Identifier"), workload, variant, scale, kind, values)
+        Series(
+            f"{name}-{place}", _text(entry, "Identifier"), workload, variant, scale, kind, values
+        )
         for place, (entry, values) in enumerate(_single_runs(entries, workload, report), 1)
     ]
 
@@ -155,8 +178,8 @@ def _joined(twins: Sequence[Series], system: str, report: Report) -> list[Run]:
 
 
 def _single_runs(
-    entries: Sequence[xmltree.Element], workload: str, report: Report
-) -> list[tuple[xmltree.Element, list[str]]]:
+    entries: Sequence[ElementTree.Element], workload: str, report: Report
+) -> list[tuple[ElementTree.Element, list[str]]]:
     """Return the entries of a result that have a value, each with the values of its single runs.
 
     What is shown must be the mean of the runs, or for all entries their maximum, or minimum.
@@ -164,8 +187,8 @@ def _single_runs(
     found = []
     fitting = list(QUANTIFIERS)
     for entry in entries:
-        shown, raw = entry.value("Value"), entry.value("RawString")
-        where = f"{entry.value('Identifier')}, {workload}"
+        shown, raw = _text(entry, "Value"), _text(entry, "RawString")
+        where = f"{_text(entry, 'Identifier')}, {workload}"
         if not shown:
             report.tell(f"No value: {where}.")
             continue

@@ -35,6 +35,7 @@ from fsgreen.stats.summary import (
     ratio_of_totals,
     variation,
 )
+from fsgreen.stats.welch import compare_unpaired
 
 __all__ = [
     "LEVEL",
@@ -58,6 +59,7 @@ __all__ = [
     "classify_series",
     "compare",
     "compare_profiles",
+    "compare_unpaired",
     "dip",
     "dip_p",
     "effect",

@@ -43,7 +43,7 @@ class LogRatio:
 
     value: float
     error: float
-    degrees: int
+    degrees: float
 
     @classmethod
     def of_blocks(cls, log_ratios: ArrayLike) -> LogRatio:

@@ -1,5 +1,6 @@
 """From files of runs to tables and a report that says what it cannot know."""
 
+import hashlib
 import json
 import math
 import re
@@ -7,23 +8,24 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic
 from damaged_files import OUTPUTS, fuzzed, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen import cli, reduce, units
+import fsgreen
+from fsgreen import cli, confounds, paths, pipeline, reduce
+from fsgreen.analysis import standard
+from fsgreen.campaign import Campaign, status
 from fsgreen.errors import FsgreenError
-from fsgreen.runs import (
-    cells_of_runs,
-    comparisons_of_runs,
-    describe,
-    energibridge,
-    import_runs,
-)
+from fsgreen.runs import ImportedRuns, energibridge, import_runs
 from fsgreen.runs.meanings import meanings_of
 from fsgreen.runs.places import levels_of, path_pattern
 
 FIO = OUTPUTS / "fio_randread.json"
+
+OF_METERS = re.compile(r"(power|energy)_(system|disk)_[wj]")
+"""Columns of the meters of the measured campaign beside."""
 
 
 @pytest.fixture(autouse=True)
@@ -73,8 +75,8 @@ def csv(folder, rows, columns, name="run_table.csv"):
 
 def test_levels_come_from_paths_and_tables_like_those_of_a_campaign_are_written(tmp_path):
     files = fio_files(tmp_path, {"ext4": 1, "xfs": 1.2})
-    found = imported(files, path="{file_system}/{block}.json")
-    folder = found.write("mine")
+    folder = imported(files, path="{file_system}/{block}.json").keep("mine", "Mine")
+    reduce.write("mine")
     trials = reduce.read_table("mine", "trials")
     assert len(trials) == 12
     assert set(trials["file_system"]) == {"ext4", "xfs"}
@@ -82,13 +84,18 @@ def test_levels_come_from_paths_and_tables_like_those_of_a_campaign_are_written(
     assert set(trials["workload"]) == {"randread"}
     assert (trials["campaign"] == "mine").all()
     assert trials["trial"].is_unique
-    assert (trials["throughput_ops_s"] == trials["work_ops"] / trials["duration_s"]).all()
-    assert not {"energy_j", "boundary", "option"} & set(trials)
-    for name in ("trials", "cells", "comparisons"):
-        units.check_columns(reduce.read_table("mine", name))
-    record = json.loads((folder / "imported.json").read_text())
-    assert len(record["files"]) == 12
-    assert all(len(entry["sha256"]) == 64 for entry in record["files"])
+    assert trials["throughput_ops_s"].tolist() == pytest.approx(
+        (trials["work_ops"] / trials["duration_s"]).tolist()
+    )
+    assert trials["energy_j"].isna().all()
+    assert set(trials["boundary"]) == {"no energy"}
+    assert set(trials["option"]) == {"default"}
+    assert set(trials["cache"]) == {"not recorded"}
+    kept = json.loads((folder / "campaign.json").read_text())["imported"]["files"]
+    assert [(folder / entry["kept"]).read_bytes() for entry in kept] == [
+        file.read_bytes() for file in files
+    ]
+    assert len((paths.results("mine") / "raw.sha256").read_text().splitlines()) == 12 + 4
 
 
 def test_energy_needs_its_boundary_and_gives_work_per_energy(tmp_path):
@@ -96,8 +103,7 @@ def test_energy_needs_its_boundary_and_gives_work_per_energy(tmp_path):
     file = csv(tmp_path, rows, ("fs", "work_ops", "duration_s", "energy_j"))
     with pytest.raises(FsgreenError, match="--boundary wall"):
         imported([file], "fs=option")
-    table = imported([file], "fs=option", boundary="cpu").trials
-    assert set(table["boundary"]) == {"cpu"}
+    table = imported([file], "fs=option", boundary="cpu").runs
     assert table["efficiency_ops_j"].tolist() == [0.1, 100 / 1010]
     assert table["power_w"].tolist() == [100, 101]
 
@@ -125,10 +131,9 @@ def test_what_has_no_meaning_is_kept_beside_the_table(tmp_path):
     file = csv(tmp_path, [(1, "hot", "x")], ("duration_s", "weather", "trial"))
     found = imported([file])
     assert list(found.aside) == ["trial", "weather", "trial (in the file)"]
-    found.write("mine")
-    aside = reduce.read_table("mine", "aside")
+    aside = pd.read_csv(found.keep("mine", "Mine") / "aside.csv")
     assert aside["weather"].tolist() == ["hot"]
-    assert aside["trial"].tolist() == reduce.read_table("mine", "trials")["trial"].tolist()
+    assert aside["trial"].tolist() == found.runs["trial"].tolist()
 
 
 def test_a_trace_of_energibridge_is_one_run(tmp_path):
@@ -136,7 +141,7 @@ def test_a_trace_of_energibridge_is_one_run(tmp_path):
     lines += [f"200,{1_700_000_000_000 + 200 * n},20" for n in range(20)]
     file = tmp_path / "trace.csv"
     file.write_text("\n".join(lines) + "\n")
-    (row,) = imported([file], boundary="dc-rail").trials.to_dict("records")
+    (row,) = imported([file], boundary="dc-rail").runs.to_dict("records")
     assert row["power_w"] == pytest.approx(20)
     assert row["energy_j"] == pytest.approx(20 * row["duration_s"])
     assert 3.5 < row["duration_s"] <= 3.8
@@ -181,10 +186,9 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_campaign_is_never_overwritten():
-    found = imported([FIO])
-    found.write("mine")
+    imported([FIO]).keep("mine", "Mine")
     with pytest.raises(FsgreenError, match="already"):
-        found.write("mine")
+        imported([FIO]).keep("mine", "Mine")
 
 
 @pytest.mark.parametrize(
@@ -214,10 +218,11 @@ def test_a_path_may_not_contradict_its_file(tmp_path):
         imported([file], path="{file_system}.csv")
 
 
-# --- the report --------------------------------------------------------------------------------
+# --- the campaign ------------------------------------------------------------------------------
 
 
-def trials(ext4, xfs, **more):
+def runs_of(ext4, xfs, **more):
+    """A table of runs of two file systems, by their operations in a second."""
     return pd.DataFrame(
         {
             "file_system": ["ext4"] * len(ext4) + ["xfs"] * len(xfs),
@@ -227,9 +232,22 @@ def trials(ext4, xfs, **more):
     )
 
 
+def analysed(runs, name="mine", boundary="no energy"):
+    """The campaign that is made of a table of runs, analysed."""
+    table = runs.assign(trial=[f"r{nth}" for nth in range(len(runs))])
+    table["workload"] = table.get("workload", "runs")
+    source = {"file": "a.csv", "kept": "files/a.csv", "decisions": []}
+    source["sha256"] = hashlib.sha256(b"a").hexdigest()
+    ImportedRuns("a format", table, pd.DataFrame(), (source,), (b"a",), boundary).keep(name, "Mine")
+    reduce.write(name)
+    confounds.write(name)
+    standard.write(name)
+    return fsgreen.open(name)
+
+
 def test_rates_without_their_totals_are_averaged_harmonically():
     """60 and 30 a second over the same work are 40, not 45."""
-    cells = cells_of_runs(trials([60.0, 30.0], [40.0, 40.0]))
+    cells = analysed(runs_of([60.0, 30.0], [40.0, 40.0])).cells
     assert cells["throughput_ops_s"].tolist() == pytest.approx([40, 40])
     assert cells["n"].tolist() == [2, 2]
     assert not cells["enough"].any()
@@ -238,94 +256,138 @@ def test_rates_without_their_totals_are_averaged_harmonically():
 def test_rates_with_their_totals_are_total_over_total():
     table = pd.DataFrame({"work_ops": [100, 300], "duration_s": [1.0, 2.0]})
     table["throughput_ops_s"] = table["work_ops"] / table["duration_s"]
-    assert cells_of_runs(table)["throughput_ops_s"].tolist() == pytest.approx([400 / 3])
+    assert analysed(table).cells["throughput_ops_s"].tolist() == pytest.approx([400 / 3])
+
+
+def test_mean_power_is_a_mean():
+    """Half the runs at 10 W and half at 30 W draw 20 W, which no harmonic mean says."""
+    table = pd.DataFrame({"power_w": [10.0, 30.0]})
+    assert analysed(table, boundary="wall").cells["power_w"].tolist() == [20]
 
 
 def test_missing_values_leave_their_column_only():
-    table = trials([10.0, math.nan, 12.0], [11.0], energy_j=[1.0, 2.0, 3.0, 4.0])
-    cells = cells_of_runs(table).set_index("file_system")
+    table = runs_of([10.0, math.nan, 12.0], [11.0], energy_j=[1.0, 2.0, 3.0, 4.0])
+    cells = analysed(table, boundary="wall").cells.set_index("file_system")
     assert cells.loc["ext4", "n"] == 3
     assert cells.loc["ext4", "throughput_ops_s"] == pytest.approx(2 / (1 / 10 + 1 / 12))
     assert cells.loc["ext4", "energy_j"] == 2
 
 
-def test_two_cells_are_compared_by_welch():
+def test_two_cells_are_compared_by_welch_where_no_blocks_are_known():
     """By hand: logs 0, 0.1, 0.2, 0.3, 0.4 and these + 1: t = 1 / sqrt(0.01) with 8 degrees."""
     logs = np.arange(5) / 10
-    (row,) = comparisons_of_runs(trials(np.exp(logs), np.exp(1 + logs))).to_dict("records")
-    assert (row["candidate"], row["baseline"], row["varies"]) == ("xfs", "ext4", "file_system")
-    assert not row["paired"]
-    assert row["ratio_x"] == pytest.approx(math.e)
-    assert row["ratio_low_x"] == pytest.approx(math.exp(1 - 2.306 * 0.1), rel=1e-4)
+    (row,) = analysed(runs_of(np.exp(logs), np.exp(1 + logs))).effects.to_dict("records")
+    assert (row["file_system"], row["baseline_file_system"]) == ("ext4", "xfs")
+    assert row["model"] == "Welch"
+    assert row["ratio_x"] == pytest.approx(math.exp(-1))
+    assert row["ratio_high_x"] == pytest.approx(math.exp(-1 + 2.306 * 0.1), rel=1e-4)
     assert row["difference_p"] == pytest.approx(8.488e-06, rel=1e-3)
     assert row["outcome"] == "different"
+    assert row["gate"] == "unknown"
 
 
 def test_runs_of_the_same_blocks_are_compared_inside_them():
     """Drift that hits both is no scatter of their ratio."""
     drift = np.array([1, 2, 4, 8, 16.0])
     noise = np.array([1, 1.01, 0.99, 1.01, 0.99])
-    table = trials(100 * drift, 110 * drift * noise, block=[*range(5), *range(5)])
-    (row,) = comparisons_of_runs(table).to_dict("records")
-    assert row["paired"]
-    assert row["ratio_low_x"] > 1.08
-    (unpaired,) = comparisons_of_runs(table.drop(columns="block")).to_dict("records")
+    table = runs_of(100 * drift, 110 * drift * noise, block=[*range(1, 6), *range(1, 6)])
+    (row,) = analysed(table).effects.to_dict("records")
+    assert row["ratio_high_x"] < 0.93
+    (unpaired,) = analysed(table.drop(columns="block"), "other").effects.to_dict("records")
     assert unpaired["ratio_low_x"] < 1 < unpaired["ratio_high_x"]
 
 
 def test_few_runs_conclude_nothing_and_no_runs_are_ever_equal():
-    (row,) = comparisons_of_runs(trials([1.0, 1.01], [5.0, 5.01])).to_dict("records")
+    (row,) = analysed(runs_of([1.0, 1.01], [5.0, 5.01])).effects.to_dict("records")
     assert row["difference_p"] < 0.01
     assert row["outcome"] == "inconclusive"
-    (same,) = comparisons_of_runs(trials([1.0] * 6, [1.0] * 6)).to_dict("records")
+    (same,) = analysed(runs_of([1.0] * 6, [1.0] * 6), "other").effects.to_dict("records")
     assert (same["ratio_x"], same["outcome"]) == (1, "inconclusive")
+    assert math.isnan(same["bound_percent"])
 
 
-def test_a_family_of_comparisons_is_corrected():
-    rng = np.random.default_rng(2)
-    table = pd.DataFrame(
-        {"option": np.repeat(list("abcd"), 6), "throughput_ops_s": np.exp(rng.normal(0, 1, 24))}
-    )
-    pairs = comparisons_of_runs(table)
-    assert len(pairs) == 6
-    assert (pairs["difference_holm_p"] >= pairs["difference_p"]).all()
-    assert pairs["difference_holm_p"].min() == pytest.approx(
-        min(1, 6 * pairs["difference_p"].min())
-    )
+def test_a_single_run_has_a_value_and_no_interval():
+    mine = analysed(pd.DataFrame({"duration_s": [3.0]}))
+    (cell,) = mine.cells.to_dict("records")
+    assert (cell["duration_s"], cell["n"]) == (3, 1)
+    assert math.isnan(cell["duration_low_s"])
+    assert mine.effects.empty
 
 
-def test_workloads_are_not_compared_with_each_other():
-    table = trials([1.0] * 6, [2.0] * 6, workload=["web"] * 6 + ["mail"] * 6)
-    assert comparisons_of_runs(table).empty
-    assert comparisons_of_runs(table.drop(columns="file_system")).empty
+def test_workloads_are_not_compared_with_each_other_nor_in_what_one_lacks():
+    rates = [1.0] * 6 + [math.nan] * 6
+    table = runs_of([1.0] * 6, [2.0] * 6, workload=["web"] * 6 + ["mail"] * 6)
+    assert analysed(table).effects.empty
+    table = runs_of([1.0] * 6, rates[6:], duration_s=[1.0] * 12)
+    assert set(analysed(table, "other").effects["metric"]) == {"duration"}
 
 
 def test_a_default_is_the_baseline():
-    table = pd.DataFrame(
-        {"option": ["aaa"] * 5 + ["default"] * 5, "duration_s": [*range(1, 6), *range(2, 7)]}
-    )
-    (row,) = comparisons_of_runs(table).to_dict("records")
-    assert (row["candidate"], row["baseline"]) == ("aaa", "default")
+    options = ["aaa"] * 5 + ["default"] * 5 + ["zzz"] * 5
+    effects = analysed(pd.DataFrame({"option": options, "duration_s": np.arange(15.0) + 1})).effects
+    assert set(effects["baseline_option"]) == {"default"}
+    assert set(effects["option"]) == {"aaa", "zzz"}
 
 
-def test_the_report_says_what_it_cannot_know():
-    lines = "\n".join(describe(trials([1.0, 1.1], [2.0, 2.1])))
-    assert "fewer than 5 runs (rule 26)" in lines
-    for rule in ("1, 27", "3, 4, 25", "7, 8", "13 to 18", "23, 24", "37"):
-        assert f"rule {rule}" in lines
-    with_blocks = "\n".join(describe(trials([1.0], [2.0], block=[1, 1])))
-    assert "3, 4, 25" not in with_blocks
+def test_levels_that_look_like_numbers_stay_names():
+    rows = {"option": ["1"] * 5 + ["2"] * 5, "throughput_ops_s": [*range(1, 6), *range(11, 16)]}
+    (row,) = analysed(pd.DataFrame(rows)).effects.to_dict("records")
+    assert {row["option"], row["baseline_option"]} == {"1", "2"}
 
 
-def test_the_command_imports_and_reports(tmp_path, capsys):
+def test_the_rules_say_what_an_import_cannot_tell():
+    mine = analysed(runs_of([1.0, 1.1], [2.0, 2.1]))
+    trust = mine.trust.set_index("rule")
+    untold = [1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 23, 25, 27, 29, 37, 39]
+    assert set(trust.loc[untold, "state"]) == {"unknown"}
+    assert trust.loc[26, "state"] == "fired"
+    assert trust.loc[22, "state"] == "quiet"
+    assert trust.loc[19, "found"] == "the runs have no energy"
+    assert not trust["found"].str.contains("older version").any()
+    assert {row["baseline_file_system"] for row in mine.effects.to_dict("records")} == {"xfs"}
+
+
+def test_a_file_that_was_changed_after_the_import_is_told():
+    analysed(runs_of([1.0], [2.0]))
+    (paths.raw("mine") / "files/a.csv").write_bytes(b"b")
+    with pytest.raises(FsgreenError, match=r"files/a.csv: its hash is not the one recorded"):
+        reduce.write("mine")
+    standard.write("mine")
+    assert fsgreen.open("mine").trust.set_index("rule").loc[22, "state"] == "fired"
+
+
+def test_status_tells_of_runs_and_the_records_that_they_lack():
+    mine = analysed(runs_of([1.0] * 6, [2.0]))
+    lines = "\n".join(status(Campaign("mine")))
+    assert "7 runs of 2 cells, imported from 1 files" in lines
+    assert "1 cells have fewer than 5 runs (rule 26): runs/xfs 1" in lines
+    with pytest.raises(FsgreenError, match="no records and no traces"):
+        mine.trace("r0")
+
+
+def test_the_columns_are_those_of_a_measured_campaign():
+    """Whatever reads trials.csv finds its columns, also where they are empty."""
+    synthetic.write_raw("measured", synthetic.make_plan())
+    analysed(runs_of([1.0], [2.0]))
+    for name in ("measured", "mine"):
+        reduce.write(name)
+    for table in ("trials", "series", "latency", "finishes"):
+        measured, mine = (set(reduce.read_table(name, table)) for name in ("measured", "mine"))
+        assert mine <= measured
+        assert {column for column in measured - mine if not OF_METERS.match(column)} == set()
+
+
+@pytest.mark.notebook
+def test_the_command_imports_analyses_and_reports(tmp_path, capsys):
     files = fio_files(tmp_path, {"ext4": 1, "xfs": 1.2})
-    arguments = ["import-runs", *map(str, files), "--name", "mine"]
+    arguments = ["import-runs", *map(str, files), "--name", "mine", "--title", "Two of them"]
     assert cli.main([*arguments, "--path", "{file_system}/{block}.json"]) == 0
     shown = capsys.readouterr().out
-    assert "12 runs from 12 files" in shown
-    assert re.search(r"throughput: xfs over ext4 \(randread\) 1\.(19|20)", shown)
-    assert "different" in shown
-    assert "What these runs cannot tell" in shown
+    assert "12 runs of 2 cells, imported from 12 files" in shown
+    assert "file system, throughput: 1 different" in shown
+    assert (paths.results("mine") / "report.pdf").read_bytes().startswith(b"%PDF")
+    numbers = json.loads((paths.results("mine") / "numbers.json").read_text())
+    assert numbers["paper"]["title"] == "Two of them"
 
 
 def test_the_command_has_help_with_an_example(capsys):
@@ -335,10 +397,11 @@ def test_the_command_has_help_with_an_example(capsys):
     assert "example: fsgreen import-runs" in capsys.readouterr().out
 
 
-def test_the_command_asks_for_what_is_missing(tmp_path, capsys):
+def test_the_command_asks_for_what_is_missing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(pipeline, "after_measure", lambda _: None)
     file = csv(tmp_path, [("ext4", 5, 7)], ("fs", "energy", "humidity"))
     assert cli.main(["import-runs", str(file), "--name", "mine"]) == 1
     assert "--map 'energy=energy_kwh'" in capsys.readouterr().err
     maps = ["--map", "energy=energy_j", "--boundary", "wall"]
     assert cli.main(["import-runs", str(file), "--name", "mine", *maps]) == 0
-    assert "kept aside: fs, humidity" in capsys.readouterr().out
+    assert "aside     fs, humidity" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,7 @@ from fsgreen.analysis.claims.ledger import Check, Recompute, judge_claims, write
 from fsgreen.analysis.claims.source import Source
 from fsgreen.analysis.comparisons import comparisons_of, treatments_of
 from fsgreen.confounds import Gate
-from fsgreen.design import load_study
-from fsgreen.reduce import read_identity, read_plan, read_table
+from fsgreen.reduce import read_identity, read_plan, read_study, read_table
 
 __all__ = ["Claims", "Source", "judge", "source_of", "write"]
 
@@ -46,11 +46,11 @@ def judge(
 def source_of(campaign: str, needs: Mapping[str, str]) -> Source:
     """Return the trials of a campaign, in the state of its baseline, as claims are judged on."""
     plan = read_plan(campaign)
-    study = load_study(plan.study)
+    study = read_study(campaign)
     treatments = treatments_of(study, comparisons_of(study, plan))
     return Source(
         at_baseline(read_table(campaign, "trials"), plan, treatments),
-        plan.bounds["equivalence_percent"] / 100,
+        plan.bounds.get("equivalence_percent", math.nan) / 100,
         needs,
         str(read_identity(campaign)["boundary"]),
         Gate.of(campaign),

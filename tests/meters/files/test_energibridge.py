@@ -232,7 +232,7 @@ def test_a_trace_and_the_run_that_it_is_have_one_energy(tmp_path):
     """The first interval was in the run's energy and not in the trace's: 18.64 J and 16.99 J."""
     file = tmp_path / "trace.csv"
     file.write_bytes(csv(intel()))
-    (run,) = import_runs([file], meanings_of([]), boundary="cpu").trials.to_dict("records")
+    (run,) = import_runs([file], meanings_of([]), boundary="cpu").runs.to_dict("records")
     said = energy_of(read(csv(intel())))
     assert said.counter_energy_j == pytest.approx(run["energy_j"])
     assert said.energy_j == pytest.approx(run["energy_j"], abs=said.budget.edges_j)

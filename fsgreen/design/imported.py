@@ -1,0 +1,122 @@
+"""The plan and the study of runs that are there already: they say what varied, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fsgreen.design import factors, metrics, studyfile
+from fsgreen.design.blocks import PlannedTrial
+from fsgreen.design.cell import DEFAULT, Cell
+from fsgreen.design.plan import Plan
+from fsgreen.design.study import Comparison, Profile, Study
+
+NAME = "imported"
+"""What stands for the study and the profile in plans of imported runs."""
+
+NOT_RECORDED = "not recorded"
+"""The level of a factor that a measured trial always has, and an imported run may lack."""
+
+NO_BLOCK = 0
+"""The block of a run of which no block is known."""
+
+UNDECLARED = "equivalence_percent"
+"""The bound that no import has: what counts as no difference is declared before runs are seen."""
+
+
+def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
+    """Return the plan that runs would have had: each of their cells, in the blocks that they name.
+
+    Its order is that of the files and means nothing. It has no bound of equivalence.
+
+    Parameters
+    ----------
+    runs : iterable of mapping
+        `trial`, `workload`, the levels of other factors, and `block` where it is known.
+    """
+    trials = tuple(
+        PlannedTrial(
+            trial=str(run["trial"]),
+            block=int(run.get("block", NO_BLOCK)),
+            order=number,
+            seed=0,
+            cell=Cell(**{name: run[name] for name in factors.names(run)}),
+        )
+        for number, run in enumerate(runs, 1)
+    )
+    varied = {name for planned in trials for name in planned.cell}
+    return Plan(
+        study=NAME,
+        profile=Profile(
+            name=NAME,
+            matrices=(),
+            blocks=max(planned.block for planned in trials),
+            idle_s=0,
+            warmup_s=0,
+            measure_s=0,
+            settle_limit_s=0,
+            scale={},
+            image_b=0,
+        ),
+        baseline=_baseline(trials),
+        constants={
+            known.name: NOT_RECORDED
+            for known in factors.every()
+            if known.default is not None and known.name not in varied
+        },
+        bounds={name: bound for name, bound in studyfile.BOUNDS.items() if name != UNDECLARED},
+        exclusions=(),
+        seed=0,
+        trials=trials,
+    )
+
+
+def study_of_runs(plan: Plan, title: str, question: str, measured_by: Iterable[str]) -> Study:
+    """Return the study that imported runs belong to: each varied level is compared with each.
+
+    Options are compared with `default` where there is one.
+
+    Parameters
+    ----------
+    plan : Plan
+        As `plan_of_runs` gives it.
+    title, question : str
+        Of the report.
+    measured_by : iterable of str
+        The columns of the runs that have values: the metrics that these give are compared.
+    """
+    known = set(measured_by)
+    cells = plan.cells
+    varied = [name for name in factors.names() if len({cell.get(name) for cell in cells}) > 1]
+    options = {cell.get("option") for cell in cells}
+    compared = [name for name in varied if name not in ("workload", "load_ops_s")]
+    return Study(
+        name=plan.study,
+        title=title,
+        question=question,
+        seed=plan.seed,
+        baseline=plan.baseline,
+        constants=plan.constants,
+        bounds=plan.bounds,
+        exclusions=(),
+        matrices={},
+        profiles={},
+        metrics=tuple(metric.name for metric in metrics.BUILT_IN if _compared(metric.name, known)),
+        comparisons=tuple(
+            Comparison(name, DEFAULT if name == "option" and DEFAULT in options else None)
+            for name in compared
+        ),
+        treatments=tuple(factors.names({"file_system", "option", *compared})),
+    )
+
+
+def _compared(metric: str, columns: set[str]) -> bool:
+    """Return whether runs are compared in a metric; in their length if their work is not known."""
+    known = metrics.get(metric)
+    return known.column in columns and not (metric == "duration" and "work_ops" in columns)
+
+
+def _baseline(trials: Sequence[PlannedTrial]) -> Cell:
+    """Return the first cell, one of default options if there is one."""
+    cells = [planned.cell for planned in trials]
+    return next((cell for cell in cells if cell.get("option") == DEFAULT), cells[0])
