@@ -7,7 +7,7 @@ import pytest
 
 from fsgreen import cli
 from fsgreen.meters.core import registry
-from fsgreen.meters.wattsup.emulator import Emulator
+from tests.emulated import Emulator
 
 HOBO = (
     '"Plot Title: server"\n'
@@ -18,12 +18,9 @@ HOBO = (
 
 @contextmanager
 def watts_up(*powers_w):
-    emulator = Emulator(lambda: 0.0)
-    emulator.memory_w, emulator.memory_interval_s = list(powers_w), 10
-    try:
+    with Emulator(lambda: 0.0) as emulator:
+        emulator.memory_w, emulator.memory_interval_s = list(powers_w), 10
         yield emulator
-    finally:
-        emulator.unplug()
 
 
 def test_every_driver_is_listed_and_what_is_missing_has_a_remedy(capsys):

@@ -11,8 +11,9 @@ from fsgreen.meters.blocks.format import Block
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.powersensor3.emulator import (
+    DIVIDER,
+    MLX10,
     OFF,
-    RAIL_12V,
     levels_of,
     stream_of,
 )
@@ -22,6 +23,7 @@ from fsgreen.trace import MeterInfo
 FUZZ = settings(max_examples=round(60 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
 
 RATE_HZ = 20000.0
+RAIL_12V = (MLX10, DIVIDER)
 ALL = [*RAIL_12V, *[OFF] * 6]
 
 POWERSENSOR3 = MeterInfo(

@@ -15,8 +15,7 @@ from fsgreen.meters.core import capture as capturing
 from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.wattsup import line as wattsup_line
 from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
-from fsgreen.meters.wattsup.emulator import Emulator
-from tests.emulated import wattsup
+from tests.emulated import Emulator, wattsup
 from tests.patience import until_calm, wait_for
 from tests.traces import total_w, whole_budget, whole_energy_j
 

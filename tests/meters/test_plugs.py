@@ -6,11 +6,11 @@ from contextlib import closing
 
 import pytest
 from asked import opened, read, trial
+from faulty_plugs import PLUGS
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.plugs import plug as plug_module
 from fsgreen.meters.plugs import shelly, tasmota
-from fsgreen.meters.plugs.emulator import EmulatedPlug
 
 DRIVERS = {"shelly1": shelly.DRIVER, "shelly2": shelly.DRIVER, "tasmota": tasmota.DRIVER}
 QUESTIONS = {
@@ -25,7 +25,7 @@ QUESTIONS = {
 
 @pytest.fixture(params=sorted(DRIVERS))
 def plug(request):
-    with EmulatedPlug(request.param, lambda: 97.3) as emulated:
+    with PLUGS[request.param](lambda: 97.3) as emulated:
         yield emulated
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_plug_of_this_kind_is_refused(plug):
     ],
 )
 def test_channel_without_a_meter_is_refused(kind, changed, what):
-    with EmulatedPlug(kind, lambda: 97.3) as plug, pytest.raises(FsgreenError, match=what):
+    with PLUGS[kind](lambda: 97.3) as plug, pytest.raises(FsgreenError, match=what):
         meter_of(plug, **changed)
 
 
@@ -179,7 +179,7 @@ def test_wrong_setting_is_named_before_anything_is_sent(plug, changed, what):
 @pytest.mark.parametrize("kind", sorted(DRIVERS))
 def test_closed_meter_and_plug_leave_no_thread_and_no_descriptor(kind):
     threads, descriptors = threading.active_count(), set(os.listdir("/proc/self/fd"))
-    with EmulatedPlug(kind, lambda: 97.3) as plug, closing(meter_of(plug)) as meter:
+    with PLUGS[kind](lambda: 97.3) as plug, closing(meter_of(plug)) as meter:
         trial(meter, DRIVERS[kind], 1)
     assert threading.active_count() == threads
     assert set(os.listdir("/proc/self/fd")) == descriptors

@@ -13,7 +13,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.powersensor3 import driver as powersensor3
 from fsgreen.meters.powersensor3.driver import DRIVER, PowerSensor3, PowerSensor3Settings
-from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, OFF, Emulator, record_of
+from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, OFF, record_of
+from fsgreen.meters.powersensor3.emulator import Emulator as SoundEmulator
 from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
 from tests.patience import listen, until_calm
 
@@ -190,6 +191,40 @@ def opened(emulator):
     return closing(PowerSensor3(PowerSensor3Settings.of(entry)))
 
 
+class Emulator(SoundEmulator):
+    """Its clock runs `drift_ppm` fast; it may drop bytes or stall once, and marks samples."""
+
+    def __init__(self, load_a, drift_ppm=0.0):
+        super().__init__(load_a)
+        self.began_s, self.drift_ppm = time.monotonic(), drift_ppm
+        self.drop_b, self.stall_s, self.marks = 0, 0.0, 0
+
+    def taken_count(self):
+        return round(super().taken_count() * (1 + self.drift_ppm * 1e-6))
+
+    def obey(self, byte):
+        if byte == b"M":
+            self.marks += 1
+        else:
+            super().obey(byte)
+
+    def speak(self):
+        due_s = (self.taken_count() - self._sent_count) / self.rate_hz
+        if self.stall_s > due_s:
+            return
+        if self.stall_s:
+            self.stall_s, self._sent_count = 0.0, self.taken_count() - 1
+        super().speak()
+
+    def stream(self, numbers):
+        data = super().stream(numbers)
+        if self.marks:
+            self.marks -= 1
+            data = data[:3] + bytes([data[3] | 0x40]) + data[4:]
+        data, self.drop_b = data[self.drop_b :], 0
+        return data
+
+
 def heard(meter, parser, count):
     return listen(meter, parser, until=lambda readings: len(readings) > count)
 
@@ -230,7 +265,7 @@ def test_faults_of_the_line_are_flagged(fault):
             start_s = time.monotonic()
             meter.start()
             before = heard(meter, parser, 4000)
-            setattr(emulator.faults, fault, 7 if fault == "drop_b" else 0.2)
+            setattr(emulator, fault, 7 if fault == "drop_b" else 0.2)
             after = heard(meter, parser, 8000)
             return before, after, start_s, time.monotonic()
 
@@ -259,7 +294,7 @@ def test_markers_change_no_value():
 def test_pulled_cable_is_told_and_another_meter_on_the_port_refused():
     with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:
         meter.close()
-        emulator.restart([replace(MLX10, zero_v=1.6), DIVIDER])
+        emulator.streaming, emulator.sensors = False, [replace(MLX10, zero_v=1.6), DIVIDER]
         with pytest.raises(FsgreenError, match="not the same meter"):
             meter.start()
     with Emulator(lambda _: 1.0) as emulator, opened(emulator) as meter:

@@ -17,11 +17,12 @@ from polling import (
     parsed,
     power,
 )
+from redfish_service import Redfish
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.redfish.driver import DRIVER
-from fsgreen.meters.redfish.emulator import CHASSIS, Redfish
+from fsgreen.meters.redfish.emulator import CHASSIS
 
 ENVIRONMENT = f"{CHASSIS}/EnvironmentMetrics"
 IDENTIFY = ["/redfish/v1/Chassis", CHASSIS]

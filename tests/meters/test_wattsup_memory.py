@@ -14,8 +14,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.registry import parser_of
 from fsgreen.meters.wattsup import line as wattsup_line
-from fsgreen.meters.wattsup.emulator import Emulator
 from fsgreen.meters.wattsup.memory import MemoryParser, MemoryState, WattsUpMemory
+from tests.emulated import Emulator
 
 STATE = (
     ("#S,R,0;", "#s,-,3,0,10,1;"),
@@ -34,13 +34,10 @@ def download(*powers, count=None, end="#l,-,2,0,10;"):
 
 @contextmanager
 def emulated(*powers_w, interval_s=10):
-    emulator = Emulator(lambda: 0.0)
-    emulator.memory_w, emulator.memory_interval_s = list(powers_w), interval_s
-    try:
+    with Emulator(lambda: 0.0) as emulator:
+        emulator.memory_w, emulator.memory_interval_s = list(powers_w), interval_s
         with closing(WattsUpMemory(emulator.port)) as memory:
             yield emulator, memory
-    finally:
-        emulator.unplug()
 
 
 def parsed(*chunks):

@@ -10,9 +10,9 @@ from traces import INFO
 from wattsup_texts import COLUMNS, HEADER, VERSION, record
 
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.wattsup.emulator import Emulator
 from fsgreen.meters.wattsup.memory import WattsUpMemory
 from fsgreen.meters.wattsup.packets import PacketReader, WattsUpParser, parse
+from tests.emulated import Emulator
 
 GOOD = (HEADER + record()).encode()
 
@@ -223,10 +223,9 @@ def test_a_small_load_at_which_no_current_is_sensed_is_sound(power):
 
 def test_the_emulator_senses_no_current_below_five_watts():
     for power_w, senses in ((0.4, False), (4.9, False), (7.0, True)):
-        emulator = Emulator(lambda: 0.0)
-        emulator.memory_w = [power_w]
-        with closing(WattsUpMemory(emulator.port)) as memory:
-            info, chunks = memory.describe(), memory.download()
-        emulator.unplug()
+        with Emulator(lambda: 0.0) as emulator:
+            emulator.memory_w = [power_w]
+            with closing(WattsUpMemory(emulator.port)) as memory:
+                info, chunks = memory.describe(), memory.download()
         (reading,) = parse(chunks, info)
         assert (reading.current_a > 0, reading.quality) == (senses, "ok")

@@ -115,5 +115,5 @@ DRIVER = Driver(
     settings=ShellySettings,
     open=lambda settings, _: Remote(ShellyLink(settings), ShellyParser),
     parser=ShellyParser,
-    emulator="fsgreen.meters.plugs.emulator:shelly",
+    emulator="fsgreen.meters.plugs.emulator:Shelly",
 )

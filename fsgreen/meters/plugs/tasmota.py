@@ -116,5 +116,5 @@ DRIVER = Driver(
     settings=TasmotaSettings,
     open=lambda settings, _: Remote(TasmotaLink(settings), TasmotaParser),
     parser=TasmotaParser,
-    emulator="fsgreen.meters.plugs.emulator:tasmota",
+    emulator="fsgreen.meters.plugs.emulator:Tasmota",
 )

@@ -139,5 +139,5 @@ DRIVER = Driver(
     settings=RedfishSettings,
     open=open_redfish,
     parser=RedfishParser,
-    emulator="fsgreen.meters.redfish.emulator:of_power",
+    emulator="fsgreen.meters.redfish.emulator:Redfish",
 )

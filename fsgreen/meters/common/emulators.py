@@ -1,0 +1,164 @@
+"""What meters in software are made of: a pseudo-terminal or a web server, served by a thread."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import threading
+import tty
+from collections.abc import Mapping
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from fsgreen.errors import FsgreenError
+
+
+class TerminalEmulator:
+    """A meter on a pseudo-terminal; `port` is the path that a driver opens, from entry to exit."""
+
+    def __init__(self) -> None:
+        self._unplugging = threading.Lock()
+        self._wake: int | None = None
+        self.unsent = b""
+
+    def hear(self, data: bytes) -> None:
+        """Take what a driver sent."""
+        raise NotImplementedError
+
+    def wait_s(self) -> float | None:
+        """Return in how many seconds there is something to say; None: when asked."""
+        raise NotImplementedError
+
+    def speak(self) -> None:
+        """Send what is due, if anything is."""
+        raise NotImplementedError
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; those for which the line has no room wait until it has."""
+        self.unsent += data
+        with suppress(BlockingIOError):
+            self.unsent = self.unsent[os.write(self._master, self.unsent) :]
+
+    def __enter__(self) -> Self:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
+        self._wake = os.eventfd(0)
+        self.port = os.ttyname(self._slave)
+        self._thread = threading.Thread(
+            target=self._serve, args=(self._wake,), name="emulated meter", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.unplug()
+
+    @property
+    def reached_by(self) -> Mapping[str, Any]:
+        """The port."""
+        return {"port": self.port}
+
+    def unplug(self) -> None:
+        """Take the port away, as a pulled cable does; harmless when repeated, from any thread."""
+        with self._unplugging:
+            if self._wake is not None:
+                os.eventfd_write(self._wake, 1)
+                self._thread.join()
+                os.close(self._wake)
+                self._wake = None
+
+    def _serve(self, wake: int) -> None:
+        try:
+            with suppress(FsgreenError):  # of the power model; the port goes with it
+                while True:
+                    full = [self._master] if self.unsent else []
+                    ready, room, _ = select.select([self._master, wake], full, [], self.wait_s())
+                    if wake in ready:
+                        return
+                    if self._master in ready:
+                        self.hear(os.read(self._master, 4096))
+                    if room:
+                        self.write(b"")
+                    self.speak()
+        finally:
+            os.close(self._master)
+            os.close(self._slave)
+
+
+class WebEmulator:
+    """A meter that answers over HTTP on this machine, from entry to exit; `host` has its port."""
+
+    def __init__(self) -> None:
+        self.closing = threading.Event()
+        self._lines: set[socket.socket] = set()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = False
+        self.host = f"127.0.0.1:{self._server.server_port}"
+
+    def document(self, path: str) -> Any:
+        """Return what a path holds, None where there is nothing."""
+        raise NotImplementedError
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        """Answer one question by the document at its path, as JSON."""
+        document = self.document(request.path)
+        send(request, 404 if document is None else 200, json.dumps(document).encode())
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), name="emulated meter", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._thread.join()
+        self.hang_up()
+        self._server.server_close()
+
+    def hang_up(self) -> None:
+        """End the connections that are open, as a server does with those that rest."""
+        for line in list(self._lines):
+            with suppress(OSError):  # of one that has just ended
+                line.shutdown(socket.SHUT_RDWR)
+
+
+def send(request: BaseHTTPRequestHandler, status: int, body: bytes, **headers: str) -> None:
+    """Answer a question with a body; `headers` go before those that tell of it."""
+    request.send_response(status)
+    told = {"Content_Type": "application/json", "Content_Length": f"{len(body)}", **headers}
+    for name, value in told.items():
+        request.send_header(name.replace("_", "-"), value)
+    request.end_headers()
+    with suppress(BrokenPipeError, ConnectionResetError):  # of who no longer listens
+        request.wfile.write(body)
+
+
+def _handler(emulator: WebEmulator) -> type[BaseHTTPRequestHandler]:
+    """Return the class that answers for an emulator, as http.server wants one."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def setup(self) -> None:
+            super().setup()
+            emulator._lines.add(self.connection)
+
+        def finish(self) -> None:
+            emulator._lines.discard(self.connection)
+            super().finish()
+
+        def do_GET(self) -> None:
+            emulator.answer(self)
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    return Handler
