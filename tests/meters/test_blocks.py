@@ -9,13 +9,14 @@ from contextlib import closing
 import numpy as np
 import pytest
 from fast_meters import block
+from faulty_blocks import Emulator
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks import driver as blocks
 from fsgreen.meters.blocks.address import address_of
 from fsgreen.meters.blocks.description import BlocksSettings
 from fsgreen.meters.blocks.driver import open_blocks
-from fsgreen.meters.blocks.emulator import RAIL_5V, Emulator
+from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Channel, blocks_of
 from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
@@ -53,8 +54,8 @@ def flagged(flag):
 
 def wait_for_samples(emulator):
     """Wait until an emulated sender has taken samples, whoever gets them."""
-    taken = emulator._taken
-    wait_for(lambda: emulator._taken > taken)
+    taken = emulator.sent_count
+    wait_for(lambda: emulator.sent_count > taken)
 
 
 def half_an_ampere(_):

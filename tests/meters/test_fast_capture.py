@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from faulty_blocks import Emulator
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Chunk, open_meters, reparse
-from fsgreen.meters.blocks.emulator import Emulator
 from fsgreen.meters.blocks.sender import Link
 from fsgreen.meters.core import capture as capturing
 from fsgreen.meters.core.rawtrace import write_parsed

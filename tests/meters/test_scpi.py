@@ -11,7 +11,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.scpi import driver as scpi
 from fsgreen.meters.scpi import visa
 from fsgreen.meters.scpi.driver import DRIVER
-from fsgreen.meters.scpi.emulator import EmulatedAnalyzer
+from fsgreen.meters.scpi.emulator import EmulatedAnalyzer as SoundAnalyzer
 
 RANGES = {"voltage_range_v": 300, "current_range_a": 2}
 NO_ERROR = (":STATUS:ERROR?", '0,"No error"\n')
@@ -46,6 +46,35 @@ SETUP = (
     NO_ERROR,
 )
 VALUES = "97.30E+00,230.12E+00,0.4451E+00,12.345E-03,300.0E+00,2.000E+00\n"
+
+
+class EmulatedAnalyzer(SoundAnalyzer):
+    """`fault`: silent, half (of an answer), nan, infinite, short (a value too few), garbage."""
+
+    def __init__(self, power_w):
+        super().__init__(power_w)
+        self.fault = None
+        self.received = []
+
+    def obey(self, command):
+        self.received.append(command)
+        return None if self.fault == "silent" else super().obey(command)
+
+    def values(self):
+        cells = super().values()
+        match self.fault:
+            case "nan":
+                return ["NAN"] * len(cells)
+            case "infinite":
+                return ["9.9E+37"] * len(cells)
+            case "short":
+                return cells[:-1]
+            case "garbage":
+                return ["\xff\xfe~" * 5]
+            case "half":
+                text = ",".join(cells)
+                return [text[: len(text) // 2]]
+        return cells
 
 
 @pytest.fixture

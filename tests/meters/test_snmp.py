@@ -14,7 +14,8 @@ from fsgreen.meters.snmp import session as snmp_session
 from fsgreen.meters.snmp import settings as snmp_settings
 from fsgreen.meters.snmp.answers import UPTIME
 from fsgreen.meters.snmp.driver import DRIVER
-from fsgreen.meters.snmp.emulator import Agent, sentry_outlet
+from fsgreen.meters.snmp.emulator import Agent as SoundAgent
+from fsgreen.meters.snmp.emulator import sentry_outlet
 from fsgreen.meters.snmp.session import Access
 
 SENTRY, RARITAN = "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.13742.6"
@@ -41,6 +42,30 @@ def units():
         objects[f"{RARITAN}.3.3.4.1.7.1.1.{kind}"] = ("Unsigned32", lambda d=digits: d)
         objects[f"{RARITAN}.5.2.3.1.4.1.1.{kind}"] = ("Gauge32", lambda v=value: v)
     return objects
+
+
+class Agent(SoundAgent):
+    """`fault`: silent, text (for numbers), gone (no object where there was one)."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.fault = None
+        self.received = []
+
+    def read_variables(self, *asked, **options):
+        from pysnmp.error import PySnmpError
+
+        self.received.append(tuple(str(name) for name, _value in asked))
+        if self.fault == "silent":  # pysnmp does not answer then
+            raise PySnmpError("silent")
+        return super().read_variables(*asked, **options)
+
+    def value(self, oid):
+        from pysnmp.proto import rfc1902, rfc1905
+
+        if self.fault == "gone":
+            return rfc1905.noSuchInstance
+        return rfc1902.OctetString("n/a") if self.fault == "text" else super().value(oid)
 
 
 @pytest.fixture

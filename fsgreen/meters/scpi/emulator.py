@@ -11,10 +11,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self
-
-Fault = Literal["silent", "half", "nan", "infinite", "short", "garbage"]
-"""No answer; half of one; no values; values too large; a value too few; noise."""
+from typing import Any, Self
 
 VOLTAGE_RANGES_V = (15.0, 30.0, 60.0, 150.0, 300.0, 600.0)
 CURRENT_RANGES_A = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -37,8 +34,6 @@ class EmulatedAnalyzer:
 
     def __init__(self, power_w: Callable[[], float], serial: str = "C2QK12345E") -> None:
         self.identity = f"YOKOGAWA,WT310E,{serial},F1.04"
-        self.fault: Fault | None = None
-        self.received: list[str] = []
         self.errors: list[str] = []
         self.integrating = False
         self.energy_wh = 0.0
@@ -97,9 +92,6 @@ class EmulatedAnalyzer:
 
     def obey(self, command: str) -> str | None:
         """Return the answer to a command, with its end of line, None where it has none."""
-        self.received.append(command)
-        if self.fault == "silent":
-            return None
         header, _, value = command.partition(" ")
         if header.endswith("?"):
             answer = self._answer(header[:-1])
@@ -116,7 +108,7 @@ class EmulatedAnalyzer:
             case ":INTEGRATE:STATE":
                 return "STAR" if self.integrating else "RES"
             case ":NUMERIC:NORMAL:VALUE":
-                return self._values()
+                return ",".join(self.values())
             case _ if header in self.settings:
                 return self.settings[header]
         self.errors.append(UNDEFINED)
@@ -157,7 +149,8 @@ class EmulatedAnalyzer:
             self.energy_wh += self.power_w() * (now_s - self._counted_s) / 3600
             self._counted_s = now_s
 
-    def _values(self) -> str:
+    def values(self) -> list[str]:
+        """Return what stands in the list of numeric items."""
         self._count()
         power_w = self.power_w()
         current_a = power_w / (MAINS_V * POWER_FACTOR)
@@ -175,15 +168,4 @@ class EmulatedAnalyzer:
         }
         count = int(self.settings[":NUMERIC:NORMAL:NUMBER"])
         names = [self.settings[f":NUMERIC:NORMAL:ITEM{n}"] for n in range(1, count + 1)]
-        cells = [value[name.partition(",")[0]] for name in names]
-        match self.fault:
-            case "nan":
-                cells = ["NAN"] * count
-            case "infinite":
-                cells = ["9.9E+37"] * count
-            case "short":
-                cells.pop()
-            case "garbage":
-                return "\xff\xfe~" * 5
-        text = ",".join(cells)
-        return text[: len(text) // 2] if self.fault == "half" else text
+        return [value[name.partition(",")[0]] for name in names]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from fsgreen.meters.snmp.session import AUTH, PRIV, Access, LoopThread, shut
-
-Fault = Literal["silent", "text", "gone"]
-"""No answer; texts for numbers; no object where there was one."""
 
 Objects = dict[str, tuple[str, Callable[[], object]]]
 """Type (Integer32, Gauge32, Unsigned32, Counter64, TimeTicks, OctetString) and value, by OID."""
@@ -57,8 +54,6 @@ class Agent:
 
     def __init__(self, objects: Objects, access: Access | None = None) -> None:
         self.objects = objects
-        self.fault: Fault | None = None
-        self.received: list[tuple[str, ...]] = []
         self._access = access or Access()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
@@ -106,23 +101,16 @@ class Agent:
 
     def read_variables(self, *asked: Any, **_: object) -> list[tuple[Any, Any]]:
         """Answer one question; called by pysnmp."""
-        from pysnmp.error import PySnmpError
+        return [(name, self.value(str(name))) for name, _value in asked]
+
+    def value(self, oid: str) -> Any:
+        """Return what an object holds, as pysnmp has it."""
         from pysnmp.proto import rfc1902, rfc1905
 
-        self.received.append(tuple(str(name) for name, _value in asked))
-        if self.fault == "silent":
-            # What pysnmp does not answer.
-            raise PySnmpError("silent")
-        answers = []
-        for name, _value in asked:
-            kind, value = self.objects.get(str(name), ("", lambda: None))
-            if not kind or self.fault == "gone":
-                answers.append((name, rfc1905.noSuchInstance))
-            elif self.fault == "text":
-                answers.append((name, rfc1902.OctetString("n/a")))
-            else:
-                answers.append((name, getattr(rfc1902, kind)(value())))
-        return answers
+        if oid not in self.objects:
+            return rfc1905.noSuchInstance
+        kind, value = self.objects[oid]
+        return getattr(rfc1902, kind)(value())
 
 
 def of_power(power_w: Callable[[], float], serial: str) -> Agent:
