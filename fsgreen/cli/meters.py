@@ -117,7 +117,7 @@ def _meters(options: argparse.Namespace) -> None:
     from fsgreen.meters.core.settings import lines_about
 
     if options.driver is not None:
-        for line in lines_about(registry.load(options.driver).settings):
+        for line in lines_about(registry.named(options.driver).settings):
             print(line)
         return
     names = registry.names()

@@ -86,9 +86,17 @@ def live_driver(name: str) -> Driver:
     return driver
 
 
+def named(name: str) -> Driver | Importer:
+    """Return a driver, or a recipe of the driver `table`; raises FsgreenError as `load`."""
+    from fsgreen.meters.table.recipes import recipes
+
+    known = recipes()
+    return known[name] if name in known and name not in _entries() else load(name)
+
+
 def importer(name: str) -> Importer:
-    """Return the driver that reads a kind of file; raises FsgreenError as `load`."""
-    driver = load(name)
+    """Return the driver or the recipe that reads a kind of file; raises FsgreenError as `load`."""
+    driver = named(name)
     if isinstance(driver, Driver):
         files = [each for each in names() if isinstance(_sound(each), Importer)]
         raise unknown("reader of files", name, files, next_step="fsgreen meters")

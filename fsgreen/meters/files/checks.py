@@ -68,6 +68,12 @@ class Flags:
         marked[list(self._names)] = True
         return marked
 
+    def shifted(self, by: int) -> Flags:
+        """Return the flags, each so many places later."""
+        flags = Flags()
+        flags._names = {place + by: names for place, names in self._names.items()}
+        return flags
+
     def joined(self) -> dict[int, str]:
         """Return the flags as `Readings` has them."""
         return {place: "|".join(names) for place, names in sorted(self._names.items())}
@@ -122,8 +128,10 @@ def refuse_disorder(time_s: Floats, name: Callable[[int], str], report: Report) 
         )
 
 
-def interval_s(time_s: Floats, report: Report) -> float:
-    """Return the usual step of rising times; refuses a file that has none."""
+def interval_s(time_s: Floats, report: Report, *, regular: bool = True) -> float:
+    """Return the usual step of rising times; refuses a file that should have one and has none."""
+    if not regular and len(time_s):
+        return float(np.median(np.diff(time_s))) if len(time_s) > 1 else float(time_s[0])
     if len(time_s) < 2:
         report.refuse(f"the file holds {len(time_s)} readings", "export a longer recording")
     steps_s = np.diff(time_s)

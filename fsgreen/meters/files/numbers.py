@@ -85,41 +85,42 @@ def last_step(values: Floats, decimals: NDArray[np.int64]) -> float:
 
 
 def unusual(
-    values: Floats, decimals: NDArray[np.int64], what: str, report: Report
+    values: Floats, decimals: NDArray[np.int64], what: str, report: Report, *, fixed: bool = True
 ) -> NDArray[np.bool_]:
     """Return where a column's number has lost or won a digit, or its decimal mark.
 
-    A program that logs writes every number of a column with the same decimals; one that saves a
-    table drops zeros at their end, so that no number ends in one. Of the former each number with
-    other decimals is marked. Of the latter, of which decimals vary, one that with the usual
-    decimals would be nearer to those beside it has lost its mark. Refuses a column in which more
-    than a tenth are damaged.
+    A program that logs writes every number of a column with the same decimals (`fixed`; else where
+    two decimals end in zero); one that saves a table drops zeros at their end. Of the former each
+    number with other decimals is marked. Of the latter, of which decimals vary, one that with the
+    most decimals would be nearer to those beside it has lost its mark; so has one without decimals,
+    where others have `.0`. Refuses a column of which more than a tenth is damaged.
     """
-    read = np.flatnonzero((decimals != UNREAD) & np.isfinite(values))
     marked = np.zeros(len(decimals), dtype=bool)
-    if not len(read):
-        return marked
+    read = np.flatnonzero((decimals != UNREAD) & np.isfinite(values))
     seen = decimals[read]
-    usual = int(np.bincount(seen).argmax())
-    other = seen != usual
-    if not other.any():
+    if not len(read) or (seen == seen[0]).all():
         return marked
+    usual, most = int(np.bincount(seen).argmax()), int(seen.max())
     digits = np.round(np.abs(values[read]) * 10.0**seen)
-    padded = (seen > 0) & (digits % 10 == 0) & (digits > 0)
-    if padded.any() or other.sum() <= few(len(read)):
-        marked[read[other]] = True
+    padded = (digits % 10 == 0) & (digits > 0)
+    if (
+        (padded & (seen > 1)).any()
+        or (padded & (seen == usual) & (usual == most == 1)).any()
+        or (fixed and (seen != usual).sum() <= few(len(read)))
+    ):
+        marked[read] = seen != usual
     else:
         report.tell(
             f"The decimals of {what} vary, as after a spreadsheet saved the file: "
             "a number that lost a digit cannot be told."
         )
-        most = int(seen.max())
-        beside = _beside(np.abs(values[read]))
+        beside = np.maximum(_beside(np.abs(values[read])), TINY)
         as_it_is, with_mark = (
-            np.abs(np.log(np.maximum(size, TINY) / np.maximum(beside, TINY)))
-            for size in (digits / 10.0**seen, digits / 10.0**most)
+            np.abs(np.log(np.maximum(digits / 10.0**places, TINY) / beside))
+            for places in (seen, most)
         )
-        marked[read[(seen < most) & (with_mark < as_it_is)]] = True
+        lost = (seen < most) & (with_mark < as_it_is)
+        marked[read] = lost | ((seen == 0) & (padded & (seen == 1)).any())
     if marked.sum() > max(few(len(read)), len(read) // 10):
         report.refuse(
             f"{int(marked.sum())} of {len(read)} numbers of {what} have lost a digit or their mark",

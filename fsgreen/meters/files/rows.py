@@ -24,6 +24,9 @@ from fsgreen.meters.files.text import Report
 LEAST_VA = 10.0
 """Plug meters sense no current below some watts (a Watts Up below 5): so little says nothing."""
 
+GIVEN = ("power", "energy", "energy_each")
+"""Quantities of which each row must have a value."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -60,7 +63,14 @@ class Timed:
     usual_s: float
 
 
-def timed(rows: Rows, time_s: Floats, report: Report, *, skipped: Collection[int] = ()) -> Timed:
+def timed(
+    rows: Rows,
+    time_s: Floats,
+    report: Report,
+    *,
+    skipped: Collection[int] = (),
+    regular: bool = True,
+) -> Timed:
     """Return the rows that have a time of their own, without those that are skipped.
 
     Raises FsgreenError where times go back.
@@ -71,7 +81,7 @@ def timed(rows: Rows, time_s: Floats, report: Report, *, skipped: Collection[int
     kept = timed_rows(time_s, texts, rows.names, report, skipped)
     time_s = time_s[kept]
     refuse_disorder(time_s, lambda n: rows.names[kept[n]], report)
-    return Timed(kept, time_s, interval_s(time_s, report))
+    return Timed(kept, time_s, interval_s(time_s, report, regular=regular))
 
 
 @dataclass(frozen=True)
@@ -90,27 +100,27 @@ def columns(
     *,
     style: str = POINT,
     units: Mapping[str, float] | None = None,
-    unknown: frozenset[str] = frozenset(),
+    fixed: bool = True,
 ) -> dict[str, Column]:
     """Return the numbers of the kept rows, and mark what cannot be read, which becomes NaN.
 
-    `units` are what a number of a quantity is in V, A, W, Wh and VA; `unknown` texts say that there
-    is no value.
+    `units` are what a number of a quantity is in V, A, W, Wh and VA; `fixed` whether the program
+    writes all numbers of a column with the same decimals.
     """
     whole = mark_faults(rows, kept, flags)
     found = {}
     for name, cells in rows.cells.items():
         texts = [cells[place] for place in kept]
-        blank = np.array([not text or text.lower() in unknown for text in texts], dtype=bool)
+        blank = np.array([not text for text in texts], dtype=bool)
         values, decimals = numbers(texts, style)
-        bad = (decimals == UNREAD) & ~blank | unusual(values, decimals, name, report)
+        bad = (decimals == UNREAD) & ~blank | unusual(values, decimals, name, report, fixed=fixed)
         values[bad] = NAN
         unit = (units or {}).get(name, 1.0)
         step = unit * last_step(values, decimals)
         found[name] = Column(values if unit == 1 else values * unit, step)
         flags.mark(bad, "bad-number")
-        flags.mark(blank & whole & (name == "power"), "missing")
-    mark_repeats(rows, kept, flags, found["power"])
+        flags.mark(blank & whole & (name in GIVEN), "missing")
+    mark_repeats(rows, kept, flags, found.get("power"))
     return found
 
 

@@ -1,0 +1,1 @@
+"""Tables of any program: columns are declared, or named by a recipe."""

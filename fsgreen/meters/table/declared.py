@@ -1,0 +1,182 @@
+"""What a table is declared to be: its columns and their units, how its lines are split."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from fsgreen.meters.core.settings import Above0, From0, GainError, Settings, Texts
+from fsgreen.trace import Boundary
+
+FIRST = ("power", "energy", "energy_each")
+"""What `unit` is of."""
+
+QUANTITIES = (*FIRST, "voltage", "current", "apparent", "factor")
+UNITS: Mapping[str, Mapping[str, float]] = {
+    "power": {"W": 1.0, "kW": 1e3, "mW": 1e-3, "uW": 1e-6},
+    "energy": {
+        **{"J": 1 / 3600, "mJ": 1e-3 / 3600, "uJ": 1e-6 / 3600, "kJ": 1e3 / 3600},
+        **{"Wh": 1.0, "kWh": 1e3, "mWh": 1e-3},
+    },
+    "voltage": {"V": 1.0, "mV": 1e-3},
+    "current": {"A": 1.0, "mA": 1e-3},
+    "apparent": {"VA": 1.0, "kVA": 1e3, "mVA": 1e-3},
+    "factor": {"1": 1.0, "%": 0.01},
+}
+"""What one of a unit is in W, Wh, V, A and VA; the first is that of a column without one."""
+
+TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+UNKNOWN = frozenset(
+    {"", "-", "nan", "null", "n/a", "[n/a]", "unavailable", "unknown"}
+    | {"[not supported]", "<not counted>", "<not supported>"}
+)
+"""What programs write where they have no value."""
+
+
+def _several(value: Any) -> Any:
+    """Take one column for a list of one, and its place from 1 for a text."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(str(each) if type(each) is int else each for each in values)
+
+
+Columns = Annotated[tuple[str, ...], BeforeValidator(_several), Field(strict=False)]
+
+
+class TableSettings(Settings):
+    """What is told of a table. A column is named, or numbered from 1; several are added."""
+
+    time: Columns = ()
+    """The column of the time; several, such as of date and time of day, are joined."""
+    time_unit: Literal["date", "s", "ms", "us", "ns", "min", "h"] = "date"
+    """What the time counts, since 1970 UTC or since some beginning; `date` reads dates."""
+    interval_s: From0 = 0.0
+    """The time between two rows of a table without a time."""
+    power: Columns = ()
+    """The power; with its unit, as in "Watts in mW"."""
+    energy: Columns = ()
+    """The energy of a counter that goes on."""
+    energy_each: Columns = ()
+    """The energy of each row, since the row before."""
+    unit: str = ""
+    """The unit of power or energy where the column does not name it."""
+    voltage: Columns = ()
+    current: Columns = ()
+    apparent: Columns = ()
+    """The apparent power."""
+    factor: Columns = ()
+    """The power factor."""
+    separator: Literal["", "comma", "semicolon", "tab", "blank"] = ""
+    """What stands between two columns; by default what fits the columns."""
+    lines: str = ""
+    """A regular expression that each row fits; other lines are left out."""
+    only: Texts = ()
+    """Cells that a row must have, as in ["entity=sensor.plug"]."""
+    together: str = ""
+    """A column that tells parts apart, such as sockets, whose rows of one moment are added."""
+    json_lines: bool = False
+    """Each line holds an object of JSON; what stands before it is the column `before`."""
+    held_s: From0 = 0.0
+    """Power is written where it changes, and read as means over so many seconds."""
+    from_zero: bool = False
+    """The energy was 0 at the time 0."""
+    irregular: bool = False
+    """Rows come at any time, as of a counter that is seldom asked."""
+    numbers: Literal["", "1,234.56", "1 234,56", "1.234,56", "1.234 56"] = ""
+    """How numbers are written; by default found in the file."""
+    dates: Literal["", "MDY", "DMY", "YMD"] = ""
+    """The order of day, month and year; by default found in the file."""
+    gmt_offset: str = ""
+    """The offset of its clock, such as -07:00; without, times count from the first."""
+    boundary: Boundary
+    """What its power includes."""
+    covers: Texts | None = None
+    """The parts whose power it is; by default those of the boundary."""
+    model: str = "?"
+    """What measured, for the record."""
+    serial: str = "?"
+    """Its serial number, for the record."""
+    range_w: Above0 | None = None
+    gain_error: GainError
+    constant_error_w: From0 = 0.0
+    source: str = "settings"
+    """Where the accuracy is from, for the record."""
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Columns, by name or by number from 1, that are added, and what one of their numbers is."""
+
+    names: tuple[str, ...]
+    unit: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The columns of a declared table by quantity, and which lines are its rows."""
+
+    settings: TableSettings
+    wanted: Mapping[str, Selected]
+    lines: re.Pattern[str] | None
+    only: Mapping[str, str]
+
+    @property
+    def time(self) -> tuple[str, ...]:
+        """The columns of the time."""
+        return self.settings.time
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are used."""
+        return self._used(self.wanted.values())
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns that each row must have: JSON leaves out what a meter does not measure."""
+        return self._used(each for name, each in self.wanted.items() if name in FIRST)
+
+    def _used(self, quantities: Iterable[Selected]) -> tuple[str, ...]:
+        used = [*self.time, *(name for each in quantities for name in each.names), *self.only]
+        together = self.settings.together
+        return tuple(dict.fromkeys([*used, *([together] if together else [])]))
+
+    @classmethod
+    def of(cls, settings: TableSettings) -> Shape:
+        """Read what is declared; raises FsgreenError where that is no table."""
+        wanted = {
+            name: _selected(name, columns, settings)
+            for name in QUANTITIES
+            if (columns := getattr(settings, name))
+        }
+        if not any(name in wanted for name in FIRST):
+            settings.refuse("no column is power, energy (a counter) or energy_each (of each row)")
+        if bool(settings.time) == bool(settings.interval_s):
+            settings.refuse("name the column of the time or, without one, the interval_s")
+        try:
+            lines = re.compile(settings.lines) if settings.lines else None
+        except re.error as error:
+            settings.refuse(f"lines = '{settings.lines}' is no regular expression: {error}")
+        pairs = [text.partition("=") for text in settings.only]
+        for name, equals, _ in pairs:
+            if not equals:
+                settings.refuse(f'only = ["{name}"] is no condition such as event=energy-pkg')
+        return cls(settings, wanted, lines, {name.strip(): v.strip() for name, _, v in pairs})
+
+
+def _selected(quantity: str, texts: Sequence[str], settings: TableSettings) -> Selected:
+    """Read columns such as `Watts` or `power_mw in mW`; all of them have one unit."""
+    units = UNITS["energy" if quantity == "energy_each" else quantity]
+    split = [text.rpartition(" in ") if " in " in text else (text, "", "") for text in texts]
+    named = {unit.strip() for _, _, unit in split if unit}
+    if not named and quantity in FIRST and not settings.unit:
+        settings.refuse(f"the unit of {quantity} is not named: unit = one of {', '.join(units)}")
+    default = settings.unit if quantity in FIRST else next(iter(units))
+    named = named or {default}
+    if len(named) > 1 or not named <= units.keys():
+        settings.refuse(
+            f"{quantity} is in {' and '.join(sorted(named))}, not in {', '.join(units)}"
+        )
+    return Selected(tuple(name.strip() for name, _, _ in split), units[named.pop()])

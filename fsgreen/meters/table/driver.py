@@ -1,0 +1,161 @@
+"""A table of power or energy that any program wrote: `--driver table`, or one of the recipes.
+
+What is a column, in which unit, is declared and never guessed; what a number and a date mean is
+decided from the whole file, as of every file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fsgreen.meters.core.base import Imported, Importer
+from fsgreen.meters.core.readings import NAN, Floats, Readings
+from fsgreen.meters.files import rows as files
+from fsgreen.meters.files.checks import Flags, imported, mark_steps
+from fsgreen.meters.files.numbers import POINT, decide_style
+from fsgreen.meters.files.rows import Column, Rows, mark_unsound, timed
+from fsgreen.meters.files.text import Report, decode
+from fsgreen.meters.table.declared import FIRST, Shape, TableSettings
+from fsgreen.meters.table.held import held
+from fsgreen.meters.table.lines import Cells, quantity_cells, table_rows
+from fsgreen.meters.table.times import row_times
+from fsgreen.meters.table.together import added
+
+MARGIN_W = 1.0
+COVERS = {"wall": ("system",), "dc-rail": ("disk",), "cpu": ("cpu",), "modelled": ("system",)}
+
+
+def read(data: bytes, settings: TableSettings) -> Imported:
+    """Read a file; see docs/meters/table.md for the settings.
+
+    Raises FsgreenError where the settings declare no table, the file has none such, its numbers or
+    dates can be read in two ways, or its times go back.
+    """
+    report = Report(settings.name)
+    shape = Shape.of(settings)
+    rows, cells = table_rows(decode(data, report), shape, report)
+    if settings.together:
+        rows, cells = added(rows, cells, shape, report)
+    units = _quantities(rows, cells, shape)
+    style = _style(rows, settings, report)
+    times_s = row_times(rows, settings, report)
+    flags = Flags()
+    found = timed(rows, times_s, report, regular=not (settings.irregular or settings.held_s))
+    columns = _columns(rows, found.kept, style, units, flags, report)
+    time_s, usual_s = found.time_s, found.usual_s
+    if settings.held_s:
+        time_s, columns, flags = held(time_s, columns, flags, settings.held_s, report)
+        usual_s = settings.held_s
+    elif not settings.irregular:
+        mark_steps(time_s, usual_s, flags)
+    if settings.from_zero:
+        time_s, columns, flags = _from_zero(time_s, columns, flags)
+    readings, step_w = _readings(columns, time_s, flags, report)
+    range_w = settings.range_w or float("inf")
+    mark_unsound({**columns, "power": Column(readings.power_w, step_w)}, range_w, MARGIN_W, flags)
+    flags.mark(np.isnan(readings.power_w) & ~flags.any(len(readings)), "missing")
+    info = settings.info(
+        covers=settings.covers or COVERS[settings.boundary],
+        rate_hz=1 / usual_s,
+        range_w=range_w,
+        resolution_w=step_w,
+    )
+    return imported(info, readings, flags, report)
+
+
+def _quantities(rows: Rows, cells: Sequence[Cells], shape: Shape) -> dict[str, float]:
+    """Give the rows their cells by quantity, several columns of one apart; return their units."""
+    units = {}
+    for quantity, selected in shape.wanted.items():
+        for nth, texts in enumerate(quantity_cells(cells, selected)):
+            name = f"{quantity}+{nth}" if nth else quantity
+            if quantity not in FIRST and not any(texts):
+                continue
+            units[name] = selected.unit
+            pairs = zip(texts, rows.faults, strict=True)
+            rows.cells[name] = ["" if fault else text for text, fault in pairs]
+    return units
+
+
+def _style(rows: Rows, settings: TableSettings, report: Report) -> str:
+    """Return the style of the numbers: those of programs have a point, or no mark at all."""
+    marked = any("," in text or " " in text for cells in rows.cells.values() for text in cells)
+    if settings.numbers or marked:
+        return decide_style(rows.cells, settings.numbers, lambda _: True, report)
+    return POINT
+
+
+def _columns(
+    rows: Rows,
+    kept: Sequence[int],
+    style: str,
+    units: dict[str, float],
+    flags: Flags,
+    report: Report,
+) -> dict[str, Column]:
+    """Return the columns of the quantities, several of one added up."""
+    read = files.columns(rows, kept, flags, report, style=style, units=units, fixed=False)
+    columns: dict[str, Column] = {}
+    for name, column in read.items():
+        quantity = name.partition("+")[0]
+        before = columns.get(quantity)
+        columns[quantity] = (
+            column
+            if before is None
+            else Column(before.values + column.values, before.step + column.step)
+        )
+    return columns
+
+
+def _from_zero(
+    time_s: Floats, columns: dict[str, Column], flags: Flags
+) -> tuple[Floats, dict[str, Column], Flags]:
+    """Add the beginning, at which time and energy are 0, and power that of the first row."""
+    begun = {
+        name: Column(
+            np.append(0.0 if name == "energy" else column.values[0], column.values), column.step
+        )
+        for name, column in columns.items()
+    }
+    return np.append(0.0, time_s), begun, flags.shifted(1)
+
+
+def _readings(
+    columns: dict[str, Column], time_s: Floats, flags: Flags, report: Report
+) -> tuple[Readings, float]:
+    """Return the readings and the resolution of their power."""
+    voltage_v, current_a = (
+        columns[name].values if name in columns else None for name in ("voltage", "current")
+    )
+    steps_s = np.diff(time_s, prepend=2 * time_s[0] - time_s[1])
+    energy_wh = each_wh = None
+    if "energy" in columns:
+        energy_wh = columns["energy"].values
+        flags.mark(np.diff(energy_wh, prepend=energy_wh[:1]) < 0, "reset")
+    elif "energy_each" in columns:
+        each_wh = columns["energy_each"].values
+        energy_wh = np.cumsum(np.append(0.0, each_wh[1:]))
+    if "power" in columns:
+        power_w, step_w = columns["power"].values, columns["power"].step
+    elif each_wh is not None:
+        power_w = 3600 * each_wh / steps_s
+        power_w[0] = power_w[1]
+        step_w = 3600 * columns["energy_each"].step / float(np.median(steps_s))
+    else:
+        assert energy_wh is not None
+        power_w = 3600 * np.diff(energy_wh, prepend=NAN) / steps_s
+        power_w[power_w < 0] = NAN
+        power_w[0] = power_w[1]
+        step_w = 3600 * columns["energy"].step / float(np.median(steps_s))
+        report.tell("The first answer of a counter has no power of its own: it has the next one's.")
+    return Readings(time_s, power_w, voltage_v, current_a, energy_wh), step_w
+
+
+IMPORTER = Importer(
+    name="table",
+    summary="any table: --set time=... --set power=... --set unit=W; or a recipe",
+    settings=TableSettings,
+    read=read,
+)

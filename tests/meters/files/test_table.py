@@ -1,0 +1,256 @@
+"""Tables of other programs: what is declared is read, and nothing about it is guessed."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from importing import damaged, fuzzed, silent_errors
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.core import registry
+from fsgreen.meters.files.energy import energy_of
+from fsgreen.meters.table.declared import TableSettings
+from fsgreen.meters.table.recipes import recipes
+
+POWERS = [20.5, 31.25, 30.75, 44.5, 22.25, 21.0]
+UNIX_S = 1_700_000_000
+
+
+def read(text, driver="table", **options):
+    importer = registry.importer(driver)
+    data = text if isinstance(text, bytes) else text.encode()
+    given = {"gain_error": 0.05, **options, "name": "file", "driver": driver}
+    return importer.read(data, importer.settings.of(given))
+
+
+def refused(text, **options):
+    with pytest.raises(FsgreenError) as error:
+        read(text, **options)
+    assert error.value.next_step
+    return str(error.value)
+
+
+def lines(rows, *head):
+    return "\n".join([*head, *rows]) + "\n"
+
+
+STAMPED = [(f"2026-08-17 12:00:{n:02d}", power) for n, power in enumerate(POWERS)]
+COUNTED_WH = [sum(POWERS[1 : n + 1]) / 3600 for n in range(len(POWERS))]
+WH = [power / 60 for power in POWERS]
+POWERSTAT = "{} 1.1 0.0 0.6 98.3 0.0 1 1375 270 {:.2f}"
+
+FILES = {
+    "wattsup-c": lines([f"{p:.1f}, 120.0, {p / 120:.3f}" for p in POWERS], "watts, volts, amps"),
+    "perf-stat": lines(
+        [
+            f"     {n + 1}.000000013     {part:.4f} Joules {event}"
+            for n, p in enumerate(POWERS)
+            for event, part in (("power/energy-pkg/", p - 1), ("power/energy-ram/", 1.0))
+        ],
+        "# started on Mon Aug 17 12:00:00 2026",
+        "#           time             counts   unit events",
+    ),
+    "perf-stat-x": lines(
+        [
+            f"{n + 1}.000000013,{p:.4f},Joules,power/energy-pkg/,1000,100.00,,"
+            for n, p in enumerate(POWERS)
+        ],
+        "# started on Mon Aug 17 12:00:00 2026",
+        "",
+    ),
+    "turbostat": lines(
+        [
+            row
+            for n, p in enumerate(POWERS)
+            for row in (
+                *(["Time_Of_Day_Seconds\tBusy%\tPkgWatt"] if n == 3 else []),
+                f"{UNIX_S + n}.0000{n}2\t3.2\t{p:.2f}",
+            )
+        ],
+        "Time_Of_Day_Seconds\tBusy%\tPkgWatt",
+    ),
+    "powerstat": lines(
+        [
+            *(
+                POWERSTAT.format(f"23:59:{57 + n}" if n < 3 else f"00:00:0{n - 3}", p)
+                for n, p in enumerate(POWERS)
+            ),
+            "-------- ----- ----- ----- ----- ----- ---- ------ ------ ------",
+            " Average   2.2   0.0   1.0  96.6   0.1  1.1 1477.2  455.8  22.70",
+        ],
+        "Running for 300 seconds (30 samples at 10 second intervals).",
+        "",
+        "  Time    User  Nice   Sys  Idle    IO  Run Ctxt/s  IRQ/s  Watts",
+    ),
+    "codecarbon": lines(
+        [
+            f"2026-08-17T12:00:0{n + 1},run,{n + 1}.0000000001,{wh / 1000!r}"
+            for n, wh in enumerate(COUNTED_WH[1:])
+        ],
+        "timestamp,run_id,duration,energy_consumed",
+    ),
+    "nvidia-smi": lines(
+        [
+            f"2026/08/17 12:00:{n:02d}.{313 + gpu}, {gpu}, {p / 2:.2f} W"
+            for n, p in enumerate(POWERS)
+            for gpu in (0, 1)
+        ],
+        "timestamp, index, power.draw [W]",
+    ),
+    "shelly-em": lines(
+        [f"{UNIX_S + 60 * n},{wh / 2:.4f},{wh / 4:.4f},{wh / 4:.4f}" for n, wh in enumerate(WH)],
+        "timestamp,a_total_act_energy,b_total_act_energy,c_total_act_energy",
+    ),
+    "tasmota-log": lines(
+        [
+            "tele/plug/SENSOR "
+            + json.dumps({"Time": stamp.replace(" ", "T"), "ENERGY": {"Power": p, "Voltage": 230}})
+            for stamp, p in STAMPED
+        ],
+        'tele/plug/STATE {"Time":"2026-08-17T12:00:00","POWER":"ON"}',
+    ),
+    "kasa-log": lines(
+        [
+            f"{stamp} " + json.dumps({"voltage_mv": 230000, "power_mw": round(1000 * p)})
+            for stamp, p in STAMPED
+        ]
+    ),
+    "home-assistant": lines(
+        [f"sensor.plug_power,{p},2026-08-17T12:00:{10 * n:02d}.000Z" for n, p in enumerate(POWERS)],
+        "entity_id,state,last_changed",
+    ),
+    "gude-log": lines([f'{stamp} {{"ActivePower": {p}, "Voltage": 230}}' for stamp, p in STAMPED]),
+    "wt310": lines(
+        [f"1,{stamp.replace(' ', ',')},230.01,{p / 230.01:.5E},{p:.5E}" for stamp, p in STAMPED],
+        "WT310E,C2RE01010V",
+        "Store No.,Date,Time,U-1,I-1,P-1",
+    ),
+    "joulemeter": lines(
+        [f"{1000 * n}, {p:.2f}, 3.1" for n, p in enumerate(POWERS)],
+        "TimeStamp (ms), Total Power (W), CPU (W)",
+    ),
+    "pmt": lines([f"{n}.1 {p}" for n, p in enumerate(POWERS)], "time watts"),
+}
+
+TRAPEZOID_J = sum(POWERS) - (POWERS[0] + POWERS[-1]) / 2
+ENERGIES_J = {
+    "perf-stat": sum(POWERS),
+    "perf-stat-x": sum(POWERS),
+    "codecarbon": sum(POWERS[1:]),
+    "shelly-em": 60 * sum(POWERS[1:]),
+    "home-assistant": 10 * sum(POWERS[:-1]),
+}
+
+
+def test_every_recipe_has_a_file_here():
+    assert FILES.keys() == recipes().keys()
+
+
+@pytest.mark.parametrize("recipe", FILES)
+def test_every_recipe_reads_its_program_s_file_with_its_energy(recipe):
+    imported = read(FILES[recipe], recipe)
+    said = energy_of(imported)
+    assert not imported.readings.flags
+    expected_j = ENERGIES_J.get(recipe, TRAPEZOID_J)
+    edges_j = said.budget.edges_j + 1e-6 if recipe in ENERGIES_J else 0.01 * expected_j
+    assert said.energy_j == pytest.approx(expected_j, abs=edges_j)
+    if recipe in ("perf-stat", "perf-stat-x", "codecarbon", "shelly-em"):
+        assert said.counter_energy_j == pytest.approx(expected_j, rel=1e-4)
+    assert imported.info.driver == recipe
+    assert imported.decisions
+
+
+CSV = lines([f"{s},{p},230.5" for s, p in STAMPED], "when,mine,volts")
+DECLARED = {"time": "when", "power": "mine", "unit": "W", "boundary": "wall"}
+
+
+def test_a_table_is_read_by_the_columns_that_are_named():
+    imported = read(CSV, **DECLARED, voltage="volts", gmt_offset="+02:00")
+    assert imported.readings.power_w.tolist() == POWERS
+    assert imported.readings.voltage_v.tolist() == [230.5] * len(POWERS)
+    assert imported.readings.time_s[0] == 1786960800
+    assert (imported.info.boundary, imported.info.gain_error) == ("wall", 0.05)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_columns_may_be_numbers_and_units_others(separator):
+    rows = [f"{n}{separator}{p * 1000:.0f}" for n, p in enumerate(POWERS)]
+    options = {"time": 1, "time_unit": "s", "power": "2 in mW", "boundary": "dc-rail"}
+    assert read(lines(rows), **options).readings.power_w.tolist() == pytest.approx(POWERS)
+
+
+def test_several_columns_of_power_are_added():
+    rows = [f"{n},{p - 2:.2f},2.0" for n, p in enumerate(POWERS)]
+    options = {"time": "t", "time_unit": "s", "power": ["a", "b"], "unit": "W", "boundary": "cpu"}
+    assert read(lines(rows, "t,a,b"), **options).readings.power_w.tolist() == POWERS
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"power": "watts"}, "no line names the columns watts"),
+        ({"unit": "HP"}, "power is in HP, not in W"),
+        ({"time": ()}, "name the column of the time"),
+        ({"lines": "("}, "no regular expression"),
+        ({"only": ["x"]}, "no condition"),
+        ({"colour": "red"}, "unknown key colour"),
+    ],
+)
+def test_a_wrong_declaration_is_named(changes, message):
+    assert message in refused(CSV, **{**DECLARED, **changes})
+
+
+def test_neither_unit_boundary_nor_accuracy_is_guessed():
+    for key in ("unit", "boundary"):
+        options = {name: value for name, value in DECLARED.items() if name != key}
+        assert key in refused(CSV, **options)
+    with pytest.raises(FsgreenError, match="gain_error"):
+        TableSettings.of({**DECLARED, "name": "f", "driver": "table"})
+
+
+def test_a_part_that_lacks_at_one_moment_leaves_it_without_a_value():
+    text = FILES["nvidia-smi"].splitlines(keepends=True)
+    flags = read("".join(text[:4] + text[5:]), "nvidia-smi").readings.flags
+    assert flags == {1: "bad-count"}
+
+
+def test_what_is_unknown_for_a_while_is_no_power():
+    text = FILES["home-assistant"].replace("30.75", "unavailable")
+    imported = read(text, "home-assistant")
+    assert [place for place, flag in imported.readings.flags.items() if "missing" in flag]
+    assert math.isnan(energy_of(imported).energy_j)
+
+
+def test_a_recipe_s_settings_give_way_to_the_user_s():
+    text = FILES["turbostat"].replace("PkgWatt", "Pkg_W")
+    assert "no line names the columns PkgWatt" in refused(text, driver="turbostat")
+    imported = read(text, "turbostat", power="Pkg_W in W", covers=["cpu", "gpu"])
+    assert imported.info.covers == ("cpu", "gpu")
+
+
+@pytest.mark.parametrize("recipe", FILES)
+@given(st.binary(max_size=200))
+@fuzzed
+def test_arbitrary_bytes_are_refused_or_read_without_a_crash(recipe, data):
+    try:
+        read(data, recipe)
+    except FsgreenError as error:
+        assert error.next_step
+
+
+LONGER = lines(
+    [f"2026-08-17 12:00:{n:02d},{POWERS[n % 6] + n / 100:.2f},230.5" for n in range(24)],
+    "when,mine,volts",
+)
+
+
+@given(st.data())
+@fuzzed
+def test_damage_is_refused_or_flagged_never_another_number(data):
+    def as_declared(text):
+        return read(text, **DECLARED, gmt_offset="+00:00")
+
+    hurt = data.draw(damaged(LONGER.encode(), whole_cells=True))
+    assert not silent_errors(as_declared, hurt, as_declared(LONGER.encode()))
