@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from fsgreen.analysis.effects import TREATMENTS, Pair
+from fsgreen.analysis.effects import Pair
+from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.design import DEFAULT, Cell, Comparison, Plan, Study, factors
 from fsgreen.reduce import at, level_label
 

@@ -12,7 +12,7 @@ import pandas as pd
 from fsgreen import confounds, paths
 from fsgreen.analysis import configuration
 from fsgreen.analysis.cells import at_baseline
-from fsgreen.analysis.effects import TREATMENTS
+from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress

@@ -10,7 +10,8 @@ import pandas as pd
 
 from fsgreen import confounds, stats
 from fsgreen.analysis import configuration
-from fsgreen.analysis.effects import TREATMENTS, Group, compared, groups_of, sample
+from fsgreen.analysis.effects import compared
+from fsgreen.analysis.scatter import TREATMENTS, Group, groups_of, sample
 from fsgreen.design import Cell, metrics
 from fsgreen.design.metrics import USUAL
 from fsgreen.errors import FsgreenError, unknown
@@ -191,7 +192,7 @@ def recommend(
                 pair = [sample(trials, workload, each, metric) for each in (config, now)]
                 row["more_blocks_count"] = more_blocks(
                     *pair,
-                    scatter=group.models[metric].scatter(config, now),
+                    scatter=group.scatter(metrics.get(metric), config, now),
                     bound=bounds["equivalence_percent"] / 100,
                     minimum=int(bounds["minimum_trials"]),
                     level=stats.LEVEL / len(admitted),

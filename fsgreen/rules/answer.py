@@ -64,3 +64,16 @@ def listed(names: Iterable[str], most: int = 3) -> str:
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more
+
+
+def named_trials(names: Iterable[str]) -> str:
+    """Return trials as a text: how many, and the first ones by name."""
+    every = list(names)
+    return f"{plural(len(every), 'trial')}: {listed(every)}"
+
+
+def failed_check(names: Iterable[str]) -> Answer:
+    """Return that a rule fired because its check failed in trials that count all the same."""
+    every = list(names)
+    count = plural(len(every), "trial")
+    return fired(f"a check failed in {count} that count: {listed(every)}")

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fsgreen.confounds import measured_sizes, upper_bounds_b_s
 from fsgreen.confounds.known import FLIGHT, PLACE, SCHEDULER
-from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, plural, quiet, unknown
+from fsgreen.rules.answer import (
+    Answer,
+    Judge,
+    failed_check,
+    fired,
+    listed,
+    named_trials,
+    not_asked,
+    plural,
+    quiet,
+    unknown,
+)
 from fsgreen.rules.evidence import Evidence, readers_of
 from fsgreen.trial import ThreadWork
 
@@ -43,7 +54,7 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
     if len(bare) == len(mounts):
         return not_asked("this testbed has no device of its own whose queue could be seen")
     if bare:
-        return fired(f"the queue is not recorded in {plural(len(bare), 'trial')}: {listed(bare)}")
+        return fired(f"the queue is not recorded in {named_trials(bare)}")
     other = [
         record.trial
         for record in evidence.records
@@ -51,14 +62,9 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
         not in ("as found", mounts[record.trial]["scheduler"] or "none")
     ]
     if other:
-        return fired(
-            f"another scheduler than declared in {plural(len(other), 'trial')}: {listed(other)}"
-        )
-    failed = evidence.failed(40)
-    if failed:
-        return fired(
-            f"a check failed in {plural(len(failed), 'trial')} that count: {listed(failed)}"
-        )
+        return fired(f"another scheduler than declared in {named_trials(other)}")
+    if failed := evidence.failed(40):
+        return failed_check(failed)
     depths = sorted({mount["queue_depth"] for mount in mounts.values()})
     schedulers = sorted({mount["scheduler"] or "none" for mount in mounts.values()})
     text = (
@@ -99,9 +105,7 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
     most_x = max(spreads_x.values())
     text = f"the work or the time of threads of one kind differs up to {most_x:.3g} times"
     if unfair:
-        return fired(
-            f"{text}; above {FAIR_X:g} in {plural(len(unfair), 'trial')}: {listed(unfair)}"
-        )
+        return fired(f"{text}; above {FAIR_X:g} in {named_trials(unfair)}")
     return quiet(f"{text}, in {len(spreads_x)} trials of up to {evidence.most_readers} threads")
 
 

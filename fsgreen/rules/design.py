@@ -13,7 +13,7 @@ from fsgreen import stats
 from fsgreen.design import Plan, PlannedTrial, derive_seed
 from fsgreen.reduce import due_trials, factors_of
 from fsgreen.rules import subsets
-from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, listed, named_trials, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trial import TrialRecord
 
@@ -63,7 +63,7 @@ def trial_is_the_unit(evidence: Evidence) -> Answer:
     if len(evidence.effects) and evidence.effects["n"].max() > evidence.trials["block"].nunique():
         return fired("n in effects.csv is more than there are blocks")
     if partial:
-        return fired(f"a phase is lacking in {plural(len(partial), 'trial')}: {listed(partial)}")
+        return fired(f"a phase is lacking in {named_trials(partial)}")
     if old:
         return fired(
             f"no file system was made for {len(old)} of {len(evidence.records)} trials: "

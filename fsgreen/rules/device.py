@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fsgreen.rules.answer import Answer, fired, listed, plural, quiet, unknown
+from fsgreen.rules.answer import Answer, fired, listed, named_trials, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trial import TrialRecord
 
@@ -27,13 +27,11 @@ def device_state(evidence: Evidence) -> Answer:
     if old:
         return fired(
             f"declared {listed(map(str, levels))}, but the file system was taken as it was in "
-            f"{plural(len(old), 'trial')}: {listed(old)}"
+            f"{named_trials(old)}"
         )
     failed = evidence.failed(8)
     if failed:
-        return fired(
-            f"another state than declared in {plural(len(failed), 'trial')}: {listed(failed)}"
-        )
+        return fired(f"another state than declared in {named_trials(failed)}")
     young = _aged_too_little(evidence.records)
     if young:
         return fired(

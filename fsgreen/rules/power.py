@@ -11,8 +11,10 @@ from fsgreen.rules.answer import (
     SAME,
     Answer,
     Judge,
+    failed_check,
     fired,
     listed,
+    named_trials,
     not_asked,
     plural,
     quiet,
@@ -84,7 +86,7 @@ def one_clock(evidence: Evidence) -> Answer:
     text = f"the fitted clock adds {share_percent.max():.2g} % to an energy at most"
     if len(unfit):
         trials = unfit["trial"].drop_duplicates()
-        return fired(f"{text}; unfit in {plural(len(trials), 'trial')}: {listed(trials)}")
+        return fired(f"{text}; unfit in {named_trials(trials)}")
     return quiet(f"{text}, in {plural(attached['trial'].nunique(), 'trial')}")
 
 
@@ -96,14 +98,12 @@ def idle_power(evidence: Evidence) -> Answer:
         if sum(phase.name == "idle" for phase in record.phases) < 2
     ]
     if lacking:
-        return fired(
-            f"not idle before and after in {plural(len(lacking), 'trial')}: {listed(lacking)}"
-        )
+        return fired(f"not idle before and after in {named_trials(lacking)}")
     trials = evidence.trials
     totals = trials[["energy_j", "energy_above_idle_j", "idle_power_w"]]
     if totals.isna().any(axis=None):
         blank = trials[totals.isna().any(axis="columns")]["trial"]
-        return fired(f"idle power is not known in {plural(len(blank), 'trial')}: {listed(blank)}")
+        return fired(f"idle power is not known in {named_trials(blank)}")
     by_block = trials.groupby("block")["idle_power_w"].mean()
     text = f"{by_block.min():.4g} W to {by_block.max():.4g} W over {len(by_block)} blocks"
     band_percent = evidence.plan.bounds["idle_band_percent"]
@@ -159,13 +159,9 @@ def work_and_energy_together(evidence: Evidence) -> Answer:
         if not same or work.partial or work.errors:
             apart.append(record.trial)
     if apart:
-        where = f"{plural(len(apart), 'trial')}: {listed(apart)}"
-        return fired(f"work and energy are not of one phase in {where}")
-    failed = evidence.failed(20)
-    if failed:
-        return fired(
-            f"a check failed in {plural(len(failed), 'trial')} that count: {listed(failed)}"
-        )
+        return fired(f"work and energy are not of one phase in {named_trials(apart)}")
+    if failed := evidence.failed(20):
+        return failed_check(failed)
     cost_percent = max(record.harness.cpu_percent for record in evidence.records)
     text = f"capturing took {cost_percent:.2f} % of one core at most"
     if cost_percent >= OVERHEAD_PERCENT:
@@ -199,9 +195,7 @@ def raw_files_hashed(evidence: Evidence) -> Answer:
         return fired(f"{len(evidence.altered)} altered: {listed(evidence.altered)}")
     bare = [found.trial for found in evidence.records if "power.raw" not in found.files]
     if bare:
-        return fired(
-            f"the meter's bytes were not kept in {plural(len(bare), 'trial')}: {listed(bare)}"
-        )
+        return fired(f"the meter's bytes were not kept in {named_trials(bare)}")
     count = sum(len(record.files) for record in evidence.records)
     return quiet(f"{count} files of {len(evidence.records)} trials hashed again: all as recorded")
 
@@ -217,9 +211,7 @@ def _traces(evidence: Evidence, rule: int, sound: str) -> Answer:
         count = plural(flaws["trial"].nunique(), "trial")
         return fired(f"flaws in the traces of {count}, first {trial}: {detail}{again}")
     if failed:
-        return fired(
-            f"a check failed in {plural(len(failed), 'trial')} that count: {listed(failed)}"
-        )
+        return failed_check(failed)
     return quiet(f"{len(evidence.records)} traces checked again: {sound}{again}")
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from fsgreen import audit
-from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, listed, named_trials, plural, quiet, unknown
 from fsgreen.rules.device import cell_of, device_state
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trial import TrialRecord
@@ -37,9 +37,7 @@ def cache_state(evidence: Evidence) -> Answer:
     checked = evidence.checked(7)
     failed = evidence.failed(7)
     if failed:
-        return fired(
-            f"another state than declared in {plural(len(failed), 'trial')}: {listed(failed)}"
-        )
+        return fired(f"another state than declared in {named_trials(failed)}")
     if "cold" in levels and evidence.identity["testbed"].get("cold_cache") is False:
         return fired("declared cold, but a file system in memory has no cold cache")
     if len(checked) < len(evidence.records):
@@ -79,8 +77,7 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
         return unknown(f"{same}; {speed}, for which the plan has no bound")
     slow = [trial for trial, percent in off_percent.items() if percent > bound_percent]
     if slow:
-        where = f"{plural(len(slow), 'trial')}: {listed(slow)}"
-        return fired(f"{speed}, more than {bound_percent:g} % in {where}")
+        return fired(f"{speed}, more than {bound_percent:g} % in {named_trials(slow)}")
     return quiet(f"{same}; {speed}")
 
 
@@ -95,7 +92,7 @@ def calm_machine(evidence: Evidence) -> Answer:
     refused = sum(str(record.reason).startswith("rule 10") for record in evidence.invalid)
     again = f"; {plural(refused, 'disturbed trial')} set aside" if refused else ""
     if disturbed:
-        return fired(f"others were busy in {plural(len(disturbed), 'trial')}: {listed(disturbed)}")
+        return fired(f"others were busy in {named_trials(disturbed)}")
     wrong += _warnings(evidence.identity.get("preflight", ()))
     if wrong:
         return fired(f"{'; '.join(wrong)}{again}")
@@ -130,7 +127,7 @@ def cool_down(evidence: Evidence) -> Answer:
     checked = evidence.checked(11)
     failed = evidence.failed(11)
     if failed:
-        return fired(f"not settled in {plural(len(failed), 'trial')}: {listed(failed)}")
+        return fired(f"not settled in {named_trials(failed)}")
     if len(checked) < len(evidence.records):
         return unknown(f"settling is recorded for {len(checked)} of {len(evidence.records)} trials")
     trials, identity = evidence.trials, evidence.identity
@@ -159,9 +156,7 @@ def dirty_pages(evidence: Evidence) -> Answer:
     }
     without = [found.trial for found in evidence.records if found.trial not in spent_s]
     if without:
-        return fired(
-            f"no phase for the flush in {plural(len(without), 'trial')}: {listed(without)}"
-        )
+        return fired(f"no phase for the flush in {named_trials(without)}")
     worst = max(spent_s, key=lambda trial: spent_s[trial])
     text = (
         f"the flush is a phase of its own, of {median(spent_s.values()):.2f} s typically and "

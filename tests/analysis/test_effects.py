@@ -8,7 +8,8 @@ import synthetic
 from fsgreen import stats
 from fsgreen.analysis.comparisons import USUAL, pairs_of
 from fsgreen.analysis.configuration import configuration, label, parse
-from fsgreen.analysis.effects import TREATMENTS, Scatters, effects_table, outcome, sample
+from fsgreen.analysis.effects import effects_table, outcome
+from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample
 from fsgreen.errors import FsgreenError
 
 CELLS = synthetic.cells(["webserver", "oltp"], ["ext3", "xfs"], ["default", "dtlg", "blk1k"])

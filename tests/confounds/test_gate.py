@@ -11,7 +11,8 @@ import synthetic_readers
 from fsgreen import confounds, paths, reduce
 from fsgreen.analysis import standard
 from fsgreen.analysis.comparisons import USUAL, pairs_of
-from fsgreen.analysis.effects import TREATMENTS, effects_table
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.confounds import KNOWN, Gate, Size, sentence
 from fsgreen.design import factors
 from fsgreen.stats import Estimate

@@ -9,7 +9,8 @@ import yaml
 from fsgreen import paths
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.comparisons import pairs_of
-from fsgreen.analysis.effects import TREATMENTS, effects_table
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.design import Comparison, metrics, read_study
 from fsgreen.design.metrics import Metric
 

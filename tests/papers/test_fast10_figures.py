@@ -8,7 +8,8 @@ import synthetic
 from fsgreen import design
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.comparisons import USUAL, pairs_of
-from fsgreen.analysis.effects import TREATMENTS, effects_table
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.scatter import TREATMENTS, Scatters
 from fsgreen.analysis.tables import as_tex
 from fsgreen.confounds import KNOWN, Gate, Size
 from fsgreen.figures.confounds import FLAG
@@ -51,7 +52,7 @@ def tables(of=CELLS, **frame):
 def bars(name, workload, metric, of=CELLS, **frame):
     trials = synthetic.trials_frame(of, **frame)
     cells = cells_table(trials, synthetic.BOUNDS)
-    return configurations(cells, trials, PRINTED.bars(name), workload, metric)
+    return configurations(cells, Scatters(trials), PRINTED.bars(name), workload, metric)
 
 
 def table_3(unsteady=None, **frame):
@@ -61,7 +62,7 @@ def table_3(unsteady=None, **frame):
         of = trials[list(unsteady)].eq(list(unsteady.values())).all(axis=1)
         trials.loc[of & trials["load_ops_s"].isna(), "steady"] = "no steady state"
     cells = cells_table(trials, synthetic.BOUNDS)
-    table = recommended(PRINTED.table3, cells, trials, "modelled")
+    table = recommended(PRINTED.table3, cells, Scatters(trials), "modelled")
     return table.set_index("workload").loc["webserver"]
 
 
@@ -174,7 +175,7 @@ def test_a_figure_marks_what_is_no_mean_and_what_promises_too_much():
     web = cells["workload"].eq("webserver") & cells["load_ops_s"].isna()
     cells.loc[web & cells["file_system"].eq("xfs"), "state"] = "inconsistent"
     cells["starred"] = web & cells["option"].eq("dtlg")
-    figure = configurations(cells, trials, PRINTED.bars("3a"), "webserver", "throughput")
+    figure = configurations(cells, Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput")
     assert [text for text in texts(figure) if text in ("*", "no steady state")] == [
         "*",
         "no steady state",
@@ -302,9 +303,11 @@ def test_a_ratio_that_a_confound_may_have_made_is_marked():
     rows = trials.assign(**dict.fromkeys(KNOWN, "alike"))
     rows.loc[rows["file_system"] == "ext3", "read-ahead"] = "0 KiB"
     gate = Gate(rows, dict.fromkeys(KNOWN, Size(900.0, 800.0, 1000.0, 1.0, 0.001)))
-    bare = configurations(cells, trials, PRINTED.bars("3a"), "webserver", "throughput")
+    bare = configurations(cells, Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput")
     held = Gate(trials.assign(**dict.fromkeys(KNOWN, "alike")), {})
     for of, marks in ((held, 0), (gate, 3)):
-        figure = configurations(cells, trials, PRINTED.bars("3a"), "webserver", "throughput", of)
+        figure = configurations(
+            cells, Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput", of
+        )
         assert texts(figure).count(FLAG) == marks
     assert texts(bare).count(FLAG) == 0

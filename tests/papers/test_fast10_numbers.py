@@ -4,7 +4,8 @@ import synthetic
 
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.comparisons import USUAL, pairs_of
-from fsgreen.analysis.effects import TREATMENTS, effects_table
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.papers.fast10.numbers import _leaders
 
 CELLS = synthetic.cells(["webserver"], ["ext2", "ext3", "xfs"])

@@ -10,7 +10,8 @@ from fsgreen import reduce
 from fsgreen.analysis import standard
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.comparisons import USUAL, pairs_of
-from fsgreen.analysis.effects import TREATMENTS, effects_table
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.design import Exclusion, load_study
 from fsgreen.design.blocks import complete_blocks
 from fsgreen.rules import gather

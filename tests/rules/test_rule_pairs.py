@@ -9,7 +9,7 @@ import sound_campaign
 from sound_campaign import retabled, with_check, with_plan, with_record, with_work
 
 from fsgreen import rules
-from fsgreen.analysis import effects
+from fsgreen.analysis import scatter
 from fsgreen.reduce import factors_of
 from fsgreen.rules import comparison, reporting
 from fsgreen.rules.trust import JUDGES
@@ -348,5 +348,5 @@ def test_a_rule_on_the_report_has_both(number):
 
 def test_families_are_those_of_the_table_of_effects(sound):
     """Rule 38 would adjust again by another family than the one that was corrected."""
-    shared = effects.conditions(factors_of(sound.trials))
+    shared = scatter.conditions(factors_of(sound.trials))
     assert comparison.families(sound.effects) == ["kind", "metric", *shared]

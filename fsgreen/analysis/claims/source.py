@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.effects import TREATMENTS, Scatters, sample, total
+from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample, total
 from fsgreen.claims import Band, Part, judge
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, metrics

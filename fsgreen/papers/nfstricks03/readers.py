@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.effects import total
+from fsgreen.analysis.scatter import total
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import unknown
 from fsgreen.papers.nfstricks03 import virtual

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from fsgreen import paths
 from fsgreen.analysis.cells import at_baseline
+from fsgreen.analysis.scatter import Scatters
 from fsgreen.confounds import Gate, probe_basis, read_probes
 from fsgreen.figures import odd_cells, offset_curve, on_disk, queue_curve, save
 from fsgreen.papers.fast10.figures.configurations import configurations
@@ -30,7 +31,7 @@ def write(campaign: str) -> Path:
     cells, trials, effects = (
         at_baseline(read_table(campaign, name), plan) for name in ("cells", "trials", "effects")
     )
-    printed, gate = Printed.load(), Gate.of(campaign)
+    printed, gate, scatters = Printed.load(), Gate.of(campaign), Scatters(trials)
     folder, disk = paths.results(campaign) / "figures", simulated_disk(campaign)
 
     def keep(figure: Figure, name: str) -> None:
@@ -41,7 +42,7 @@ def write(campaign: str) -> Path:
     for number, workload in enumerate(WORKLOADS, start=3):
         for panel, metric in (("a", "throughput"), ("b", "efficiency")):
             name = f"{number}{panel}"
-            figure = configurations(cells, trials, printed.bars(name), workload, metric, gate)
+            figure = configurations(cells, scatters, printed.bars(name), workload, metric, gate)
             keep(figure, f"fig{name}")
     keep(options_then_and_now(paired(printed.table2, effects)), "fig_options")
     whole, every = read_table(campaign, "cells"), read_table(campaign, "trials")
@@ -49,5 +50,5 @@ def write(campaign: str) -> Path:
     probes, basis = read_probes(campaign), probe_basis(campaign)
     keep(offset_curve(probes["offset"], basis), "confound_offset")
     keep(queue_curve(probes["queue"], basis), "confound_queue")
-    write_tables(campaign, printed, cells, trials, effects)
+    write_tables(campaign, printed, cells, scatters, effects)
     return folder

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from fsgreen import stats
 from fsgreen.analysis.cells import steady
 from fsgreen.analysis.configuration import configuration
-from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
+from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell
 from fsgreen.figures import empty, flag, in_order, look_of, modelled, new, note, styled
@@ -34,7 +34,7 @@ UNITS = {
 @styled
 def configurations(
     cells: pd.DataFrame,
-    trials: pd.DataFrame,
+    scatters: Scatters,
     published: pd.DataFrame,
     workload: str,
     metric: str,
@@ -44,8 +44,10 @@ def configurations(
 
     Parameters
     ----------
-    cells, trials : DataFrame
-        The tables `cells.csv` and `trials.csv`; ratios are taken from trials, block by block.
+    cells : DataFrame
+        The table `cells.csv`.
+    scatters : Scatters
+        The trials, of which ratios are taken block by block, and how far they scatter.
     published : DataFrame
         The published bars: file_system, option, value, low, high, doubtful.
     workload : str
@@ -67,7 +69,7 @@ def configurations(
     top.set(ylabel=label.format(f", {boundary}"), title=f"{workload}: this campaign")
     if metric == "efficiency":
         modelled(top, boundary)
-    ratios = _ratios(bars, trials, workload, metric)
+    ratios = _ratios(bars, scatters, workload, metric)
     _relative(bottom, ratios, _flagged(ratios, ours, gate))
     names = [_name(row) for row in bars.to_dict("records")]
     bottom.set_xticks(range(len(bars)), names, rotation=45, ha="right", rotation_mode="anchor")
@@ -135,13 +137,13 @@ def _absolute(axes: Axes, bars: pd.DataFrame, divisor: float) -> None:
     axes.set_ylim(0, 1.18 * np.nanmax(bars[["ours", "ours_high"]].to_numpy()) / divisor)
 
 
-def _ratios(bars: pd.DataFrame, trials: pd.DataFrame, workload: str, metric: str) -> pd.DataFrame:
+def _ratios(bars: pd.DataFrame, scatters: Scatters, workload: str, metric: str) -> pd.DataFrame:
     """Return bars with ratios to one default file system, ours with an interval of the ratio."""
     have = set(bars[bars["ours"].notna() & (bars["option"] == "default")]["file_system"])
     reference = next((name for name in REFERENCES if name in have), None)
     if reference is None:
         return bars.iloc[:0]
-    baseline, scatters = configuration(reference), Scatters(trials)
+    baseline, trials = configuration(reference), scatters.trials
     base = sample(trials, workload, baseline, metric)
     configs = (Cell(**row) for row in bars[[*TREATMENTS]].to_dict("records"))
     ours = [

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from fsgreen.analysis.scatter import Scatters
 from fsgreen.analysis.tables import write_all
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.fast10.tables.agreement import agreement
@@ -32,7 +33,7 @@ def write_tables(
     campaign: str,
     printed: Printed,
     cells: pd.DataFrame,
-    trials: pd.DataFrame,
+    scatters: Scatters,
     effects: pd.DataFrame,
 ) -> Path:
     """Write tables 1 to 3 and three of our own as `.csv` and `.tex`; return their folder.
@@ -43,9 +44,10 @@ def write_tables(
         In whose folder, and whose plan has the scale.
     printed : Printed
         What fast10 says.
-    cells, trials, effects : DataFrame
-        The tables `cells.csv`, `trials.csv` and `effects.csv` in one state, as `at_baseline`
-        leaves them.
+    cells, effects : DataFrame
+        The tables `cells.csv` and `effects.csv` in one state, as `at_baseline` leaves them.
+    scatters : Scatters
+        The trials in that state, and how far they scatter.
     """
     boundary = str(cells["boundary"].iloc[0])
     tables: dict[str, tuple[str, pd.DataFrame]] = {
@@ -59,7 +61,7 @@ def write_tables(
         ),
         "table3": (
             f"Best configuration and its gains; efficiency rests on {boundary} power",
-            recommended(printed.table3, cells, trials, boundary),
+            recommended(printed.table3, cells, scatters, boundary),
         ),
         "agreement": (
             "Cells of table 2 by what was published and what was found, throughput",

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis.cells import rate_text, steady
-from fsgreen.analysis.effects import TREATMENTS, Scatters, sample
+from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample
 from fsgreen.design import Cell, metrics
 from fsgreen.papers.fast10.reference import WORKLOADS
 
@@ -15,7 +15,7 @@ PRINTED = {"throughput": "perf", "efficiency": "power_eff"}
 
 
 def recommended(
-    printed: pd.DataFrame, cells: pd.DataFrame, trials: pd.DataFrame, boundary: str
+    printed: pd.DataFrame, cells: pd.DataFrame, scatters: Scatters, boundary: str
 ) -> pd.DataFrame:
     """Return a row per workload: fast10's recommendation and the best cell of the campaign.
 
@@ -26,12 +26,13 @@ def recommended(
     ----------
     printed : DataFrame
         The published table by workload.
-    cells, trials : DataFrame
-        The tables `cells.csv` and `trials.csv`.
+    cells : DataFrame
+        The table `cells.csv`.
+    scatters : Scatters
+        The trials, and how far they scatter.
     boundary : str
         What the efficiency rests on, which its column says.
     """
-    scatters = Scatters(trials)
     labels = {"throughput": "throughput gain", "efficiency": "efficiency gain"}
     power = {"throughput": "", "efficiency": f" ({boundary})"}
     rows = []

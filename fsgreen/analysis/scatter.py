@@ -1,0 +1,152 @@
+"""Cells that may be compared: their trials block by block, and how far all of them scatter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.analysis import configuration
+from fsgreen.design import Cell, metrics
+from fsgreen.design.metrics import USUAL, Metric
+from fsgreen.errors import FsgreenError
+from fsgreen.reduce import at, factors_of
+
+TREATMENTS = ("file_system", "option")
+"""What is compared, unless a study names other factors."""
+
+
+def conditions(names: Iterable[str], treatments: Iterable[str] = TREATMENTS) -> list[str]:
+    """Return what is the same for both cells of a comparison: the workload first."""
+    apart = {*treatments, "load_ops_s"}
+    return [name for name in names if name not in apart]
+
+
+def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.DataFrame:
+    """Return block, above and below of each unlimited trial of a cell, as `stats.compare` reads.
+
+    Raises
+    ------
+    FsgreenError
+        If the trials are of several cells: of a warm and a cold cache, say.
+    """
+    chosen = trials[
+        (trials["workload"] == workload) & at(trials, cell) & trials["load_ops_s"].isna()
+    ]
+    for name in conditions(factors_of(trials), cell):
+        if chosen[name].nunique(dropna=False) > 1:
+            levels = ", ".join(sorted(map(str, chosen[name].unique())))
+            raise FsgreenError(
+                f"trials of {workload} {configuration.label(cell)} differ in {name}: {levels}",
+                next_step=f"choose the trials of one {name}",
+            )
+    return totals(chosen, metrics.get(metric))
+
+
+def total(sample: pd.DataFrame) -> stats.Estimate:
+    """Return the value of a sample, total over total; with an interval from enough trials on."""
+    value = stats.ratio_of_totals(sample["above"], sample["below"])
+    return value if value.n >= stats.MIN_BLOCKS else replace(value, low=math.nan, high=math.nan)
+
+
+def totals(cell: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """Return block, above and below of a metric, as `stats.compare` reads them."""
+    above, below = metric.totals(cell)
+    table = pd.DataFrame({"block": cell["block"], "above": above, "below": below})
+    return table.dropna(subset=["above", "below"])
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The cells that may be compared: of one workload, in one state.
+
+    Attributes
+    ----------
+    conditions : mapping
+        The levels that all of them have.
+    trials : DataFrame
+        Their trials.
+    treatments : sequence of str
+        The factors in which they differ.
+    compared_by : sequence of Metric
+        What they are compared in.
+    """
+
+    conditions: Mapping[str, Any]
+    trials: pd.DataFrame
+    treatments: Sequence[str]
+    compared_by: Sequence[Metric] = USUAL
+    _models: dict[str, stats.MixedModel | None] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> Mapping[Cell, pd.DataFrame]:
+        """The trials of each cell."""
+        return {
+            cell: self.trials[[c == cell for c in self._of_trials]] for cell in set(self._of_trials)
+        }
+
+    def model(self, metric: Metric) -> stats.MixedModel | None:
+        """Return the model of how far trials scatter in a metric, made when it is first asked.
+
+        There is none where no blocks are known.
+        """
+        if metric.name not in self._models:
+            blocks = self.trials["block"]
+            above, below = metric.totals(self.trials)
+            rates = {"block": blocks, "cell": self._of_trials, "rate": above / below}
+            table = pd.DataFrame(rates).dropna(subset="rate")
+            known = blocks.notna().all()
+            self._models[metric.name] = stats.mixed_model(table, "cell", "rate") if known else None
+        return self._models[metric.name]
+
+    def scatter(self, metric: Metric, *cells: Cell) -> stats.Scatter | None:
+        """Return the scatter for comparing these cells, None where the model forbids it."""
+        model = self.model(metric)
+        return None if model is None else model.scatter(*cells)
+
+    @cached_property
+    def _of_trials(self) -> list[Cell]:
+        return [Cell(**row) for row in self.trials[[*self.treatments]].to_dict("records")]
+
+
+def groups_of(
+    trials: pd.DataFrame,
+    treatments: Sequence[str] = TREATMENTS,
+    compared_by: Sequence[Metric] = USUAL,
+) -> list[Group]:
+    """Return the cells that may be compared, with their models: for several calls of `compared`."""
+    unlimited = trials[trials["load_ops_s"].isna()]
+    shared = conditions(factors_of(trials), treatments)
+    return [
+        Group(dict(zip(shared, key, strict=True)), these, treatments, compared_by)
+        for key, these in unlimited.groupby(shared, dropna=False)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Scatters:
+    """How far trials scatter as fast as they go: the models of a workload, made when asked.
+
+    With these, `stats.effect` says of two samples what `effects_table` does.
+    """
+
+    trials: pd.DataFrame
+    treatments: Sequence[str] = TREATMENTS
+    _groups: dict[str, list[Group]] = field(default_factory=dict)
+
+    def of(self, workload: str, metric: str, *cells: Cell) -> stats.Scatter | None:
+        """Return the scatter for comparing these levels of the treatments.
+
+        None where the model or one of them forbids it (`MixedModel.refuses`), and where trials of
+        the workload are in several states.
+        """
+        if workload not in self._groups:
+            of_workload = self.trials[self.trials["workload"] == workload]
+            self._groups[workload] = groups_of(of_workload, self.treatments)
+        groups = self._groups[workload]
+        return groups[0].scatter(metrics.get(metric), *cells) if len(groups) == 1 else None
