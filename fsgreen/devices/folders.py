@@ -30,7 +30,7 @@ from fsgreen.devices import guard, image, mounts
 from fsgreen.devices.queue import Queue, put_back
 from fsgreen.errors import FsgreenError
 
-NAME = re.compile(r"fsgreen-[a-z]+-[0-9a-f]{12}")
+NAME = re.compile(r"fsgreen-\w+-[0-9a-f]{12}")
 OWNER = "owner"
 WAIT_S = 10.0
 """How long the tools of a killed owner are waited for."""

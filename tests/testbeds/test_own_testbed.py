@@ -10,7 +10,7 @@ from loops import levels
 
 from fsgreen import paths
 from fsgreen.campaign import testbedfile
-from fsgreen.devices import mounts
+from fsgreen.devices import folders, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import filesystems
 from fsgreen.testbeds import find, kinds, open_testbed
@@ -30,11 +30,11 @@ def install(
     monkeypatch.delitem(sys.modules, module, raising=False)
 
 
-def example(language: str) -> str:
-    """The block of a language below `Adding a device or a stack` in CONTRIBUTING.md."""
+def example(language: str, number: int = 0) -> str:
+    """A block of a language below `Adding a device or a stack` in CONTRIBUTING.md."""
     text = (paths.root() / "CONTRIBUTING.md").read_text()
     section = text.partition("**Adding a device or a stack.**")[2]
-    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)[number]
 
 
 @pytest.mark.loop
@@ -62,6 +62,26 @@ def test_the_stack_of_the_example_is_found_and_works(
         assert bed.warm() == 1
         bed.restore()
         assert not mounts.under(mount.directory)
+
+
+@pytest.mark.loop
+def test_the_device_of_the_example_is_found_and_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever follows CONTRIBUTING.md has a device: formatted, recorded, and gone at the end."""
+    usable, why = filesystems.usable_here(filesystems.file_system("ext4"))
+    if not usable:
+        pytest.skip(f"ext4: {why}")
+    points = tomllib.loads(example("toml", 1))["project"]["entry-points"]["fsgreen.testbeds"]
+    install(tmp_path, monkeypatch, "fsgreen_sectors", example("python", 1), points)
+    with open_testbed("sectors4k", in_memory=True, size_b=64 << 20) as bed:
+        mount = bed.prepare(levels("ext4"))
+        assert bed.describe()["logical_block_b"] == 4096
+        (mount.directory / "file").write_bytes(b"x" * 100_000)
+        assert (bed.remount().directory / "file").read_bytes() == b"x" * 100_000
+        folder = bed.device.work.path
+    assert not folder.exists()
+    assert folders.NAME.fullmatch(folder.name), "a killed one would not be swept"
 
 
 @pytest.mark.parametrize(

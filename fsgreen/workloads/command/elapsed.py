@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from fsgreen.trial import Cost, Phase, WorkSummary
-from fsgreen.workloads.base import LATENCY_COLUMNS, Outcome, WorkloadFailed
+from fsgreen.workloads.base import LATENCY_COLUMNS, Outcome
+from fsgreen.workloads.command.base import Asked, failed
 from fsgreen.workloads.process import Finished
-
-if TYPE_CHECKING:
-    from fsgreen.workloads.command.reader import Asked
 
 
 class Elapsed:
@@ -31,7 +28,7 @@ class Elapsed:
             raise failed(done, asked.name)
         phases = [Phase("warmup", done.start_s, done.start_s)]
         phases.append(Phase("measure", done.start_s, done.end_s))
-        duration_s = done.end_s - done.start_s
+        duration_s, usage = done.end_s - done.start_s, done.usage
         work_ops = 0 if done.stopped else 1
         ops = {"time_s": [done.end_s], "duration_s": [duration_s], "work_ops": [work_ops]}
         duration_ns = int(1e9 * duration_s)
@@ -44,26 +41,8 @@ class Elapsed:
             reason="it was stopped" if done.stopped else None,
             seed=asked.seed,
             notes=("bytes read and written are not known",),
-            cost=cost_of(done),
+            cost=Cost(usage.ru_utime, usage.ru_stime, usage.ru_nvcsw, usage.ru_nivcsw),
             variables=asked.variables,
         )
         latency = pd.DataFrame([bucket] * work_ops, columns=list(LATENCY_COLUMNS))
         return Outcome(phases, pd.DataFrame(ops).assign(read_b=0, write_b=0), latency, summary)
-
-
-def cost_of(done: Finished) -> Cost:
-    """Return what a program took of the processors in all."""
-    usage = done.usage
-    return Cost(usage.ru_utime, usage.ru_stime, usage.ru_nvcsw, usage.ru_nivcsw)
-
-
-def failed(done: Finished, name: str) -> WorkloadFailed:
-    """Return the error of a command that failed or was killed, in its own words."""
-    how = f"ended with status {done.status}"
-    if done.signal_name is not None:
-        how = f"was ended by {done.signal_name}"
-    said = (done.errors.strip() or done.output.strip()).splitlines()[-1:]
-    return WorkloadFailed(
-        f"the command of the workload {name} {how}" + "".join(f": {line}" for line in said),
-        next_step="run the command by hand; dmesg says whether memory was short",
-    )

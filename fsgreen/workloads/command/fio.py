@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -15,11 +15,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary
 from fsgreen.workloads.base import LATENCY_COLUMNS, Outcome, WorkloadFailed
 from fsgreen.workloads.command import fio_json
-from fsgreen.workloads.command.elapsed import failed
+from fsgreen.workloads.command.base import Asked, failed
 from fsgreen.workloads.process import Finished
-
-if TYPE_CHECKING:
-    from fsgreen.workloads.command.reader import Asked
 
 OLDEST = (3, 33)
 """The oldest version whose reports this was tried on."""

@@ -16,8 +16,14 @@ from fsgreen import paths
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.workloads import process
 from fsgreen.workloads.base import Outcome, refuse_full
-from fsgreen.workloads.command.elapsed import failed
-from fsgreen.workloads.command.reader import Asked, Reader, reader
+from fsgreen.workloads.command.base import Asked, Reader, failed
+from fsgreen.workloads.command.elapsed import Elapsed
+from fsgreen.workloads.command.fio import Fio
+from fsgreen.workloads.named import load
+
+READERS: Mapping[str, type[Reader]] = {"fio": Fio, "elapsed": Elapsed}
+GROUP = "fsgreen.workload_readers"
+"""Entry points of readers from other packages."""
 
 GUARD = "setpriv"
 """Has the command ended by the kernel when the harness is killed (util-linux)."""
@@ -142,7 +148,8 @@ class CommandWorkload:
 
     @cached_property
     def _reader(self) -> Reader:
-        return reader(self._declared.get("reader", "elapsed"))
+        made: Reader = load(self._declared.get("reader", "elapsed"), GROUP, READERS)()
+        return made
 
 
 def _of_files(directory: Path, seed: int) -> dict[str, Any]:

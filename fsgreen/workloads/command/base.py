@@ -1,4 +1,4 @@
-"""What understands the results of a command, by name."""
+"""What understands the results of a command, and what a run of one was asked for."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from fsgreen.workloads.base import Outcome
-from fsgreen.workloads.command import elapsed, fio
-from fsgreen.workloads.named import load
+from fsgreen.workloads.base import Outcome, WorkloadFailed
 from fsgreen.workloads.process import Finished
-
-GROUP = "fsgreen.workload_readers"
-"""Entry points of readers from other packages."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,13 @@ class Reader(Protocol):
         ...
 
 
-def reader(name: str) -> Reader:
-    """Return a reader by its name, or by `module:callable`; raises FsgreenError without one."""
-    made: Reader = load(name, GROUP, {"fio": fio.Fio, "elapsed": elapsed.Elapsed})()
-    return made
+def failed(done: Finished, name: str) -> WorkloadFailed:
+    """Return the error of a command that failed or was killed, in its own words."""
+    how = f"ended with status {done.status}"
+    if done.signal_name is not None:
+        how = f"was ended by {done.signal_name}"
+    said = (done.errors.strip() or done.output.strip()).splitlines()[-1:]
+    return WorkloadFailed(
+        f"the command of the workload {name} {how}" + "".join(f": {line}" for line in said),
+        next_step="run the command by hand; dmesg says whether memory was short",
+    )
