@@ -17,6 +17,7 @@ from fsgreen import audit, trace, trial
 from fsgreen.campaign import events
 from fsgreen.campaign.context import TrialContext
 from fsgreen.campaign.fitting import Workloads, load_workloads
+from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.onetrial import run_trial
 from fsgreen.campaign.pace import Pace
 from fsgreen.campaign.pulses import make_pulses
@@ -85,7 +86,7 @@ def run(
     """
     workloads = load_workloads(plan, testbed)
     campaign = Campaign(name)
-    with campaign.alone(), campaign.in_place():
+    with campaign.alone(), machine_alone(), campaign.in_place():
         campaign.adopt(plan)
         campaign.check_testbed(testbed.describe())
         trial.sweep(campaign.folder)

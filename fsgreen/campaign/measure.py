@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fsgreen import design, host, preflight, testbeds
 from fsgreen.campaign.drive import run
+from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.devices import image
@@ -40,12 +41,13 @@ def measure(
     place = place or TestbedFile()
     campaign = Campaign(name or f"{study}-{profile}")
     with campaign.alone():
-        pass  # or the image of a second harness would be written beside what the first measures
-    for line in testbeds.sweep():
-        print(f"left by a killed run: {line}")
-    for waiting in host.pending():
-        print(f"{waiting.sentence}: fsgreen host restore")
+        pass  # a second harness is told of the first; it does not wait for it
     with ExitStack() as stack:
+        stack.enter_context(machine_alone())
+        for line in testbeds.sweep():
+            print(f"left by a killed run: {line}")
+        for waiting in host.pending():
+            print(f"{waiting.sentence}: fsgreen host restore")
         if place.settings:
             for row in stack.enter_context(host.applied(place.settings, disks=place.disks)):
                 if row.changes:

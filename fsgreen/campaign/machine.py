@@ -1,0 +1,54 @@
+"""One campaign at a time on a machine: each would be what disturbs the other.
+
+The one that measures has bound a name of the kernel's, which goes with its process however that
+ends, and needs no file that every user may write (unix(7), abstract sockets). Containers with a
+network of their own have names of their own.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+NAME = "\0fsgreen-measures"
+POLL_S = 0.5
+
+_bound: socket.socket | None = None
+
+
+@contextmanager
+def machine_alone() -> Iterator[None]:
+    """Wait until no other process measures, then keep others waiting. May be nested."""
+    global _bound
+    if _bound is not None:
+        yield
+        return
+    with socket.socket(socket.AF_UNIX) as mine:
+        told = False
+        while not _bind(mine):
+            if not told:
+                print(
+                    "another campaign measures on this machine: waiting for it to end (Ctrl-C "
+                    "stops waiting)",
+                    flush=True,
+                )
+            told = True
+            time.sleep(POLL_S)
+        _bound = mine
+        try:
+            yield
+        finally:
+            _bound = None
+
+
+def _bind(mine: socket.socket) -> bool:
+    try:
+        mine.bind(NAME)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return False
+        raise
+    return True
