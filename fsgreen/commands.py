@@ -105,9 +105,9 @@ def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | 
             check=False,
         )
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).split("\n")[0]
+        output = (done.stderr.strip() or done.stdout.strip()).split("\n")[0]
         raise FsgreenError(
-            f"{command[0]} ended with status {done.returncode}: {said}",
+            f"{command[0]} ended with status {done.returncode}: {output}",
             where=" ".join(command),
             next_step=next_step,
         )

@@ -76,11 +76,11 @@ def _agreement(tables: Path) -> Iterator[str]:
     if not (tables / "agreement.csv").is_file():
         return
     rows = _rows(tables / "agreement.csv")
-    found = [name for name in rows[0] if name != "published"]
+    columns = [name for name in rows[0] if name != "published"]
     yield "options, published against here (throughput; all of them: tables/table2.csv)"
-    yield f"  {'published':16}" + "".join(f"{name:>19}" for name in found)
+    yield f"  {'published':16}" + "".join(f"{name:>19}" for name in columns)
     for row in rows:
-        yield f"  {row['published']:16}" + "".join(f"{row[name]:>19}" for name in found)
+        yield f"  {row['published']:16}" + "".join(f"{row[name]:>19}" for name in columns)
 
 
 def _advice(campaign: str) -> Iterator[str]:

@@ -72,8 +72,8 @@ def results(campaign: str) -> Path:
     FSGREEN_OVERWRITE, if it is set, lets it write to the results.
     """
     folder = data() / "results" / _checked(campaign)
-    told = "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
-    return folder if told or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
+    overwrites = "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
+    return folder if overwrites or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
 
 
 def reference() -> Path:

@@ -35,8 +35,8 @@ def write(campaign: str) -> Path:
     numbers = papers.step(campaign, "numbers").numbers(campaign)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     pdf = results / "report.pdf"
-    with tempfile.TemporaryDirectory() as desk:
-        folder = Path(desk)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         _lay_out(text.parent, results, folder)
         try:
             typst.compile(

@@ -263,12 +263,12 @@ def _fault(schema: Any, entry: Mapping[str, Any]) -> Fault:
     if entry["type"] == "missing":
         owner = ".".join(map(str, place[:-1]))
         return Fault(place, f"the key {key} is missing" + (f" in {owner}" if owner else ""))
-    said = entry["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    said = said[:1].lower() + said[1:]
+    message = entry["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = message[:1].lower() + message[1:]
     name = ".".join(str(part) for part in place)
     if entry["type"] == "value_error":
-        return Fault(place, f"{name}: {said}" if name else said)
-    return Fault(place, f"{name or 'the file'}: {said}, and not {entry['input']!r}")
+        return Fault(place, f"{name}: {message}" if name else message)
+    return Fault(place, f"{name or 'the file'}: {message}, and not {entry['input']!r}")
 
 
 def _keys(schema: Any, place: Place) -> list[str]:

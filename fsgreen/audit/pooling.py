@@ -47,7 +47,7 @@ def differences(audits: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
         {name: value for key in CHECKED if key in audit for name, value in _leaves(key, audit[key])}
         for audit in map(_by_serial, audits)
     ]
-    found: dict[str, list[Any]] = {}
+    differing: dict[str, list[Any]] = {}
     for name in dict.fromkeys(name for audit in leaves for name in audit):
         values: list[Any] = []
         for audit in leaves:
@@ -55,8 +55,8 @@ def differences(audits: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
             if not any(_same(name, value, seen) for seen in values):
                 values.append(value)
         if len(values) > 1:
-            found[name] = values
-    return found
+            differing[name] = values
+    return differing
 
 
 def _same(name: str, value: Any, other: Any) -> bool:

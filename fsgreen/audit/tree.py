@@ -26,8 +26,8 @@ class Tree:
 
     def text(self, name: str) -> str | None:
         """Return what a file holds, without blanks around it; None where it cannot be read."""
-        held = self.raw(name)
-        return None if held is None else held.decode("utf-8", "replace").strip()
+        content = self.raw(name)
+        return None if content is None else content.decode("utf-8", "replace").strip()
 
     def number(self, name: str) -> int | None:
         """Return the whole number that a file holds, None where there is none."""
@@ -46,10 +46,10 @@ class Tree:
     def folders(self, name: str, holding: str = "") -> list[str]:
         """Return the sorted names in a folder, only of those that hold a file `holding`."""
         try:
-            found = sorted(entry.name for entry in self.path(name).iterdir())
+            names = sorted(entry.name for entry in self.path(name).iterdir())
         except OSError:
             return []
-        return [entry for entry in found if (self.path(name) / entry / holding).exists()]
+        return [entry for entry in names if (self.path(name) / entry / holding).exists()]
 
 
 HERE = Tree()

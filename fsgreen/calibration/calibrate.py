@@ -73,17 +73,17 @@ def calibrate(
     tables = {name: step_table(name, info, recording) for name, info in infos.items()}
     for name, (table, _) in tables.items():
         table.to_csv(out.with_suffix(f".{name}.csv"), index=False)
-    found = [
+    calibrations = [
         fit_steps(name, infos[name], table, remarks) for name, (table, remarks) in tables.items()
     ]
-    profile_file.write(found, out)
-    for calibration in found:
+    profile_file.write(calibrations, out)
+    for calibration in calibrations:
         print(profile_file.report(calibration))
     if campaign is not None:
-        models = [load_profile(calibration.name, out) for calibration in found]
+        models = [load_profile(calibration.name, out) for calibration in calibrations]
         print(f"error for the workloads of {campaign}:")
         print(profile_file.error_lines(profile_error(models, campaign)))
-    return found
+    return calibrations
 
 
 def step_table(

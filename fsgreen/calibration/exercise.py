@@ -92,14 +92,16 @@ def steps(cores: int, target: Target | None, seed: int) -> list[Step]:
     the time; system mode on half and all. With a target: seeks, seeks half of the time, eight at
     once and of large blocks, sequential reads, seeks beside user mode; writes where allowed.
     """
-    found = [IDLE]
-    found += [Step(f"user-{percent}", _cores("user", cores, percent)) for percent in _PERCENTS]
-    found += [Step("user-single", _cores("user", cores, 100 / cores))]
-    found += [Step("user-all-half", (("user", "0.5"),) * cores)]
-    found += [Step(f"system-{percent}", _cores("system", cores, percent)) for percent in (50, 100)]
+    pass_steps = [IDLE]
+    pass_steps += [Step(f"user-{percent}", _cores("user", cores, percent)) for percent in _PERCENTS]
+    pass_steps += [Step("user-single", _cores("user", cores, 100 / cores))]
+    pass_steps += [Step("user-all-half", (("user", "0.5"),) * cores)]
+    pass_steps += [
+        Step(f"system-{percent}", _cores("system", cores, percent)) for percent in (50, 100)
+    ]
     if target is not None:
         seek = _disk("seek", 1.0, target, SEEK_B, seed)
-        found += [
+        pass_steps += [
             Step("disk-seek", (seek,)),
             Step("disk-seek-half", (_disk("seek", 0.5, target, SEEK_B, seed),)),
             Step("disk-seek-deep", (seek,) * DEEP),
@@ -108,8 +110,10 @@ def steps(cores: int, target: Target | None, seed: int) -> list[Step]:
             Step("user-50-disk-seek", (*_cores("user", cores, 50), seek)),
         ]
         if target.writable:
-            found.append(Step("disk-write", (_disk("write", 1.0, target, STREAM_B // 4, seed),)))
-    return _without_twins(found)
+            pass_steps.append(
+                Step("disk-write", (_disk("write", 1.0, target, STREAM_B // 4, seed),))
+            )
+    return _without_duplicates(pass_steps)
 
 
 class Exercise:
@@ -123,15 +127,15 @@ class Exercise:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             for load in self._step.loads:
-                said = stack.enter_context(tempfile.TemporaryFile())
+                stderr = stack.enter_context(tempfile.TemporaryFile())
                 worker = subprocess.Popen(
                     [sys.executable, "-I", "-S", str(WORKER), str(os.getpid()), *load],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
-                    stderr=said,
+                    stderr=stderr,
                 )
                 stack.callback(_end, worker)
-                self._workers.append((load, worker, said))
+                self._workers.append((load, worker, stderr))
             self._stack = stack.pop_all()
         return self
 
@@ -140,10 +144,10 @@ class Exercise:
 
     def check(self) -> None:
         """Raise FsgreenError if a load has ended by itself."""
-        for load, worker, said in self._workers:
+        for load, worker, stderr in self._workers:
             if worker.poll() is not None:
-                said.seek(0)
-                why = said.read().decode(errors="replace").strip().splitlines()
+                stderr.seek(0)
+                why = stderr.read().decode(errors="replace").strip().splitlines()
                 raise FsgreenError(
                     f"the load {load[0]} of the step {self._step.name} stopped: "
                     f"{why[-1] if why else f'exit status {worker.returncode}'}",
@@ -167,10 +171,10 @@ def _disk(kind: str, share: float, target: Target, request_b: int, seed: int) ->
     return (kind, f"{share:.3g}", *whole)
 
 
-def _without_twins(found: Iterable[Step]) -> list[Step]:
+def _without_duplicates(several: Iterable[Step]) -> list[Step]:
     """Leave out steps whose loads are those of one before, as a single core is half of two."""
     first: dict[tuple[Load, ...], Step] = {}
-    for step in found:
+    for step in several:
         first.setdefault(step.loads, step)
     return list(first.values())
 

@@ -81,19 +81,19 @@ def campaign_table(trials: list[trial.Trial]) -> pd.DataFrame:
     from fsgreen.meters.modelled.table import activity_table
 
     tables = []
-    for one in trials:
-        power = one.table("power")
-        traces = [power[power["meter"] == name] for name in one.record.meters]
-        measure = one.phase("measure")
+    for measured in trials:
+        power = measured.table("power")
+        traces = [power[power["meter"] == name] for name in measured.record.meters]
+        measure = measured.phase("measure")
         count = max(1, int(measure.duration_s / WINDOW_S))
         length_s = measure.duration_s / count
         spans = [
             (
-                str(one.record.cell["workload"]),
+                str(measured.record.cell["workload"]),
                 measure.start_s + nth * length_s,
                 measure.start_s + (nth + 1) * length_s,
             )
             for nth in range(count)
         ]
-        tables.append(activity_table(traces, one.table("host"), spans))
+        tables.append(activity_table(traces, measured.table("host"), spans))
     return pd.concat(tables, ignore_index=True)

@@ -64,23 +64,25 @@ def require_new(out: Path) -> None:
         )
 
 
-def write(found: Sequence[Calibration], out: Path) -> None:
+def write(calibrations: Sequence[Calibration], out: Path) -> None:
     """Write a profile per calibration, whole or not at all."""
     today = datetime.now(UTC).date().isoformat()
     machine = audit.audit()
-    text = "\n".join([HEAD, *(_profile(one, today, machine) for one in found)])
+    text = "\n".join(
+        [HEAD, *(_profile(calibration, today, machine) for calibration in calibrations)]
+    )
     with whole(out) as partial:
         partial.write_text(text, "utf-8")
-        for one in found:
-            load_profile(one.name, partial)
+        for calibration in calibrations:
+            load_profile(calibration.name, partial)
 
 
-def report(one: Calibration) -> str:
+def report(calibration: Calibration) -> str:
     """Return the fit, its residual and the errors of leaving one step out, as text."""
-    fit = one.fit
+    fit = calibration.fit
     rows = [("idle_w", fit.idle_w, "all the parts at rest")]
     rows += [(name, value, BY_NAME[name].per) for name, value in fit.terms.items()]
-    lines = [f"{one.name}: {_source(one, '')}"]
+    lines = [f"{calibration.name}: {_source(calibration, '')}"]
     lines += [
         f"  {name:22}{value:12.4g} +- {fit.errors[name]:<10.2g} {per}" for name, value, per in rows
     ]
@@ -91,8 +93,8 @@ def report(one: Calibration) -> str:
         )
     lines.append(f"  residual {fit.residual_w:.2f} W ({fit.residual_percent:.2f} %), rms")
     lines.append("  error for a step that the fit has not seen:")
-    lines.append(error_lines(one.left_out))
-    lines += [f"  note: {remark}" for remark in (*one.remarks, *fit.remarks)]
+    lines.append(error_lines(calibration.left_out))
+    lines += [f"  note: {remark}" for remark in (*calibration.remarks, *fit.remarks)]
     return "\n".join(lines)
 
 
@@ -104,20 +106,21 @@ def error_lines(errors: pd.DataFrame) -> str:
     )
 
 
-def _source(one: Calibration, date: str) -> str:
+def _source(calibration: Calibration, date: str) -> str:
     on = f" on {date}" if date else ""
-    meter = f"{one.info.model}, serial {one.info.serial}, boundary {one.info.boundary}"
-    if one.info.boundary == "modelled":
+    info = calibration.info
+    meter = f"{info.model}, serial {info.serial}, boundary {info.boundary}"
+    if info.boundary == "modelled":
         return f"self-test{on}: fitted to an emulated meter ({meter}); says nothing of a machine"
     return f"fitted{on} to {meter}"
 
 
-def _profile(one: Calibration, date: str, machine: Mapping[str, Any]) -> str:
-    fit, name = one.fit, _key(one.name)
+def _profile(calibration: Calibration, date: str, machine: Mapping[str, Any]) -> str:
+    fit, name = calibration.fit, _key(calibration.name)
     head: dict[str, Any] = {
-        "covers": list(one.info.covers),
+        "covers": list(calibration.info.covers),
         "idle_w": fit.idle_w,
-        "source": _source(one, date),
+        "source": _source(calibration, date),
     }
     if isfinite(fit.disk_rate_b_s):
         head["disk_rate_b_s"] = fit.disk_rate_b_s
@@ -125,15 +128,15 @@ def _profile(one: Calibration, date: str, machine: Mapping[str, Any]) -> str:
         head |= {"clock_exponent": fit.clock_exponent, "clock_base_hz": fit.clock_base_hz}
     evidence = {
         "date": date,
-        "self_test": one.info.boundary == "modelled",
+        "self_test": calibration.info.boundary == "modelled",
         "machine": f"{machine['cpu']}, {machine['cores_count']} cores, {machine['kernel']}",
-        "meter": one.info.source,
-        "steps_count": len(one.table),
+        "meter": calibration.info.source,
+        "steps_count": len(calibration.table),
         "residual_w": fit.residual_w,
         "residual_percent": fit.residual_percent,
-        "remarks": [*one.remarks, *fit.remarks],
+        "remarks": [*calibration.remarks, *fit.remarks],
     }
-    unseen = {row.workload: row.error_w for row in one.left_out.itertuples()}
+    unseen = {row.workload: row.error_w for row in calibration.left_out.itertuples()}
     return "\n".join(
         [
             *_table(name, head),

@@ -111,8 +111,8 @@ class _Plan:
     def passes(self, count: int, minutes: float | None) -> int:
         if minutes is None:
             return PASSES
-        found = int((60 * minutes - PROBE_S) / self.step_s - 2) // count
-        if found < 1:
+        passes = int((60 * minutes - PROBE_S) / self.step_s - 2) // count
+        if passes < 1:
             needed = ceil(((count + 2) * self.step_s + PROBE_S) / 60)
             raise FsgreenError(
                 f"{minutes:g} minutes are too short for one pass over {count} steps of "
@@ -120,7 +120,7 @@ class _Plan:
                 where="the schedule of the calibration",
                 next_step=f"give it {needed} minutes, better {2 * needed}",
             )
-        return found
+        return passes
 
 
 def _order(steps: Sequence[Step], passes: int, seed: int) -> list[Step]:

@@ -89,7 +89,7 @@ def _to_do(
 
 def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
     target = f"{plan.bounds['ci_half_width_percent']:g} %"
-    ended = Counter(standing.ended for standing in design.standings(plan, trials))
+    ended = Counter(progress.ended for progress in design.progress_of_cells(plan, trials))
     yield (
         f"  ended     {ended['target']} of {len(plan.cells)} cells with half-widths below "
         f"{target}, {ended['maximum']} with the last block"

@@ -40,21 +40,21 @@ def record(plan: Plan, trials: design.Trials) -> dict[str, Any]:
             {
                 "block": decision.block,
                 "open": _labels(decision.open),
-                "beside": _labels(decision.beside),
+                "beside": _labels(decision.compared),
             }
             for decision in design.decide(plan, trials)
         ],
         "cells": [
             {
-                "cell": standing.cell.label,
-                "n": standing.n,
+                "cell": progress.cell.label,
+                "n": progress.n,
                 **{
                     f"{metric}_half_width_percent": width if math.isfinite(width) else None
-                    for metric, width in standing.half_width_percent.items()
+                    for metric, width in progress.half_width_percent.items()
                 },
-                "ended": standing.ended,
+                "ended": progress.ended,
             }
-            for standing in design.standings(plan, trials)
+            for progress in design.progress_of_cells(plan, trials)
         ],
     }
 

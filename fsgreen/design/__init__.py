@@ -12,16 +12,16 @@ from fsgreen.design.factors import Factor
 from fsgreen.design.plan import Plan, make_plan
 from fsgreen.design.sequential import (
     METRICS,
+    CellProgress,
     Decision,
     Measured,
-    Standing,
     Trials,
     companions,
     decide,
     due,
     half_widths_percent,
+    progress_of_cells,
     samples,
-    standings,
 )
 from fsgreen.design.study import (
     Comparison,
@@ -37,6 +37,7 @@ __all__ = [
     "DEFAULT",
     "METRICS",
     "Cell",
+    "CellProgress",
     "Comparison",
     "Decision",
     "Exclusion",
@@ -45,7 +46,6 @@ __all__ = [
     "Plan",
     "PlannedTrial",
     "Profile",
-    "Standing",
     "Study",
     "Trials",
     "companions",
@@ -56,7 +56,7 @@ __all__ = [
     "half_widths_percent",
     "load_study",
     "make_plan",
+    "progress_of_cells",
     "read_study",
     "samples",
-    "standings",
 ]

@@ -49,15 +49,15 @@ def find_factorials(options: Sequence[str]) -> list[Factorial]:
     runs = {sum(1 << names.index(name) for name in options_on(option)) for option in options}
     if 0 not in runs:
         return []
-    found = []
+    designs = []
     uncovered = {run for run in runs if run.bit_count() > 1}
     while uncovered:
         largest = largest_subspace(runs, uncovered, _is_design)
         if largest is None:
             break
         uncovered -= largest
-        found.append(_found(names, largest))
-    return found
+        designs.append(_design_of(names, largest))
+    return designs
 
 
 def _lines(design: Factorial) -> Iterator[str]:
@@ -67,11 +67,11 @@ def _lines(design: Factorial) -> Iterator[str]:
         yield f"{options}: all {runs} combinations, nothing is aliased"
         return
     yield f"{options}: {runs} of {size} combinations, resolution {ROMAN[design.resolution]}"
-    told: set[Term] = set()
+    listed: set[Term] = set()
     for pair in itertools.combinations(design.options, 2):
-        if pair not in told and not design.clear(pair):
+        if pair not in listed and not design.clear(pair):
             yield f"{':'.join(pair)} cannot be told from {alias_text(design, pair, 2)}"
-            told |= {alias for _, alias in design.aliases(pair)}
+            listed |= {alias for _, alias in design.aliases(pair)}
     if design.resolution == 4:
         yield "single options are clear of pairs; interactions of three or more count as none"
     else:
@@ -92,7 +92,7 @@ def _in_order(options: Sequence[str]) -> list[str]:
         return names
 
 
-def _found(names: Sequence[str], runs: Space) -> Factorial:
+def _design_of(names: Sequence[str], runs: Space) -> Factorial:
     used, packed = _packed(runs)
     return with_words(tuple(names[place] for place in used), orthogonal(packed, len(used)))
 

@@ -66,11 +66,11 @@ class Factorial:
         The data estimate the sum of the term and all these, each times its sign, where effects are
         coefficients of levels coded -1 and +1.
         """
-        found = [
+        aliased = [
             ((-1) ** len(word), self.term(set(term).symmetric_difference(word)))
             for word in self.words
         ]
-        return tuple(sorted(found, key=lambda entry: (len(entry[1]), self._places(entry[1]))))
+        return tuple(sorted(aliased, key=lambda entry: (len(entry[1]), self._places(entry[1]))))
 
     def clear(self, term: Term) -> bool:
         """Return whether no single option and no pair is aliased with a term."""
@@ -106,9 +106,9 @@ def declared_options(declared: Mapping[str, Any]) -> tuple[str, ...]:
     FsgreenError
         For anything else, and for fewer than two options or more than `MOST_OPTIONS`.
     """
-    odd = declared.keys() - {"options", "fraction"}
-    if odd:
-        raise unknown("key of a factorial", sorted(odd)[0], ["options", "fraction"])
+    others = declared.keys() - {"options", "fraction"}
+    if others:
+        raise unknown("key of a factorial", sorted(others)[0], ["options", "fraction"])
     fraction = str(declared.get("fraction", "full"))
     if fraction not in FRACTIONS:
         raise unknown("fraction", fraction, FRACTIONS, next_step="full runs every combination")

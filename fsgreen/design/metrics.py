@@ -147,7 +147,7 @@ def names() -> Sequence[str]:
 def published(name: str) -> Metric | None:
     """Return the metric that a published number is of, None if it is of none."""
     known = _declared.values()
-    return next((one for one in known if name in (one.name, *one.published_as)), None)
+    return next((metric for metric in known if name in (metric.name, *metric.published_as)), None)
 
 
 THROUGHPUT, EFFICIENCY = get("throughput"), get("efficiency")

@@ -27,12 +27,15 @@ def describe(plan: Plan) -> Iterator[str]:
             f"blocks beyond {profile.blocks} hold the cells with half-widths of {target} or more, "
             "what they are compared with, and the baseline"
         )
-    varied, held = _factors(plan)
+    varied, constant = _factors(plan)
     for title, values in (
         ("what varies", varied),
-        ("what does not", held),
+        ("what does not", constant),
         ("bounds", plan.bounds),
-        ("what is left out", {one["what"]: one["why"] for one in plan.exclusions}),
+        (
+            "what is left out",
+            {exclusion["what"]: exclusion["why"] for exclusion in plan.exclusions},
+        ),
     ):
         yield f"{title}:"
         yield from (f"  {name}: {value}" for name, value in values.items())
@@ -73,17 +76,17 @@ def _factors(plan: Plan) -> tuple[dict[str, str], dict[str, Any]]:
     cells = [plan.levels(cell) for cell in plan.cells]
     levels = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in cells[0]}
     varied = {
-        name: ", ".join(_text(name, level) for level in _ranked(found))
-        for name, found in levels.items()
-        if len(found) > 1
+        name: ", ".join(_text(name, level) for level in _ranked(used))
+        for name, used in levels.items()
+        if len(used) > 1
     }
-    held = {
-        name: _text(name, found[0])
-        for name, found in levels.items()
-        if len(found) == 1 and (found[0] is not None or name == "load_ops_s")
+    constant = {
+        name: _text(name, used[0])
+        for name, used in levels.items()
+        if len(used) == 1 and (used[0] is not None or name == "load_ops_s")
     }
     others = {name: value for name, value in plan.constants.items() if name not in levels}
-    return varied, {**held, **others}
+    return varied, {**constant, **others}
 
 
 def _text(name: str, level: Any) -> str:

@@ -58,7 +58,7 @@ class Plan:
         None is a factor of which there is no level.
         """
         return {
-            known.name: cell.get(known.name, held(known, self.constants))
+            known.name: cell.get(known.name, constant_level(known, self.constants))
             for known in (*factors.BUILT_IN, *self.factors)
         }
 
@@ -155,11 +155,11 @@ def all_but(file_system: str) -> tuple[Exclusion, ...]:
 
 def _in_words(exclusions: Iterable[Exclusion]) -> tuple[dict[str, str], ...]:
     """Return exclusions as they stand in plans: those that say the same of several factors once."""
-    said = dict.fromkeys((entry.what, entry.why) for entry in exclusions)
-    return tuple({"what": what, "why": why} for what, why in said)
+    unique = dict.fromkeys((entry.what, entry.why) for entry in exclusions)
+    return tuple({"what": what, "why": why} for what, why in unique)
 
 
-def held(known: Factor, constants: Mapping[str, Any]) -> Level | None:
+def constant_level(known: Factor, constants: Mapping[str, Any]) -> Level | None:
     """Return the level that a factor has where a cell has none."""
     return constants.get(known.name, known.default)
 
@@ -245,7 +245,11 @@ def _used(declared: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 def _named_once(cell: Cell, constants: Mapping[str, Any]) -> Cell:
     """Return the cell without levels that are constants anyhow, so that no cell has two names."""
-    alike = (name for name, level in cell.items() if level == held(factors.get(name), constants))
+    alike = (
+        name
+        for name, level in cell.items()
+        if level == constant_level(factors.get(name), constants)
+    )
     return cell.but(**dict.fromkeys(alike))
 
 

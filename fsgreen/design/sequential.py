@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial
 from fsgreen.design.cell import DEFAULT, Cell
-from fsgreen.design.plan import Plan, held
+from fsgreen.design.plan import Plan, constant_level
 
 
 class Measured(NamedTuple):
@@ -45,13 +45,13 @@ class Decision:
 
     block: int
     open: tuple[Cell, ...]
-    beside: tuple[Cell, ...]
+    compared: tuple[Cell, ...]
     """Cells that those are compared with, and the baseline."""
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where a cell stands: its trials, its 95 % half-widths, and what ended it if it has ended.
+class CellProgress:
+    """How far a cell is: its trials, its 95 % half-widths, and what ended it if it has ended.
 
     Half-widths are percentages of the mean, by metric; NaN below two trials.
     """
@@ -81,11 +81,11 @@ def samples(plan: Plan, measured: Trials, before: int | None = None) -> dict[Cel
 
     `before` leaves out that block and later ones.
     """
-    found: dict[Cell, list[Measured]] = {cell: [] for cell in plan.cells}
+    by_cell: dict[Cell, list[Measured]] = {cell: [] for cell in plan.cells}
     for planned in plan.trials:
         if planned.trial in measured and (before is None or planned.block < before):
-            found[planned.cell].append(measured[planned.trial])
-    return found
+            by_cell[planned.cell].append(measured[planned.trial])
+    return by_cell
 
 
 def decide(plan: Plan, measured: Trials) -> list[Decision]:
@@ -94,16 +94,16 @@ def decide(plan: Plan, measured: Trials) -> list[Decision]:
     for block in range(plan.profile.blocks + 1, plan.profile.last_block + 1):
         if any(planned.trial not in measured for planned in _due(plan, decisions)):
             break
-        found = samples(plan, measured, before=block)
-        still = {cell for cell, sample in found.items() if not _narrow(plan, sample)}
-        if not still:
+        so_far = samples(plan, measured, before=block)
+        wide = {cell for cell, sample in so_far.items() if not _narrow(plan, sample)}
+        if not wide:
             break
-        beside = companions(plan, still) - still
+        compared = companions(plan, wide) - wide
         decisions.append(
             Decision(
                 block,
-                tuple(cell for cell in plan.cells if cell in still),
-                tuple(cell for cell in plan.cells if cell in beside),
+                tuple(cell for cell in plan.cells if cell in wide),
+                tuple(cell for cell in plan.cells if cell in compared),
             )
         )
     return decisions
@@ -117,14 +117,14 @@ def due(plan: Plan, measured: Trials) -> tuple[PlannedTrial, ...]:
     return tuple(_due(plan, decide(plan, measured)))
 
 
-def standings(plan: Plan, measured: Trials) -> list[Standing]:
-    """Return where each cell of the plan stands.
+def progress_of_cells(plan: Plan, measured: Trials) -> list[CellProgress]:
+    """Return how far each cell of the plan is.
 
     A cell that is wide again after it was left out of a block ends with the campaign, below the
     maximum of trials.
     """
     over = all(planned.trial in measured for planned in due(plan, measured))
-    found = []
+    states = []
     for cell, sample in samples(plan, measured).items():
         ended: Literal["target", "maximum"] | None = None
         if len(sample) >= plan.profile.blocks and _narrow(plan, sample):
@@ -132,8 +132,8 @@ def standings(plan: Plan, measured: Trials) -> list[Standing]:
         elif over or len(sample) == plan.profile.last_block:
             ended = "maximum"
         widths = half_widths_percent(sample) if sample else {}
-        found.append(Standing(cell, len(sample), widths, ended))
-    return found
+        states.append(CellProgress(cell, len(sample), widths, ended))
+    return states
 
 
 def companions(plan: Plan, cells: Iterable[Cell]) -> set[Cell]:
@@ -145,15 +145,15 @@ def companions(plan: Plan, cells: Iterable[Cell]) -> set[Cell]:
         cell.but(**{name: DEFAULT if name == "option" else None})
         for cell in cells
         for name in cell
-        if name == "option" or held(factors.get(name), plan.constants) is not None
+        if name == "option" or constant_level(factors.get(name), plan.constants) is not None
     }
     return {plan.baseline, *compared}.intersection(plan.cells)
 
 
 def _due(plan: Plan, decisions: Sequence[Decision]) -> Iterator[PlannedTrial]:
-    held = {decision.block: {*decision.open, *decision.beside} for decision in decisions}
+    chosen = {decision.block: {*decision.open, *decision.compared} for decision in decisions}
     for planned in plan.trials:
-        if planned.block <= plan.profile.blocks or planned.cell in held.get(planned.block, ()):
+        if planned.block <= plan.profile.blocks or planned.cell in chosen.get(planned.block, ()):
             yield planned
 
 

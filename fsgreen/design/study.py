@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import paths
-from fsgreen.design import factors, metrics, studyfile
+from fsgreen.design import factors, metrics, studyfaults, studyfile
 from fsgreen.design.cell import Cell
 from fsgreen.design.factors import Factor, Level
 from fsgreen.design.metrics import Metric
@@ -198,8 +198,8 @@ def examine(file: Path) -> tuple[Document, Study]:
     )
     factors.declare(own)
     metrics.declare(Metric(**entry.model_dump()) for entry in declared.metrics if entry.above)
-    matrices, faults = studyfile.matrices_of(declared)
-    faults += studyfile.semantic_faults(declared, matrices)
+    matrices, faults = studyfaults.matrices_of(declared)
+    faults += studyfaults.semantic_faults(declared, matrices)
     if faults:
         raise document.refusal(faults)
     return document, Study(

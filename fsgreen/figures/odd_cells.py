@@ -17,7 +17,7 @@ ROW_IN = 0.17
 
 def odd(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that rule 33 names, the widest first."""
-    named = cells["shape"].isin(stats.ODD) | (cells["cv_percent"] > stats.WIDE_PERCENT)
+    named = cells["shape"].isin(stats.NOT_NORMAL) | (cells["cv_percent"] > stats.WIDE_PERCENT)
     return cells[named].sort_values("cv_percent", ascending=False, kind="stable")
 
 

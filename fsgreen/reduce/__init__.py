@@ -63,7 +63,7 @@ __all__ = [
 WORTH_A_PROCESS = 250
 """Trials that take longer to reduce than a process takes to start."""
 
-Attended = tuple[Trial, Mapping[str, MeterEnergy]]
+WithAttached = tuple[Trial, Mapping[str, MeterEnergy]]
 """A trial, and what meters say of it that were attached later."""
 
 HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
@@ -99,7 +99,11 @@ def _write_measured(campaign: str) -> None:
 
     trials = poolable_trials(campaign)
     attached = attached_meters(paths.raw(campaign))
-    parts = list(_each([(trial, _said(attached, trial)) for trial in trials], read_plan(campaign)))
+    parts = list(
+        _each(
+            [(trial, _attached_energies(attached, trial)) for trial in trials], read_plan(campaign)
+        )
+    )
     write_table(pd.DataFrame([part.row for part in parts]), campaign, "trials")
     write_table(pd.concat([part.series for part in parts]), campaign, "series")
     write_table(
@@ -110,13 +114,13 @@ def _write_measured(campaign: str) -> None:
     write_table(pd.concat([part.finishes for part in parts]), campaign, "finishes")
 
 
-def _said(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:
+def _attached_energies(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:
     """Return what meters that recorded on their own say of a trial."""
-    said = ((meter.name, meter.energy.get(trial.name)) for meter in attached)
-    return {name: energy for name, energy in said if energy is not None}
+    energies = ((meter.name, meter.energy.get(trial.name)) for meter in attached)
+    return {name: energy for name, energy in energies if energy is not None}
 
 
-def _each(trials: Sequence[Attended], plan: Plan) -> Iterable[_Part]:
+def _each(trials: Sequence[WithAttached], plan: Plan) -> Iterable[_Part]:
     """Return what each trial contributes, in their order; on all cores where that pays."""
     part_of = partial(_Part.of, replace(plan, trials=()))
     # A process that another has started, to run campaigns side by side, has a core of its own.
@@ -141,8 +145,8 @@ class _Part:
     finishes: pd.DataFrame
 
     @classmethod
-    def of(cls, plan: Plan, attended: Attended) -> _Part:
-        trial, attached = attended
+    def of(cls, plan: Plan, with_attached: WithAttached) -> _Part:
+        trial, attached = with_attached
         traces = Traces.of(trial, plan, attached)
         return cls(
             trial_row(traces),

@@ -54,10 +54,10 @@ def attach(
             next_step="give their offset from GMT, as in --set gmt_offset=+01:00; if they have no "
             "date, export the file again with it",
         )
-    held = Campaign(campaign)
+    measured = Campaign(campaign)
     trials = poolable_trials(campaign)
     fit = (
-        _fitted(readings, held.pulses(), max_drift_ppm)
+        _fitted(readings, measured.pulses(), max_drift_ppm)
         if synchronised_s is None
         else trace.synchronised(synchronised_s)
     )
@@ -66,11 +66,11 @@ def attach(
     if any(name in trial.record.meters for trial in trials):
         raise FsgreenError(
             f"a meter of the campaign is called {name} as well",
-            where=held.folder,
+            where=measured.folder,
             next_step="attach what another meter recorded, or look at trials.csv: it has this one",
         )
-    found = {trial.name: _energy(name, trial, on_host, imported.info, fit) for trial in trials}
-    energy = {trial: said for trial, said in found.items() if said is not None}
+    of_trials = {trial.name: _energy(name, trial, on_host, imported.info, fit) for trial in trials}
+    energy = {trial: each for trial, each in of_trials.items() if each is not None}
     if not energy:
         for zone_s in ZONES_S:
             if any(_covers(on_host, _span(trial), zone_s) for trial in trials):
@@ -81,7 +81,7 @@ def attach(
             next_step=f"fsgreen status {campaign}",
         )
     meter = AttachedMeter(name, imported.info, fit, energy)
-    return meter, meter.write(held.folder)
+    return meter, meter.write(measured.folder)
 
 
 def _fitted(

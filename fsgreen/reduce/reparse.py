@@ -109,8 +109,8 @@ def _differences(new: Readings, old: Readings) -> tuple[int, float]:
         return left, 0.0
     differ = np.zeros(common, dtype=bool)
     for quantity in QUANTITIES:
-        one, other = (_column(readings, quantity)[:common] for readings in (new, old))
-        differ |= (one != other) & ~(np.isnan(one) & np.isnan(other))
+        new_values, old_values = (_column(readings, quantity)[:common] for readings in (new, old))
+        differ |= (new_values != old_values) & ~(np.isnan(new_values) & np.isnan(old_values))
     for place in new.flags.keys() | old.flags.keys():
         if place < common and new.flags.get(place) != old.flags.get(place):
             differ[place] = True

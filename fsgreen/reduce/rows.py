@@ -97,7 +97,7 @@ def _chosen(
     A meter that was attached later is one of them where the study names it, or where no other meter
     has the boundary that the study names: two that watch the same are not added up.
     """
-    boundaries = {name: found.boundary for name, found in energy.items()}
+    boundaries = {name: of_meter.boundary for name, of_meter in energy.items()}
     wanted = plan.efficiency or {}
     by_own = {boundaries[name] for name in own}
     if "meters" not in wanted and wanted.get("boundary") in (None, *by_own):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from fsgreen import paths, units
 from fsgreen.design import factors
-from fsgreen.design.plan import held
+from fsgreen.design.plan import constant_level
 from fsgreen.errors import FsgreenError
 
 
@@ -80,7 +80,7 @@ def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = MappingPr
     return " ".join(
         level_label(name, cell[name])
         for name in named
-        if cell[name] != held(factors.get(name), constants)
+        if cell[name] != constant_level(factors.get(name), constants)
     )
 
 

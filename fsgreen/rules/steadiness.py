@@ -94,35 +94,36 @@ def enough_trials(evidence: Evidence) -> Answer:
 def sequential_stop(evidence: Evidence) -> Answer:
     """Rule 27: cells whose intervals are too wide, and what ended them, decided again."""
     plan, target_percent = evidence.plan, evidence.plan.bounds["ci_half_width_percent"]
-    standings = design.standings(plan, measured(evidence.trials))
+    progresses = design.progress_of_cells(plan, measured(evidence.trials))
     told = {cell["cell"]: (cell["n"], cell["ended"]) for cell in evidence.stopping.get("cells", ())}
-    seen = {standing.cell.label: (standing.n, standing.ended) for standing in standings}
+    seen = {progress.cell.label: (progress.n, progress.ended) for progress in progresses}
     if told and told != seen:
         if any(told[label][0] < n for label, (n, _) in seen.items() if label in told):
             return unknown("stopping.json is older than the trials; fsgreen measure mends that")
         return fired("what ended the cells by stopping.json is not what their trials say")
     widths = {
-        standing.cell.label: max(standing.half_width_percent.values())
-        for standing in standings
-        if standing.n > 1
+        progress.cell.label: max(progress.half_width_percent.values())
+        for progress in progresses
+        if progress.n > 1
     }
     if not widths:
         return unknown("one trial of a cell has no interval")
-    least = min(standing.n for standing in standings)
+    least = min(progress.n for progress in progresses)
     ended = f"all ended after {plan.profile.blocks} blocks, a number fixed beforehand"
     if least < plan.profile.blocks:
         ended = f"so far {least} of {plan.profile.blocks} blocks are whole"
     if plan.profile.most_blocks is not None:
-        ends = Counter(standing.ended or "still open" for standing in standings)
+        ends = Counter(progress.ended or "still open" for progress in progresses)
         ended = "ended by " + ", ".join(f"{end}: {count}" for end, count in sorted(ends.items()))
         blocks = evidence.trials["block"].max()
         ended += f", after {blocks} of up to {plan.profile.most_blocks} blocks"
     narrow = sum(width < target_percent for width in widths.values())
-    if narrow < len(standings):
+    if narrow < len(progresses):
         widest = max(widths, key=lambda label: widths[label])
         return fired(
-            f"{len(standings) - narrow} of {len(standings)} cells not within {target_percent:g} % "
-            f"in throughput and energy, the widest {widest} with {widths[widest]:.0f} %; {ended}"
+            f"{len(progresses) - narrow} of {len(progresses)} cells not within "
+            f"{target_percent:g} % in throughput and energy, the widest {widest} with "
+            f"{widths[widest]:.0f} %; {ended}"
         )
     return quiet(f"all {narrow} cells within {target_percent:g} %; {ended}")
 

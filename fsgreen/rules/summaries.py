@@ -133,7 +133,7 @@ def tails_and_modes(evidence: Evidence) -> Answer:
     if "shape" not in cells:
         return unknown(f"{largest}; whether cells have long tails or two modes was not tested")
     counts = ", ".join(f"{n} {shape}" for shape, n in cells["shape"].value_counts().items())
-    odd = cells[cells["shape"].isin(stats.ODD)]
+    odd = cells[cells["shape"].isin(stats.NOT_NORMAL)]
     if len(odd):
         return fired(f"{largest}; {counts}: {listed(evidence.labels(odd))}")
     if (cells["shape"] == stats.TOO_FEW).any():

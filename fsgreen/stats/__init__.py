@@ -17,7 +17,7 @@ from fsgreen.stats.repetition import Components, trials_needed, variance_compone
 from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.series import SAME_POWER, changepoints, classify_cell, classify_series
 from fsgreen.stats.shape import (
-    ODD,
+    NOT_NORMAL,
     TOO_FEW,
     WIDE_PERCENT,
     dip,
@@ -40,7 +40,7 @@ from fsgreen.stats.welch import compare_unpaired
 __all__ = [
     "LEVEL",
     "MIN_BLOCKS",
-    "ODD",
+    "NOT_NORMAL",
     "SAME_POWER",
     "TOO_FEW",
     "WIDE_PERCENT",

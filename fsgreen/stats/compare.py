@@ -147,14 +147,16 @@ class _Pair:
         above, below = np.array([cell.values.sum(axis=0) for cell in cells]).T
         if (below <= 0).any():
             raise ValueError("denominators must be positive")
-        one, other = (above / below).tolist()
+        candidate_value, baseline_value = (above / below).tolist()
         if n == 1:
-            return cls((one, other), np.empty((2, 0)), 1)
+            return cls((candidate_value, baseline_value), np.empty((2, 0)), 1)
         totals = resampled_totals(cells, seed, resamples)
         resampled = totals[..., 0] / totals[..., 1]
         if scatter is None or not all(cell.single for cell in cells):
-            return cls((one, other), resampled, n)
-        return cls((one, other), resampled, n, scatter.error(n), scatter.degrees)
+            return cls((candidate_value, baseline_value), resampled, n)
+        return cls(
+            (candidate_value, baseline_value), resampled, n, scatter.error(n), scatter.degrees
+        )
 
     @property
     def log_ratio(self) -> LogRatio:

@@ -129,8 +129,8 @@ def _slope(
 
 def _exact_p(order: NDArray[np.float64], values: NDArray[np.float64]) -> float:
     """Return the share of all orders of the values that agree at least as far with the order."""
-    one, other = np.triu_indices(order.size, 1)
-    signs = np.sign(order[one] - order[other])
+    first, second = np.triu_indices(order.size, 1)
+    signs = np.sign(order[first] - order[second])
     ways = values[np.array(list(itertools.permutations(range(order.size))))]
-    agreement = np.abs(np.sign(ways[:, one] - ways[:, other]) @ signs)
+    agreement = np.abs(np.sign(ways[:, first] - ways[:, second]) @ signs)
     return float((agreement >= agreement[0]).mean())

@@ -117,14 +117,18 @@ def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:
         if not runs.any():
             raise ValueError("a combination of these options is no run of the design")
         means[combination] = values[:, runs].mean(axis=1)
-    neither, one, other, both = means.values()
-    best = int(np.argmax([neither.mean(), one.mean(), other.mean()])) if len(values) else 0
+    neither, only_first, only_second, both = means.values()
+    best = (
+        int(np.argmax([neither.mean(), only_first.mean(), only_second.mean()]))
+        if len(values)
+        else 0
+    )
     return Pair(
-        first=_ratio(one - neither),
-        second=_ratio(other - neither),
-        expected=_ratio(one + other - 2 * neither),
+        first=_ratio(only_first - neither),
+        second=_ratio(only_second - neither),
+        expected=_ratio(only_first + only_second - 2 * neither),
         together=_ratio(both - neither),
-        over_best=_ratio(both - (neither, one, other)[best]),
+        over_best=_ratio(both - (neither, only_first, only_second)[best]),
         best=best,
     )
 

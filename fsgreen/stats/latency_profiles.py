@@ -37,7 +37,7 @@ def total_profile(profile: pd.DataFrame) -> NDArray[np.float64]:
     return np.bincount(profile["bucket"], weights=profile["work_ops"]).astype(float)
 
 
-def emd(one: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
+def emd(candidate: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
     """Return the earth mover's distance of two profiles in buckets: 1 is a factor of two.
 
     Both are scaled to the same mass, so that the number of operations does not matter. In one
@@ -49,7 +49,7 @@ def emd(one: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
     one, other : array_like, shape (..., buckets)
         Operations in each bucket; a profile without any has no distance (NaN).
     """
-    return np.asarray(np.abs(_reached(one) - _reached(other)).sum(axis=-1))
+    return np.asarray(np.abs(_reached(candidate) - _reached(baseline)).sum(axis=-1))
 
 
 def shift(candidate: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
@@ -74,10 +74,10 @@ def peaks(counts: ArrayLike) -> list[Peak]:
         Operations in each bucket.
     """
     profile = np.asarray(counts, dtype=float)
-    found, _ = find_peaks(np.log2(np.pad(profile, 1) + FEW_OPS), prominence=1)
-    if not len(found):
+    indices, _ = find_peaks(np.log2(np.pad(profile, 1) + FEW_OPS), prominence=1)
+    if not len(indices):
         return []
-    buckets = [int(index) - 1 for index in found]
+    buckets = [int(index) - 1 for index in indices]
     valleys = [a + int(np.argmin(profile[a:b])) for a, b in itertools.pairwise(buckets)]
     shares = np.add.reduceat(profile, [0, *valleys]) / profile.sum()
     return [Peak(bucket, float(share)) for bucket, share in zip(buckets, shares, strict=True)]

@@ -96,10 +96,10 @@ def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
     scatter = math.sqrt(float(left @ left) / degrees)
     if scatter < 1e-9:
         return MixedModel(cells, degrees, trouble="no scatter between trials")
-    found = _fit(logs / scatter, design, of_block)
-    if found is None:
+    fitted = _fit(logs / scatter, design, of_block)
+    if fitted is None:
         return MixedModel(cells, degrees, trouble="the fit did not converge")
-    block_variance, residuals = found
+    block_variance, residuals = fitted
     normal = normality_p(residuals)
     equal = _equal_variance_p(residuals, of_cell)
     trouble = [

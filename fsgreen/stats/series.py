@@ -76,12 +76,12 @@ def changepoints(values: ArrayLike) -> list[int]:
         cost = best[start] + error + penalty
         previous[end] = int(np.argmin(cost))
         best[end] = cost[previous[end]]
-    found = []
+    changes = []
     end = n
     while previous[end] > 0:
         end = int(previous[end])
-        found.append(end)
-    return found[::-1]
+        changes.append(end)
+    return changes[::-1]
 
 
 def classify_series(values: ArrayLike, same_level: float = SAME_LEVEL) -> State:
@@ -121,12 +121,12 @@ def classify_cell(states: Sequence[str]) -> str:
     A cell is `inconsistent` when at least half of its trials have no steady state (Barrett et al.
     2017). Trials that are too short to tell are left out unless all are.
     """
-    told = [state for state in states if state != "too short"] or list(states)
-    counts = Counter(told)
-    if 2 * counts["no steady state"] >= len(told):
+    classified = [state for state in states if state != "too short"] or list(states)
+    counts = Counter(classified)
+    if 2 * counts["no steady state"] >= len(classified):
         return "inconsistent"
     state, count = counts.most_common(1)[0]
-    return state if 2 * count > len(told) else "mixed"
+    return state if 2 * count > len(classified) else "mixed"
 
 
 def _without_spikes(series: NDArray[np.float64], limit: float) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from fsgreen.stats.sample import LEVEL, constant, sample_of
 
 Shape = Literal["unremarkable", "long-tailed", "bimodal", "too few to tell"]
 TOO_FEW: Shape = "too few to tell"
-ODD: tuple[Shape, ...] = ("long-tailed", "bimodal")
+NOT_NORMAL: tuple[Shape, ...] = ("long-tailed", "bimodal")
 """Shapes of trials that their mean hides (rule 33)."""
 
 WIDE_PERCENT = 40

@@ -43,12 +43,12 @@ def counter_flaws(
     changes = np.flatnonzero((np.diff(power_w) != 0) | (np.diff(energy_wh) != 0))
     first = np.concatenate(([0], changes + 1))
     last = np.concatenate((changes, [len(power_w) - 1]))
-    held_s = time_s[last] - time_s[first]
-    held_j = ((1 - AGREEMENT) * power_w[first] - AGREEMENT_W) * held_s
-    if (held_j > step_j).any():
-        longest = int(np.argmax(held_j))
+    repeated_s = time_s[last] - time_s[first]
+    repeated_j = ((1 - AGREEMENT) * power_w[first] - AGREEMENT_W) * repeated_s
+    if (repeated_j > step_j).any():
+        longest = int(np.argmax(repeated_j))
         detail = (
-            f"{power_w[first[longest]]:g} W is repeated for {held_s[longest]:.3g} s "
+            f"{power_w[first[longest]]:g} W is repeated for {repeated_s[longest]:.3g} s "
             "while the counter stands still"
         )
         yield Flaw(14, "stale", detail)

@@ -195,8 +195,8 @@ class PowerFile:
     def _is_huge(self, group: int, column: str) -> bool:
         """Return whether a value of a column in a row group may be over range."""
         about = self._file.metadata.row_group(group).column(self._place[column])
-        told = about.statistics is not None and about.statistics.has_min_max
-        return not self._is_null(group, column) and not (told and about.statistics.max < HUGE)
+        has_bounds = about.statistics is not None and about.statistics.has_min_max
+        return not self._is_null(group, column) and not (has_bounds and about.statistics.max < HUGE)
 
     def _only(self, group: int, column: str) -> Any:
         """Return the one value that a text column has in a row group, None if it may have more."""

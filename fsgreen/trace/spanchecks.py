@@ -57,7 +57,7 @@ class SpanChecks:
         self._last_s = self._last_wh = float("nan")
         self._count = 0
         self._covered_s = self._sum_w = 0.0
-        self._found: dict[tuple[int, str], list[str]] = {}
+        self._details: dict[tuple[int, str], list[str]] = {}
         self._doubling: Flaw | None = None
 
     def feed(self, piece: Piece, segments: Segments | None) -> None:
@@ -95,7 +95,7 @@ class SpanChecks:
             return check_trace(self._only.frame(), *span, rate_hz, under_load=load, info=self._info)
         flaws = [
             Flaw(rule, name, details[0] + (f", and {len(details) - 1} more" * (len(details) > 1)))
-            for (rule, name), details in self._found.items()
+            for (rule, name), details in self._details.items()
         ]
         if self._count < 2:
             flaws.append(Flaw(13, "too-few", f"{self._count} readings in the phase"))
@@ -138,7 +138,7 @@ class SpanChecks:
             if flaw.name == "interval-doubling":
                 self._doubling = flaw  # of the end of the trace, if another piece does not follow
             elif flaw.name not in OF_THE_WHOLE:
-                details = self._found.setdefault((flaw.rule, flaw.name), [])
+                details = self._details.setdefault((flaw.rule, flaw.name), [])
                 details += [flaw.detail] * (flaw.detail not in details)
 
     def _add(self, begin_s: float, ends_s: Array, least_s: float, most_s: float) -> bool:
@@ -169,5 +169,5 @@ class SpanChecks:
         if len(known):
             # Before the first value there is NaN, than which nothing is less.
             if known[0] < self._last_wh or (np.diff(known) < 0).any():
-                self._found[21, "reset"] = ["the meter's energy counter went back"]
+                self._details[21, "reset"] = ["the meter's energy counter went back"]
             self._last_wh = float(known[-1])

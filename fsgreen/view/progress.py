@@ -59,8 +59,8 @@ class Progress:
         """
         now_s = time.monotonic()
         with self._lock:
-            told = self._goes_on() or self._done > self._counted
-            if told and now_s - self._counted_s >= INTERVAL_S:
+            has_work = self._goes_on() or self._done > self._counted
+            if has_work and now_s - self._counted_s >= INTERVAL_S:
                 self._rate(now_s)
             first = bisect_right(self._time_s, time_s)
             return Work(np.array(self._time_s[first:]), np.array(self._throughput_ops_s[first:]))

@@ -107,7 +107,7 @@ class LiveView(anywidget.AnyWidget):
         _VIEWS[self.channel] = self
         comm.get_comm_manager().register_target(CHANNEL, _connect)
         self.observe(self._refit, CHOICES)
-        self.on_msg(lambda _, said, __: self._hear(said))
+        self.on_msg(lambda _, content, __: self._hear(content))
 
     def __enter__(self) -> Self:
         return self
@@ -195,15 +195,15 @@ class LiveView(anywidget.AnyWidget):
     def _has_ended(self) -> bool:
         return self._thread is None or not self._thread.is_alive()
 
-    def _hear(self, said: Mapping[str, Any]) -> None:
+    def _hear(self, content: Mapping[str, Any]) -> None:
         """Take word from the browser: a frame was drawn or is wanted, or a person chose."""
-        self._drawn = max(self._drawn, int(said.get("drawn", 0)))
-        if said.get("want"):
+        self._drawn = max(self._drawn, int(content.get("drawn", 0)))
+        if content.get("want"):
             self._send_frame(ended=self._has_ended())
         with self.hold_trait_notifications():
             for name in CHOICES:
-                if name in said:
-                    self.set_trait(name, said[name])
+                if name in content:
+                    self.set_trait(name, content[name])
 
     @traitlets.validate("zoom_s")
     def _rising(self, proposal: Any) -> tuple[float, float] | None:

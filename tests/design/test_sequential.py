@@ -100,17 +100,17 @@ def test_a_campaign_that_was_cut_anywhere_ends_as_one_that_was_not(
     done = run(plan, values, dict(kept))
     assert done == whole
     assert design.decide(plan, done) == design.decide(plan, whole)
-    assert design.standings(plan, done) == design.standings(plan, whole)
+    assert design.progress_of_cells(plan, done) == design.progress_of_cells(plan, whole)
 
 
 @some
 @given(plan=plans, seed=seeds)
 def test_what_ended_a_cell_is_said_and_true(plan: Plan, seed: int) -> None:
     done = run(plan, drawn(plan, seed))
-    for standing in design.standings(plan, done):
-        narrow = all(width < 5 for width in standing.half_width_percent.values())
-        assert standing.ended == ("target" if narrow else "maximum")
-        assert narrow or standing.n == plan.profile.last_block
+    for progress in design.progress_of_cells(plan, done):
+        narrow = all(width < 5 for width in progress.half_width_percent.values())
+        assert progress.ended == ("target" if narrow else "maximum")
+        assert narrow or progress.n == plan.profile.last_block
 
 
 def test_nothing_beyond_a_block_is_decided_before_it_is_whole() -> None:
@@ -120,7 +120,7 @@ def test_nothing_beyond_a_block_is_decided_before_it_is_whole() -> None:
     done = {name: values[name] for name in least[:-1]}
     assert [due.trial for due in design.due(plan, done)] == least
     assert design.decide(plan, done) == []
-    assert not any(standing.ended == "maximum" for standing in design.standings(plan, done))
+    assert not any(progress.ended == "maximum" for progress in design.progress_of_cells(plan, done))
 
 
 def test_a_narrow_cell_goes_on_only_beside_one_that_is_wide() -> None:
@@ -134,7 +134,7 @@ def test_a_narrow_cell_goes_on_only_beside_one_that_is_wide() -> None:
     (decision,) = design.decide(plan, done)
     assert decision.block == 3
     assert decision.open == (wide,)
-    assert set(decision.beside) == {CELLS[0], CELLS[2]}, "the baseline and the default of xfs"
+    assert set(decision.compared) == {CELLS[0], CELLS[2]}, "the baseline and the default of xfs"
 
 
 def test_a_cell_is_compared_with_those_that_differ_from_it_in_one_factor() -> None:
@@ -170,12 +170,12 @@ def test_a_cell_that_widens_late_has_ended_when_the_campaign_has() -> None:
         for planned in plan.trials
     }
     done = run(plan, values)
-    assert [plain in {*one.open, *one.beside} for one in design.decide(plan, done)] == [
+    assert [plain in {*one.open, *one.compared} for one in design.decide(plan, done)] == [
         False,
         True,
         True,
     ]
-    (found,) = (one for one in design.standings(plan, done) if one.cell == plain)
+    (found,) = (one for one in design.progress_of_cells(plan, done) if one.cell == plain)
     assert (found.n, found.ended) == (4, "maximum")
 
 

@@ -1,0 +1,156 @@
+"""What is wrong with a study beyond the form of its file: names, and numbers beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fsgreen import units
+from fsgreen.design import factors, metrics
+from fsgreen.design.cell import Cell, cells_of
+from fsgreen.design.studyfile import (
+    LEAST_TRIALS,
+    OF_PROFILES,
+    BoundsEntry,
+    ExclusionEntry,
+    ProfileEntry,
+    StudyFile,
+    WorkloadEntry,
+)
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.schema import Fault, Place
+
+
+def matrices_of(declared: StudyFile) -> tuple[dict[str, tuple[Cell, ...]], list[Fault]]:
+    """Return the cells of each matrix, and what is wrong with their levels."""
+    matrices: dict[str, tuple[Cell, ...]] = {}
+    faults: list[Fault] = []
+    for name, levels in declared.matrices.items():
+        wrong = list(_wrong_levels(("matrices", name), levels))
+        try:
+            matrices[name] = () if wrong else tuple(cells_of(levels))
+        except FsgreenError as error:
+            wrong = [Fault(("matrices", name), error.what)]
+            matrices[name] = ()
+        faults += wrong
+    return matrices, faults
+
+
+def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]]) -> list[Fault]:
+    """Return what is wrong with a study beyond its form: names, and numbers beside each other."""
+    levels = {name: [level] for name, level in declared.baseline.items()}
+    faults = list(_wrong_levels(("baseline",), levels))
+    constants = {name: [declared.constants[name]] for name in factors.names(declared.constants)}
+    faults += _wrong_levels(("constants",), constants, free=("scheduler",))
+    for nth, comparison in enumerate(declared.comparisons):
+        of = {name: [level] for name, level in comparison.within.items()}
+        of[comparison.factor] = [] if comparison.against is None else [comparison.against]
+        faults += _wrong_levels(("comparisons", nth), of)
+    faults += _wrong_workloads(declared.workloads)
+    for nth, exclusion in enumerate(declared.exclusions):
+        faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles)
+    faults += _wrong_metrics(declared)
+    faults += _wrong_minimum(("bounds",), declared.bounds)
+    for name, profile in declared.profiles.items():
+        faults += _wrong_profile(("profiles", name), profile, matrices)
+    return faults
+
+
+def _wrong_levels(
+    place: Place, levels: Mapping[str, Any], free: tuple[str, ...] = ()
+) -> Iterator[Fault]:
+    for name, of_factor in levels.items():
+        if name == "factorial" or name in free:
+            continue
+        try:
+            known = factors.get(name)
+        except FsgreenError as error:
+            yield Fault((*place, name), error.what)
+            continue
+        if isinstance(of_factor, Mapping):
+            yield Fault((*place, name), f"{name} takes a list of levels")
+            continue
+        for level in of_factor:
+            if wrong := known.check(level):
+                yield Fault((*place, name), wrong)
+
+
+OF_COMMANDS = ("reader", "prepare", "size_mib")
+"""Keys that only a workload which is a command has."""
+
+
+def _wrong_workloads(workloads: Mapping[str, WorkloadEntry]) -> Iterator[Fault]:
+    """Yield workloads that are several kinds of one, or none."""
+    for name, entry in workloads.items():
+        given = entry.model_dump(exclude_none=True)
+        kinds = [kind for kind in ("command", "driver", "together") if kind in given]
+        if len(kinds) != 1:
+            what = f"the workload {name} takes one of command, driver and together"
+            yield Fault(("workloads", name), what)
+            continue
+        misplaced = {"driver": ("options",), "command": OF_COMMANDS, "together": ()}
+        for key in given.keys() - {*kinds, *misplaced[kinds[0]]}:
+            yield Fault(("workloads", name, key), f"{key} is not of a workload with {kinds[0]}")
+
+
+def _wrong_metrics(declared: StudyFile) -> Iterator[Fault]:
+    for nth, metric in enumerate(declared.metrics):
+        place: Place = ("metrics", nth)
+        if not metric.above:
+            if metric.name not in metrics.names():
+                yield Fault(place, unknown("metric", metric.name, metrics.names()).what)
+        elif units.unit_of(f"_{metric.unit}") is None:
+            known = [suffix.removeprefix("_") for suffix in units.SUFFIXES]
+            yield Fault((*place, "unit"), unknown("unit", metric.unit, known).what)
+
+
+def _wrong_exclusion(
+    place: Place, entry: ExclusionEntry, profiles: Mapping[str, Any]
+) -> Iterator[Fault]:
+    for nth, name in enumerate(entry.profiles):
+        if name not in profiles:
+            yield Fault((*place, "profiles", nth), unknown("profile", name, profiles).what)
+    if entry.factor is None:
+        if not entry.what:
+            yield Fault(place, "an exclusion takes `what`, a factor, or both")
+        if entry.levels:
+            yield Fault((*place, "levels"), "levels are those of a factor, and none is named")
+    elif entry.factor in OF_PROFILES:
+        if entry.levels:
+            yield Fault((*place, "levels"), f"{entry.factor} has no levels that are left out")
+    else:
+        yield from _wrong_levels(place, {entry.factor: entry.levels})
+
+
+def _wrong_minimum(place: Place, bounds: BoundsEntry | None) -> Iterator[Fault]:
+    """Yield bounds by which few trials conclude something."""
+    least = (
+        LEAST_TRIALS if bounds is None or bounds.minimum_trials is None else (bounds.minimum_trials)
+    )
+    if least < LEAST_TRIALS:
+        yield Fault(
+            (*place, "minimum_trials"),
+            f"minimum_trials is {least}, and fewer than {LEAST_TRIALS} trials conclude nothing "
+            f"(rule 26): minimum_trials: {LEAST_TRIALS}; a profile may have fewer blocks",
+        )
+
+
+def _wrong_profile(
+    place: Place, profile: ProfileEntry, matrices: Mapping[str, tuple[Cell, ...]]
+) -> Iterator[Fault]:
+    yield from _wrong_minimum((*place, "bounds"), profile.bounds)
+    most = profile.blocks if profile.most_blocks is None else profile.most_blocks
+    if profile.blocks > most:
+        yield Fault(
+            (*place, "blocks"),
+            f"{profile.blocks} blocks at least and {most} at most: 1 <= blocks <= most_blocks",
+        )
+    workloads: set[str] = set()
+    for nth, name in enumerate(profile.matrices):
+        if name in matrices:
+            workloads |= {cell["workload"] for cell in matrices[name] if "workload" in cell}
+        else:
+            yield Fault((*place, "matrices", nth), unknown("matrix", name, matrices).what)
+    if isinstance(profile.scale, Mapping):
+        for name in sorted(workloads - profile.scale.keys()):
+            yield Fault((*place, "scale"), f"the workload {name} has no scale")
