@@ -103,7 +103,7 @@ def slugs_of(study: str) -> frozenset[str]:
     published, own = load_claims(study), own_file(study)
     if published or not own.is_file():
         return frozenset(published)
-    document = schema.read(own, "file of claims", "docs/statistics.md has their keys")
+    document = schema.read(own, "file of claims", "docs/claims.md has their keys")
     return frozenset(document.as_(dict[str, Any]))
 
 

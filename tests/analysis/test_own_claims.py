@@ -144,7 +144,7 @@ def test_cells_are_spelled_by_what_they_have():
 
 def test_the_example_of_the_documentation_is_judged(declared):
     """It is what a new user copies."""
-    text = Path(__file__).parents[2].joinpath("docs/statistics.md").read_text()
+    text = Path(__file__).parents[2].joinpath("docs/claims.md").read_text()
     example = text.partition("```yaml\n")[2].partition("```")[0]
     table = judged(declared(example))
     assert table.loc["xfs_leads", "verdict"] == "reproduced"

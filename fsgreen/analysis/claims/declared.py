@@ -117,7 +117,7 @@ def declared(study: str, name: str) -> Document | None:
     """Return a file on the claims of a study, `claims`, `needs` or `cells`, if it has it."""
     for file in (PAPERS / study / f"{name}.yaml", claims.own_file(study, name)):
         if file.is_file():
-            next_step = "docs/statistics.md has the kinds of claims and their keys"
+            next_step = "docs/claims.md has the kinds of claims and their keys"
             return schema.read(file, f"file of {name}", next_step)
     return None
 
