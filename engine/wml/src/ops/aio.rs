@@ -35,6 +35,13 @@ impl Worker<'_> {
         Err(Undone::Passed)
     }
 
+    /// Have what was submitted done while this thread does something else.
+    pub(super) fn wake_helpers(&mut self) {
+        if let Some(aio) = &mut self.aio {
+            aio.wake();
+        }
+    }
+
     /// Wait for half of the outstanding writes.
     pub(super) fn aio_wait(&mut self) -> Outcome {
         let outstanding = self.aio.as_ref().map_or(0, |aio| aio.outstanding);

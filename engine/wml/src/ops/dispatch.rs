@@ -9,6 +9,9 @@ impl Worker<'_> {
     /// Execute one op of the flowop with this number.
     pub(super) fn execute(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
         use Operation as O;
+        if flowop.operation != O::AioWait {
+            self.wake_helpers();
+        }
         match flowop.operation {
             O::OpenFile => self.open_file(nth, flowop),
             O::CreateFile => self.create_file(nth, flowop),

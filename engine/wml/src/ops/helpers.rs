@@ -88,7 +88,10 @@ impl Exchange {
 
 pub struct Helpers {
     exchange: Arc<Exchange>,
+    buffers: Arc<[Buffer]>,
     pub outstanding: usize,
+    /// Submitted, and no helper has been told.
+    unseen: usize,
     threads: Vec<JoinHandle<()>>,
     /// Taken from the queue and about to be recorded; kept, so that nothing is allocated per op.
     pub reaped: Vec<Completion>,
@@ -99,7 +102,9 @@ impl Helpers {
     pub fn new(data: &Pools) -> Result<Self, Failure> {
         let mut made = Self {
             exchange: Arc::new(Exchange::default()),
+            buffers: data.buffers(),
             outstanding: 0,
+            unseen: 0,
             threads: Vec::new(),
             reaped: Vec::new(),
         };
@@ -114,23 +119,47 @@ impl Helpers {
         Ok(made)
     }
 
+    /// Put a job into the queue; until [`Self::wake`] no helper takes it.
     pub fn submit(&mut self, job: Job) {
         self.exchange.lock().jobs.push_back(job);
-        self.exchange.submitted.notify_one();
+        self.unseen += 1;
         self.outstanding += 1;
     }
 
-    /// Wait until at least `n` are complete, and take all that are.
+    /// Have helpers take what was submitted, before this thread does anything but wait for it.
+    pub fn wake(&mut self) {
+        for _ in 0..std::mem::take(&mut self.unseen) {
+            self.exchange.submitted.notify_one();
+        }
+    }
+
+    /// Wait until at least `n` are complete, and take all that are. Meanwhile this thread does what
+    /// no helper has taken: to wake one takes longer than most writes.
     pub fn reap(&mut self, n: usize) {
+        if self.unseen > 1 {
+            self.wake();
+        }
+        self.unseen = 0;
         let mut queue = self.exchange.lock();
         while queue.completions.len() < n {
-            queue = self
-                .exchange
-                .completed
-                .wait(queue)
-                .expect("helpers do not panic");
+            let Some(job) = queue.jobs.pop_front() else {
+                queue = self
+                    .exchange
+                    .completed
+                    .wait(queue)
+                    .expect("helpers do not panic");
+                continue;
+            };
+            drop(queue);
+            let completion = job.write(&self.buffers);
+            queue = self.exchange.lock();
+            queue.completions.push(completion);
         }
+        // What is left in the queue is for the helpers.
+        let left = queue.jobs.len();
         std::mem::swap(&mut queue.completions, &mut self.reaped);
+        drop(queue);
+        self.unseen = left;
         self.outstanding -= self.reaped.len();
     }
 }

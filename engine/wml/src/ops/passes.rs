@@ -36,6 +36,7 @@ impl<'a> Worker<'a> {
         loop {
             let intended_ns = control.start_ns().saturating_add(schedule.next_ns());
             if self.now_ns < intended_ns {
+                self.wake_helpers();
                 control.sleep_until(intended_ns.min(control.end_ns()));
                 self.now_ns = now_ns();
             }

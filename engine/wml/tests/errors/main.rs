@@ -36,7 +36,7 @@ fn run_mounted(place: &Place, before: &str, text: &str, options: &[&str]) -> Opt
     }
     fs::write(place.text(), text).unwrap();
     let script = format!(
-        "{before}; exec \"$WML\" run \"$TEXT\" --set=dir=\"$DIR\" --json=\"$TEXT.json\" {}",
+        "{before}; exec \"$WML\" run \"$TEXT\" --set=dir=\"$DIR\" --json=\"$TEXT.json\" --max-errors=100% {}",
         options.join(" ")
     );
     let output = unshare(&script).output().unwrap();
