@@ -37,16 +37,16 @@ class Ledger:
         from dvc.repo import Repo, lock_repo
 
         logging.getLogger("dvc").setLevel(logging.ERROR)  # it warns of frozen stages, each time
-        repo = Repo(str(paths.root()), _wait_for_lock=wait)
-        try:
-            with lock_repo(repo):
-                yield cls(repo)
-        except LockError as error:
-            raise FsgreenError(
-                "another ./run reproduce, or dvc, works in this checkout",
-                where=repo.lock.lockfile,
-                next_step="wait until it has ended, then ./run reproduce",
-            ) from error
+        with Repo(str(paths.root()), _wait_for_lock=wait) as repo:
+            try:
+                with lock_repo(repo):
+                    yield cls(repo)
+            except LockError as error:
+                raise FsgreenError(
+                    "another ./run reproduce, or dvc, works in this checkout",
+                    where=repo.lock.lockfile,
+                    next_step="wait until it has ended, then ./run reproduce",
+                ) from error
 
     def out_of_date(self, names: Iterable[str] = ()) -> dict[str, list[Any]]:
         """Return why stages must run, by name; of all stages unless some are named.
