@@ -18,8 +18,6 @@ from fsgreen.trace import check_trace
 from fsgreen.trial import read_trial
 from tests.patience import wait_for
 
-pytestmark = pytest.mark.alone
-
 needs_compiler = pytest.mark.skipif(
     shutil.which("cc") is None, reason="no C compiler: apt-get install gcc"
 )

@@ -25,8 +25,6 @@ from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, power
 from fsgreen.meters.modelled.fit import fit
 
-pytestmark = pytest.mark.alone
-
 PACE_S = 0.03
 CORES = 4
 # The package gives its function of the same name.
@@ -139,7 +137,7 @@ def quick_machine(folder):
 
 
 @pytest.fixture(scope="module")
-def calibrated(tmp_path_factory):
+def calibrated(tmp_path_factory, alone):
     """One calibration: what was found, what was printed, and the file of profiles."""
     folder = tmp_path_factory.mktemp("calibrated")
     said = io.StringIO()
@@ -149,7 +147,7 @@ def calibrated(tmp_path_factory):
 
 
 @pytest.fixture
-def machine(tmp_path):
+def machine(tmp_path, alone):
     """A machine and its testbed file."""
     with quick_machine(tmp_path) as made:
         yield made

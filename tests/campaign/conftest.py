@@ -6,20 +6,36 @@ import hashlib
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
 
-from fsgreen import design, testbeds
+from fsgreen import campaign, design, testbeds
 from fsgreen.campaign import drive, fitting
+from fsgreen.meters.core import registry
 from fsgreen.trial import Phase, WorkSummary
 from fsgreen.workloads import Outcome
 
 PHASES = {"idle_s": 1.2, "warmup_s": 0.2, "measure_s": 3.0, "settle_limit_s": 30.0}
+QUICK_PHASES = {"idle_s": 0.4, "warmup_s": 0.1, "measure_s": 1.0, "settle_limit_s": 30.0}
+QUICK_METERS = tuple(
+    {
+        "name": name,
+        "driver": "scpi",
+        "emulate": True,
+        "profile": f"fast10-{name}",
+        "voltage_range_v": 300,
+        "current_range_a": 5,
+        "update_s": 0.25,
+    }
+    for name in ("system", "disk")
+)
 
 
 class ScriptedWorkload:
@@ -86,6 +102,47 @@ class ScriptedWorkload:
         return Outcome(phases, ops, latency, WorkSummary(**summary))
 
 
+class Measured(NamedTuple):
+    """A campaign that was measured, and with what."""
+
+    campaign: campaign.Campaign
+    bed: testbeds.Testbed
+    plan: design.Plan
+
+
+def state_of(folder: Path) -> dict[Path, int]:
+    """Return when each file of a folder was changed."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="session")
+def measured_once(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
+    """Measure two trials, with the two meters that every user without one has."""
+    data = tmp_path_factory.mktemp("measured")
+    with directory() as opened:
+        plan = plan_of(opened, PHASES)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("FSGREEN_DATA", str(data))
+            be_scripted(patch, lambda summary: None)
+            be_patient(patch)
+            done = campaign.run(plan, "demo", testbed=opened)
+        yield Measured(done, opened, plan)
+
+
+@pytest.fixture
+def measured(measured_once: Measured) -> Iterator[Measured]:
+    """Return the campaign `demo`, measured once for all tests that only read it.
+
+    FSGREEN_DATA names its folder meanwhile, and its workload can be loaded.
+    """
+    before = state_of(measured_once.campaign.folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FSGREEN_DATA", str(measured_once.campaign.folder.parents[1]))
+        be_scripted(patch, lambda summary: None)
+        yield measured_once
+    assert state_of(measured_once.campaign.folder) == before, "a test changed what all share"
+
+
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty data folder that takes the place of the project's own."""
@@ -97,25 +154,51 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[dict[str, Any]], None]], None]:
     """Return a function that sets how the scripted workload behaves."""
 
-    def choose(behaviour: Callable[[dict[str, Any]], None]) -> None:
-        monkeypatch.setattr(
-            fitting, "load_workload", lambda name, *_: ScriptedWorkload(name, behaviour)
-        )
+    be_scripted(monkeypatch, lambda summary: None)
+    return partial(be_scripted, monkeypatch)
 
-    choose(lambda summary: None)
-    return choose
+
+def be_scripted(
+    monkeypatch: pytest.MonkeyPatch, behaviour: Callable[[dict[str, Any]], None]
+) -> None:
+    """Put the scripted workload in the place of every other until the patch ends."""
+    monkeypatch.setattr(
+        fitting, "load_workload", lambda name, *_: ScriptedWorkload(name, behaviour)
+    )
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try trials that must count as often as a machine may stand still."""
+    be_patient(monkeypatch)
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do what `patient` does until the patch ends."""
     monkeypatch.setattr(drive, "ATTEMPTS", 20)
     monkeypatch.setattr(drive, "COPIES", 20)
 
 
 @pytest.fixture
-def bed():
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have meters of four readings a second, for which a second is enough to measure.
+
+    They are the real path of a power analyser, and show the power that the default pair shows.
+    """
+    monkeypatch.setattr(registry, "WITHOUT_METER", QUICK_METERS)
+    monkeypatch.setattr(drive, "IDLE_S", 1.0)
+
+
+@pytest.fixture
+def bed(alone: None) -> Iterator[testbeds.Testbed]:
     """Yield the testbed `directory` on a folder of its own, where a cache can be cold."""
+    with directory() as opened:
+        yield opened
+
+
+@contextmanager
+def directory() -> Iterator[testbeds.Testbed]:
+    """Give the testbed of `bed`."""
     with (
         tempfile.TemporaryDirectory(dir=testbeds.default_folder("directory")) as folder,
         testbeds.open_testbed("directory", folder=Path(folder), size_b=2**20) as opened,
@@ -124,10 +207,15 @@ def bed():
 
 
 @pytest.fixture
-def plan(bed: testbeds.Testbed) -> design.Plan:
+def plan(bed: testbeds.Testbed, quick: None) -> design.Plan:
+    """Return a plan of one block with two cells, for the meters of `quick`."""
+    return plan_of(bed, QUICK_PHASES)
+
+
+def plan_of(bed: testbeds.Testbed, phases: dict[str, float]) -> design.Plan:
     """Return a plan of one block with two cells on the file system of the directory."""
     study = design.load_study("fast10")
-    quick = replace(study.profiles["quick"], blocks=1, **PHASES)
+    quick = replace(study.profiles["quick"], blocks=1, **phases)
     cells = tuple(
         design.Cell(workload=name, file_system="ext4") for name in ("webserver", "varmail")
     )
@@ -135,7 +223,7 @@ def plan(bed: testbeds.Testbed) -> design.Plan:
         **study.bounds,
         "others_percent": 101,
         "idle_band_percent": 50,  # a test machine may be busy
-        "budget_percent": 50,  # three seconds are short for a meter of one reading a second
+        "budget_percent": 50,  # the interval is short: few readings, of which the edges cut two
     }
     small = replace(
         study, bounds=calm, matrices={"two_file_systems": cells}, profiles={"quick": quick}

@@ -20,8 +20,6 @@ import pytest
 from fsgreen import campaign, paths, testbeds, trial
 from fsgreen.campaign import stopping
 
-pytestmark = pytest.mark.alone
-
 KILLS = 20
 LEAST, MOST = 4, 6
 """Trials of two blocks, and with the third, which may hold one cell alone or both."""

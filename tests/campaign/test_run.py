@@ -20,17 +20,13 @@ from fsgreen.campaign.context import RunningTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
 from fsgreen.preflight import load
-
-pytestmark = pytest.mark.alone
+from tests.campaign.conftest import Measured, state_of
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
 
-@pytest.mark.usefixtures("patient")
-def test_all_trials_are_measured_once_and_a_second_start_adds_none(
-    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
-) -> None:
-    done = campaign.run(plan, "demo", testbed=bed)
+def test_all_trials_are_measured_once_and_a_second_start_adds_none(measured: Measured) -> None:
+    done, bed, plan = measured
     found = trial.list_trials(done.folder)
     assert [one.name for one in found] == [planned.trial for planned in plan.trials]
     for one in found:
@@ -59,9 +55,9 @@ def test_all_trials_are_measured_once_and_a_second_start_adds_none(
         assert one.record.flush.dirty_before_b >= 0
         reparsed = meters.reparse(one.folder / "power.raw")
         assert reparsed.equals(one.table("power"))
-    before = {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()}
+    before = state_of(done.folder)
     campaign.run(plan, "demo", testbed=bed)
-    assert {path: path.stat().st_mtime_ns for path in data.rglob("*") if path.is_file()} == before
+    assert state_of(done.folder) == before
 
 
 def test_a_changed_plan_is_refused_with_the_difference(
@@ -69,7 +65,7 @@ def test_a_changed_plan_is_refused_with_the_difference(
 ) -> None:
     campaign.Campaign("demo").adopt(plan)
     longer = replace(plan, profile=replace(plan.profile, measure_s=4.0))
-    with pytest.raises(FsgreenError, match=r"profile\.measure_s: 3\.0 -> 4\.0"):
+    with pytest.raises(FsgreenError, match=r"profile\.measure_s: 1\.0 -> 4\.0"):
         campaign.run(longer, "demo", testbed=bed)
 
 
@@ -159,16 +155,11 @@ def test_a_second_harness_is_refused_before_it_makes_anything(
     assert made == []
 
 
-@pytest.mark.usefixtures("patient")
-def test_other_meters_under_a_campaign_that_began_are_refused(
-    data: Path, behave: Behave, bed: testbeds.Testbed, plan: design.Plan
-) -> None:
-    single = replace(plan, trials=plan.trials[:1])
-    done = campaign.run(single, "demo", testbed=bed)
-    identity = done.identity()
+def test_other_meters_under_a_campaign_that_began_are_refused(measured: Measured) -> None:
+    identity = measured.campaign.identity()
     identity["meters"]["system"]["serial"] = "another"
     with pytest.raises(FsgreenError, match="the meters is not the one"):
-        done.check_identity(identity)
+        measured.campaign.check_identity(identity)
 
 
 def test_a_changed_kernel_under_a_campaign_that_began_is_refused_before_it_measures(
@@ -199,7 +190,6 @@ def test_a_busy_machine_cannot_say_what_idle_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All trials would be let into a band that is too wide (rule 11)."""
-    monkeypatch.setattr(drive, "IDLE_S", 1.5)
     monkeypatch.setattr(load, "shares", lambda *_: load.Shares(40.0, 0.0))
     calm = replace(plan, bounds={**plan.bounds, "others_percent": 5})
     with pytest.raises(FsgreenError, match=r"others use 40 % of all cores, 5 % or more"):
@@ -290,26 +280,15 @@ def test_work_that_a_failing_meter_stopped_at_once_is_not_the_fault_of_the_engin
         trialphases._work(RunningTrial(context, planned, sound, prepared=made))
 
 
-@pytest.mark.usefixtures("patient")
 def test_another_testbed_is_refused_also_where_nothing_is_missing(
-    data: Path,
-    behave: Behave,
-    bed: testbeds.Testbed,
-    plan: design.Plan,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    measured: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its user would read the trials of a loop device as those of a disk that never turned."""
-    single = replace(plan, trials=plan.trials[:1])
-    campaign.run(single, "demo", testbed=bed)
-    campaign.run(single, "demo", testbed=bed)
-    other = tmp_path / "other"
-    other.mkdir()
-    with testbeds.open_testbed("directory", folder=other, size_b=2**21) as another:
+    with testbeds.open_testbed("directory", folder=tmp_path, size_b=2**21) as another:
         described = {**another.describe(), "kind": "loop"}
         monkeypatch.setattr(another, "describe", lambda: described)
         with pytest.raises(FsgreenError, match="the testbed is not the one"):
-            campaign.run(single, "demo", testbed=another)
+            campaign.run(measured.plan, "demo", testbed=another)
 
 
 def test_a_campaign_that_has_not_begun_to_measure_says_so(data: Path, plan: design.Plan) -> None:

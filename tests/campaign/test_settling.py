@@ -14,8 +14,6 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.newest import Newest
 from fsgreen.meters.core.readings import Readings
 
-pytestmark = pytest.mark.alone
-
 BAND_W, IDLE_S, LIMIT_S = 110.0, 5.0, 60.0
 STEP_S = 0.5
 

@@ -15,8 +15,6 @@ from fsgreen.design import Cell
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.simdisk import PROGRAM
 
-pytestmark = pytest.mark.alone
-
 SIZE_B = 128 << 20
 READERS = "sequential-readers"
 
@@ -101,7 +99,7 @@ def plan() -> design.Plan:
     os.geteuid() != 0 or paths.program(PROGRAM) is None or paths.program("fsgreen-wml") is None,
     reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
 )
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("alone", "patient")
 def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

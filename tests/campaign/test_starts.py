@@ -16,8 +16,6 @@ from fsgreen.campaign import drive, fitting
 from fsgreen.errors import FsgreenError
 from fsgreen.preflight import Finding
 
-pytestmark = pytest.mark.alone
-
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
 

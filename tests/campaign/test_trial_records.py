@@ -18,9 +18,7 @@ from fsgreen.campaign.events import during, offered
 from fsgreen.design.study import PlannedEvent
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import WorkloadFailed
-from tests.campaign.conftest import ScriptedWorkload
-
-pytestmark = pytest.mark.alone
+from tests.campaign.conftest import Measured, ScriptedWorkload
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
@@ -47,12 +45,9 @@ def two_boundaries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drive, "open_meters", with_a_rail)
 
 
-@pytest.mark.usefixtures("behave", "patient")
-def test_energy_in_the_record_is_that_of_the_trace(
-    data: Path, bed: testbeds.Testbed, single: design.Plan
-) -> None:
+def test_energy_in_the_record_is_that_of_the_trace(measured: Measured) -> None:
     """It is computed once, and everything after rests on it."""
-    [found] = trial.list_trials(campaign.run(single, "demo", testbed=bed).folder)
+    found, *_ = trial.list_trials(measured.campaign.folder)
     assert found.record.energy.keys() == found.record.meters.keys()
     computed = trial.computed_energies(found)
     for name, said in found.record.energy.items():
@@ -122,16 +117,16 @@ def test_an_event_is_done_in_its_phase_and_its_time_is_kept(
     """What power did when the cable came out is found by the time at which it did."""
     workload = Poked(fail=False)
     monkeypatch.setattr(fitting, "load_workload", lambda *_: workload)
-    [found] = trial.list_trials(campaign.run(poking(single, 1.0), "demo", testbed=bed).folder)
+    [found] = trial.list_trials(campaign.run(poking(single, 0.5), "demo", testbed=bed).folder)
     [event] = found.record.events
     measure = found.phase("measure")
-    assert (event.name, event.phase, event.at_s, event.fault) == ("poke", "measure", 1.0, None)
+    assert (event.name, event.phase, event.at_s, event.fault) == ("poke", "measure", 0.5, None)
     assert measure.start_s <= event.start_s <= workload.poked[-1] <= event.end_s <= measure.end_s
     assert any("poke at" in check.detail for check in found.record.checks if check.ok)
 
 
 @pytest.mark.usefixtures("data")
-@pytest.mark.parametrize(("fail", "at_s", "why"), [(True, 1.0, "nobody"), (False, 9.0, "ended")])
+@pytest.mark.parametrize(("fail", "at_s", "why"), [(True, 0.5, "nobody"), (False, 9.0, "ended")])
 def test_a_trial_without_its_event_does_not_count(
     fail: bool,
     at_s: float,

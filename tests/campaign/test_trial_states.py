@@ -15,15 +15,7 @@ from fsgreen.campaign import drive
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 
-pytestmark = pytest.mark.alone
-
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A short look at idle power is enough here."""
-    monkeypatch.setattr(drive, "IDLE_S", 1.5)
 
 
 @pytest.fixture

@@ -9,8 +9,6 @@ from traces import INFO
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.polled import Polled
 
-pytestmark = pytest.mark.alone
-
 
 class Clock:
     """A clock that only sleeping and answering move."""

@@ -20,8 +20,6 @@ from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.meters.simdisk.driver import DRIVER, parts_j
 from fsgreen.trace import MeterInfo
 
-pytestmark = pytest.mark.alone
-
 START_NS = 1_000_000_000_000
 
 

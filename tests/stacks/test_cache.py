@@ -13,8 +13,6 @@ from fsgreen.devices import residency
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache
 
-pytestmark = pytest.mark.alone
-
 MEMORY = "the folder for temporary files is in memory: set TMPDIR to a folder on a disk"
 PAGES = 41
 

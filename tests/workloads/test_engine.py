@@ -14,8 +14,6 @@ from fsgreen.workloads import process
 from fsgreen.workloads.wml import engine
 from tests.patience import wait_for
 
-pytestmark = pytest.mark.alone
-
 LONG_RUN = """
 from pathlib import Path
 from fsgreen import workloads

@@ -10,8 +10,6 @@ import pytest
 from fsgreen import paths, workloads
 from fsgreen.errors import FsgreenError
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).parents[2]
 TEXTS = ROOT / "fsgreen" / "workloads" / "personalities"
 FULLY_STATED = {"varmail", "webserver", "webserver-readonly"}
