@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from fsgreen.errors import FsgreenError, unknown
+from fsgreen.design.registry import Registry
+from fsgreen.errors import unknown
 
 Level = str | int | float | bool
 """One value of a factor."""
 
 Owner = Literal["workload", "stack", "device", "state"]
 Kind = Literal["name", "count", "number", "switch"]
-OWNERS: tuple[Owner, ...] = get_args(Owner)
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _NAME = re.compile(r"[\w.+-]+")
 
@@ -147,64 +146,31 @@ BUILT_IN = (
 )
 """Factors that come with fsgreen, in the order of labels and columns."""
 
-_declared: dict[str, Factor] = {factor.name: factor for factor in BUILT_IN}
-
-
-def declare(own: Iterable[Factor]) -> None:
-    """Add factors to those that are known, behind them.
-
-    Raises
-    ------
-    FsgreenError
-        If one of the name is known as something else.
-    """
-    for factor in own:
-        before = _declared.setdefault(factor.name, factor)
-        if before != factor:
-            raise FsgreenError(
-                f"the factor {factor.name} is declared twice, and not alike",
-                where=f"{before} and {factor}",
-                next_step="give one of them another name",
-            )
-
-
-def get(name: str) -> Factor:
-    """Return a factor by its name.
-
-    Raises
-    ------
-    FsgreenError
-        If there is none.
-    """
-    try:
-        return _declared[name]
-    except KeyError:
-        raise unknown("factor", name, _declared) from None
+_known = Registry("factor", BUILT_IN)
+declare, get = _known.declare, _known.get
 
 
 def every() -> tuple[Factor, ...]:
     """Return all known factors in the order of labels and columns."""
-    return tuple(_declared.values())
+    return tuple(_known)
 
 
 def names(among: Iterable[str] | None = None) -> list[str]:
     """Return the names of all factors, or of those that are among some columns, in their order."""
-    if among is None:
-        return list(_declared)
-    columns = set(among)
-    return [name for name in _declared if name in columns]
+    columns = set(_known.names() if among is None else among)
+    return [name for name in _known.names() if name in columns]
 
 
 def of_owner(owner: Owner) -> tuple[str, ...]:
     """Return the names of the factors of an owner."""
-    return tuple(known.name for known in _declared.values() if known.owner == owner)
+    return tuple(known.name for known in _known if known.owner == owner)
 
 
 def in_order(levels: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the levels that are set, in the order of their factors."""
     for name in levels:
         get(name)
-    for name in _declared:
+    for name in _known.names():
         level = levels.get(name)
         if level is not None and level == level:  # NaN is the empty cell of a table
             yield name, level

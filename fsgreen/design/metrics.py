@@ -5,11 +5,11 @@ A study may declare more of its own under `metrics`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fsgreen.errors import FsgreenError, unknown
+from fsgreen.design.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -104,50 +104,13 @@ BUILT_IN = (
 )
 """Metrics that come with fsgreen."""
 
-_declared: dict[str, Metric] = {metric.name: metric for metric in BUILT_IN}
-
-
-def declare(own: Iterable[Metric]) -> None:
-    """Add metrics to those that are known.
-
-    Raises
-    ------
-    FsgreenError
-        If one of the name is known as something else.
-    """
-    for metric in own:
-        before = _declared.setdefault(metric.name, metric)
-        if before != metric:
-            raise FsgreenError(
-                f"the metric {metric.name} is declared twice, and not alike",
-                where=f"{before} and {metric}",
-                next_step="give one of them another name",
-            )
-
-
-def get(name: str) -> Metric:
-    """Return a metric by its name.
-
-    Raises
-    ------
-    FsgreenError
-        If there is none.
-    """
-    try:
-        return _declared[name]
-    except KeyError:
-        raise unknown("metric", name, _declared) from None
-
-
-def names() -> Sequence[str]:
-    """Return the names of all metrics that are known."""
-    return tuple(_declared)
+_known = Registry("metric", BUILT_IN)
+declare, get, names = _known.declare, _known.get, _known.names
 
 
 def published(name: str) -> Metric | None:
     """Return the metric that a published number is of, None if it is of none."""
-    known = _declared.values()
-    return next((metric for metric in known if name in (metric.name, *metric.published_as)), None)
+    return next((metric for metric in _known if name in (metric.name, *metric.published_as)), None)
 
 
 THROUGHPUT, EFFICIENCY = get("throughput"), get("efficiency")

@@ -14,7 +14,6 @@ from scipy import stats as distributions
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, RESAMPLES, BlockTrials, resampled_totals
 from fsgreen.stats.logratio import LogRatio, Scatter
-from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.summary import Estimate
 
 
@@ -35,10 +34,6 @@ class Comparison:
     equivalence_p: float
     pooled: bool
     bootstrap: Estimate
-
-    def equivalent(self, level: float = LEVEL) -> bool:
-        """Return whether equivalence was shown."""
-        return self.equivalence_p < level
 
 
 def compare(

@@ -45,7 +45,7 @@ def test_its_plan_can_be_read_where_the_study_is_not_known(own: design.Study) ->
 
 
 def test_its_levels_are_a_column_of_every_table(own: design.Study, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
     plan = design.make_plan(own, "quick")
     cells = [plan.baseline, plan.baseline.but(own_depth=64)]
     synthetic.write_raw("deep", synthetic.make_plan(cells, blocks=5, factors=plan.factors))

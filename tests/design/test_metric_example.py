@@ -23,7 +23,9 @@ DECLARED, BUILT_IN = re.search(
 @pytest.fixture
 def known(monkeypatch):
     """What is known before, so that a declaration of this test ends with it."""
-    monkeypatch.setattr(metrics, "_declared", {metric.name: metric for metric in metrics.BUILT_IN})
+    monkeypatch.setattr(
+        metrics._known, "_declared", {metric.name: metric for metric in metrics.BUILT_IN}
+    )
 
 
 @pytest.fixture
