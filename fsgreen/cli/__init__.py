@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from fsgreen import __version__, paths
-from fsgreen.cli import host, lists, meters, recommend, rules, runs, studies
+from fsgreen.cli import host, lists, meters, powerfiles, recommend, rules, runs, studies
 from fsgreen.devices.folders import STUCK
 from fsgreen.errors import FsgreenError
 
@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     recommend.add(commands)
     host.add(commands)
     meters.add(commands)
+    powerfiles.add(commands)
     runs.add(commands)
     return parser
 

@@ -1,17 +1,13 @@
-"""Sub-commands on meters: their drivers, the files they write, and models of power."""
+"""Sub-commands on meters: their drivers, their memory, and models of power."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fsgreen.cli import command
 from fsgreen.errors import FsgreenError
-
-if TYPE_CHECKING:
-    from fsgreen.meters import Imported
 
 
 def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
@@ -24,35 +20,6 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "fsgreen meters wattsup",
     )
     meters.add_argument("driver", nargs="?", help="list the settings of this one")
-
-    read = command.add(
-        commands,
-        "import",
-        _import,
-        "read a file that a meter wrote, and say what was decided about it",
-        "fsgreen import august.csv --driver hoboware --set dates=DMY --out august.parquet",
-    )
-    _add_file(read)
-    read.add_argument("--out", type=Path, help="where the table of power is written")
-
-    attach = command.add(
-        commands,
-        "attach",
-        _attach,
-        "cut the file of a meter with a clock of its own into the trials of a campaign",
-        "fsgreen attach fast10-lab august.csv --driver hoboware",
-    )
-    attach.add_argument("campaign", help="one measured with load pulses")
-    _add_file(attach)
-    attach.add_argument(
-        "--synchronised",
-        type=float,
-        metavar="S",
-        help="NTP or GPS kept the meter's clock within so many seconds of the host's: no pulses",
-    )
-    attach.add_argument(
-        "--max-drift-ppm", type=float, metavar="PPM", help="more is taken for a clock that was set"
-    )
 
     memory = command.add(
         commands,
@@ -98,30 +65,19 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     model_error.add_argument("campaign")
 
 
-def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--driver", required=True, help="a driver of kind `file`: fsgreen meters")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        dest="settings",
-        help="a setting of the driver, such as dates=DMY",
-    )
-
-
 def _meters(options: argparse.Namespace) -> None:
     from fsgreen.meters import Importer
     from fsgreen.meters.core import registry
     from fsgreen.meters.core.settings import lines_about
+    from fsgreen.meters.table.recipes import recipes
 
     if options.driver is not None:
         for line in lines_about(registry.named(options.driver).settings):
             print(line)
         return
     names = registry.names()
-    width = max(map(len, names))
+    programs = {n: each for n, each in recipes().items() if n not in names}
+    width = max(map(len, [*names, *programs]))
 
     def tell(name: str, kind: str, summary: str, notes: Sequence[str] = ()) -> None:
         print(f"{name:{width}}  {kind:8}{summary}")
@@ -140,59 +96,16 @@ def _meters(options: argparse.Namespace) -> None:
             missing = driver.missing()
             notes = driver.find() if missing is None else [f"missing: {missing}"]
             tell(name, driver.kind, driver.summary, notes)
-    print("\ndocs/meters.md tells how to wire, configure and check each.")
-
-
-def _read(options: argparse.Namespace) -> Imported:
-    from fsgreen.meters.core import registry
-    from fsgreen.meters.files import importing
-
-    settings = importing.options_of(options.settings)
-    imported = importing.import_file(options.file, registry.importer(options.driver), settings)
-    for decision in imported.decisions:
-        print(f"- {decision}")
-    return imported
-
-
-def _import(options: argparse.Namespace) -> None:
-    from fsgreen import trace
-    from fsgreen.meters import power_table
-    from fsgreen.meters.files import importing
-
-    imported = _read(options)
-    info, readings = imported.info, imported.readings
-    print(f"{info.model}, serial {info.serial}, boundary {info.boundary}")
-    table = power_table({info.driver: readings})
-    sound = table[table["quality"].isin(trace.REMARKS)]
-    duration_s = table["time_s"].max() - table["time_s"].min()
-    print(
-        f"{len(table)} readings, {len(table) - len(sound)} of them flagged, "
-        f"in {duration_s:.1f} s; mean power {sound['power_w'].mean():.6g} W"
-    )
-    if options.out is not None:
-        importing.write_power(imported, info.driver, options.out)
-
-
-def _attach(options: argparse.Namespace) -> None:
-    from fsgreen.reduce.attach import attach
-
-    limit = {} if options.max_drift_ppm is None else {"max_drift_ppm": options.max_drift_ppm}
-    meter, file = attach(
-        options.campaign, _read(options), synchronised_s=options.synchronised, **limit
-    )
-    fit = meter.clock
-    print(
-        f"the meter's clock is {fit.offset_s:+.3f} s off, within {fit.offset_error_s:.3f} s, and "
-        f"drifts by {fit.drift_ppm:+.1f} ppm; its {fit.edges_count} edges are "
-        f"{fit.residual_s:.3f} s off the line"
-        if fit.edges_count
-        else f"the meter's clock is taken to be within {fit.offset_error_s:g} s of the host's, as "
-        "--synchronised says; nothing checked it"
-    )
-    print(file)
+    print("\nTables of programs, read by the driver table:")
+    for name, recipe in programs.items():
+        tell(name, "file", recipe.summary)
+    print("\nA driver or recipe of kind file reads: fsgreen import FILE --driver NAME")
+    print("Its settings, for --set NAME=VALUE: fsgreen meters NAME")
+    print("docs/meters.md tells how to wire, configure and check each.")
 
 
 def _wattsup_memory(options: argparse.Namespace) -> None:
+    import time
     from contextlib import closing
 
     from fsgreen.durable import whole
@@ -211,11 +124,13 @@ def _wattsup_memory(options: argparse.Namespace) -> None:
         if options.download is not None:
             info, chunks = memory.describe(), memory.download()
             with whole(options.download) as partial:
-                with closing(RawWriter(partial, {"wattsup": info})) as raw:
+                ahead_s = time.time() - time.monotonic()
+                with closing(RawWriter(partial, {"wattsup": info}, ahead_s=ahead_s)) as raw:
                     for chunk in chunks:
                         raw.store("wattsup", chunk)
                 downloaded_count = len(reparse(partial))
             print(f"{downloaded_count} records in {options.download}")
+            print(f"read them: fsgreen import {options.download} --driver raw")
         if options.log_every is not None:
             memory.log_anew(
                 options.log_every, downloaded_count=downloaded_count, erase=options.erase

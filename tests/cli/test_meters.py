@@ -37,7 +37,9 @@ def test_a_file_of_a_meter_becomes_a_table_once(tmp_path, capsys):
     file.write_text(HOBO)
     asked = ["import", str(file), "--driver", "hoboware", "--out", str(out)]
     assert cli.main(asked) == 0
-    assert "3 readings, 0 of them flagged, in 2.0 s; mean power 202.5 W" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "3 readings in 2.0 s, 0 of them flagged" in shown
+    assert "energy 405 J, within" in shown and "mean power 202.5 W" in shown
     assert pd.read_parquet(out)["power_w"].tolist() == [201.5, 202.5, 203.5]
     assert cli.main(asked) == 1
     assert "a file already" in capsys.readouterr().err
@@ -72,3 +74,49 @@ def test_a_memory_is_downloaded_once_and_then_may_be_cleared(tmp_path, capsys):
         assert (meter.memory_w, meter.memory_interval_s) == ([], 60)
         assert cli.main([*asked, "--download", str(file)]) == 1
         assert "there is a file already" in capsys.readouterr().err
+
+
+def test_a_file_without_an_energy_is_no_success_and_no_mean_is_given(tmp_path, capsys):
+    """A mean over what is left stood there as the mean, and `nan W` ended with status 0."""
+    file, out = tmp_path / "server.csv", tmp_path / "server.csv.csv"
+    file.write_text(HOBO.replace("202.5", ""))
+    assert cli.main(["import", str(file), "--driver", "hoboware", "--out", str(out)]) == 1
+    shown = capsys.readouterr()
+    assert "mean" not in shown.out and "nan" not in shown.out
+    assert "rule 14, missing: 1 readings marked missing" in shown.out
+    assert "there is no energy" in shown.err
+    assert out.exists()
+
+
+def test_a_meter_is_recorded_without_a_campaign_and_read_again(tmp_path, capsys):
+    raw, picture = tmp_path / "night.power.raw", tmp_path / "night.svg"
+    asked = ["record", "wattsup", "--set", "emulate=true", "--seconds", "5"]
+    assert cli.main([*asked, "--raw", str(raw), "--picture", str(picture)]) == 0
+    first = capsys.readouterr().out
+    assert "boundary modelled" in first and "energy " in first
+    assert picture.read_text().startswith("<?xml")
+    assert cli.main(["import", str(raw), "--driver", "raw"]) == 0
+    energies = [
+        [line for line in shown.splitlines() if line.startswith("energy ")]
+        for shown in (first, capsys.readouterr().out)
+    ]
+    assert energies[0] == energies[1]
+    assert cli.main([*asked, "--raw", str(raw)]) == 1
+    assert "a file already" in capsys.readouterr().err
+
+
+def test_a_meter_of_a_testbed_file_is_recorded_by_its_name(tmp_path, capsys):
+    lab = tmp_path / "lab.toml"
+    lab.write_text('[[meter]]\nname = "system"\ndriver = "wattsup"\nemulate = true\n')
+    asked = ["record", "disk", "--testbed", str(lab), "--seconds", "1", "--raw"]
+    assert cli.main([*asked, str(tmp_path / "a.raw")]) == 1
+    assert "meters here: system" in capsys.readouterr().err
+
+
+def test_a_memory_that_was_downloaded_is_read_with_its_energy(tmp_path, capsys):
+    file = tmp_path / "night.power.raw"
+    with watts_up(200.0, 201.0, 202.0) as meter:
+        assert cli.main(["wattsup-memory", meter.port, "--download", str(file)]) == 0
+    capsys.readouterr()
+    assert cli.main(["import", str(file), "--driver", "raw"]) == 0
+    assert "energy 4020 J" in capsys.readouterr().out

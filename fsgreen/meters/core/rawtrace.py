@@ -8,6 +8,7 @@ in base64 (`b64`). A line that was cut by the end of the harness is the last one
 from __future__ import annotations
 
 import base64
+import io
 import json
 import math
 import os
@@ -15,7 +16,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
 
@@ -31,10 +32,13 @@ class RawWriter:
     """Writes a raw trace, unbuffered, for any thread.
 
     After a line that could not be written there is no other: what follows a torn line could not be
-    read. Raises FsgreenError where the disk is full.
+    read. `ahead_s` is by how much the host's seconds since 1970 are ahead of its monotonic clock,
+    for bytes that no trial record is kept beside. Raises FsgreenError where the disk is full.
     """
 
-    def __init__(self, path: Path, infos: Mapping[str, MeterInfo]) -> None:
+    def __init__(
+        self, path: Path, infos: Mapping[str, MeterInfo], *, ahead_s: float | None = None
+    ) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._failed: OSError | None = None
@@ -43,7 +47,8 @@ class RawWriter:
         except OSError as error:
             raise self._unwritable(error) from error
         try:
-            self._write({"meters": {name: asdict(info) for name, info in infos.items()}})
+            head: dict[str, Any] = {"meters": {name: asdict(i) for name, i in infos.items()}}
+            self._write(head if ahead_s is None else {**head, "ahead_s": ahead_s})
         except FsgreenError:
             self.close()
             raise
@@ -82,18 +87,21 @@ class RawTrace:
     """A stored raw trace. Raises FsgreenError where the file is none, or damaged before its end.
 
     `infos` describes the meters by name; `torn_b` is the length of a last line that was cut, whose
-    chunk is lost: 0 if there is none.
+    chunk is lost: 0 if there is none; `ahead_s` as the writer was told. `data` is what the file
+    holds, where that was read already.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
+        self._path, self._data = path, data
         try:
-            with path.open("rb") as lines:
-                head = json.loads(next(lines))["meters"]
-                self.infos = {name: MeterInfo.from_dict(info) for name, info in head.items()}
+            with self._open() as lines:
+                head = json.loads(next(lines))
+                described = head["meters"].items()
+                self.infos = {name: MeterInfo.from_dict(info) for name, info in described}
+                self.ahead_s = None if head.get("ahead_s") is None else float(head["ahead_s"])
+                self.torn_b = _torn_b(lines)
             if not self.infos:
                 raise ValueError("it names no meter")
-            self.torn_b = _torn_b(path)
         except (
             OSError,
             StopIteration,
@@ -112,7 +120,7 @@ class RawTrace:
 
     def chunks(self, meter: str) -> Iterator[Chunk]:
         """Yield what one meter said, as it came."""
-        with self._path.open("rb") as lines:
+        with self._open() as lines:
             next(lines)
             for number, text in enumerate(lines, start=2):
                 if not text.endswith(b"\n"):
@@ -126,6 +134,9 @@ class RawTrace:
                     raise self._damaged(number, error) from error
                 if chunk is not None:
                     yield chunk
+
+    def _open(self) -> BinaryIO:
+        return self._path.open("rb") if self._data is None else io.BytesIO(self._data)
 
     def _damaged(self, line: int, error: Exception) -> FsgreenError:
         return FsgreenError(
@@ -172,14 +183,13 @@ def as_bytes(line: Mapping[str, str]) -> bytes:
     return line["b"].encode("latin-1")
 
 
-def _torn_b(path: Path) -> int:
+def _torn_b(stream: BinaryIO) -> int:
     """Return how many bytes follow the last newline."""
-    with path.open("rb") as stream:
-        size_b = place_b = stream.seek(0, os.SEEK_END)
-        while place_b > 0:
-            step_b = min(place_b, 2**16)
-            place_b = stream.seek(place_b - step_b)
-            newline = stream.read(step_b).rfind(b"\n")
-            if newline >= 0:
-                return size_b - (place_b + newline + 1)
+    size_b = place_b = stream.seek(0, os.SEEK_END)
+    while place_b > 0:
+        step_b = min(place_b, 2**16)
+        place_b = stream.seek(place_b - step_b)
+        newline = stream.read(step_b).rfind(b"\n")
+        if newline >= 0:
+            return size_b - (place_b + newline + 1)
     return size_b

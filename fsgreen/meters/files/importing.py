@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
+from fsgreen.meters.core.settings import Settings
 
 
 def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> Imported:
@@ -27,38 +27,39 @@ def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> I
     return importer.read(data, importer.settings.of(table))
 
 
-def write_power(imported: Imported, name: str, path: Path) -> None:
-    """Write the readings as a `power.parquet` whose meter is called `name`.
+def beside(path: Path) -> dict[str, Any]:
+    """Return the driver and its settings that stand in a file beside a log, if there is one.
 
-    Raises FsgreenError where the file is there already or cannot be written.
+    It is called like the log, with `.toml` behind. Raises FsgreenError where it is no TOML.
     """
-    from fsgreen.meters.core.powertable import power_table
-
-    if path.exists():
-        raise FsgreenError("there is a file already", where=path, next_step="choose another file")
+    file = path.with_name(f"{path.name}.toml")
     try:
-        with whole(path) as partial:
-            power_table({name: imported.readings}).to_parquet(partial, index=False)
-    except OSError as error:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
         raise FsgreenError(
-            f"the readings cannot be written: {error.strerror}",
-            where=path,
-            next_step="choose another file",
+            f"the settings beside the log cannot be read: {error}",
+            where=file,
+            next_step='write it as TOML: driver = "table", then a setting a line',
         ) from error
 
 
-def options_of(texts: Sequence[str]) -> dict[str, Any]:
+def options_of(texts: Sequence[str], settings: type[Settings] | None = None) -> dict[str, Any]:
     """Return settings from texts such as `dates=DMY` or `range_w=3600`.
 
-    A value that TOML reads as a number, truth or list is one; every other is a text. Raises
-    FsgreenError for a text without `=`.
+    A value that TOML reads as a number, truth or list is one, but not where `settings` declares a
+    text; every other is a text. Raises FsgreenError for a text without `=`.
     """
     options: dict[str, Any] = {}
     for text in texts:
-        key, equals, value = text.partition("=")
-        if not (equals and key.strip()):
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (equals and key):
             raise FsgreenError(f"'{text}' is no setting", next_step="write it as --set dates=DMY")
-        options[key.strip()] = _value(value.strip())
+        declared = settings.model_fields.get(key) if settings else None
+        read = _value(value)
+        is_text = declared is not None and declared.annotation is str
+        options[key] = value if is_text and not isinstance(read, str) else read
     return options
 
 

@@ -1,0 +1,1 @@
+"""Raw bytes of live meters in files: recorded without a campaign, and read later."""

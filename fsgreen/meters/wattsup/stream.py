@@ -1,0 +1,88 @@
+"""The bytes of a Watts Up as another program kept them: a stream, or a dump of its memory.
+
+They hold no times: a record stands one interval after the one before.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from fsgreen.meters.core.base import Chunk, Imported, Importer
+from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.settings import Above0, Settings
+from fsgreen.meters.files.text import Report
+from fsgreen.meters.wattsup.packets import NUMBER, PacketReader, WattsUpParser
+
+STANDARD = b"#h,-,18,W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,VA;"
+
+
+class StreamSettings(Settings):
+    """What is told of the bytes of a Watts Up."""
+
+    interval_s: Above0 | None = None
+    """Seconds between records; by default what a dump says, else 1."""
+    standard_columns: bool = False
+    """Records without a header before them have all 18 fields in the order of the protocol."""
+    serial: str = "?"
+    """Its serial number, for the record."""
+    range_w: Above0 = 1800.0
+
+
+def read(data: bytes, settings: StreamSettings) -> Imported:
+    """Read bytes such as `#d,-,18,2345,1201,...;`.
+
+    Raises FsgreenError where they hold no records, or none with a header that names their fields.
+    """
+    report = Report(settings.name)
+    told_s = _told_interval_s(data)
+    interval_s = settings.interval_s or told_s or 1.0
+    info = settings.info(
+        boundary=settings.boundary or "wall",
+        model="Watts Up?",
+        rate_hz=1 / interval_s,
+        resolution_w=0.1,
+        gain_error=0.015,
+        constant_error_w=0.3,
+        source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
+    )
+    parser = WattsUpParser(info)
+    pieces = re.split(rb"(?=#)", (STANDARD if settings.standard_columns else b"") + data)
+    chunks = (Chunk(place * interval_s, piece) for place, piece in enumerate(pieces))
+    found = Readings.joined(Readings.of(parser.feed(chunk)) for chunk in chunks)
+    if len(found) < 2:
+        report.refuse("these are no records of a Watts Up", "keep its bytes as they come")
+    if set(found.flags.values()) == {"no-header"}:
+        report.refuse(
+            "no header names the fields of the records: they begin before one",
+            "send #H,R,0; before the log, or set standard_columns = true",
+        )
+    marks = {p: [m for m in f.split("|") if m != "retimed"] for p, f in found.flags.items()}
+    flags = {place: "|".join(names) for place, names in marks.items() if names}
+    if not data.rstrip(b"\r\n\t\0 ").endswith(b";"):
+        last = len(found) - 1
+        flags[last] = "|".join(filter(None, [flags.get(last), "cut"]))
+    source = "as its dump says" if told_s and not settings.interval_s else "as set, or usual"
+    report.tell(f"Records have no time: one every {interval_s:g} s, {source}; none missing.")
+    time_s = interval_s * np.arange(len(found), dtype=float)
+    readings = Readings(
+        time_s, found.power_w, found.voltage_v, found.current_a, found.energy_wh, flags
+    )
+    return Imported(info, readings, tuple(report.decisions))
+
+
+def _told_interval_s(data: bytes) -> float:
+    """Return the interval that a dump of the memory names, 0 where none does."""
+    for packet in PacketReader().feed(data):
+        if packet.command == "n" and packet.whole and len(packet.args) == 3:
+            return float(packet.args[1]) if NUMBER.fullmatch(packet.args[1]) else 0.0
+    return 0.0
+
+
+IMPORTER = Importer(
+    name="wattsup-bytes",
+    summary="bytes of a Watts Up that another program kept: a stream, or a dump of its memory",
+    settings=StreamSettings,
+    read=read,
+)

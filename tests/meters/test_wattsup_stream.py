@@ -1,0 +1,54 @@
+"""Bytes of a Watts Up that another program kept: no time is in them, and none is invented."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from wattsup_texts import HEADER, VERSION, record
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.wattsup.stream import IMPORTER
+
+POWERS = ["2345", "2346", "2340", "2350"]
+RECORDS = "".join(record(W=power) for power in POWERS)
+
+
+def read(text, **options):
+    data = text if isinstance(text, bytes) else text.encode("latin-1")
+    return IMPORTER.read(data, IMPORTER.settings.of({**options, "name": "log", "driver": "x"}))
+
+
+def test_a_stream_has_a_record_a_second():
+    readings = read(VERSION + HEADER + RECORDS).readings
+    assert readings.power_w.tolist() == [234.5, 234.6, 234.0, 235.0]
+    assert readings.time_s.tolist() == [0, 1, 2, 3]
+    assert not readings.flags
+
+
+def test_a_dump_of_the_memory_says_its_interval():
+    text = HEADER + "#n,-,3,0,10,4;" + RECORDS + "#l,-,2,0,10;"
+    assert read(text).readings.time_s.tolist() == [0, 10, 20, 30]
+    assert read(text, interval_s=5.0).readings.time_s.tolist() == [0, 5, 10, 15]
+
+
+def test_records_without_a_header_are_not_guessed():
+    with pytest.raises(FsgreenError, match="no header") as caught:
+        read(RECORDS)
+    assert "standard_columns" in caught.value.next_step
+    assert read(RECORDS, standard_columns=True).readings.power_w[0] == 234.5
+
+
+def test_a_stream_that_was_cut_says_so_and_keeps_the_places_of_the_others():
+    text = HEADER + RECORDS
+    assert read(text[:-9]).readings.flags == {2: "cut"}
+    hurt = read(text.replace(record(W=POWERS[1]), record(W=POWERS[1])[:20]))
+    assert hurt.readings.flags == {1: "cut"}
+    assert hurt.readings.time_s.tolist() == [0, 1, 2, 3]
+
+
+@given(st.binary(max_size=200))
+def test_arbitrary_bytes_never_crash(data):
+    for text in (data, HEADER.encode() + RECORDS.encode() + data):
+        try:
+            read(text)
+        except FsgreenError as error:
+            assert error.next_step
