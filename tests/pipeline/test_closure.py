@@ -2,36 +2,14 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.pipeline import closure, pull
-
-PARAMS = yaml.safe_load((paths.root() / "params.yaml").read_text())["campaigns"]
-DVC = yaml.safe_load((paths.root() / "dvc.yaml").read_text())["stages"]
-SMALLEST = {"fast10": "fast10-disk", "nfstricks03": "nfstricks03"}
-"""By study, the campaign with the fewest trials."""
-
-
-def filled(text: str, campaign: str) -> str:
-    """A path or command of a stage for a campaign."""
-    for name, value in PARAMS[campaign].items():
-        text = text.replace(f"${{item.{name}}}", value)
-    return text.replace("${key}", campaign)
-
-
-def entries(stage: str, kind: str, campaign: str) -> list[str]:
-    """The dependencies (`deps`) or outputs (`outs`) of a stage for a campaign."""
-    listed = DVC[stage].get("do", DVC[stage]).get(kind, [])
-    return [
-        filled(entry if isinstance(entry, str) else next(iter(entry)), campaign) for entry in listed
-    ]
+from fsgreen.pipeline import closure
+from tests.pipeline.declared import DVC, PARAMS, entries
 
 
 def test_every_stage_of_a_notebook_depends_on_its_digest() -> None:
@@ -126,92 +104,3 @@ def test_digests_are_written_for_each_study_and_left_alone_while_they_hold(packa
     (package / "fsgreen" / "far.py").write_text("")
     closure.write_digests()
     assert file.stat().st_mtime > 1
-
-
-# --- beside what stages really do ---------------------------------------------------------------
-
-IGNORED = {".py", ".pyc", ".partial"}
-"""Modules, which are looked at apart, and what a stage syncs that it has just written."""
-
-OBSERVED = """
-import json, os, sys
-from pathlib import Path
-import matplotlib; matplotlib.use("Agg")
-import IPython.display, papermill, seaborn, statsmodels.api, typst
-stages, campaign, parameters, out = json.loads(sys.argv[1])
-for stage, cells in stages.items():
-    child = os.fork()
-    if child:
-        assert os.waitpid(child, 0)[1] == 0, stage
-        continue
-    opened, names = set(), {"__name__": "__main__"}
-    def hook(event, args):
-        if event == "open" and not args[2] & (os.O_WRONLY | os.O_RDWR):
-            opened.add(str(args[0]))
-    sys.addaudithook(hook)
-    for number, cell in enumerate(cells):
-        exec(cell, names)
-        if number == 0:
-            names.update({k: v for k, v in parameters.items() if k in names})
-    modules = [m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "fsgreen"]
-    Path(out, stage).write_text(json.dumps([modules, sorted(opened)]))
-    os._exit(0)
-"""
-"""Runs the code cells of each stage in a process that has imported nothing of fsgreen before, and
-keeps which modules it has imported and which files it has opened."""
-
-
-@pytest.fixture(scope="module", params=sorted(SMALLEST))
-def observed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, dict[str, tuple[set[Path], set[str]]]]:
-    """A campaign, and by stage the modules it imported and the files it opened, from the root."""
-    campaign = SMALLEST[request.param]
-    pull(campaign)
-    data, out = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("observed")
-    (data / "raw").mkdir()
-    (data / "raw" / campaign).symlink_to(paths.root() / "data" / "raw" / campaign)
-    stages = {name: closure.code_cells(notebook) for name, notebook in closure.stages().items()}
-    given = [stages, campaign, {**PARAMS[campaign], "campaign": campaign}, str(out)]
-    subprocess.run(
-        [sys.executable, "-c", OBSERVED, json.dumps(given)],
-        env=os.environ | {"FSGREEN_DATA": str(data), "PYTHONPATH": str(paths.root())},
-        cwd=data,
-        check=True,
-        capture_output=True,
-    )
-    found = {}
-    for stage in stages:
-        modules, opened = json.loads((out / stage).read_text())
-        names = {name.replace(str(data), str(paths.root() / "data")) for name in opened}
-        inside = {os.path.relpath(name, paths.root()) for name in names if name.startswith("/")}
-        read = {
-            n
-            for n in inside
-            if not n.startswith(("..", ".venv")) and not IGNORED & {*Path(n).suffixes}
-        }
-        found[stage] = ({Path(module) for module in modules}, read)
-    return campaign, found
-
-
-@pytest.mark.pipeline
-def test_every_module_that_a_stage_imports_is_in_its_digest(observed) -> None:
-    campaign, stages = observed
-    for stage, (modules, _) in stages.items():
-        listed = closure.digest(stage, PARAMS[campaign]["study"])
-        assert modules
-        for module in modules:
-            assert f"  {module.relative_to(paths.root())}\n" in listed, f"{stage}: {module}"
-
-
-@pytest.mark.pipeline
-def test_every_file_that_a_stage_reads_is_declared(observed) -> None:
-    campaign, stages = observed
-    for stage, (_, opened) in stages.items():
-        listed = closure.digest(stage, PARAMS[campaign]["study"])
-        declared = [*entries(stage, "deps", campaign), *entries(stage, "outs", campaign)]
-        if f"data/results/{campaign}/raw.sha256" in declared:
-            declared.append(f"data/raw/{campaign}")
-        for name in opened:
-            within = any(name == entry or name.startswith(f"{entry}/") for entry in declared)
-            assert within or f"  {name}\n" in listed, f"{stage} reads {name}"

@@ -1,0 +1,318 @@
+"""The pipeline on the shipped traces as its user runs it: the same bytes, from what is declared.
+
+A push makes one small campaign of each study once, stage by stage, and gives what came out to a
+clone, where DVC compares it with what is recorded. `.ci/nightly` has the clone make every campaign.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+
+from fsgreen import paths, pipeline
+from fsgreen.papers.fast10.reference import WORKLOADS
+from fsgreen.pipeline import closure, pull
+from tests.pipeline.declared import PARAMS, entries
+
+NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
+SMALL = ("fast10-disk", "nfstricks03")
+"""Of each study the campaign with the fewest trials."""
+
+LOST = ("claims", "nfstricks03")
+"""The stage of which the clone has lost a result by day."""
+
+pytestmark = pytest.mark.pipeline
+
+every_campaign = pytest.mark.skipif(
+    not NIGHTLY,
+    reason="makes every campaign anew, for minutes: FSGREEN_NIGHTLY=1 ./run test -m pipeline",
+)
+
+IGNORED = {".py", ".pyc", ".partial"}
+"""Modules, which are looked at apart, and what a stage syncs that it has just written."""
+
+OBSERVED = """
+import json, os, sys
+from pathlib import Path
+import matplotlib; matplotlib.use("Agg")
+import IPython.display, papermill, seaborn, statsmodels.api, typst
+stages, campaign, parameters, out = json.loads(sys.argv[1])
+for stage, cells in stages.items():
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0, stage
+        continue
+    opened, names = set(), {"__name__": "__main__"}
+    def hook(event, args):
+        if event == "open" and not args[2] & (os.O_WRONLY | os.O_RDWR):
+            opened.add(str(args[0]))
+    sys.addaudithook(hook)
+    for number, cell in enumerate(cells):
+        exec(cell, names)
+        if number == 0:
+            names.update({k: v for k, v in parameters.items() if k in names})
+    modules = [m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "fsgreen"]
+    Path(out, stage).write_text(json.dumps([modules, sorted(opened)]))
+    os._exit(0)
+"""
+"""Runs the code cells of each stage in a process that has imported nothing of fsgreen before, and
+keeps which modules it has imported and which files it has opened."""
+
+
+class Observed(NamedTuple):
+    """What a stage did for a campaign."""
+
+    campaign: str
+    stage: str
+    modules: set[Path]
+    """Those of the package that it imported."""
+    opened: set[str]
+    """The files that it opened, from the root."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped traces of the small campaigns, beside which their results come."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "raw").mkdir()
+    for campaign in SMALL:
+        pull(campaign)
+        (folder / "raw" / campaign).symlink_to(paths.root() / "data" / "raw" / campaign)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def observed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Observed]:
+    """Every stage of the small campaigns, run once."""
+    out = tmp_path_factory.mktemp("observed")
+    return [found for campaign in SMALL for found in observe(campaign, data, out / campaign)]
+
+
+def observe(campaign: str, data: Path, out: Path) -> list[Observed]:
+    """Run the stages of a campaign in a folder of data; a warning of one is a failure."""
+    out.mkdir()
+    stages = {name: closure.code_cells(notebook) for name, notebook in closure.stages().items()}
+    given = [stages, campaign, {**PARAMS[campaign], "campaign": campaign}, str(out)]
+    own = {"FSGREEN_DATA": str(data), "PYTHONPATH": str(paths.root()), "OPENBLAS_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", OBSERVED, json.dumps(given)],
+        env=os.environ | own,
+        cwd=data,
+        capture_output=True,
+        text=True,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    found = []
+    for stage in stages:
+        modules, opened = json.loads((out / stage).read_text())
+        names = {name.replace(str(data), str(paths.root() / "data")) for name in opened}
+        inside = {os.path.relpath(name, paths.root()) for name in names if name.startswith("/")}
+        read = {
+            n
+            for n in inside
+            if not n.startswith(("..", ".venv")) and not IGNORED & {*Path(n).suffixes}
+        }
+        found.append(Observed(campaign, stage, {Path(module) for module in modules}, read))
+    return found
+
+
+def test_every_module_that_a_stage_imports_is_in_its_digest(observed: list[Observed]) -> None:
+    for campaign, stage, modules, _ in observed:
+        listed = closure.digest(stage, PARAMS[campaign]["study"])
+        assert modules
+        for module in modules:
+            assert f"  {module.relative_to(paths.root())}\n" in listed, f"{stage}: {module}"
+
+
+def test_every_file_that_a_stage_reads_is_declared(observed: list[Observed]) -> None:
+    for campaign, stage, _, opened in observed:
+        listed = closure.digest(stage, PARAMS[campaign]["study"])
+        declared = [*entries(stage, "deps", campaign), *entries(stage, "outs", campaign)]
+        if f"data/results/{campaign}/raw.sha256" in declared:
+            declared.append(f"data/raw/{campaign}")
+        for name in opened:
+            within = any(name == entry or name.startswith(f"{entry}/") for entry in declared)
+            assert within or f"  {name}\n" in listed, f"{stage} reads {name}"
+
+
+# --- in a clone ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone of what is in the work tree now, all of it committed.
+
+    By day its pipeline has the small campaigns only, with the results of `observed` in place.
+    """
+    folder = tmp_path_factory.mktemp("clone")
+    git = ["git", "-C", str(folder)]
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=paths.root(), capture_output=True, text=True, check=True)
+    for name in names.stdout.splitlines():
+        if (paths.root() / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(paths.root() / name, folder / name)
+    if not NIGHTLY:
+        request.getfixturevalue("observed")
+        results = request.getfixturevalue("data") / "results"
+        shutil.copytree(results, folder / "data" / "results", dirs_exist_ok=True)
+        small = {"campaigns": {campaign: PARAMS[campaign] for campaign in SMALL}}
+        (folder / "params.yaml").write_text(yaml.safe_dump(small))
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    subprocess.run([*git, *author, "commit", "-q", "-m", "all"], check=True)
+    return folder
+
+
+def in_clone(clone: Path, *command: str) -> str:
+    """Run a command with the clone's code; return what it printed."""
+    programs = str(Path(sys.executable).parent)
+    environment = os.environ | {
+        "PYTHONPATH": str(clone),
+        "PATH": os.pathsep.join([programs, os.environ["PATH"]]),
+    }
+    environment.pop("FSGREEN_DATA", None)
+    run = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    return run.stdout
+
+
+@pytest.fixture(scope="module")
+def reproduced(clone: Path) -> str:
+    """What the pipeline prints when it makes in the clone what is missing there."""
+    if not NIGHTLY:
+        (clone / "data" / "results" / LOST[1] / "claims.csv").unlink()
+    return in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+
+
+def test_a_clone_reproduces_every_result_to_the_byte(clone: Path, reproduced: str) -> None:
+    """`dvc.lock` holds the hashes of the results: another byte would change it."""
+    assert in_clone(clone, "git", "status", "--porcelain") == ""
+    ran = set(re.findall(r"\] (\w+)@(\S+) runs", reproduced))
+    assert ran == (set(product(closure.stages(), PARAMS)) if NIGHTLY else {LOST})
+    for campaign in PARAMS if NIGHTLY else SMALL:
+        assert f"raw traces of {campaign}: fetching" in reproduced
+        results = clone / "data" / "results" / campaign
+        assert (results / "outcome.txt").read_text() in reproduced
+        assert f"\nreport: {results / 'report.pdf'}\n" in reproduced
+        assert (results / "report.pdf").read_bytes().startswith(b"%PDF")
+    for said in ("verdicts on 99 claims", "Of 44 rules", "\n  quiet: 1, 2,"):
+        assert said in reproduced, f"nothing is said of: {said}"
+
+
+@every_campaign
+def test_every_campaign_says_what_its_user_wants_to_know(clone: Path, reproduced: str) -> None:
+    for said in ("options, published against here", "what to change (throughput"):
+        assert said in reproduced, f"nothing is said of: {said}"
+    for campaign in PARAMS:
+        notebooks = sorted((clone / "data" / "results" / campaign / "notebooks").glob("*.ipynb"))
+        assert {file.stem for file in notebooks} >= set(pipeline.ANALYSIS)
+        for file in notebooks:
+            for cell in nbformat.read(file, as_version=4).cells:
+                warned = [o for o in cell.get("outputs", []) if o.get("name") == "stderr"]
+                assert not warned, f"{file.stem}: {warned[0].text}"
+
+
+@every_campaign
+@pytest.mark.usefixtures("reproduced")
+def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
+    """Numbers and pictures that were copied into a text grow old without anybody noticing."""
+    docs, results = clone / "docs", clone / "data" / "results"
+    for shown, figure in {
+        "fast10-fig1": results / "fast10" / "figures" / "fig1.png",
+        "fast10-options": results / "fast10-options" / "figures" / "fig_options.png",
+        "fast10-options-disk": results / "fast10-options-disk" / "figures" / "fig_options.png",
+    }.items():
+        assert (docs / f"{shown}.png").read_bytes() == figure.read_bytes()
+    texts = (docs / "since2010.md").read_text().split("\n## On a disk\n")
+    for campaign, text in zip(("fast10-options", "fast10-options-disk"), texts, strict=True):
+        now = pd.read_csv(results / campaign / "tables" / "then_and_now.csv", dtype=str)
+        outside = (now["the published number is"] == "outside").sum()
+        one_line = " ".join(text.split())
+        assert f"Of these {len(now)} published numbers {outside} lie" in one_line
+        told = [line.strip("| ").split(" | ") for line in text.splitlines() if " | [" in line]
+        effects = pd.read_csv(results / campaign / "effects.csv")
+        equal = (effects["outcome"] == "equivalent").sum()
+        assert (f"None of the {len(effects)} comparisons could be called equal" in one_line) == (
+            equal == 0
+        )
+        rows = now[list(now)[:6]].to_numpy().tolist()
+        assert len(told) > 10 and all(row in rows for row in told)
+        parts = pd.read_csv(results / campaign / "claim_parts.csv", dtype=str)
+        advice = pd.read_csv(results / campaign / "tables" / "advice.csv", dtype=str)
+        found = {*parts["ours"], *advice["throughput"]}
+        assert set(re.findall(r"[+-]\d+ % \[.*?\]", one_line)) <= found
+        if campaign == "fast10-options":
+            table = pd.read_csv(results / campaign / "recommended.csv")
+            sure = table[(table["metric"] == "throughput") & (table["verdict"] == "gain")]
+            counted = {2: "two", 3: "three", 4: "four"}[len({*sure["workload"]} & {*WORKLOADS})]
+            assert f"is left on {counted} of the four" in one_line
+            readme = " ".join((clone / "README.md").read_text().split())
+            assert f"{outside} of {len(now)} published effects" in readme
+
+
+@every_campaign
+@pytest.mark.usefixtures("reproduced")
+def test_every_effect_that_differs_between_memory_and_disk_is_named(clone: Path) -> None:
+    """ "As in RAM" is said of all others."""
+    of = ["workload", "file_system", "option"]
+    ram, disk = (
+        pd.read_csv(clone / "data" / "results" / campaign / "effects.csv")
+        .query("kind == 'option' and metric == 'throughput'")
+        .set_index(of)
+        for campaign in ("fast10-options", "fast10-options-disk")
+    )
+    apart = (ram["ratio_low_x"] > disk["ratio_high_x"]) | (
+        ram["ratio_high_x"] < disk["ratio_low_x"]
+    )
+    text = (clone / "docs" / "since2010.md").read_text().partition("\n## On a disk\n")[2]
+    unnamed = [names for names in apart[apart].index if f"| {' | '.join(names)} |" not in text]
+    assert not unnamed
+
+
+@pytest.mark.usefixtures("reproduced")
+def test_a_second_run_does_nothing(clone: Path) -> None:
+    """Its user would wait minutes for results that are there."""
+    shown = in_clone(clone, sys.executable, "-m", "fsgreen", "reproduce")
+    assert shown.startswith("nothing is out of date\n")
+    assert " runs" not in shown
+
+
+BEHIND = """
+from fsgreen.pipeline import write_digests
+from fsgreen.pipeline.ledger import Ledger
+write_digests()
+with Ledger.opened() as ledger:
+    print([*ledger.out_of_date()])
+"""
+
+
+@pytest.mark.usefixtures("reproduced")
+@pytest.mark.parametrize(
+    ("edited", "out_of_date"),
+    [
+        ("fsgreen/papers/fast10/figures/cpu_split.py", "figures"),
+        ("fsgreen/papers/fast10/measured.py", "claims"),
+    ],
+)
+def test_an_edit_runs_only_what_depends_on_it(clone: Path, edited: str, out_of_date: str) -> None:
+    """The paper follows only if its figures or verdicts come out as other bytes."""
+    file = clone / edited
+    before = file.read_text()
+    file.write_text(before + "\n# edited\n")
+    try:
+        behind = in_clone(clone, sys.executable, "-c", BEHIND)
+    finally:
+        file.write_text(before)
+    assert set(re.findall(r"'(\w+)@", behind)) == {out_of_date}
