@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.analysis.cells import estimator
-from fsgreen.figures import odd
+from fsgreen.figures import irregular
 from fsgreen.stats import coverage
 
 TRIALS = {
@@ -22,7 +22,7 @@ TRIALS = {
 
 NOMINAL = "95 %"
 
-ODD_CELLS = {
+IRREGULAR_CELLS = {
     "file": "odd_cells.svg",
     "caption": "Every trial of the cells that look as if their mean hid a long tail or two modes, "
     "or that scatter widely (rule 33).",
@@ -62,7 +62,7 @@ def intervals(
             for what, name, count in used
         ],
         "notes": list(_notes(cells)),
-        "odd": [ODD_CELLS] if len(odd(cells)) else [],
+        "odd": [IRREGULAR_CELLS] if len(irregular(cells)) else [],
     }
 
 

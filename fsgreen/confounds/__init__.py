@@ -6,7 +6,6 @@ docs/confounds.md tells how the sizes are estimated and when a comparison is fla
 """
 
 from fsgreen.confounds.gate import COLUMNS, Gate, Ruling, sentence
-from fsgreen.confounds.held import held
 from fsgreen.confounds.known import KNOWN, Confound
 from fsgreen.confounds.probes import (
     PARTS,
@@ -15,6 +14,7 @@ from fsgreen.confounds.probes import (
     read_probes,
     upper_bounds_b_s,
 )
+from fsgreen.confounds.recorded import recorded_levels
 from fsgreen.confounds.size import Size, measured_sizes, size_of
 from fsgreen.confounds.table import confounds_table, default_effects_percent, write
 from fsgreen.confounds.zones import with_zones, zones
@@ -29,11 +29,11 @@ __all__ = [
     "Size",
     "confounds_table",
     "default_effects_percent",
-    "held",
     "measured_sizes",
     "probe_basis",
     "probed_place",
     "read_probes",
+    "recorded_levels",
     "sentence",
     "size_of",
     "upper_bounds_b_s",

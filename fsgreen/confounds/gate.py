@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from fsgreen.confounds.held import held
 from fsgreen.confounds.known import KNOWN, PLACE, Confound
 from fsgreen.confounds.probes import probed_place, read_probes
+from fsgreen.confounds.recorded import recorded_levels
 from fsgreen.confounds.size import UNMEASURED, Size, measured_sizes
 from fsgreen.design import factors
 from fsgreen.stats import Estimate
@@ -64,7 +64,7 @@ class Gate:
     Parameters
     ----------
     facts : DataFrame
-        The table of `held`.
+        The table of `recorded_levels`.
     sizes : mapping of str to Size
         By name of confound: `measured_sizes`.
     probed : mapping, optional
@@ -93,7 +93,7 @@ class Gate:
             If the testbed of the campaign was not probed.
         """
         sizes = measured_sizes(read_probes(campaign))
-        return cls(held(campaign), sizes, probed_place(campaign))
+        return cls(recorded_levels(campaign), sizes, probed_place(campaign))
 
     def rule(
         self,

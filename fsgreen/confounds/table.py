@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen.confounds.held import held
 from fsgreen.confounds.known import CACHE
 from fsgreen.confounds.probes import read_probes
+from fsgreen.confounds.recorded import recorded_levels
 from fsgreen.confounds.size import Size, measured_sizes, spread
 from fsgreen.design.metrics import THROUGHPUT
 from fsgreen.reduce import factors_of, read_table, write_table
@@ -26,7 +26,9 @@ def write(campaign: str) -> Path:
         If the campaign has no probe of its testbed.
     """
     probes, trials = read_probes(campaign), read_table(campaign, "trials")
-    return write_table(confounds_table(probes, trials, held(campaign)), campaign, "confounds")
+    return write_table(
+        confounds_table(probes, trials, recorded_levels(campaign)), campaign, "confounds"
+    )
 
 
 def confounds_table(
@@ -41,7 +43,7 @@ def confounds_table(
     trials : DataFrame
         The table `trials.csv`.
     facts : DataFrame
-        The table of `held`, for what the campaign controlled.
+        The table of `recorded_levels`, for what the campaign controlled.
     """
     effects = default_effects_percent(trials)
     rows = [

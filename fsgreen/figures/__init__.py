@@ -1,5 +1,11 @@
 """What all figures share: style, file systems' colours, saving; and figures of every study."""
 
+from fsgreen.figures.campaign import (
+    confound_curves,
+    irregular_cells_of,
+    keep_common,
+    keeper,
+)
 from fsgreen.figures.cells import cell_rows, effect_rows
 from fsgreen.figures.confounds import (
     completion_times,
@@ -9,8 +15,8 @@ from fsgreen.figures.confounds import (
     queue_curve,
     sizes,
 )
+from fsgreen.figures.irregular_cells import irregular, irregular_cells
 from fsgreen.figures.latency_profiles import latency_profiles
-from fsgreen.figures.odd_cells import odd, odd_cells
 from fsgreen.figures.points import points
 from fsgreen.figures.style import (
     empty,
@@ -30,18 +36,22 @@ from fsgreen.figures.style import (
 __all__ = [
     "cell_rows",
     "completion_times",
+    "confound_curves",
     "effect_rows",
     "empty",
     "flag",
     "in_order",
+    "irregular",
+    "irregular_cells",
+    "irregular_cells_of",
+    "keep_common",
+    "keeper",
     "latency_profiles",
     "level_dots",
     "look_of",
     "modelled",
     "new",
     "note",
-    "odd",
-    "odd_cells",
     "offset_curve",
     "on_disk",
     "png",

@@ -8,21 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from fsgreen import paths
 from fsgreen.analysis.tables import write_all
-from fsgreen.confounds import probe_basis, read_probes
-from fsgreen.figures import (
-    cell_rows,
-    effect_rows,
-    odd_cells,
-    offset_curve,
-    on_disk,
-    queue_curve,
-    save,
-)
-from fsgreen.reduce import factors_of, level_label, read_plan, read_table, simulated_disk
+from fsgreen.figures import cell_rows, effect_rows, keep_common, keeper
+from fsgreen.reduce import factors_of, level_label, read_table
 
 
 def write(campaign: str) -> Path:
@@ -31,24 +21,15 @@ def write(campaign: str) -> Path:
     Figures are SVG and PNG in `figures/`, tables CSV and TeX in `tables/`. Returns the folder of
     the figures.
     """
-    plan = read_plan(campaign)
-    cells, trials, effects = (read_table(campaign, name) for name in ("cells", "trials", "effects"))
-    folder, disk = paths.results(campaign) / "figures", simulated_disk(campaign)
-
-    def keep(figure: Figure, name: str) -> None:
-        save(on_disk(figure, disk), folder, name)
-
-    varied = varied_factors(cells)
+    cells, effects = read_table(campaign, "cells"), read_table(campaign, "effects")
+    keep, varied = keeper(campaign), varied_factors(cells)
     for workload, of_workload in cells.groupby("workload"):
         names = [cell_name(cell, varied) for cell in of_workload.to_dict("records")]
         keep(cell_rows(of_workload, names), figure_name(str(workload)))
     for (kind, metric), of_kind in effects.groupby(["kind", "metric"]):
         names = [pair_name(row) for row in of_kind.to_dict("records")]
         keep(effect_rows(of_kind, names), f"fig_{kind.replace(' ', '_')}_{metric}")
-    keep(odd_cells(cells, trials, plan.constants), "odd_cells")
-    probes, basis = read_probes(campaign), probe_basis(campaign)
-    keep(offset_curve(probes["offset"], basis), "confound_offset")
-    keep(queue_curve(probes["queue"], basis), "confound_queue")
+    keep_common(campaign)
     boundary = str(cells["boundary"].iloc[0])
     write_all(
         campaign,
@@ -63,7 +44,7 @@ def write(campaign: str) -> Path:
             ),
         },
     )
-    return folder
+    return paths.results(campaign) / "figures"
 
 
 def figure_name(workload: str) -> str:

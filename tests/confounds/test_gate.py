@@ -202,7 +202,7 @@ def test_levels_are_what_the_records_say(campaign):
         record["checks"] = [{"rule": 7, "ok": True, "detail": "cold"}]
 
     rewrite(campaign, as_measured)
-    held = confounds.held(campaign).drop(columns=factors.names()).drop_duplicates()
+    held = confounds.recorded_levels(campaign).drop(columns=factors.names()).drop_duplicates()
     (row,) = held.to_dict("records")
     assert row == {
         PLACE: "the whole device",
@@ -221,7 +221,7 @@ def test_a_cache_whose_check_failed_was_not_held(campaign):
         record["checks"] = [{"rule": 7, "ok": False, "detail": "warm"}]
 
     rewrite(campaign, warm)
-    assert confounds.held(campaign)["state of the cache"].isna().all()
+    assert confounds.recorded_levels(campaign)["state of the cache"].isna().all()
 
 
 def test_in_a_directory_the_place_is_nobodys(campaign):
@@ -229,7 +229,7 @@ def test_in_a_directory_the_place_is_nobodys(campaign):
     identity = json.loads(file.read_text())
     identity["testbed"] = {"kind": "directory"}
     file.write_text(json.dumps(identity))
-    found = confounds.held(campaign)
+    found = confounds.recorded_levels(campaign)
     assert found[PLACE].isna().all()
     assert found["requests in flight"].isna().all()
 

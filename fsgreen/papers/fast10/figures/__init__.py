@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from fsgreen import paths
 from fsgreen.analysis.cells import at_baseline
 from fsgreen.analysis.scatter import Scatters
-from fsgreen.confounds import Gate, probe_basis, read_probes
-from fsgreen.figures import odd_cells, offset_curve, on_disk, queue_curve, save
+from fsgreen.confounds import Gate
+from fsgreen.figures import keep_common, keeper
 from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.cpu_split import cpu_split
 from fsgreen.papers.fast10.figures.options_then_and_now import options_then_and_now
 from fsgreen.papers.fast10.figures.power_by_load import power_by_load
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.papers.fast10.tables import paired, write_tables
-from fsgreen.reduce import read_plan, read_table, simulated_disk
+from fsgreen.reduce import read_plan, read_table
 
 __all__ = ["configurations", "cpu_split", "options_then_and_now", "power_by_load", "write"]
 
@@ -32,11 +30,7 @@ def write(campaign: str) -> Path:
         at_baseline(read_table(campaign, name), plan) for name in ("cells", "trials", "effects")
     )
     printed, gate, scatters = Printed.load(), Gate.of(campaign), Scatters(trials)
-    folder, disk = paths.results(campaign) / "figures", simulated_disk(campaign)
-
-    def keep(figure: Figure, name: str) -> None:
-        save(on_disk(figure, disk), folder, name)
-
+    keep = keeper(campaign)
     keep(power_by_load(cells, printed.points("1")), "fig1")
     keep(cpu_split(cells), "fig2")
     for number, workload in enumerate(WORKLOADS, start=3):
@@ -45,10 +39,6 @@ def write(campaign: str) -> Path:
             figure = configurations(cells, scatters, printed.bars(name), workload, metric, gate)
             keep(figure, f"fig{name}")
     keep(options_then_and_now(paired(printed.table2, effects)), "fig_options")
-    whole, every = read_table(campaign, "cells"), read_table(campaign, "trials")
-    keep(odd_cells(whole, every, plan.constants), "odd_cells")
-    probes, basis = read_probes(campaign), probe_basis(campaign)
-    keep(offset_curve(probes["offset"], basis), "confound_offset")
-    keep(queue_curve(probes["queue"], basis), "confound_queue")
+    keep_common(campaign)
     write_tables(campaign, printed, cells, scatters, effects)
-    return folder
+    return paths.results(campaign) / "figures"

@@ -8,16 +8,15 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.confounds import probe_basis, read_probes
 from fsgreen.design import Cell
-from fsgreen.figures import odd_cells, offset_curve, on_disk, queue_curve, save
+from fsgreen.figures import confound_curves, irregular_cells_of, keeper, save
 from fsgreen.papers.nfstricks03.figures.by_rank import by_rank
 from fsgreen.papers.nfstricks03.figures.by_readers import by_readers
 from fsgreen.papers.nfstricks03.figures.schedulers import schedulers
 from fsgreen.papers.nfstricks03.readers import TREATMENTS, runs_of
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed
 from fsgreen.papers.nfstricks03.tables import write_tables
-from fsgreen.reduce import read_plan, read_table, simulated_disk
+from fsgreen.reduce import read_table
 
 __all__ = ["by_rank", "by_readers", "flagged", "schedulers", "write"]
 
@@ -27,7 +26,7 @@ def write(campaign: str) -> Path:
 
     Returns the folder of the figures, which are SVG and PNG.
     """
-    trials, cells = read_table(campaign, "trials"), read_table(campaign, "cells")
+    trials = read_table(campaign, "trials")
     real, *others = runs_of(campaign, trials, read_table(campaign, "finishes"))
     runs = [replace(real, flagged=flagged(read_table(campaign, "effects"))), *others]
     printed = Printed.load()
@@ -36,11 +35,9 @@ def write(campaign: str) -> Path:
         save(by_readers(runs, names, printed.points(number)), folder, f"fig{number}")
     save(by_rank(runs, printed.points("3")), folder, "fig3")
     save(schedulers(runs), folder, "fig3_schedulers")
-    shown = odd_cells(cells, trials, read_plan(campaign).constants)
-    save(on_disk(shown, simulated_disk(campaign)), folder, "odd_cells")
-    probes, basis = read_probes(campaign), probe_basis(campaign)
-    save(offset_curve(probes["offset"], basis), folder, "confound_offset")
-    save(queue_curve(probes["queue"], basis), folder, "confound_queue")
+    keeper(campaign)(irregular_cells_of(campaign), "odd_cells")
+    for name, curve in confound_curves(campaign).items():
+        save(curve, folder, name)
     write_tables(campaign, runs)
     return folder
 

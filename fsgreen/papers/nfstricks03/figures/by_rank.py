@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
-    MARKER,
-    ends,
+    draw_series,
     mark_flagged,
     mark_simulated,
     published_point,
@@ -63,19 +62,10 @@ def _line(axes: Axes, runs: Runs, name: str, scheduler: str) -> None:
     one = setup(name, scheduler=scheduler)
     if runs.cell(one).empty:
         return
-    value, low, high = ends([runs.value(one, f"finish {rank}") for rank in RANKS])
-    axes.errorbar(
-        RANKS,
-        value,
-        yerr=[value - low, high - value],
-        color=COLOUR[name],
-        marker=MARKER[name],
-        markersize=3.5,
-        linewidth=1.2,
-        linestyle=LINE[scheduler],
-        label=f"{name}, {NAME[scheduler]}",
-    )
-    mark_flagged(axes, runs, {one: (EIGHT, high[-1])})
+    times = {rank: runs.value(one, f"finish {rank}") for rank in RANKS}
+    label, style = f"{name}, {NAME[scheduler]}", LINE[scheduler]
+    tops = draw_series(axes, name, times, markersize=3.5, linestyle=style, label=label)
+    mark_flagged(axes, runs, {one: (EIGHT, tops[-1])})
 
 
 def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
-    MARKER,
-    ends,
+    draw_series,
     mark_flagged,
     mark_simulated,
     published_point,
@@ -69,21 +67,10 @@ def by_readers(
 
 def _line(axes: Axes, runs: Runs, name: str) -> None:
     ran = [n for n in READERS if len(runs.cell(setup(name, n)))]
-    value, low, high = ends([runs.value(setup(name, n), "rate") for n in ran])
-    axes.errorbar(
-        ran,
-        value,
-        yerr=[value - low, high - value],
-        color=COLOUR[name],
-        marker=MARKER[name],
-        markersize=4,
-        linewidth=1.2,
-        linestyle="-" if "1" in name else "--",
-        label=name,
-    )
-    tops = np.where(np.isfinite(high), high, value)
-    points = zip(ran, tops, strict=True)
-    mark_flagged(axes, runs, {setup(name, n): (n, top) for n, top in points})
+    rates = {n: runs.value(setup(name, n), "rate") for n in ran}
+    style = "-" if "1" in name else "--"
+    tops = draw_series(axes, name, rates, markersize=4, linestyle=style, label=name)
+    mark_flagged(axes, runs, {setup(name, n): (n, top) for n, top in zip(ran, tops, strict=True)})
 
 
 def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:

@@ -56,11 +56,20 @@ def side_by_side(
     return first, others
 
 
-def ends(estimates: Sequence[Estimate]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return values, and both ends of their intervals."""
-    rows = [(estimate.value, estimate.low, estimate.high) for estimate in estimates]
+def draw_series(axes: Axes, name: str, points: Mapping[int, Estimate], **look: Any) -> np.ndarray:
+    """Draw the values of a series with their intervals; return the upper end of each."""
+    rows = [(point.value, point.low, point.high) for point in points.values()]
     value, low, high = np.array(rows, dtype=float).reshape(-1, 3).T
-    return value, low, high
+    axes.errorbar(
+        list(points),
+        value,
+        yerr=[value - low, high - value],
+        color=COLOUR[name],
+        marker=MARKER[name],
+        linewidth=1.2,
+        **look,
+    )
+    return np.where(np.isfinite(high), high, value)
 
 
 def mark_simulated(panels: Sequence[Axes]) -> None:

@@ -1,4 +1,4 @@
-"""What a campaign held: the level of each confound in each trial, as it was recorded."""
+"""The level of each confound in each trial of a campaign, as it was recorded."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ UNKNOWN = None
 Values = Mapping[str, Any]
 
 
-def held(campaign: str) -> pd.DataFrame:
+def recorded_levels(campaign: str) -> pd.DataFrame:
     """Return a row per valid trial: the level of each factor, and a level for each confound.
 
-    A level is a text. None means that it was not held, or that nothing recorded it.
+    A level is a text. None means that nothing recorded it.
     """
     plan = read_plan(campaign)
     identity = read_identity(campaign)

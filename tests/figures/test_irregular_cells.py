@@ -1,10 +1,10 @@
-"""The trials of odd cells: all of them, and only of those that rule 33 names."""
+"""The trials of irregular cells: all of them, and only of those that rule 33 names."""
 
 import numpy as np
 import synthetic
 
 from fsgreen.analysis.cells import cells_table
-from fsgreen.figures import odd, odd_cells
+from fsgreen.figures import irregular, irregular_cells
 
 CELLS = synthetic.cells(["webserver"], ["ext3", "xfs"])
 
@@ -15,14 +15,14 @@ def drawn(**odd_rates):
         of = trials["file_system"] == file_system
         trials.loc[of, "throughput_ops_s"] = np.asarray(rates, dtype=float)
     cells = cells_table(trials, synthetic.BOUNDS)
-    return cells, odd_cells(cells, trials, synthetic.make_plan(CELLS).constants)
+    return cells, irregular_cells(cells, trials, synthetic.make_plan(CELLS).constants)
 
 
 def test_every_trial_of_an_odd_cell_is_shown():
     """A mean of 112 of which eleven trials of twelve know nothing."""
     rates = [100, 101, 99, 100.5, 99.5, 102, 98, 100, 101, 99, 100, 300]
     cells, figure = drawn(xfs=rates)
-    assert odd(cells)["file_system"].tolist() == ["xfs"]
+    assert irregular(cells)["file_system"].tolist() == ["xfs"]
     (axes,) = figure.axes
     (shown, _median) = axes.get_lines()
     assert sorted(shown.get_xdata()) == sorted(np.array(rates) / np.median(rates))

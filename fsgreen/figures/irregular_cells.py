@@ -15,15 +15,17 @@ from fsgreen.reduce import at, cell_label, factors_of
 ROW_IN = 0.17
 
 
-def odd(cells: pd.DataFrame) -> pd.DataFrame:
+def irregular(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that rule 33 names, the widest first."""
     named = cells["shape"].isin(stats.NOT_NORMAL) | (cells["cv_percent"] > stats.WIDE_PERCENT)
     return cells[named].sort_values("cv_percent", ascending=False, kind="stable")
 
 
 @styled
-def odd_cells(cells: pd.DataFrame, trials: pd.DataFrame, constants: Mapping[str, Any]) -> Figure:
-    """Return every trial of the cells that are `odd`, relative to the median of its cell.
+def irregular_cells(
+    cells: pd.DataFrame, trials: pd.DataFrame, constants: Mapping[str, Any]
+) -> Figure:
+    """Return every trial of the cells that are `irregular`, relative to the median of its cell.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ def odd_cells(cells: pd.DataFrame, trials: pd.DataFrame, constants: Mapping[str,
     constants : mapping
         The plan's, which labels of cells leave out.
     """
-    shown = odd(cells).to_dict("records")
+    shown = irregular(cells).to_dict("records")
     if not shown:
         return empty(new(1.2), "No cell shows a long tail, two modes or a wide scatter.")
     figure = new(0.9 + ROW_IN * len(shown))
