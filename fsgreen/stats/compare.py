@@ -105,10 +105,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.full(raw.size, math.nan)
     tested = np.flatnonzero(np.isfinite(raw))
     order = tested[np.argsort(raw[tested], kind="stable")]
-    running = 0.0
-    for rank, index in enumerate(order):
-        running = max(running, min(1.0, (len(order) - rank) * raw[index]))
-        adjusted[index] = running
+    of_rest = np.minimum(raw[order] * np.arange(len(order), 0, -1), 1.0)
+    adjusted[order] = np.maximum.accumulate(of_rest)
     return [float(p) for p in adjusted]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass
 
@@ -61,15 +62,8 @@ def trials_needed(
     def too_wide(n: int) -> bool:
         return bool(distributions.t.ppf(0.5 + level / 2, n - 1) * cv / math.sqrt(n) >= target)
 
-    low, high = 2, 2
-    while too_wide(high):
-        if high == most:
-            return None
-        low, high = high, min(2 * high, most)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if too_wide(middle) else (low, middle)
-    return high
+    n = 2 + bisect.bisect_left(range(2, most + 1), True, key=lambda n: not too_wide(n))
+    return n if n <= most else None
 
 
 def variance_components(values: ArrayLike) -> Components:

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import ndimage
 from scipy import stats as distributions
 
 State = Literal["flat", "warm-up", "slow-down", "no steady state", "too short"]
@@ -130,8 +131,7 @@ def classify_cell(states: Sequence[str]) -> str:
 
 
 def _without_spikes(series: NDArray[np.float64], limit: float) -> NDArray[np.float64]:
-    padded = np.concatenate([series[:1], series, series[-1:]])
-    median = np.median(np.lib.stride_tricks.sliding_window_view(padded, 3), axis=1)
+    median = ndimage.median_filter(series, 3, mode="nearest")
     return np.where(np.abs(series - median) > limit, median, series)
 
 
