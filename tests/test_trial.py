@@ -69,6 +69,7 @@ def test_a_missing_raw_file_is_found(tmp_path: Path) -> None:
     [
         ("", "not readable JSON"),
         ("[]", "does not hold a record"),
+        ("[" * 100_000, "not readable JSON"),
         ('{"schema": 3}', "its schema is 3, not 1 or 2"),
         ('{"schema": 1}', "the record has trial: Field required"),
         (json.dumps({**WHOLE, "block": "1"}), "the record has block: Input should be a valid int"),

@@ -70,7 +70,7 @@ def _read(file: Path) -> AttachedMeter:
         if value.pop("schema") != SCHEMA or value.pop("sha256") != _hash(value):
             raise ValueError("it is not the file that was written")
         return _adapter().validate_python(value)
-    except (OSError, ValueError, LookupError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise FsgreenError(
             f"not the energies of an attached meter: {error}",
             where=file,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -137,9 +136,10 @@ class TrialRecord:
             another type.
         """
         from pydantic import ValidationError
+        from pydantic_core import from_json
 
         try:
-            value = json.loads(text)
+            value = from_json(text)
         except ValueError as error:
             raise foreign(where, f"trial.json is not readable JSON: {error}") from error
         if not isinstance(value, dict):

@@ -156,6 +156,9 @@ def test_energies_that_were_edited_are_refused(campaign):
     file.write_text(file.read_text().replace('"boundary": "wall"', '"boundary": "cpu"'))
     with pytest.raises(FsgreenError, match="not the file that was written"):
         reduce.write("small")
+    file.write_text("[]")
+    with pytest.raises(FsgreenError, match="not the energies of an attached meter"):
+        reduce.write("small")
 
 
 def in_zone(imported, hours):
