@@ -141,7 +141,7 @@ class WmlWorkload:
                 "the workload engine is not installed", next_step=engine.BUILD
             ) from error
         variables = {"dir": "/", **self._variables}
-        found = fsgreen_engine.check(self.file.read_text(), variables)
+        found = fsgreen_engine.check(_text_of(self.file), variables)
         for flaw in found["diagnostics"]:
             if flaw["severity"] == "error":
                 raise FsgreenError(
@@ -157,6 +157,15 @@ class WmlWorkload:
             )
         model: Mapping[str, Any] = found["model"]
         return model
+
+
+def _text_of(file: Path) -> str:
+    """Return a text as the engine reads it: Latin-1 where it is no UTF-8."""
+    data = file.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def _outcome(report: Mapping[str, Any]) -> Outcome:

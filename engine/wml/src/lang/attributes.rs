@@ -1,34 +1,16 @@
 //! Reading the attributes of one object, collecting what is wrong with them.
 
-use std::collections::HashMap;
+pub mod lenient;
+
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use super::ast::{Attribute, Chunk, Expression, Span, Spanned};
-use super::diagnostic::{Diagnostic, Edit, suggestion};
+use super::ast::{Attribute, Span, Spanned};
+use super::diagnostic::{Diagnostic, suggestion};
 use super::evaluate::Variables;
 use super::vocabulary::{self, canonical, choose};
 use crate::model::Value;
 use crate::random::{Amount, Distribution};
-
-/// The names of objects of one kind.
-#[derive(Default)]
-pub struct Names(HashMap<String, u64>);
-
-impl Names {
-    /// Take a name: 1 if it was free, else the number that makes it so with a dash before it.
-    fn number(&mut self, name: String) -> u64 {
-        let mut number = *self.0.get(&name).unwrap_or(&0) + 1;
-        while number > 1 && self.0.contains_key(&format!("{name}-{number}")) {
-            number += 1;
-        }
-        if number > 1 {
-            self.0.insert(format!("{name}-{number}"), 1);
-        }
-        self.0.insert(name, number);
-        number
-    }
-}
 
 /// Reads attributes by name. Each wrong one becomes a diagnostic and yields its default.
 pub struct AttributeReader<'a> {
@@ -135,37 +117,6 @@ impl<'a> AttributeReader<'a> {
             let span = attribute.name.span;
             self.diagnostics.push(Diagnostic::warning(span, message));
         }
-    }
-
-    /// Say what an attribute is done as; `clean` is how its value should be written.
-    pub fn warn(&mut self, name: &str, message: impl Into<String>, clean: &str) {
-        let edit = self.literal(name).map(|span| Edit {
-            span,
-            text: clean.to_owned(),
-        });
-        let warning = Diagnostic::warning(self.span_of(name), message).instead(edit);
-        self.diagnostics.push(warning);
-    }
-
-    /// The same of an attribute that the object at `end` lacks.
-    pub fn warn_of_missing(&mut self, message: &str, end: usize, clean: &str) {
-        let edit = Edit {
-            span: Span { start: end, end },
-            text: format!(", {clean}"),
-        };
-        let warning = Diagnostic::warning(self.span, message).instead(Some(edit));
-        self.diagnostics.push(warning);
-    }
-
-    /// Where the value of an attribute is written as it is, without variables.
-    fn literal(&self, name: &str) -> Option<Span> {
-        let value = self.find(name)?.value.as_ref()?;
-        let is_literal = match &value.node {
-            Expression::Number(_) | Expression::Bool(_) => true,
-            Expression::Text(chunks) => matches!(chunks.as_slice(), [Chunk::Literal(_)]),
-            _ => false,
-        };
-        is_literal.then_some(value.span)
     }
 
     /// Whether an error at this attribute, or at a misspelt one, has been reported.
@@ -302,48 +253,6 @@ impl<'a> AttributeReader<'a> {
             Value::Random(distribution) => Ok(distribution),
             other => Err(other),
         })
-    }
-
-    /// A number is a flag, too: any but 0 is true.
-    pub fn flag(&mut self, name: &str) -> bool {
-        let found = self.typed(name, "true or false", |value| match value {
-            Value::Bool(flag) => Ok((flag, None)),
-            Value::Number(number) => Ok((number != 0.0, Some(number))),
-            other => Err(other),
-        });
-        let Some((flag, number)) = found else {
-            return false;
-        };
-        if let Some(number) = number {
-            let message = format!("'{name}' is true or false; {number} is done as {flag}");
-            self.warn(name, message, &flag.to_string());
-        }
-        flag
-    }
-
-    /// How many of something; 0 is done as 1.
-    pub fn at_least_one(&mut self, name: &str, most: u64) -> u64 {
-        let count = self.count(name, 1, 0..=most);
-        if count == 0 && !self.is_faulty(name) {
-            self.warn(name, format!("'{name}' of 0 is done as 1"), "1");
-        }
-        count.max(1)
-    }
-
-    /// The object's name; with a number behind it if `taken` has it already.
-    pub fn unique_name(&mut self, taken: &mut Names, prefix: &str, of: &str) -> String {
-        let name = self.required_text("name");
-        if name.is_empty() {
-            return name;
-        }
-        let number = taken.number(format!("{prefix}{name}"));
-        if number == 1 {
-            return name;
-        }
-        let unique = format!("{name}-{number}");
-        let message = format!("{of} '{name}': this one is called '{unique}'");
-        self.warn("name", message, &unique);
-        unique
     }
 
     /// A percentage; the bare attribute means all.

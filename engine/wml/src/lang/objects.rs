@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::ast::{self, Span};
-use super::attributes::{AttributeReader, Names};
+use super::attributes::AttributeReader;
+use super::attributes::lenient::Names;
 use super::diagnostic::Diagnostic;
 use super::flowops::Place;
 use super::resolve::{Defined, Resolver};

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::ast::{self, Expression, Span};
-use super::attributes::{AttributeReader, Names};
+use super::attributes::AttributeReader;
+use super::attributes::lenient::Names;
 use super::diagnostic::{Diagnostic, Severity};
 use super::evaluate::{Scope, Variables};
 use super::parser::parse;

@@ -2,6 +2,7 @@
 
 mod errno;
 mod host;
+mod latency;
 mod notes;
 mod results;
 mod table;
@@ -14,10 +15,10 @@ use crate::fileset::{Files, Prepared};
 use crate::model::Value;
 
 pub use host::{Host, Mount};
+pub use latency::Latency;
 pub use notes::{failing, notes};
 pub use results::{
-    Configuration, Cost, FlowopResult, LastOps, Latency, Measure, Phase, Requests, RunResult,
-    Series,
+    Configuration, Cost, FlowopResult, LastOps, Measure, Phase, Requests, RunResult, Series,
 };
 pub use table::{octaves, statistics, summary};
 

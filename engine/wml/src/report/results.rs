@@ -6,19 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use serde::Serialize;
 
 use super::errno::errno_name;
+use super::latency::Latency;
 use crate::clock::to_seconds;
-use crate::histogram::{Bucket, filled, quantile_ns};
 use crate::model::{ArrivalProcess, Class, Flowop, FlowopId, Model, Quit, Run, Value};
-use crate::record::{LatencyTotal, RequestTotal, Total, Totals};
+use crate::record::{RequestTotal, Total, Totals};
 use crate::run::{Arena, Ending, Place, ProcessRecord, Timing};
-
-const PERCENTILES: [(&str, f64); 5] = [
-    ("50", 0.5),
-    ("90", 0.9),
-    ("99", 0.99),
-    ("99.9", 0.999),
-    ("99.99", 0.9999),
-];
 
 #[derive(Debug, Serialize)]
 pub struct RunResult {
@@ -105,16 +97,6 @@ pub struct Requests {
     /// Those that were due before their thread had ended the one before.
     pub late: u64,
     pub latency: Latency,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Latency {
-    pub sum_ns: u64,
-    pub max_ns: u64,
-    /// Upper bounds, by the percentage of the values that are not above.
-    pub percentiles_ns: BTreeMap<&'static str, u64>,
-    /// The non-empty ones.
-    pub buckets: Vec<Bucket>,
 }
 
 /// Sums over each interval of the measured time; the last may be shorter.
@@ -267,22 +249,6 @@ fn requests(model: &Model, totals: &[RequestTotal]) -> Vec<Requests> {
             latency: Latency::from(&total.latency),
         })
         .collect()
-}
-
-impl From<&LatencyTotal> for Latency {
-    fn from(total: &LatencyTotal) -> Self {
-        let buckets = filled(&total.buckets);
-        let percentile = |&(name, quantile): &(&'static str, f64)| {
-            let bound_ns = quantile_ns(&buckets, quantile)?;
-            Some((name, bound_ns.min(total.max_ns)))
-        };
-        Self {
-            sum_ns: total.sum_ns,
-            max_ns: total.max_ns,
-            percentiles_ns: PERCENTILES.iter().filter_map(percentile).collect(),
-            buckets,
-        }
-    }
 }
 
 impl Series {

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::results::{Cost, FlowopResult, Latency, Measure, RunResult};
+use super::latency::Latency;
+use super::results::{Cost, FlowopResult, Measure, RunResult};
 use crate::histogram::{octaves as merged, quantile_ns};
 
 const MIB: f64 = 1048576.0;

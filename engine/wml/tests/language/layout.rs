@@ -151,13 +151,14 @@ run 60
 }
 
 #[test]
-fn what_a_variable_says_is_not_written_over() {
+fn what_a_variable_says_or_needs_quotes_is_not_written_over() {
     let text = "set $flag=0
 define process name=p
 {
   thread name=t
   {
-    flowop read name=r, random=$flag
+    flowop read name=\"a b\", random=$flag
+    flowop read name=\"a b\"
   }
 }
 ";
