@@ -18,7 +18,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory):
     """A campaign of a study that nobody published, analysed to its report."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("own")
-        patch.setenv("FSGREEN_DATA", str(folder))
+        patch.setenv("FSGREEN_DATA", str(folder / "data"))
         patch.setattr(paths, "new_study", lambda name: folder / f"{name}.yaml")
         newstudy.write("mine")
         plan = synthetic.make_plan(synthetic.cells(["webserver"], ["ext4", "xfs"]), 5, study="mine")
