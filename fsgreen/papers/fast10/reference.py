@@ -13,6 +13,9 @@ FILE_SYSTEMS = ("ext2", "ext3", "reiserfs", "xfs")
 GONE = ("reiserfs",)
 """File systems that no kernel of today has."""
 
+KEY = ["workload", "file_system", "option"]
+"""What a number of table 2 is of."""
+
 METRICS = {"throughput": "perf", "efficiency": "power_eff"}
 
 _PREFIX = {"e2": "ext2", "e3": "ext3", "r": "reiserfs", "x": "xfs"}
@@ -79,4 +82,5 @@ class Printed(PrintedPaper):
 
 def throughput_changes(table2: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of table 2 on throughput, without file systems that no kernel has today."""
-    return table2[(table2["metric"] == METRICS["throughput"]) & ~table2["fs"].isin(GONE)]
+    rows = table2[(table2["metric"] == METRICS["throughput"]) & ~table2["fs"].isin(GONE)]
+    return rows.rename(columns={"fs": "file_system"})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 import pandas as pd
 
-from fsgreen.papers.fast10.reference import throughput_changes
+from fsgreen.papers.fast10.reference import KEY, throughput_changes
+from fsgreen.papers.fast10.tables.then_and_now import of_options
 
 HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (neither shown)"
 NOT_RUN = "not run"
@@ -25,39 +25,17 @@ def agreement(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     effects : DataFrame
         The table `effects.csv`; may be empty.
     """
-    rows = throughput_changes(printed)
-    found = _outcomes(effects)
-    pairs = [
-        (_published(row), found.get((row["workload"], row["fs"], row["option"]), NOT_RUN))
-        for row in rows.to_dict("records")
-    ]
-    return pd.DataFrame(
-        [
-            {"published": before}
-            | {now: pairs.count((before, now)) for now in (HIGHER, LOWER, DASH, OPEN, NOT_RUN)}
-            for before in (HIGHER, LOWER, DASH)
-        ]
+    ours = of_options(effects, ["outcome", "ratio_x"])
+    both = throughput_changes(printed).merge(ours, on=KEY, how="left")
+    change, outcome = both["change_percent"], both["outcome"]
+    then = np.select([change.isna(), change > 0], [DASH, HIGHER], LOWER)
+    different = outcome == "different"
+    now = np.select(
+        [outcome.isna(), different & (both["ratio_x"] > 1), different, outcome == "equivalent"],
+        [NOT_RUN, HIGHER, LOWER, DASH],
+        OPEN,
     )
-
-
-def _published(row: dict[str, Any]) -> str:
-    change = row["change_percent"]
-    if pd.isna(change):
-        return DASH
-    return HIGHER if change > 0 else LOWER
-
-
-def _outcomes(effects: pd.DataFrame) -> dict[tuple[str, str, str], str]:
-    if effects.empty:
-        return {}
-    rows = effects[(effects["kind"] == "option") & (effects["metric"] == "throughput")]
-    return {
-        (row["workload"], row["file_system"], row["option"]): _ours(row)
-        for row in rows.to_dict("records")
-    }
-
-
-def _ours(row: dict[str, Any]) -> str:
-    if row["outcome"] == "different":
-        return HIGHER if row["ratio_x"] > 1 else LOWER
-    return DASH if row["outcome"] == "equivalent" else OPEN
+    counts = pd.crosstab(then, now).reindex(
+        index=[HIGHER, LOWER, DASH], columns=[HIGHER, LOWER, DASH, OPEN, NOT_RUN], fill_value=0
+    )
+    return counts.rename_axis("published").rename_axis(None, axis="columns").reset_index()

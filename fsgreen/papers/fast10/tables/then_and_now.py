@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from fsgreen.papers.fast10.reference import WORKLOADS, throughput_changes
+from fsgreen.papers.fast10.reference import KEY, WORKLOADS, throughput_changes
 
 INSIDE, OUTSIDE, OPEN = "inside", "outside", "no interval"
 TEXTS = [
@@ -18,7 +18,6 @@ TEXTS = [
     "blocks",
     "the published number is",
 ]
-KEY = ["workload", "file_system", "option"]
 
 ROUNDING_X = 0.005
 """Changes are printed in whole per cent."""
@@ -39,15 +38,10 @@ def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     effects : DataFrame
         The table `effects.csv`; may be empty.
     """
-    rates = ["candidate_ops_s", "baseline_ops_s"]
-    ours = ["n", "ratio_x", "ratio_low_x", "ratio_high_x", *rates]
-    if effects.empty:
-        return pd.DataFrame(columns=[*KEY, "published_x", *ours, "published_is"])
-    numbers = throughput_changes(printed).dropna(subset="change_percent")
-    then = numbers.rename(columns={"fs": "file_system"})
+    ours = ["n", "ratio_x", "ratio_low_x", "ratio_high_x", "candidate_ops_s", "baseline_ops_s"]
+    then = throughput_changes(printed).dropna(subset="change_percent")
     then = then.assign(published_x=1 + then["change_percent"] / 100)[[*KEY, "published_x"]]
-    now = effects[(effects["kind"] == "option") & (effects["metric"] == "throughput")]
-    both = then.merge(now[[*KEY, *ours]], on=KEY)
+    both = then.merge(of_options(effects, ours), on=KEY)
     within = both["published_x"].between(
         both["ratio_low_x"] - ROUNDING_X, both["ratio_high_x"] + ROUNDING_X
     )
@@ -56,6 +50,12 @@ def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     return both.assign(published_is=words, place=place).sort_values(
         ["place", "file_system", "option"], ignore_index=True
     )[[*KEY, "published_x", *ours, "published_is"]]
+
+
+def of_options(effects: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Return what `effects.csv` has of the throughput of options, by `KEY`; it may be empty."""
+    known = effects.reindex(columns=["kind", "metric", *KEY, *columns])
+    return known[(known["kind"] == "option") & (known["metric"] == "throughput")][[*KEY, *columns]]
 
 
 def then_and_now(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
