@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.configuration import configuration, label
 from fsgreen.claims import Band, Part, Verdict, band, judge, written
@@ -141,7 +142,7 @@ def _per_group(geometry: pd.DataFrame, config: Cell) -> stats.Estimate | None:
     return stats.Estimate(found.mean(), found.min(), found.max(), len(found))
 
 
-CHECKS: dict[str, Callable[[Servers, Numbers], Iterator[Part]]] = {
+CHECKS: dict[str, Check] = {
     "metric_identity": _metric_identity,
     "protocol": _protocol,
     "equal_power": _equal_power,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
+from fsgreen.analysis.claims.ledger import Recompute
 from fsgreen.analysis.claims.recompute import beyond, holds, implied, inside
+from fsgreen.analysis.claims.source import Numbers
 from fsgreen.claims import Band, Part, as_ratio
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-
-Numbers = Sequence[Mapping[str, Any]]
-Recompute = Callable[[Printed, Numbers], Iterator[Part]]
 
 STRONG = 0.9
 """Correlation from which a positive relation counts as strong."""

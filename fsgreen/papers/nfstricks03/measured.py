@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers
 from fsgreen.claims import ABOVE, Band, Part, about, band, judge, written
 from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS
 from fsgreen.papers.nfstricks03.reference import setup
-
-Check = Callable[[Readers, Numbers], Iterator[Part]]
 
 MANY = (8, 16, 32)
 """Readers that count as many: where the lines of figure 2 are flat."""

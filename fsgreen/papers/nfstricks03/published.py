@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
+from fsgreen.analysis.claims.ledger import Recompute
 from fsgreen.analysis.claims.recompute import holds, implied
+from fsgreen.analysis.claims.source import Numbers
 from fsgreen.claims import Part
 from fsgreen.papers.nfstricks03.reference import EIGHT, READERS, Printed
-
-Numbers = Sequence[Mapping[str, Any]]
-Recompute = Callable[[Printed, Numbers], Iterator[Part]]
 
 GB = 1024
 """MB of a GB: 6 times 256 MB are printed as 1.5 GB."""
