@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import paths
+from fsgreen.errors import FsgreenError
 
 MADE = {
     "open": 0,
@@ -34,7 +35,11 @@ def begin() -> None:
 
     Each thing goes to its owner when the next one is made, and all at the end of the process.
     """
-    if os.geteuid() == 0 and _owner() == paths.root().stat().st_uid:
+    try:
+        owner = paths.root().stat().st_uid
+    except FsgreenError:  # outside of any project nothing is made
+        return
+    if os.geteuid() == 0 and _owner() == owner:
         sys.addaudithook(_hear)
         atexit.register(_hand_back)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fsgreen.errors import FsgreenError, unknown
 
-_ROOT = Path(__file__).resolve().parents[1]
+_CODE = Path(__file__).resolve().parents[1]
 
 MARKER = ".fsgreen-data"
 """The file that shows that a data folder is fsgreen's although it holds other things."""
@@ -22,9 +22,44 @@ OWN = frozenset({"raw", "results", "scratch", "reference", "store", "engine", "e
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
+def code() -> Path:
+    """Return the folder that holds the package: the checkout, or where it is installed."""
+    return _CODE
+
+
+def shipped() -> Path:
+    """Return the folder of the notebooks, the pipeline and the texts that belong to the package.
+
+    In a checkout it is that; a wheel has them beside the modules.
+    """
+    inside = _CODE / "fsgreen" / "shipped"
+    return inside if inside.is_dir() else _CODE
+
+
+@cache
 def root() -> Path:
-    """Return the folder of the checkout."""
-    return _ROOT
+    """Return the folder of the project: the nearest one around the working directory.
+
+    A project has a folder `studies` beside its `params.yaml`, as `fsgreen new --project` makes it.
+    Outside of any it is the checkout.
+
+    Raises
+    ------
+    FsgreenError
+        If there is neither.
+    """
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # somebody removed it
+        here = _CODE
+    for folder in (here, *here.parents, _CODE):
+        if (folder / "params.yaml").is_file() and (folder / "studies").is_dir():
+            return folder
+    raise FsgreenError(
+        "there is no project here",
+        where=here,
+        next_step="cd to yours, or make one: fsgreen new --project FOLDER",
+    )
 
 
 def data() -> Path:
@@ -41,7 +76,7 @@ def data() -> Path:
 def data_folder() -> Path:
     """Return the data folder, whatever it holds."""
     moved = os.environ.get("FSGREEN_DATA")
-    return Path(moved).resolve() if moved else _ROOT / "data"
+    return Path(moved).resolve() if moved else root() / "data"
 
 
 def _own(folder: Path) -> Path:
@@ -61,7 +96,7 @@ def _own(folder: Path) -> Path:
 
 def raw(campaign: str) -> Path:
     """Return the folder of the raw traces of a campaign."""
-    return data() / "raw" / _checked(campaign)
+    return data() / "raw" / checked(campaign)
 
 
 def results(campaign: str) -> Path:
@@ -71,19 +106,31 @@ def results(campaign: str) -> Path:
     `data/scratch`, so that looking and trying change no shipped result. The variable
     FSGREEN_OVERWRITE, if it is set, lets it write to the results.
     """
-    folder = data() / "results" / _checked(campaign)
+    folder = data() / "results" / checked(campaign)
     overwrites = "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
     return folder if overwrites or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
 
 
 def reference() -> Path:
     """Return the folder of the published numbers and claims."""
-    return _ROOT / "data" / "reference"
+    return shipped() / "data" / "reference"
 
 
 def notebooks() -> Path:
-    """Return the folder of the notebooks."""
-    return _ROOT / "notebooks"
+    """Return the folder of the notebooks that belong to the package."""
+    return shipped() / "notebooks"
+
+
+def notebook(name: str) -> Path:
+    """Return the file of a notebook: the project's own of that name, else that of the package."""
+    own = root() / "notebooks" / f"{name}.ipynb"
+    return own if own.is_file() else notebooks() / f"{name}.ipynb"
+
+
+def texts() -> dict[str, Path]:
+    """Return the texts of reports by file name: those of the project, and of the package."""
+    folders = (shipped() / "paper", root() / "paper")
+    return {file.name: file for folder in folders for file in sorted(folder.glob("*.typ"))}
 
 
 def study(name: str) -> Path:
@@ -109,12 +156,7 @@ def study(name: str) -> Path:
 
 def new_study(name: str) -> Path:
     """Return where the file of a study of this name belongs."""
-    if not _NAME.fullmatch(name):
-        raise FsgreenError(
-            f"'{name}' cannot be the name of a study",
-            next_step="use letters, digits, '.', '_' and '-'",
-        )
-    return _ROOT / "studies" / f"{name}.yaml"
+    return root() / "studies" / f"{checked(name, 'study')}.yaml"
 
 
 def program(name: str) -> str | None:
@@ -151,10 +193,11 @@ def _own_copy(folder: Path) -> Path:
     return own
 
 
-def _checked(campaign: str) -> str:
-    if not _NAME.fullmatch(campaign):
+def checked(name: str, of: str = "campaign") -> str:
+    """Return a name that can be that of a folder; raises FsgreenError for any other."""
+    if not _NAME.fullmatch(name):
         raise FsgreenError(
-            f"'{campaign}' cannot be the name of a campaign",
+            f"'{name}' cannot be the name of a {of}",
             next_step="use letters, digits, '.', '_' and '-'",
         )
-    return campaign
+    return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from fsgreen import papers, paths
@@ -28,16 +29,15 @@ def write(campaign: str) -> Path:
     """
     import typst
 
-    texts = paths.root() / "paper"
-    own = texts / f"{read_plan(campaign).study}.typ"
-    text = own if own.is_file() else texts / "study.typ"
+    texts = paths.texts()
+    text = texts.get(f"{read_plan(campaign).study}.typ", texts["study.typ"])
     results = paths.results(campaign)
     numbers = papers.step(campaign, "numbers").numbers(campaign)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     pdf = results / "report.pdf"
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        _lay_out(text.parent, results, folder)
+        _lay_out(texts.values(), results, folder)
         try:
             typst.compile(
                 str(folder / text.name),
@@ -53,9 +53,9 @@ def write(campaign: str) -> Path:
     return pdf
 
 
-def _lay_out(texts: Path, results: Path, folder: Path) -> None:
+def _lay_out(texts: Iterable[Path], results: Path, folder: Path) -> None:
     """Put the texts and everything that they read into one folder, which Typst may not leave."""
-    for text in texts.glob("*.typ"):
+    for text in texts:
         shutil.copy(text, folder)
     try:
         shutil.copy(results / "numbers.json", folder)

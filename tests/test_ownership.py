@@ -20,7 +20,7 @@ import os, sys, time
 from pathlib import Path
 import pandas as pd
 from fsgreen import durable, paths
-paths._ROOT = Path(sys.argv[1])
+paths.root = lambda: Path(sys.argv[1])
 os.environ |= {"SUDO_UID": "12345", "SUDO_GID": "12345"}
 from fsgreen import ownership
 ownership.begin()

@@ -42,7 +42,7 @@ def test_an_unknown_study_names_those_there_are() -> None:
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with the result of one campaign that ships, seen from a kernel; its results."""
     monkeypatch.delenv("FSGREEN_DATA", raising=False)
-    monkeypatch.setattr(paths, "_ROOT", tmp_path)
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
     monkeypatch.setitem(
         sys.modules,
         "ipykernel.kernelapp",
@@ -93,7 +93,7 @@ def test_a_real_kernel_is_seen_as_one(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "params.yaml").write_text("campaigns: {shipped: {study: fast10}}")
     code = (
         "from pathlib import Path\nfrom fsgreen import paths\n"
-        f"paths._ROOT = Path({str(tmp_path)!r})\nprint(paths.results('shipped'))"
+        f"paths.root = lambda: Path({str(tmp_path)!r})\nprint(paths.results('shipped'))"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     nbclient.execute(notebook, cwd=str(paths.root()))

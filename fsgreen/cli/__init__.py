@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import FrameType
 
 from fsgreen import __version__, paths
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options.run(options)
     except FsgreenError as error:
-        print(f"fsgreen: {error}", file=sys.stderr)
+        print(f"fsgreen: {_as_typed_here(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nfsgreen: stopped; nothing half-written is left.", file=sys.stderr)
@@ -43,6 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"fsgreen: {_not_allowed(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _as_typed_here(text: str) -> str:
+    """Return a text with the commands that there are: the script `run` is the checkout's alone."""
+    with suppress(FsgreenError):
+        if (paths.root() / "run").is_file():
+            return text
+    for script, command in {"lab": "jupyter lab", "engine": "pip install fsgreen-engine"}.items():
+        text = text.replace(f"./run {script}", command)
+    return text.replace("./run ", "fsgreen ")
 
 
 def _not_allowed(error: OSError) -> FsgreenError:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from fsgreen.cli import command
+from fsgreen.errors import FsgreenError
 
 
 def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
@@ -18,7 +19,13 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
     new = command.add(
         commands, "new", _new, "begin a study of your own: a commented file", "fsgreen new mine"
     )
-    new.add_argument("name", help="of the study: letters, digits, '.', '_' and '-'")
+    new.add_argument("name", nargs="?", help="of the study: letters, digits, '.', '_' and '-'")
+    new.add_argument(
+        "--project",
+        type=Path,
+        metavar="FOLDER",
+        help="make a project of its own for it, or bring the dvc.yaml of one up to this fsgreen",
+    )
 
     plan = command.add(
         commands,
@@ -141,6 +148,15 @@ def _doctor(options: argparse.Namespace) -> None:
 def _new(options: argparse.Namespace) -> None:
     from fsgreen.design import newstudy
 
+    if options.project:
+        from fsgreen.pipeline import project
+
+        for file in project.write(options.project, options.name):
+            print(file)
+        print(f"next: cd {options.project}, where README.md has the commands")
+        return
+    if not options.name:
+        raise FsgreenError("a study needs a name", next_step="fsgreen new mine")
     print(newstudy.write(options.name))
     print(f"next: change it to what you want to know, then fsgreen plan {options.name}")
 

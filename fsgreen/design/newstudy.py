@@ -45,7 +45,7 @@ profiles:                   # how much is run, and how long
 
 
 def write(name: str) -> Path:
-    """Write `studies/NAME.yaml` and return it.
+    """Write `studies/NAME.yaml` into the project and return it.
 
     Raises
     ------
@@ -59,7 +59,12 @@ def write(name: str) -> Path:
             where=file,
             next_step=f"fsgreen plan {name}, or another name: fsgreen new {name}-2",
         )
-    seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:3])
     file.parent.mkdir(exist_ok=True)
-    file.write_text(TEXT.format(name=name, seed=seed), encoding="utf-8")
+    file.write_text(text(name), encoding="utf-8")
     return file
+
+
+def text(name: str) -> str:
+    """Return the file of a study of this name, which must be able to be one."""
+    seed = int.from_bytes(hashlib.sha256(paths.checked(name, "study").encode()).digest()[:3])
+    return TEXT.format(name=name, seed=seed)

@@ -75,7 +75,7 @@ class Guardian:
 
 
 def _python_path() -> str:
-    return os.pathsep.join(filter(None, [str(paths.root()), os.environ.get("PYTHONPATH")]))
+    return os.pathsep.join(filter(None, [str(paths.code()), os.environ.get("PYTHONPATH")]))
 
 
 def _outcomes(report: bytes) -> list[Outcome] | None:

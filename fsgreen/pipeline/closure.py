@@ -10,6 +10,7 @@ import ast
 import hashlib
 import json
 import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +31,9 @@ BY_NAME = {
 }
 """Functions that import or read what their last argument names, and where that is."""
 
+SHIPPED = ("data/reference", "paper")
+"""Folders that stages read, and that belong to the package."""
+
 IMPORTERS = ("import_module", "__import__")
 """What imports by name otherwise, which cannot be followed."""
 
@@ -45,6 +49,8 @@ def write_digests() -> None:
     FsgreenError
         If code that a stage can run imports by name, so that no list would be whole.
     """
+    if paths.shipped() != paths.root():
+        _tell_of_another_pipeline()
     for study in studies():
         folder = paths.root() / "build" / "code" / study
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,26 +60,37 @@ def write_digests() -> None:
                 file.write_text(text)
 
 
+def _tell_of_another_pipeline() -> None:
+    """Say so if the package, which may be newer now, has stages that the project has otherwise."""
+    own, of_package = _pipeline(), yaml.safe_load(pipeline_of_a_project())["stages"]
+    if other := [name for name, stage in of_package.items() if own.get(name) != stage]:
+        print(
+            f"note: the stages {', '.join(other)} of dvc.yaml are not those of this fsgreen; to "
+            f"take these: fsgreen new --project {paths.root()}",
+            file=sys.stderr,
+        )
+
+
 def stages() -> dict[str, Path]:
     """Return the notebook of each stage that runs one, as `dvc.yaml` has it, by its name."""
     notebooks = {}
-    for name, stage in _pipeline()["stages"].items():
+    for name, stage in _pipeline().items():
         words = shlex.split(stage.get("do", stage)["cmd"])
         if words[:2] == [PACKAGE, "notebook"]:
-            notebooks[name] = paths.notebooks() / f"{words[2]}.ipynb"
+            notebooks[name] = paths.notebook(words[2])
     return notebooks
 
 
 def modules() -> list[str]:
     """Return the names of the package's modules that any stage can import."""
-    found = {
+    files = {
         file
         for study in studies()
         for notebook in stages().values()
         for file in closure("\n".join(code_cells(notebook)), study)
         if file.suffix == ".py"
     }
-    parts = (file.relative_to(paths.root()).with_suffix("").parts for file in sorted(found))
+    parts = (file.relative_to(paths.code()).with_suffix("").parts for file in sorted(files))
     return [".".join(names).removesuffix(".__init__") for names in parts]
 
 
@@ -83,13 +100,45 @@ def studies() -> list[str]:
 
 
 def digest(stage: str, study: str) -> str:
-    """Return the list of what a stage of a study rests on: a line per file, and the notebook."""
+    """Return the list of what a stage of a study rests on: a line per file, and the notebook.
+
+    In a project of its own, what the stage reads of the package belongs to it: `dvc.yaml` there
+    cannot name it.
+    """
     notebook = stages()[stage]
-    lines = [f"{code_digest(notebook)}  code cells of {notebook.relative_to(paths.root())}"]
-    for file in sorted(closure("\n".join(code_cells(notebook)), study)):
+    lines = [f"{code_digest(notebook)}  code cells of {_named(notebook)}"]
+    files = closure("\n".join(code_cells(notebook)), study)
+    if paths.shipped() != paths.root():
+        files |= texts_and_numbers(stage)
+    for file in sorted(files):
         sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-        lines.append(f"{sha256}  {file.relative_to(paths.root())}")
+        lines.append(f"{sha256}  {_named(file)}")
     return "\n".join(lines) + "\n"
+
+
+def texts_and_numbers(stage: str) -> set[Path]:
+    """Return the texts of reports and the published numbers that a stage of the package reads."""
+    stages = _pipeline(paths.shipped())
+    deps = stages[stage]["do"]["deps"] if stage in stages else ()
+    files = set(paths.texts().values()) if "paper" in deps else set()
+    if "data/reference" in deps:
+        files |= {file for file in paths.reference().rglob("*") if file.is_file()}
+    return files
+
+
+def pipeline_of_a_project() -> str:
+    """Return the `dvc.yaml` of a project of its own: that of the package, but for its folders.
+
+    Digests name what is in them, as they are no folders of the project.
+    """
+    text = (paths.shipped() / "dvc.yaml").read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if line.strip() not in {f"- {n}" for n in SHIPPED})
+
+
+def _named(file: Path) -> Path:
+    """Return a file as lists name it: below the project, or where the package is."""
+    return file.relative_to(paths.root() if file.is_relative_to(paths.root()) else paths.code())
 
 
 def code_digest(notebook: Path) -> str:
@@ -111,21 +160,23 @@ def closure(source: str, study: str) -> set[Path]:
     FsgreenError
         If one of them imports by name, other than through a function of `BY_NAME`.
     """
-    face = paths.root() / PACKAGE / "__init__.py"
-    found: set[Path] = set()
-    todo = [_uses(source, paths.root())]
+    face = paths.code() / PACKAGE / "__init__.py"
+    reached: set[Path] = set()
+    todo = [_uses(source, paths.code())]
     while todo:
         for file in todo.pop().files(study):
-            if file not in found:
-                found.add(file)
+            if file not in reached:
+                reached.add(file)
                 # What the package's own face imports, it imports for people who ask it to.
                 if file.suffix == ".py" and file != face:
                     todo.append(_uses(file.read_text(encoding="utf-8"), file))
-    return found
+    return reached
 
 
-def _pipeline() -> dict[str, Any]:
-    entries: dict[str, Any] = yaml.safe_load((paths.root() / "dvc.yaml").read_text())
+def _pipeline(folder: Path | None = None) -> dict[str, Any]:
+    """Return the stages of the project, or those in another folder."""
+    text = ((folder or paths.root()) / "dvc.yaml").read_text(encoding="utf-8")
+    entries: dict[str, Any] = yaml.safe_load(text)["stages"]
     return entries
 
 
@@ -140,14 +191,14 @@ class _Uses:
     def files(self, study: str) -> Iterator[Path]:
         """Yield the files that these are for a study."""
         room = f"papers/{study}"
-        if not (paths.root() / PACKAGE / room).is_dir():
+        if not (paths.code() / PACKAGE / room).is_dir():
             room = "generic"
         for module in self.modules:
             yield from _module_files(module.replace(".", "/"))
         for function, name in self.by_name:
             place = BY_NAME[function].format(room=room, name=name)
             if Path(place).suffix:
-                if (file := paths.root() / place).is_file():  # a study need not have one
+                if (file := paths.code() / place).is_file():  # a study need not have one
                     yield file
             else:
                 yield from _module_files(place)
@@ -199,7 +250,7 @@ def _module_files(module: str) -> Iterator[Path]:
     """Yield the file of a module, if it is one, and of the packages that it is in."""
     parts = module.split("/")
     for depth in range(1, len(parts) + 1):
-        base = paths.root().joinpath(*parts[:depth])
+        base = paths.code().joinpath(*parts[:depth])
         for file in (base.with_suffix(".py"), base / "__init__.py"):
             if file.is_file():
                 yield file
@@ -208,6 +259,8 @@ def _module_files(module: str) -> Iterator[Path]:
 def _beside(place: Path, texts: set[str]) -> Iterator[Path]:
     """Yield the files that are no modules, in the folder of a module, which it names."""
     for entry in place.parent.iterdir() if place.suffix == ".py" else ():
-        if entry.name in texts and entry.suffix != ".py" and not (entry / "__init__.py").exists():
+        if entry.suffix == ".py" or (entry / "__init__.py").exists() or entry == paths.shipped():
+            continue
+        if entry.name in texts:
             inside = entry.rglob("*") if entry.is_dir() else [entry]
             yield from (file for file in inside if file.is_file())

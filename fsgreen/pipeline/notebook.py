@@ -93,7 +93,7 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
             source,
             running,
             parameters=chosen,
-            cwd=source.parent,
+            cwd=source.parent if source.is_relative_to(paths.root()) else paths.root(),
             progress_bar={"desc": name, "leave": False} if sys.stderr.isatty() else False,
             engine_name=cells.NAME,
         )
@@ -126,8 +126,9 @@ def notebook_parameters(notebook: Path) -> dict[str, Parameter]:
 
 
 def _find(name: str) -> Path:
-    file = paths.notebooks() / f"{name}.ipynb"
+    file = paths.notebook(name)
     if not file.is_file():
-        known = [notebook.stem for notebook in paths.notebooks().glob("*.ipynb")]
+        folders = (paths.notebooks(), paths.root() / "notebooks")
+        known = [notebook.stem for folder in folders for notebook in folder.glob("*.ipynb")]
         raise unknown("notebook", name, known, where=paths.notebooks())
     return file

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 
 from fsgreen import paths
-from fsgreen.design import Plan
+from fsgreen.design import Plan, load_study, make_plan
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.closure import modules, write_digests
@@ -138,7 +138,11 @@ def _compare_plans(campaign: str) -> None:
     """Say so if the study was declared anew since the campaign was measured."""
     files = [folder(campaign) / "plan.json" for folder in (paths.results, paths.raw)]
     declared, measured = (Plan.from_json(json.loads(file.read_text()), file) for file in files)
+    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    if identity["testbed"]["kind"] == "directory":
+        only = measured.baseline["file_system"]
+        declared = make_plan(load_study(declared.study), declared.profile.name, only=only)
     if lines := declared.difference(measured):
         print(f"\nnote: {campaign} was measured under another plan than its study declares now:")
         print("\n".join(f"  {line}" for line in lines[:8]))
-        print(f"  next: undo the change, or ./run measure {measured.study} --name ANOTHER")
+        print(f"  next: undo the change, or fsgreen measure {measured.study} --name ANOTHER")

@@ -30,8 +30,8 @@ def after_measure(campaign: str) -> None:
     """
     if campaign in campaigns():
         print(
-            f"{campaign} is analysed by the pipeline. To ship it: dvc repro plan@{campaign} && "
-            f"dvc commit -f collect@{campaign} && dvc push, then ./run reproduce"
+            f"{campaign} is analysed by the pipeline: dvc repro plan@{campaign} && "
+            f"dvc commit -f collect@{campaign}, then fsgreen reproduce; dvc push to ship its traces"
         )
         return
     for name in ANALYSIS:

@@ -53,13 +53,13 @@ class Report:
     def of(cls, campaign: str) -> Report:
         """Read what there is of a campaign's report."""
         study = read_plan(campaign).study
-        folder = paths.root() / "paper"
-        aside = {LOOK, OF_ANY} if (folder / f"{study}.typ").is_file() else {LOOK}
+        texts = paths.texts()
+        aside = {LOOK, OF_ANY} if f"{study}.typ" in texts else {LOOK}
         made = (paths.results(campaign) / f"{LEDGER}.csv").is_file()
         return cls(
             {
-                text.name: text.read_text()
-                for text in sorted(folder.glob("*.typ"))
+                name: text.read_text()
+                for name, text in sorted(texts.items())
                 if text.stem not in aside
             },
             read_table(campaign, LEDGER) if made else pd.DataFrame(),

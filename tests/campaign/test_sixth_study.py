@@ -47,7 +47,7 @@ profiles:
 def test_a_study_that_fsgreen_does_not_know_is_planned_measured_and_analysed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(paths, "new_study", lambda name: tmp_path / f"{name}.yaml")
     (tmp_path / "sixth.yaml").write_text(TEXT)

@@ -22,8 +22,8 @@ def test_every_stage_of_a_notebook_depends_on_its_digest() -> None:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of three modules, of which a notebook imports one, and that another in turn."""
-    monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    monkeypatch.setattr(paths, "notebooks", lambda: tmp_path)
+    for name in ("code", "root", "shipped", "notebooks"):
+        monkeypatch.setattr(paths, name, lambda: tmp_path)
     files = {
         "fsgreen/__init__.py": "def open():\n    from fsgreen import apart",
         "fsgreen/near/__init__.py": "def f():\n    from fsgreen import far",
