@@ -30,6 +30,7 @@ from fsgreen.meters.files.checks import (
     mark_steps,
     refuse_disorder,
 )
+from fsgreen.meters.files.numbers import last_step
 from fsgreen.meters.files.text import BOM, Report, some
 from fsgreen.meters.quarch.table import Table, read_table
 
@@ -243,7 +244,7 @@ def _power(
             margin_w = margin_w + groups["power"][1]
             flags.mark(disagree(rail_w, product_w, product_w, margin_w), "inconsistent")
         sum_w = sum_w + rail_w
-        step_w += groups["power"][1]
+        step_w += _step(column, groups["power"])
     if total is None:
         return sum_w, step_w
     total_w = _scaled(column, total)
@@ -251,7 +252,14 @@ def _power(
         products = any("power" not in header.rails[rail] for rail in rails)
         margin_w = step_w + total[1] + products * PRODUCT_AGREEMENT * np.abs(total_w)
         flags.mark(np.abs(total_w - sum_w) > margin_w, "inconsistent")
-    return total_w, total[1]
+    return total_w, _step(column, total)
+
+
+def _step(column: Mapping[int, Floats], entry: tuple[int, float]) -> float:
+    """Return the last digit of a column that is not always zero; numbers here have no decimals."""
+    values = column[entry[0]]
+    values = values[np.isfinite(values)]
+    return entry[1] * last_step(values, np.zeros(len(values), dtype=np.int64))
 
 
 def _scaled(column: Mapping[int, Floats], entry: tuple[int, float]) -> Floats:

@@ -260,3 +260,9 @@ def test_nothing_measured_is_nan_not_zero():
     rows = [[100 * n, ""] for n in range(5)]
     imported = read(csv(rows, "Time uS,Tot uW"))
     assert all(math.isnan(r.power_w) and r.quality == "missing" for r in imported.readings)
+
+
+def test_zeros_behind_each_number_are_no_resolution():
+    """A module that resolves milliwatts, exported in microwatts, has no resolution of 1e-6 W."""
+    rows = [[100 * n, 1000 * (1234 + 7 * n)] for n in range(20)]
+    assert read(csv(rows, "Time uS,Tot uW")).info.resolution_w == pytest.approx(1e-3)
