@@ -50,6 +50,12 @@ class Declared(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Strict(Declared):
+    """The same, where texts, finite numbers and truths are not taken for one another."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
 @dataclass(frozen=True)
 class Fault:
     """Something wrong in a file, and where."""

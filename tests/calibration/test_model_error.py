@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,12 +94,14 @@ def test_workload_that_draws_what_the_model_does_not_know_shows(folder):
 def test_profile_is_held_against_every_workload_of_a_campaign(folder):
     for order, workload in enumerate(LOADS):
         write(folder, f"t{order}", workload, order)
-    system = Components(("system",), IDLE_W, "test", {"cpu_user_w": USER_W})
-    disk = Components(("disk",), 2.0, "test", {"disk_seek_w": DISK_W})
+    system = Components(
+        covers=("system",), idle_w=IDLE_W, source="test", terms={"cpu_user_w": USER_W}
+    )
+    disk = Components(covers=("disk",), idle_w=2.0, source="test", terms={"disk_seek_w": DISK_W})
     errors = model_error.profile_error([system, disk], "c")
     assert list(errors["workload"]) == list(LOADS)
     assert errors["error_w"].abs().max() < 1e-6
-    dim = replace(system, idle_w=IDLE_W - 6)
+    dim = system.model_copy(update={"idle_w": IDLE_W - 6})
     assert list(model_error.profile_error([dim, disk], "c")["error_w"]) == pytest.approx([-6] * 5)
     with pytest.raises(FsgreenError, match="the meters of the campaign covered disk, system"):
         model_error.profile_error([system], "c")

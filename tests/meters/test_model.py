@@ -105,16 +105,17 @@ def test_model_that_needs_no_disk_never_asks_for_one(monkeypatch):
         raise AssertionError("asked for a disk")
 
     monkeypatch.setattr(power, "HostSampler", Samples([{}, {"time_s": 1.0}]))
-    power_w = ModelledPower(Components(("server",), 60.0, "test", {"cpu_user_w": 9.0}), device_of)
+    cores = ATLAS.model_copy(update={"idle_w": 60.0, "terms": {}})
+    power_w = ModelledPower(cores, device_of)
     assert [power_w(), power_w()] == [60, 60]
 
 
 def test_what_this_kernel_does_not_tell_is_named(monkeypatch):
     model = Components(
-        ("server",),
-        60.0,
-        "test",
-        {"cpu_user_w": 9.0, "cpu_shallow_idle_w": 2.0},
+        covers=("server",),
+        idle_w=60.0,
+        source="test",
+        terms={"cpu_user_w": 9.0, "cpu_shallow_idle_w": 2.0},
         clock_exponent=2.0,
         clock_base_hz=3e9,
     )

@@ -1,6 +1,5 @@
 import os
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,17 +14,18 @@ from fsgreen.meters.modelled.fit import fit, leave_one_out, predict_w
 from fsgreen.meters.modelled.table import activity_table
 
 FUZZ = max(1, int(os.environ.get("FSGREEN_FUZZ_S", "1")))
+TRUE_TERMS = {
+    "cpu_user_w": 11.0,
+    "cpu_system_w": 7.5,
+    "disk_seek_w": 6.0,
+    "disk_read_w": 3.5,
+    "disk_request_j": 0.012,
+}
 TRUTH = Components(
     covers=("server", "disk"),
     idle_w=61.0,
     source="synthetic",
-    terms={
-        "cpu_user_w": 11.0,
-        "cpu_system_w": 7.5,
-        "disk_seek_w": 6.0,
-        "disk_read_w": 3.5,
-        "disk_request_j": 0.012,
-    },
+    terms=TRUE_TERMS,
     disk_rate_b_s=1e8,
 )
 STEPS = {
@@ -66,13 +66,13 @@ def parameters(result):
 
 def test_parameters_of_a_known_machine_come_back():
     result = fit(machine())
-    assert parameters(result) == pytest.approx({"idle_w": 61.0, **TRUTH.terms}, rel=1e-6)
+    assert parameters(result) == pytest.approx({"idle_w": 61.0, **TRUE_TERMS}, rel=1e-6)
     assert result.residual_w < 1e-6
 
 
 def test_noisy_parameters_come_back_within_their_stated_error():
     """Of 95 % intervals, 90 % at least must hold the truth over many noisy machines."""
-    truth = {"idle_w": 61.0, **TRUTH.terms}
+    truth = {"idle_w": 61.0, **TRUE_TERMS}
     inside = total = 0
     for seed in range(25):
         result = fit(machine(noise_w=0.5, seed=seed))
@@ -85,7 +85,7 @@ def test_noisy_parameters_come_back_within_their_stated_error():
 
 
 def test_exponent_of_the_clock_comes_back():
-    truth = replace(TRUTH, clock_exponent=2.2, clock_base_hz=3e9)
+    truth = TRUTH.model_copy(update={"clock_exponent": 2.2, "clock_base_hz": 3e9})
     clocks = {"user-1": 1.2e9, "user-2": 2e9, "user-4": 3e9, "system-2": 1.5e9, "system-4": 2.5e9}
     steps = {name: done | {"cpu_clock_hz": clocks.get(name, 3e9)} for name, done in STEPS.items()}
     result = fit(machine(truth, steps, noise_w=0.1), resolution_w=0.1)
@@ -128,7 +128,9 @@ def test_collinear_terms_are_not_both_fitted():
 
 
 def test_part_that_draws_nothing_is_said_to():
-    truth = Components(("server",), 61.0, "synthetic", {"cpu_user_w": 11.0, "cpu_system_w": 7.5})
+    truth = TRUTH.model_copy(
+        update={"terms": {n: TRUTH.terms[n] for n in ("cpu_user_w", "cpu_system_w")}}
+    )
     result = fit(machine(truth, noise_w=0.2))
     for name in ("disk_seek_w", "disk_request_j", "disk_read_w"):
         said = (f"{name} is left out: the fit gives", f"{name} is not told from 0")
@@ -138,7 +140,7 @@ def test_part_that_draws_nothing_is_said_to():
 
 def test_disk_that_only_sought_has_shown_no_rate_of_its_own():
     seeks = {name: done for name, done in STEPS.items() if name not in ("seek-large", "sequential")}
-    result = fit(machine(replace(TRUTH, disk_rate_b_s=np.nan), seeks))
+    result = fit(machine(TRUTH.model_copy(update={"disk_rate_b_s": None}), seeks))
     assert np.isnan(result.disk_rate_b_s)
     assert result.terms["disk_seek_w"] == pytest.approx(6.0, rel=1e-3)
 

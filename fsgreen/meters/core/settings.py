@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from fsgreen.errors import FsgreenError
-from fsgreen.schema import Declared, Document
+from fsgreen.schema import Document, Strict
 from fsgreen.trace import Boundary, MeterInfo
 
 Count = Annotated[int, Field(ge=1)]
@@ -42,14 +42,14 @@ def _without_slash(name: str) -> str:
     return name
 
 
-class Settings(Declared):
+class Settings(Strict):
     """What a driver may be told; the class of each driver is below this one.
 
     A field has a type, a range if it has one, a unit in its name, and a docstring for those who
     set it. Texts, numbers and truths are not taken for one another.
     """
 
-    model_config = ConfigDict(strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     name: str
     driver: str

@@ -17,7 +17,7 @@ from scipy import optimize, stats
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled.activity import disk_states
-from fsgreen.meters.modelled.profiles import MAX_EXPONENT, Components, Profile
+from fsgreen.meters.modelled.profiles import MAX_EXPONENT, Components, Parameter, Profile
 from fsgreen.meters.modelled.terms import BY_NAME, TERMS, Term, amount, clock_factor
 
 VIF_LIMIT = 10.0
@@ -70,10 +70,10 @@ class Fit:
             covers=tuple(covers),
             idle_w=self.idle_w,
             source=source,
-            terms=self.terms,
-            disk_rate_b_s=self.disk_rate_b_s,
+            terms={name: Parameter(value=value) for name, value in self.terms.items()},
+            disk_rate_b_s=_finite(self.disk_rate_b_s),
             clock_exponent=self.clock_exponent,
-            clock_base_hz=self.clock_base_hz,
+            clock_base_hz=_finite(self.clock_base_hz),
         )
 
 
@@ -97,7 +97,7 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
         unseen = _fit(others, resolution_w)
         if unseen.told_apart == result.told_apart:
             power_w = own["power_w"].mean()
-            square += (predict_w(unseen.profile((), ""), own).mean() - power_w) ** 2
+            square += (predict_w(unseen.profile((), "all others"), own).mean() - power_w) ** 2
             mean_square += (others["power_w"].mean() - power_w) ** 2
     if square >= (1 - SKILL) * mean_square:
         raise _refusal(
@@ -143,6 +143,10 @@ def prediction_errors(table: pd.DataFrame, predicted_w: Floats) -> pd.DataFrame:
     )
     error_w = means["predicted_w"] - means["power_w"]
     return means.assign(error_w=error_w, error_percent=100 * error_w / means["power_w"])
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def _without_each(table: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:

@@ -7,36 +7,25 @@ what each part adds for what it does.
 
 from __future__ import annotations
 
-import sys
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
-from fsgreen.errors import FsgreenError, unknown
+from pydantic import AfterValidator, Field, model_validator
+
+from fsgreen import schema
+from fsgreen.errors import unknown
 from fsgreen.meters.core.readings import NAN
+from fsgreen.meters.core.settings import Above0, From0, Texts
 from fsgreen.meters.modelled.activity import disk_states
 from fsgreen.meters.modelled.terms import BY_NAME, amount, clock_factor
 
-SHIPPED = "fsgreen/meters/modelled/profiles.toml"
+SHIPPED = Path(__file__).with_name("profiles.toml")
 SHARES = {"cpu": "cpu_busy_x", "disk": "disk_busy_x"}
 MAX_EXPONENT = 3.0
-LINEAR_KEYS = ("driven_by", "covers", "idle_w", "peak_w", "source")
-COMPONENT_KEYS = (
-    "covers",
-    "idle_w",
-    "terms",
-    "disk_rate_b_s",
-    "clock_exponent",
-    "clock_base_hz",
-    "source",
-    "fit",
-)
-TRANSFERS = ("disk_read_w", "disk_write_w")
+TRANSFERS = {"disk_read_w", "disk_write_w"}
+NEXT_STEP = "docs/meters/model.md shows both kinds of profile; fsgreen calibrate writes one"
 
 
 class Profile(Protocol):
@@ -61,15 +50,23 @@ class Profile(Protocol):
         """Return the parameters and their sources in one sentence."""
 
 
-@dataclass(frozen=True)
-class Linear:
-    """Idle and peak power of one part in watts, and what drives it ("cpu" or "disk")."""
+def _stated(source: str) -> str:
+    if not source.strip():
+        raise ValueError("there is no source: name a study and section, a data sheet, or a fit")
+    return source
 
-    driven_by: str
-    covers: tuple[str, ...]
-    idle_w: float
-    peak_w: float
-    source: str
+
+Source = Annotated[str, AfterValidator(_stated)]
+
+
+class Linear(schema.Strict):
+    """Idle and peak power of one part in watts, and what drives it."""
+
+    driven_by: Literal["cpu", "disk"]
+    covers: Texts
+    idle_w: From0
+    peak_w: From0
+    source: Source
 
     @property
     def uses_disk(self) -> bool:
@@ -88,22 +85,48 @@ class Linear:
         return f"{self.idle_w:g} to {self.peak_w:g} W by {self.driven_by} ({self.source})"
 
 
-@dataclass(frozen=True)
-class Components:
+class Parameter(schema.Strict):
+    """The value of a term, and its source where that is not the profile's."""
+
+    value: From0
+    source: Source | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_number(cls, given: Any) -> Any:
+        return {"value": given} if isinstance(given, int | float) else given
+
+
+def _known(terms: dict[str, Parameter]) -> dict[str, Parameter]:
+    for name in terms:
+        if name not in BY_NAME:
+            raise ValueError(unknown("term", name, BY_NAME).what)
+    return terms
+
+
+class Components(schema.Strict):
     """Idle power in watts, the parameters of `TERMS`, the disk's rate, the exponent of the clock.
 
-    `sources` are those of single terms; all else has `source`. `disk_rate_b_s` tells transfer from
-    seek (see `disk_states`).
+    `disk_rate_b_s` tells transfer from seek (see `disk_states`). `fit` is what a calibration tells
+    of itself.
     """
 
-    covers: tuple[str, ...]
-    idle_w: float
-    source: str
-    terms: Mapping[str, float]
-    sources: Mapping[str, str] = field(default_factory=dict)
-    disk_rate_b_s: float = NAN
-    clock_exponent: float = 0.0
-    clock_base_hz: float = NAN
+    covers: Texts
+    idle_w: From0
+    source: Source
+    terms: Annotated[dict[str, Parameter], AfterValidator(_known)] = {}  # noqa: RUF012
+    disk_rate_b_s: Above0 | None = None
+    clock_exponent: Annotated[float, Field(ge=0, le=MAX_EXPONENT)] = 0.0
+    clock_base_hz: Above0 | None = None
+    fit: Any = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Components:
+        if self.clock_exponent and self.clock_base_hz is None:
+            raise ValueError("clock_exponent needs its clock_base_hz")
+        if self.terms.keys() & TRANSFERS and self.disk_rate_b_s is None:
+            raise ValueError("what a disk transfers needs its disk_rate_b_s")
+        return self
 
     @property
     def uses_disk(self) -> bool:
@@ -115,21 +138,25 @@ class Components:
 
         A clock that is not readable counts as the base clock.
         """
-        factor = clock_factor(activity["cpu_clock_hz"], self.clock_base_hz, self.clock_exponent)
-        done = {**activity, **disk_states(activity, self.disk_rate_b_s)}
-        parts = (value * amount(BY_NAME[name], done, factor) for name, value in self.terms.items())
+        factor = clock_factor(
+            activity["cpu_clock_hz"], self.clock_base_hz or NAN, self.clock_exponent
+        )
+        done = {**activity, **disk_states(activity, self.disk_rate_b_s or NAN)}
+        parts = (
+            term.value * amount(BY_NAME[name], done, factor) for name, term in self.terms.items()
+        )
         return max(0.0, self.idle_w + sum(part for part in parts if isfinite(part)))
 
     def describe(self) -> str:
         """Return the parameters and their sources in one sentence."""
         parts = [f"{self.idle_w:g} W idle"]
-        for name, value in self.terms.items():
+        for name, term in self.terms.items():
             unit = "W" if name.endswith("_w") else "J"
-            own = f" ({self.sources[name]})" if name in self.sources else ""
-            parts.append(f"{value:g} {unit} {BY_NAME[name].per}{own}")
-        if isfinite(self.disk_rate_b_s):
+            own = "" if term.source is None else f" ({term.source})"
+            parts.append(f"{term.value:g} {unit} {BY_NAME[name].per}{own}")
+        if self.disk_rate_b_s:
             parts.append(f"a disk of {self.disk_rate_b_s / 1e6:g} MB/s")
-        if self.clock_exponent:
+        if self.clock_base_hz and self.clock_exponent:
             base_ghz = self.clock_base_hz / 1e9
             parts.append(f"cores by (clock / {base_ghz:g} GHz)^{self.clock_exponent:g}")
         return f"{', '.join(parts)} ({self.source})"
@@ -141,122 +168,10 @@ def load_profile(name: str, file: Path | None = None) -> Profile:
     Raises FsgreenError where the file or the profile is not there (naming those that are), where a
     key or a term is unknown, a parameter is not a number from 0 up, or a source is missing.
     """
-    profiles = _shipped() if file is None else _read(file)
-    where = SHIPPED if file is None else str(file)
+    document = schema.read(file or SHIPPED, "file of power profiles", NEXT_STEP)
+    profiles = document.values
     if name not in profiles:
-        raise unknown("power profile", name, profiles, where=where)
-    return _Table(profiles[name], f"profile {name} in {where}").profile()
-
-
-@dataclass(frozen=True)
-class _Table:
-    """One profile as the file has it."""
-
-    values: Any
-    where: str
-
-    def profile(self) -> Profile:
-        if not isinstance(self.values, dict):
-            self._refuse("a profile is a table")
-        linear = "driven_by" in self.values
-        for key in self.values:
-            if key not in (LINEAR_KEYS if linear else COMPONENT_KEYS):
-                raise unknown(
-                    "profile key",
-                    key,
-                    LINEAR_KEYS if linear else COMPONENT_KEYS,
-                    where=self.where,
-                    next_step="docs/meters/model.md shows both kinds of profile",
-                )
-        return self._linear() if linear else self._components()
-
-    def _linear(self) -> Linear:
-        driven_by = self.values["driven_by"]
-        if driven_by not in SHARES:
-            raise unknown("driver of a profile", driven_by, SHARES, where=self.where)
-        return Linear(
-            driven_by=driven_by,
-            covers=self._covers(),
-            idle_w=self._number("idle_w"),
-            peak_w=self._number("peak_w"),
-            source=self._source(self.values, "the profile"),
-        )
-
-    def _components(self) -> Components:
-        terms, sources = {}, {}
-        declared = self.values.get("terms", {})
-        if not isinstance(declared, dict):
-            self._refuse("terms is a table")
-        for name, value in declared.items():
-            if name not in BY_NAME:
-                raise unknown("term", name, BY_NAME, where=self.where)
-            if isinstance(value, dict):
-                sources[name] = self._source(value, name)
-                value = value.get("value")
-            terms[name] = self._checked(name, value)
-        exponent = self._checked("clock_exponent", self.values.get("clock_exponent", 0.0))
-        if exponent > MAX_EXPONENT:
-            self._refuse(f"clock_exponent is {exponent:g}, above {MAX_EXPONENT:g}")
-        base_hz = self._number("clock_base_hz") if exponent else NAN
-        if base_hz == 0:
-            self._refuse("clock_base_hz is 0")
-        splits = any(name in terms for name in TRANSFERS)
-        rated = splits or "disk_rate_b_s" in self.values
-        rate_b_s = self._number("disk_rate_b_s") if rated else NAN
-        if rate_b_s == 0:
-            self._refuse("disk_rate_b_s is 0")
-        return Components(
-            covers=self._covers(),
-            idle_w=self._number("idle_w"),
-            source=self._source(self.values, "the profile"),
-            terms=terms,
-            sources=sources,
-            disk_rate_b_s=rate_b_s,
-            clock_exponent=exponent,
-            clock_base_hz=base_hz,
-        )
-
-    def _number(self, key: str) -> float:
-        return self._checked(key, self.values.get(key))
-
-    def _checked(self, key: str, value: Any) -> float:
-        sound = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not sound or not 0 <= value <= sys.float_info.max:
-            self._refuse(f"{key} is {value!r}, not a number from 0 up")
-        return float(value)
-
-    def _covers(self) -> tuple[str, ...]:
-        covers = self.values.get("covers")
-        if not isinstance(covers, list) or not all(isinstance(part, str) for part in covers):
-            self._refuse(f"covers is {covers!r}, not a list of texts")
-        return tuple(covers)
-
-    def _source(self, table: Mapping[str, Any], of: str) -> str:
-        source = table.get("source")
-        if not isinstance(source, str) or not source.strip():
-            self._refuse(f"{of} has no source: a study and section, a data sheet, or a fit")
-        return source
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise FsgreenError(
-            what, where=self.where, next_step="docs/meters/model.md shows both kinds of profile"
-        )
-
-
-@cache
-def _shipped() -> dict[str, Any]:
-    text = resources.files("fsgreen.meters.modelled").joinpath("profiles.toml").read_text("utf-8")
-    return tomllib.loads(text)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise FsgreenError(
-            f"the file of power profiles cannot be read: {error.strerror}",
-            where=file,
-            next_step="fsgreen calibrate writes one; or leave profile_file out for those shipped",
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FsgreenError(f"not a file of power profiles: {error}", where=file) from error
+        raise unknown("power profile", name, profiles, where=document.file, next_step=NEXT_STEP)
+    if isinstance(profiles[name], Mapping) and "driven_by" in profiles[name]:
+        return document.as_(Linear, (name,))
+    return document.as_(Components, (name,))
