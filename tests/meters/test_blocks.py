@@ -13,11 +13,10 @@ from faulty_blocks import Emulator
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks import driver as blocks
-from fsgreen.meters.blocks.address import address_of
 from fsgreen.meters.blocks.description import BlocksSettings
 from fsgreen.meters.blocks.driver import open_blocks
 from fsgreen.meters.blocks.emulator import RAIL_5V
-from fsgreen.meters.blocks.format import Channel, blocks_of
+from fsgreen.meters.blocks.format import Channel, address_of, blocks_of
 from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
 from fsgreen.meters.blocks.sources import paced, synthetic
@@ -174,7 +173,7 @@ def test_another_sender_is_refused():
     emulator, entry = over("udp")
     with emulator, opened(**entry) as meter:
         emulator.restart("another")
-        with pytest.raises(FsgreenError, match=r"not the same sender.*serial"):
+        with pytest.raises(FsgreenError, match=r"not the same meter.*serial"):
             meter.start()
 
 

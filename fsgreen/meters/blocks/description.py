@@ -8,11 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, model_validator
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.blocks.address import address_of
 from fsgreen.meters.blocks.calibration import Calibration, Correction, corrections
-from fsgreen.meters.blocks.format import Block, Channel
-from fsgreen.meters.common.accuracy import Accuracy
-from fsgreen.meters.core.settings import MeterSettings, Texts
+from fsgreen.meters.blocks.format import Block, Channel, address_of
+from fsgreen.meters.core.settings import Accuracy, MeterSettings, Texts
 from fsgreen.trace import MeterInfo
 
 

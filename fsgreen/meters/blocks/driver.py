@@ -8,12 +8,19 @@ import time
 from collections.abc import Callable
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.blocks.address import Address, address_of, family_of
 from fsgreen.meters.blocks.description import BlocksSettings, description
-from fsgreen.meters.blocks.format import Block, blocks_of, foreign_version
+from fsgreen.meters.blocks.format import (
+    Address,
+    Block,
+    address_of,
+    blocks_of,
+    family_of,
+    foreign_version,
+)
 from fsgreen.meters.blocks.parser import BlockParser
+from fsgreen.meters.common.streamed import Streamed
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
-from fsgreen.trace import MeterInfo, identity_flaws
+from fsgreen.trace import MeterInfo
 
 WAIT_S = 5.0
 """How long a sender may take to call or answer, and to send its first block: it sends each second,
@@ -26,7 +33,7 @@ Dial = Callable[[], socket.socket]
 Describe = Callable[[Block], MeterInfo]
 
 
-class BlockMeter:
+class BlockMeter(Streamed):
     """One sender; `dial` returns a socket that its blocks come from.
 
     The socket is open from `start` to `stop`: what was sent between trials is never read. Each
@@ -40,37 +47,22 @@ class BlockMeter:
         self._describe = describe
         self._socket: socket.socket | None = None
         self._unread: list[Chunk] = []
-        try:
-            self._info = self._identified()
-        finally:
-            self.close()
+        self._info = self._identified()
+        self.close()
 
-    def describe(self) -> MeterInfo:
-        """Return what the sender said of itself when the meter was opened."""
-        return self._info
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a socket."""
+        return self._socket is not None
 
     def start(self) -> None:
         """Receive, from the first whole block."""
         self.close()
-        try:
-            flaws = identity_flaws(self._info, self._identified())
-        except FsgreenError:
-            self.close()
-            raise
-        if flaws:
-            self.close()
-            raise self._error(
-                "not the same sender as before: " + "; ".join(flaw.detail for flaw in flaws),
-                "start the campaign's sender again, or begin a new campaign",
-            )
+        super().start()
 
     def read(self, timeout_s: float) -> Chunk | None:
         """Return what has come, with the time of its end; None after `timeout_s`."""
         return self._unread.pop(0) if self._unread else self._received(timeout_s)
-
-    def stop(self) -> None:
-        """Receive no more."""
-        self.close()
 
     def close(self) -> None:
         """Hang up; harmless when repeated."""
@@ -79,10 +71,18 @@ class BlockMeter:
             self._socket.close()
             self._socket = None
 
-    def _identified(self) -> MeterInfo:
-        """Wait for the first whole block; all bytes stay to be read."""
+    def _open(self) -> None:
         self._socket = self._dial()
         self._socket.setblocking(False)
+
+    def _begin(self) -> None:
+        """Do nothing: who sends does so all the time."""
+
+    def _end(self) -> None:
+        self.close()
+
+    def _identify(self) -> MeterInfo:
+        """Wait for the first whole block; all bytes stay to be read."""
         data = b""
         deadline_s = time.monotonic() + WAIT_S
         while (left_s := deadline_s - time.monotonic()) > 0:

@@ -20,6 +20,7 @@ Blocks follow each other without anything between; over UDP each is a datagram o
 from __future__ import annotations
 
 import math
+import socket
 import struct
 import zlib
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ UDP_BLOCK_B = 1232
 
 TCP_BLOCK_B = 65536
 
+Address = tuple[str, int]
 Samples = NDArray[np.int16]
 
 
@@ -213,3 +215,16 @@ def _channels(data: bytes, at: int, channels: int) -> Iterator[Channel]:
 
 def _text(field: bytes) -> str:
     return field.rstrip(b"\0").decode()
+
+
+def address_of(text: str) -> Address:
+    """Split `HOST:PORT`, or `PORT` on this machine; raises ValueError."""
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+        raise ValueError(f"{text!r} is not HOST:PORT")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def family_of(address: Address) -> socket.AddressFamily:
+    """Return whether an address is of IPv6 or, as names are taken to be, of IPv4."""
+    return socket.AF_INET6 if ":" in address[0] else socket.AF_INET

@@ -25,15 +25,17 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from fsgreen.meters.blocks.address import Address, address_of, family_of
 from fsgreen.meters.blocks.format import (
     MAX_CHANNELS,
     MAX_RATE_HZ,
     TCP_BLOCK_B,
     UDP_BLOCK_B,
+    Address,
     Block,
     Channel,
     Samples,
+    address_of,
+    family_of,
 )
 from fsgreen.meters.blocks.sources import Timed, arriving, paced, samples_of, synthetic
 

@@ -1,13 +1,21 @@
-"""Answers of polled meters, read without an exception whatever they hold."""
+"""Answers of polled meters: read without an exception whatever they hold, checked, and flagged."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from fsgreen.meters.core.readings import NAN
+from fsgreen.meters.core.readings import NAN, Reading
+
+AGREEMENT = 0.10
+"""How far V * I * power factor differs from W on sound meters."""
+
+MIN_FACTOR = 0.02
+"""No load of interest has a power factor below this; a value in another unit looks as if."""
+
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
@@ -37,3 +45,61 @@ def number(value: Any) -> float:
 def quality(flags: Iterable[str]) -> str:
     """Return flags as a reading has them: each once, by `|`; "ok" where there is none."""
     return "|".join(dict.fromkeys(flags)) or "ok"
+
+
+@dataclass
+class Answer:
+    """What one answer says, NaN what it does not say; `flags` tell why a value is NaN."""
+
+    power_w: float = NAN
+    voltage_v: float = NAN
+    current_a: float = NAN
+    energy_wh: float = NAN
+    power_factor: float = NAN
+    flags: list[str] = field(default_factory=list)
+
+
+class Checks:
+    """Flags what contradicts the meter's range, itself, or the answer before it.
+
+    missing (no power, and no reason given), negative, over-range, inconsistent (W against V * I),
+    reset (the counter went back), and the remark stale: power, volts, amperes and counter are all
+    what they were. Values stay as the meter gave them. `slack_va`: how far V * I may be off by
+    rounding alone.
+    """
+
+    def __init__(self, range_w: float, slack_va: float) -> None:
+        self._range_w = range_w
+        self._slack_va = slack_va
+        self._last: tuple[float | None, ...] | None = None
+        self._counted_wh = NAN
+
+    def reading(self, time_s: float, answer: Answer) -> Reading:
+        """Return the reading of an answer that came at `time_s`."""
+        values = (answer.power_w, answer.voltage_v, answer.current_a, answer.energy_wh)
+        flags = [*answer.flags, *self._contradictions(answer)]
+        known = tuple(None if value != value else value for value in values)
+        if known == self._last and answer.power_w == answer.power_w:
+            flags.append("stale")
+        self._last = known
+        if answer.energy_wh == answer.energy_wh:
+            self._counted_wh = answer.energy_wh
+        return Reading(time_s, *values, quality=quality(flags))
+
+    def _contradictions(self, answer: Answer) -> Iterator[str]:
+        power_w, product_va = answer.power_w, answer.voltage_v * answer.current_a
+        if power_w != power_w and not answer.flags:
+            yield "missing"
+        if any(v < 0 for v in (power_w, answer.voltage_v, answer.current_a, answer.energy_wh)):
+            yield "negative"
+        if power_w > self._range_w:
+            yield "over-range"
+        real_w = product_va * answer.power_factor
+        if (
+            power_w > (1 + AGREEMENT) * product_va + self._slack_va
+            or (product_va > self._slack_va and 0 <= power_w < MIN_FACTOR * product_va)
+            or abs(power_w - real_w) > AGREEMENT * max(power_w, real_w) + self._slack_va
+        ):
+            yield "inconsistent"
+        if answer.energy_wh < self._counted_wh:
+            yield "reset"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
@@ -105,6 +107,49 @@ class MeterSettings(Settings):
 
     emulate: bool = False
     """Read an emulator, whose power is a model's: see docs/meters/model.md."""
+
+
+class Accuracy(Settings):
+    """Limits of error, and their source; all but `volts` are required."""
+
+    gain_error: GainError
+    constant_error_w: From0
+    source: Annotated[str, Field(min_length=1)]
+    """Where the two errors are from: a data sheet, or how they were found."""
+    volts: Above0 | None = None
+    """The nominal voltage of the rails, which turns a step of current into one of power."""
+
+
+def secret(settings: Settings, kind: str) -> str:
+    """Return a secret; empty where the meter has none.
+
+    `kind` is such as password or token. Its setting KIND_env names an environment variable,
+    KIND_file a file whose first line it is. Raises FsgreenError where it is not where it should be.
+    """
+    variable, file = getattr(settings, f"{kind}_env"), getattr(settings, f"{kind}_file")
+    if variable and file:
+        settings.refuse(f"give {kind}_env or {kind}_file, not both")
+    if variable and not os.environ.get(variable):
+        settings.refuse(f"the environment variable {variable} is not set, or empty")
+    return _first_line(file, settings.name) if file else os.environ.get(variable, "")
+
+
+def _first_line(file: str, meter: str) -> str:
+    try:
+        line = Path(file).expanduser().read_text("utf-8").partition("\n")[0].strip()
+    except (OSError, ValueError) as error:
+        raise FsgreenError(
+            f"the file with the secret of meter {meter} cannot be read: {error}",
+            where=file,
+            next_step=f"ls -l {file}",
+        ) from error
+    if not line:
+        raise FsgreenError(
+            f"the file with the secret of meter {meter} is empty",
+            where=file,
+            next_step="write the secret into its first line",
+        )
+    return line
 
 
 def document_of(table: Mapping[str, Any], where: str) -> Document:

@@ -17,7 +17,7 @@ from pydantic import Field
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answers import json_object, quality, whole
 from fsgreen.meters.common.energy_counter import EnergyCounter
-from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.common.polled import Connectionless, Remote
 from fsgreen.meters.common.sysfs import gather
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.readings import NAN, Reading

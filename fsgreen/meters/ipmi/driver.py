@@ -18,11 +18,10 @@ from pydantic import Field
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import programs
 from fsgreen.meters.common.answers import quality
-from fsgreen.meters.common.credentials import secret
-from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.common.polled import Connectionless, Remote
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Above0, GainError, MeterSettings
+from fsgreen.meters.core.settings import Above0, GainError, MeterSettings, secret
 from fsgreen.trace import MeterInfo
 
 READING = {

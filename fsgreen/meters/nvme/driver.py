@@ -18,7 +18,7 @@ from typing import Any, Literal
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import programs
 from fsgreen.meters.common.answers import json_object
-from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.common.polled import Connectionless, Remote
 from fsgreen.meters.core.base import DeviceOf, Driver, Meter
 from fsgreen.meters.core.settings import Above0, GainError, MeterSettings, Texts
 from fsgreen.meters.nvme.pages import (

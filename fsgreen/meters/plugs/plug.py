@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answer_checks import Answer, Checks
-from fsgreen.meters.common.answers import json_object, number
+from fsgreen.meters.common.answers import Answer, Checks, json_object, number
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings

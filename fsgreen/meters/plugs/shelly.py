@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answer_checks import Answer
-from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.common.answers import Answer
+from fsgreen.meters.common.polled import Connectionless, Remote
 from fsgreen.meters.core.base import Driver
 from fsgreen.meters.core.settings import Above0, From0
 from fsgreen.meters.plugs.plug import Document, PlugParser, PlugSettings, get, judged, locked

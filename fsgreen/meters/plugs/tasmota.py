@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answer_checks import Answer
-from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.common.answers import Answer
+from fsgreen.meters.common.polled import Connectionless, Remote
 from fsgreen.meters.core.base import Driver
 from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.settings import Above0, Count, From0

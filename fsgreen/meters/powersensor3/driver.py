@@ -13,10 +13,10 @@ from dataclasses import astuple, replace
 import numpy as np
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.meters.common.serialport import PORTS, SerialPort, usb_ports, usb_serial
+from fsgreen.meters.common.streamed import Streamed
 from fsgreen.meters.core.base import Chunk, Driver
-from fsgreen.meters.core.settings import MeterSettings, Texts
+from fsgreen.meters.core.settings import Accuracy, MeterSettings, Texts
 from fsgreen.meters.powersensor3.packets import (
     EMULATED,
     RECORD,
@@ -28,7 +28,7 @@ from fsgreen.meters.powersensor3.packets import (
     samples_of,
     values_of,
 )
-from fsgreen.trace import MeterInfo, identity_flaws
+from fsgreen.trace import MeterInfo
 
 REPLY_S = 2.0
 BURST_S = 0.005  # the kernel keeps 4095 bytes for a reader: 11 ms of the stream
@@ -45,7 +45,7 @@ class PowerSensor3Settings(MeterSettings, Accuracy):
     covers: Texts = ("disk",)
 
 
-class PowerSensor3:
+class PowerSensor3(Streamed):
     """One meter on a serial port; opening asks for its settings and finds its rate.
 
     Raises FsgreenError where the port is missing, busy or silent, or speaks something else, and
@@ -55,21 +55,12 @@ class PowerSensor3:
     def __init__(self, settings: PowerSensor3Settings) -> None:
         self.port = settings.port
         self._settings = settings
-        self._info = self._open()
+        self._info = self._identified()
 
-    def describe(self) -> MeterInfo:
-        """Return what the meter said of itself when it was opened."""
-        return self._info
-
-    def start(self) -> None:
-        """Begin the stream."""
-        if not self._line.is_open and (flaws := identity_flaws(self._info, self._open())):
-            self.close()
-            raise self._error(
-                "not the same meter as before: " + "; ".join(flaw.detail for flaw in flaws),
-                "plug the campaign's meter in again, or begin a new campaign",
-            )
-        self._line.write(b"S")
+    @property
+    def is_open(self) -> bool:
+        """Whether the port is open."""
+        return self._line.is_open
 
     def read(self, timeout_s: float) -> Chunk | None:
         """Return the bytes of some `CHUNK_S`, with the time of the last; None after `timeout_s`.
@@ -86,28 +77,21 @@ class PowerSensor3:
                 break
         return Chunk(time_s, b"".join(pieces)) if pieces else None
 
-    def stop(self) -> None:
-        """End the stream; harmless on a stopped or lost meter."""
-        if self._line.is_open:
-            try:
-                self._silence()
-            except FsgreenError:
-                self.close()
-
     def close(self) -> None:
         """Release the port."""
         self._line.close()
 
-    def _open(self) -> MeterInfo:
+    def _open(self) -> None:
         self._line = SerialPort(self.port, 115200, BURST_S, write_timeout_s=REPLY_S)
-        try:
-            self._silence()
-            version = self._ask(b"V", lambda data: data.endswith(b"\n"))
-            records = self._records()
-            return self._described(version.decode("ascii", "replace").strip(), records)
-        except FsgreenError:
-            self.close()
-            raise
+
+    def _identify(self) -> MeterInfo:
+        self._end()
+        version = self._ask(b"V", lambda data: data.endswith(b"\n"))
+        records = self._records()
+        return self._described(version.decode("ascii", "replace").strip(), records)
+
+    def _begin(self) -> None:
+        self._line.write(b"S")
 
     def _records(self) -> list[bytes]:
         """Ask for the settings: a record a sensor, each drawn by any byte, and D at the end."""
@@ -167,7 +151,7 @@ class PowerSensor3:
                 data += piece.data
             elif data:
                 break
-        self._silence()
+        self._end()
         interval = interval_us(values_of(samples_of(data)[0], 0))
         if not interval > 0:
             raise self._error(
@@ -189,7 +173,7 @@ class PowerSensor3:
             data += piece.data
         return data
 
-    def _silence(self) -> None:
+    def _end(self) -> None:
         """Stop the stream and throw away what was under way, up to the mark of the stop."""
         self._line.write(b"X")
         tail = b""

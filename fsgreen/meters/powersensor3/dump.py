@@ -12,12 +12,11 @@ import re
 
 import numpy as np
 
-from fsgreen.meters.common.accuracy import Accuracy
 from fsgreen.meters.common.columns import Mask, flags_of
 from fsgreen.meters.common.sample_clock import MAX_SLEW
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Readings
-from fsgreen.meters.core.settings import Above0, From0, Texts
+from fsgreen.meters.core.settings import Above0, Accuracy, From0, Texts
 from fsgreen.meters.powersensor3.packets import LATE_S, STAMP_US, counts_of, interval_us
 from fsgreen.meters.powersensor3.text import Lines, lines_of, refused
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from fsgreen.meters.common.answers import json_object, quality, whole
 from fsgreen.meters.common.energy_counter import EnergyCounter
-from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.common.polled import Connectionless, Remote
 from fsgreen.meters.common.sysfs import attribute, gather
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading

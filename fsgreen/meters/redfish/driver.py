@@ -12,13 +12,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fsgreen.meters.common.answer_checks import Answer, Checks
-from fsgreen.meters.common.answers import json_object, number
-from fsgreen.meters.common.credentials import secret
-from fsgreen.meters.common.remote import Remote
+from fsgreen.meters.common.answers import Answer, Checks, json_object, number
+from fsgreen.meters.common.polled import Remote
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
+from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, secret
 from fsgreen.meters.redfish.http import Service
 from fsgreen.meters.redfish.trees import find_chassis, find_sources, path_of, value_of
 from fsgreen.trace import MeterInfo

@@ -17,7 +17,7 @@ from pydantic import Field
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answers import json_object
 from fsgreen.meters.common.energy_counter import EnergyCounter
-from fsgreen.meters.common.remote import Connectionless, Remote
+from fsgreen.meters.common.polled import Connectionless, Remote
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import MeterSettings, Texts

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fsgreen.meters.common.answer_checks import Answer, Checks
+from fsgreen.meters.common.answers import Answer, Checks
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.trace import MeterInfo

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.remote import Remote
+from fsgreen.meters.common.polled import Remote
 from fsgreen.meters.core.base import DeviceOf, Driver, Meter
 from fsgreen.meters.snmp.answers import (
     ABSENT,

@@ -12,8 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from fsgreen.errors import unknown
-from fsgreen.meters.common.credentials import secret
-from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
+from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, secret
 from fsgreen.meters.snmp.answers import QUANTITIES
 from fsgreen.meters.snmp.session import Access
 

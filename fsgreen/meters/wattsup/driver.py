@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.serialport import usb_ports, usb_serial
+from fsgreen.meters.common.streamed import Streamed
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.settings import Above0, Count, MeterSettings
 from fsgreen.meters.wattsup.line import Conversation
 from fsgreen.meters.wattsup.memory import MemoryParser
 from fsgreen.meters.wattsup.packets import WattsUpParser
-from fsgreen.trace import MeterInfo, identity_flaws
+from fsgreen.trace import MeterInfo
 
 RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
 STOP = "#L,R,0;"
@@ -32,7 +32,7 @@ class WattsUpSettings(MeterSettings):
     """15 A at 120 V; give the product at other voltages."""
 
 
-class WattsUp:
+class WattsUp(Streamed):
     """One meter on a serial port; opening identifies it and waits for a first reading.
 
     Raises FsgreenError where the port is missing, busy or silent, or speaks something else.
@@ -50,55 +50,34 @@ class WattsUp:
             constant_error_w=0.3,
             source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
         )
-        self._info = self._open()
+        self._info = self._identified()
 
-    def describe(self) -> MeterInfo:
-        """Return what the meter said of itself when it was opened."""
-        return self._info
-
-    def start(self) -> None:
-        """Begin logging once a second; the header packet and the records come through `read`."""
-        if not self._talk.is_open and (flaws := identity_flaws(self._info, self._open())):
-            self.close()
-            raise self._talk.error(
-                "not the same meter as before: " + "; ".join(flaw.detail for flaw in flaws),
-                "plug the campaign's meter in again, or begin a new campaign",
-            )
-        self._silence()
-        self._talk.ask("#H,R,0;", "h")
-        self._talk.send(self._logging(self._reserved))
+    @property
+    def is_open(self) -> bool:
+        """Whether the port is open."""
+        return self._talk.is_open
 
     def read(self, timeout_s: float) -> Chunk | None:
         """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
         return self._talk.read(timeout_s)
 
-    def stop(self) -> None:
-        """End logging; harmless on a stopped or lost meter."""
-        if self._talk.is_open:
-            try:
-                self._silence()
-            except FsgreenError:
-                self.close()
-
     def close(self) -> None:
         """Release the port."""
         self._talk.close()
 
-    def _open(self) -> MeterInfo:
-        """Open the port and ask who is there, up to a first reading."""
+    def _open(self) -> None:
         self._talk = Conversation(self.port, self._baud)
-        try:
-            self._silence()
-            model, stamp = self._talk.identify()
-            self._talk.ask("#H,R,0;", "h")
-            self._reserved = self._accepted_reserved()
-            parser = WattsUpParser(self._sheet)
-            for chunk in self._talk.unread:
-                parser.feed(chunk)
-            self._silence()
-        except FsgreenError:
-            self.close()
-            raise
+
+    def _identify(self) -> MeterInfo:
+        """Ask who is there, up to a first reading."""
+        self._end()
+        model, stamp = self._talk.identify()
+        self._talk.ask("#H,R,0;", "h")
+        self._reserved = self._accepted_reserved()
+        parser = WattsUpParser(self._sheet)
+        for chunk in self._talk.unread:
+            parser.feed(chunk)
+        self._end()
         return replace(
             self._sheet,
             model=model,
@@ -126,7 +105,13 @@ class WattsUp:
     def _logging(reserved: str) -> str:
         return f"#L,W,3,E,{reserved},1;"
 
-    def _silence(self) -> None:
+    def _begin(self) -> None:
+        """Begin logging once a second; the header packet and the records come through `read`."""
+        self._end()
+        self._talk.ask("#H,R,0;", "h")
+        self._talk.send(self._logging(self._reserved))
+
+    def _end(self) -> None:
         """Stop logging and throw away what was under way."""
         self._talk.send(STOP)
         self._talk.drain()
