@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fsgreen.devices import folders, guard, mounts
+from fsgreen.devices import blockdev, folders, mounts
 
 
 def levels(file_system: str, option: str = "default", **others: Any) -> dict[str, Any]:
@@ -46,4 +46,4 @@ def foreign_loop(tmp_path: Path) -> Iterator[Path]:
         if mount.source == str(device):
             subprocess.run(["umount", str(mount.point)], check=True)
     subprocess.run(["losetup", "--detach", str(device)], check=True)
-    assert guard.backing_file(device.name) is None
+    assert blockdev.backing_file(device.name) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen.devices import guard
+from fsgreen.devices import blockdev
 
 SERIAL = "WD-WCC4N0000001"
 
@@ -26,7 +26,7 @@ def play(device: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, serial: st
     for entry in Path("/sys/class/block", device.name).resolve().iterdir():
         (sysfs / device.name / entry.name).symlink_to(entry)
     (sysfs / device.name / "serial").write_text(f"{serial}\n")
-    monkeypatch.setattr(guard, "SYS_BLOCK", sysfs)
+    monkeypatch.setattr(blockdev, "SYS_BLOCK", sysfs)
     name = by_id / f"ata-PLAYED_{serial}"
     name.symlink_to(device)
     assert os.path.samefile(name, device)

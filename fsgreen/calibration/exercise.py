@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from fsgreen import testbeds
-from fsgreen.devices import guard, image
+from fsgreen.devices import blockdev, image
 from fsgreen.errors import FsgreenError
 
 WORKER = Path(__file__).with_name("exercise_worker.py")
@@ -68,7 +68,7 @@ def disk_target(place: Path | None, seed: int) -> Iterator[Target | None]:
     if place is None:
         yield None
     elif place.is_block_device():
-        yield Target(place, guard.kernel_name(place), _size_of_device(place), writable=False)
+        yield Target(place, blockdev.kernel_name(place), _size_of_device(place), writable=False)
     else:
         with testbeds.open_testbed("directory", folder=place, size_b=SCRATCH_B) as testbed:
             device = testbed.device_name()

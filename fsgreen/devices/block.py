@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fsgreen.devices import guard, image
+from fsgreen.devices import blockdev, guard, image
 from fsgreen.devices.base import Availability, Levels, Settings, require_root
 from fsgreen.devices.folders import WorkFolder, claim
 from fsgreen.devices.queue import Queue, QueueState
@@ -271,7 +271,7 @@ def _confirmed(listed: guard.ListedDisk | None) -> guard.ListedDisk:
         )
     if not listed.by_id.is_block_device():
         raise FsgreenError("there is no such disk", where=listed.by_id, next_step=LIST)
-    if (guard.SYS_BLOCK / guard.kernel_name(listed.by_id) / "partition").exists():
+    if (blockdev.SYS_BLOCK / blockdev.kernel_name(listed.by_id) / "partition").exists():
         raise FsgreenError(
             "this is a partition: the file names the whole disk",
             where=listed.by_id,

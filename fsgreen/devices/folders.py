@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import guard, image, mounts
+from fsgreen.devices import blockdev, image, mounts
 from fsgreen.devices.queue import Queue, put_back
 from fsgreen.errors import FsgreenError
 
@@ -230,10 +230,10 @@ def _loop_devices(folder: Path) -> list[str]:
 
 
 def _behind(device_name: str, folder: Path) -> bool:
-    if guard.backing_file(device_name) is None:
+    if blockdev.backing_file(device_name) is None:
         return False
     # The file of a simulated disk has no path any more once its server has ended.
-    found = (guard.backing_file(device_name), guard.attached_as(device_name))
+    found = (blockdev.backing_file(device_name), blockdev.attached_as(device_name))
     return any(path is not None and path.is_relative_to(folder) for path in found)
 
 

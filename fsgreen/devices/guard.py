@@ -7,26 +7,15 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import json
 import os
-import re
 import stat
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import mounts
+from fsgreen.devices import blockdev
 from fsgreen.errors import FsgreenError
-
-SYS_BLOCK = Path("/sys/class/block")
-UDEV = Path("/run/udev/data")
-
-LOOP_GET_STATUS64 = 0x4C05
-LOOP_INFO_B, LOOP_FILE, LOOP_NAME = 232, struct.Struct("=QQ"), slice(56, 120)
-"""Of struct loop_info64 (linux/loop.h): its size, lo_device and lo_inode, and lo_file_name."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +32,10 @@ class ListedDisk:
 
     def node(self) -> Path:
         """Return the disk or partition; raises `FsgreenError` if it has no such partition."""
-        disk = kernel_name(self.by_id)
+        disk = blockdev.kernel_name(self.by_id)
         if self.partition is None:
             return Path("/dev", disk)
-        for file in (SYS_BLOCK / disk).glob("*/partition"):
+        for file in (blockdev.SYS_BLOCK / disk).glob("*/partition"):
             if file.read_text().strip() == str(self.partition):
                 return Path("/dev", file.parent.name)
         raise FsgreenError(
@@ -130,7 +119,7 @@ def open_alone(device: Path, flags: int = os.O_RDONLY) -> int:
     try:
         return os.open(device, flags | os.O_EXCL)
     except OSError as error:
-        use = in_use(device) or f"it cannot be opened alone ({error.strerror})"
+        use = blockdev.in_use(device) or f"it cannot be opened alone ({error.strerror})"
         raise _in_use_refusal(device, use) from error
 
 
@@ -159,11 +148,11 @@ def check_destructive(device: Path, proof: Proof) -> None:
 def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
     """Raise unless all of an open device may be destroyed; `alone`: it is open with O_EXCL."""
     _check_ours(fd, device, proof)
-    use = in_use(device, alone=alone)
+    use = blockdev.in_use(device, alone=alone)
     if use is not None:
         raise _in_use_refusal(device, use)
     if isinstance(proof, ListedDisk) and proof.serial is None:
-        kinds = signatures(device)
+        kinds = blockdev.signatures(device)
         if kinds:
             raise _refusal(
                 device,
@@ -180,103 +169,9 @@ def _check_ours(fd: int, device: Path, proof: Proof) -> None:
         _check_image(fd, device, proof)
 
 
-def in_use(device: Path, *, alone: bool = False) -> str | None:
-    """Return how a device, its disk or one of its partitions is used, None when it is free.
-
-    With `alone`, the caller has it open with O_EXCL.
-    """
-    family = _family(kernel_name(device))
-    numbers = {(SYS_BLOCK / name / "dev").read_text().strip() for name in family}
-    for mount in mounts.mounted():
-        if mount.device_number in numbers or _name_of_source(mount.source) in family:
-            return f"{mount.source} is mounted on {mount.point}"
-    for line in Path("/proc/swaps").read_text().splitlines()[1:]:
-        if _name_of_source(line.split()[0]) in family:
-            return f"{line.split()[0]} is swap space"
-    for name in family:
-        holders = [holder.name for holder in (SYS_BLOCK / name / "holders").iterdir()]
-        if holders:
-            return f"/dev/{name} is held by {', '.join(holders)}"
-    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
-        source = backing.read_text().strip()
-        if _name_of_source(source) in family:
-            return f"{source} is behind the loop device /dev/{backing.parts[3]}"
-    if alone:
-        return None
-    try:
-        # The kernel's own answer, which also knows other mount namespaces.
-        os.close(os.open(device, os.O_RDONLY | os.O_EXCL))
-    except OSError as error:
-        return f"it cannot be opened alone ({error.strerror})"
-    return None
-
-
-def signatures(device: Path) -> list[str]:
-    """Return the types of file system, partition table, RAID ... signatures on a device."""
-    text = commands.run(["wipefs", "--no-act", "--json", str(device)])
-    found = json.loads(text)["signatures"] if text.strip() else []
-    return list(dict.fromkeys(entry["type"] for entry in found))
-
-
-def backing_file(device_name: str) -> Path | None:
-    """Return the file behind a loop device (`loop3`), None when nothing is attached."""
-    path = Path("/sys/block") / device_name / "loop" / "backing_file"
-    try:
-        return Path(path.read_text().rstrip("\n"))
-    except FileNotFoundError:
-        return None
-
-
-def attached_as(device_name: str) -> Path | None:
-    """Return the path by which a file was attached to a loop device, None where none is.
-
-    It stays the same when the mount that the file is on has gone. The kernel keeps 63 bytes of it.
-    """
-    status = bytearray(LOOP_INFO_B)
-    try:
-        fd = os.open(f"/dev/{device_name}", os.O_RDONLY)
-        try:
-            fcntl.ioctl(fd, LOOP_GET_STATUS64, status)
-        finally:
-            os.close(fd)
-    except OSError:
-        return None
-    name, _, _ = bytes(status[LOOP_NAME]).partition(b"\0")
-    return Path(os.fsdecode(name))
-
-
-def kernel_name(device: Path) -> str:
-    """Return the kernel's name of a block device, whatever its node is called."""
-    number = device.stat().st_rdev
-    return Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
-
-
-def disk_of(name: str) -> str:
-    """Return the kernel's name of the whole disk that a partition is of, or that a disk is."""
-    path = (SYS_BLOCK / name).resolve()
-    return path.parent.name if (path / "partition").exists() else name
-
-
-def serial_of(device: Path) -> str | None:
-    """Return a disk's serial number as the kernel or udev has it, None if it has none."""
-    folder = (SYS_BLOCK / kernel_name(device)).resolve()
-    for name in ("serial", "device/serial"):
-        if (folder / name).is_file():
-            return (folder / name).read_text().strip() or None
-    page = folder / "device" / "vpd_pg80"  # unit serial number, after a header of 4 bytes (SPC-4)
-    if page.is_file():
-        return page.read_bytes()[4:].decode("ascii", "replace").strip("\0 ") or None
-    number = (folder / "dev").read_text().strip()
-    with contextlib.suppress(FileNotFoundError):
-        for line in (UDEV / f"b{number}").read_text(errors="replace").splitlines():
-            if line.startswith("E:ID_SERIAL_SHORT="):
-                return line.partition("=")[2].strip() or None
-    return None
-
-
 def _check_image(fd: int, device: Path, image: Path) -> None:
     """Raise unless an open loop device is on our image, and no other one is."""
-    attached = _file_of_loop(fd)
+    attached = blockdev.file_of_loop(fd)
     if attached is None:
         raise _refusal(device, "no file is attached to it", "losetup -l")
     try:
@@ -284,11 +179,11 @@ def _check_image(fd: int, device: Path, image: Path) -> None:
     except OSError as error:
         raise image_gone(image, error) from error
     if attached != (ours.st_dev, ours.st_ino):
-        behind = backing_file(kernel_name(device))
+        behind = blockdev.backing_file(blockdev.kernel_name(device))
         raise _refusal(device, f"it belongs to {behind}, not to our image {image}", "losetup -l")
     for folder in Path("/sys/block").glob("loop*/loop"):
         other = Path("/dev", folder.parent.name)
-        if other.name != kernel_name(device) and _loop_file(other) == attached:
+        if other.name != blockdev.kernel_name(device) and blockdev.loop_file(other) == attached:
             raise _refusal(
                 device, f"its image is also behind {other}", f"losetup -l, then losetup -d {other}"
             )
@@ -303,28 +198,6 @@ def image_gone(image: Path, error: OSError) -> FsgreenError:
     )
 
 
-def _loop_file(device: Path) -> tuple[int, int] | None:
-    try:
-        fd = os.open(device, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        return _file_of_loop(fd)
-    finally:
-        os.close(fd)
-
-
-def _file_of_loop(fd: int) -> tuple[int, int] | None:
-    """Return device and inode of the file behind an open loop device, None where none is."""
-    status = bytearray(LOOP_INFO_B)
-    try:
-        fcntl.ioctl(fd, LOOP_GET_STATUS64, status)
-    except OSError:
-        return None
-    number, inode = LOOP_FILE.unpack_from(status)
-    return number, inode
-
-
 def _check_listed(fd: int, device: Path, listed: ListedDisk) -> None:
     """Raise unless an open device is the disk of the testbed file, by its serial number too."""
     try:
@@ -337,7 +210,7 @@ def _check_listed(fd: int, device: Path, listed: ListedDisk) -> None:
         )
     if listed.serial is None:
         return
-    serial = serial_of(listed.by_id)
+    serial = blockdev.serial_of(listed.by_id)
     if serial is None:
         raise _refusal(
             device,
@@ -371,20 +244,6 @@ def _open_block(device: Path) -> int:
         os.close(fd)
         raise _refusal(device, "it is not a block device", "lsblk")
     return fd
-
-
-def _family(name: str) -> set[str]:
-    """Return the whole disk that a device is, or is on, and all partitions of that."""
-    disk = disk_of(name)
-    return {disk} | {file.parent.name for file in (SYS_BLOCK / disk).glob("*/partition")}
-
-
-def _name_of_source(source: str) -> str | None:
-    """Return the kernel's name of a block device given by any path, None for anything else."""
-    path = Path(re.sub(r" \(deleted\)$", "", source))
-    if not path.is_absolute() or not path.is_block_device():
-        return None
-    return kernel_name(path)
 
 
 def _refusal(device: Path, why: str, next_step: str) -> FsgreenError:

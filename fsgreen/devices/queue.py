@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsgreen.devices import guard, mounts
+from fsgreen.devices import blockdev, mounts
 from fsgreen.errors import FsgreenError, unknown
 
 SECTOR_B = 512
@@ -228,7 +228,7 @@ def disk_of(entry: mounts.MountEntry) -> str | None:
     """Return the whole disk below a mount, through its partition if there is one."""
     device = Path(entry.source)
     if device.is_absolute() and device.is_block_device():
-        path = (guard.SYS_BLOCK / guard.kernel_name(device)).resolve()
+        path = (blockdev.SYS_BLOCK / blockdev.kernel_name(device)).resolve()
     else:
         path = Path("/sys/dev/block", entry.device_number).resolve()
     if not path.exists():

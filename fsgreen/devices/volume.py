@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fsgreen.devices import guard, image
+from fsgreen.devices import blockdev, guard, image
 from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
 
@@ -66,7 +66,7 @@ class Volume:
     def __init__(self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int) -> None:
         self.node = node
         self.size_b = size_b
-        self.queue = Queue(guard.disk_of(node.name))
+        self.queue = Queue(blockdev.disk_of(node.name))
         self._proof = proof
         self._lock_fd = lock_fd
         self._bound_fd = guard.bind(node, proof)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen.devices import folders, guard, mounts
+from fsgreen.devices import blockdev, folders, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import sweep
 
@@ -58,7 +58,7 @@ def loops_below(folder: Path) -> list[str]:
     return [
         path.name
         for path in Path("/sys/block").glob("loop*")
-        if str(guard.backing_file(path.name) or "").startswith(str(folder))
+        if str(blockdev.backing_file(path.name) or "").startswith(str(folder))
     ]
 
 
@@ -165,7 +165,7 @@ TOOL_OUTLIVES = """
 import os, signal, sys
 from pathlib import Path
 from fsgreen import commands
-from fsgreen.devices import folders
+from fsgreen.devices import blockdev, folders
 work = folders.claim(Path(sys.argv[1]), "loop")
 (work.path / "image").touch()
 os.environ["PATH"] = sys.argv[1] + ":" + os.environ["PATH"]

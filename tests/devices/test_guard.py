@@ -9,13 +9,13 @@ import pytest
 
 import fsgreen
 from fsgreen import paths
-from fsgreen.devices import guard
+from fsgreen.devices import blockdev, guard
 from fsgreen.errors import FsgreenError
 
 pytestmark = pytest.mark.loop
 
 SERIAL = "SERIAL-1"
-SERIAL_OF = guard.serial_of
+SERIAL_OF = blockdev.serial_of
 
 
 def run(*command: str) -> None:
@@ -31,7 +31,7 @@ def listed(device: Path, serial: str | None = SERIAL) -> guard.ListedDisk:
 @pytest.fixture(autouse=True)
 def serial(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop devices of these tests play disks that have a serial number."""
-    monkeypatch.setattr(guard, "serial_of", lambda device: SERIAL)
+    monkeypatch.setattr(blockdev, "serial_of", lambda device: SERIAL)
 
 
 def head(device: Path) -> bytes:
@@ -67,7 +67,7 @@ def test_mounted_device_is_refused(foreign_loop: Path, tmp_path: Path) -> None:
 def test_mounted_btrfs_is_refused_though_its_device_number_hides(
     foreign_loop: Path, tmp_path: Path
 ) -> None:
-    os.truncate(guard.backing_file(foreign_loop.name) or "", 256 << 20)
+    os.truncate(blockdev.backing_file(foreign_loop.name) or "", 256 << 20)
     run("losetup", "--set-capacity", str(foreign_loop))
     run("mkfs.btrfs", "-q", str(foreign_loop))
     point = tmp_path / "mounted"
@@ -86,7 +86,7 @@ def test_signature_needs_the_serial_number(foreign_loop: Path, tool: str) -> Non
         foreign_loop,
         listed(foreign_loop),
     )
-    assert guard.signatures(foreign_loop) == ["ext2"]
+    assert blockdev.signatures(foreign_loop) == ["ext2"]
 
 
 def test_partition_table_needs_the_serial_number(foreign_loop: Path) -> None:
@@ -142,16 +142,16 @@ def test_loop_device_on_another_image_is_refused(foreign_loop: Path, tmp_path: P
 
 
 def test_our_own_image_may_be_formatted_again(foreign_loop: Path) -> None:
-    image = guard.backing_file(foreign_loop.name)
+    image = blockdev.backing_file(foreign_loop.name)
     for tool in ("mkfs.ext4", "mkfs.ext2"):
         done = guard.run_mkfs([tool, "-q", "-F"], foreign_loop, image)
         assert done == (tool, "-q", "-F", str(foreign_loop))
-    assert guard.signatures(foreign_loop) == ["ext2"]
+    assert blockdev.signatures(foreign_loop) == ["ext2"]
 
 
 def test_an_image_behind_a_second_loop_device_is_refused(foreign_loop: Path) -> None:
     """What is mounted through the other one would be destroyed below its file system."""
-    image = guard.backing_file(foreign_loop.name)
+    image = blockdev.backing_file(foreign_loop.name)
     assert image is not None
     second = subprocess.run(
         ["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True
@@ -166,7 +166,7 @@ def test_the_device_cannot_get_another_file_between_check_and_mkfs(
     foreign_loop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """mkfs would format whatever was attached to the same number in the meantime."""
-    image, other = guard.backing_file(foreign_loop.name), tmp_path / "other"
+    image, other = blockdev.backing_file(foreign_loop.name), tmp_path / "other"
     other.touch()
     os.truncate(other, 64 << 20)
     found = []
@@ -174,7 +174,7 @@ def test_the_device_cannot_get_another_file_between_check_and_mkfs(
     def reattach_first(command: list[str], **_: object) -> str:
         subprocess.run(["losetup", "--detach", str(foreign_loop)], check=False)
         subprocess.run(["losetup", str(foreign_loop), str(other)], check=False, capture_output=True)
-        found.append(guard.backing_file(foreign_loop.name))
+        found.append(blockdev.backing_file(foreign_loop.name))
         return ""
 
     assert image is not None
@@ -204,9 +204,9 @@ def test_a_serial_number_is_found_where_each_kind_of_disk_has_it(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.resolve().parent.mkdir(exist_ok=True)
         file.write_bytes(content)
-    monkeypatch.setattr(guard, "SYS_BLOCK", tmp_path)
-    monkeypatch.setattr(guard, "UDEV", tmp_path / "udev")
-    monkeypatch.setattr(guard, "kernel_name", lambda device: "sdx")
+    monkeypatch.setattr(blockdev, "SYS_BLOCK", tmp_path)
+    monkeypatch.setattr(blockdev, "UDEV", tmp_path / "udev")
+    monkeypatch.setattr(blockdev, "kernel_name", lambda device: "sdx")
     assert SERIAL_OF(Path("/dev/sdx")) == serial
 
 
@@ -221,7 +221,7 @@ def test_serial_number_that_differs_from_the_list_is_refused(
     foreign_loop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk swapped in its slot keeps the name: the serial number tells."""
-    monkeypatch.setattr(guard, "serial_of", lambda device: "SERIAL-2")
+    monkeypatch.setattr(blockdev, "serial_of", lambda device: "SERIAL-2")
     refused(foreign_loop, "its serial number is SERIAL-2", listed(foreign_loop))
 
 
@@ -236,7 +236,7 @@ def test_disk_of_the_root_file_system_is_in_use() -> None:
     path = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
     if not path.exists():
         pytest.skip("the root file system has no disk: run on a machine, not in a container")
-    assert "is mounted on" in (guard.in_use(Path("/dev") / path.resolve().name) or "")
+    assert "is mounted on" in (blockdev.in_use(Path("/dev") / path.resolve().name) or "")
 
 
 def test_mkfs_runs_nowhere_but_behind_the_guard() -> None:

@@ -12,7 +12,7 @@ import pytest
 from loops import levels
 from playeddisk import SERIAL, play
 
-from fsgreen.devices import folders, guard, mounts
+from fsgreen.devices import blockdev, folders, mounts
 from fsgreen.devices.block import DiskVolume
 from fsgreen.devices.queue import Queue
 from fsgreen.devices.volume import ROTATING
@@ -71,8 +71,8 @@ def test_a_confirmed_disk_is_formatted_measured_and_left_free(disk: Path) -> Non
             assert bed.warm() == 1
             bed.restore()
             assert not mounts.under(mount.directory)
-    assert guard.in_use(disk) is None
-    assert guard.signatures(disk) == ["ext2"]
+    assert blockdev.in_use(disk) is None
+    assert blockdev.signatures(disk) == ["ext2"]
 
 
 def test_a_disk_without_its_serial_number_in_the_file_is_refused(disk: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_disk_that_has_no_serial_number_is_refused(
     disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Any text would be right for it."""
-    monkeypatch.setattr(guard, "serial_of", lambda device: None)
+    monkeypatch.setattr(blockdev, "serial_of", lambda device: None)
     refused(disk, "no serial number that could confirm it")
 
 
@@ -109,7 +109,7 @@ def test_what_is_no_whole_disk_or_too_small_or_not_there_is_refused(
         open_testbed("block")
     with pytest.raises(FsgreenError, match=r"disk too small: the profile asks for 128 MiB"):
         open_testbed("block", size_b=128 << 20, listed=ListedDisk(disk, SERIAL))
-    (guard.SYS_BLOCK / disk.resolve().name / "partition").write_text("1\n")
+    (blockdev.SYS_BLOCK / disk.resolve().name / "partition").write_text("1\n")
     refused(disk, "this is a partition")
 
 
@@ -130,7 +130,7 @@ def test_a_disk_that_was_swapped_since_is_not_formatted(
 ) -> None:
     """The campaign of a week began with another disk at this name."""
     with open_block(disk) as bed:
-        monkeypatch.setattr(guard, "serial_of", lambda device: "WD-2")
+        monkeypatch.setattr(blockdev, "serial_of", lambda device: "WD-2")
         with pytest.raises(FsgreenError, match="its serial number is WD-2"):
             bed.prepare(levels("ext4"))
 
@@ -178,9 +178,9 @@ HARNESS = """
 import sys, time
 from collections.abc import Iterator
 from pathlib import Path
-from fsgreen.devices import guard
+from fsgreen.devices import blockdev, guard
 from fsgreen.testbeds import ListedDisk, open_testbed
-guard.SYS_BLOCK = Path(sys.argv[2])
+blockdev.SYS_BLOCK = Path(sys.argv[2])
 bed = open_testbed("block", size_b=32 << 20, listed=ListedDisk(Path(sys.argv[1]), sys.argv[3]))
 bed.prepare({"file_system": "ext4", "option": "default", "scheduler": sys.argv[4]})
 print("ready", flush=True)
@@ -193,7 +193,7 @@ def test_a_killed_harness_leaves_no_mount_and_the_scheduler_goes_back(disk: Path
     before = queue.scheduler
     other = next(name for name in queue.schedulers() if name != before)
     harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(disk), str(guard.SYS_BLOCK), SERIAL, other],
+        [sys.executable, "-c", HARNESS, str(disk), str(blockdev.SYS_BLOCK), SERIAL, other],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
@@ -206,7 +206,7 @@ def test_a_killed_harness_leaves_no_mount_and_the_scheduler_goes_back(disk: Path
     report = folders.sweep()
     assert f"put back the scheduler {before} of {queue.name}" in report
     assert queue.scheduler == before
-    assert guard.in_use(disk) is None
+    assert blockdev.in_use(disk) is None
 
 
 def test_only_real_disks_are_held(disk: Path) -> None:
@@ -214,8 +214,8 @@ def test_only_real_disks_are_held(disk: Path) -> None:
     volume = DiskVolume(disk.resolve(), ListedDisk(disk, SERIAL), SIZE_B, lock_fd=-1)
     volume.hold()
     volume.hold()
-    assert "cannot be opened alone" in (guard.in_use(disk) or "")
+    assert "cannot be opened alone" in (blockdev.in_use(disk) or "")
     volume.release()
     volume.close()
     volume.close()
-    assert guard.in_use(disk) is None
+    assert blockdev.in_use(disk) is None

@@ -10,7 +10,7 @@ from loops import levels
 from playeddisk import SERIAL, play
 
 from fsgreen import paths
-from fsgreen.devices import folders, guard
+from fsgreen.devices import blockdev, folders, guard
 from fsgreen.devices.queue import KEPT, Queue, put_back
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import ListedDisk, Testbed, open_testbed
@@ -51,7 +51,7 @@ def open_block(disk: Path, partition: int | None = None, depth: int | None = Non
 
 def content(disk: Path) -> bytes:
     """What is on the disk, whose page cache knows nothing of that of its partitions."""
-    image = guard.backing_file(disk.resolve().name)
+    image = blockdev.backing_file(disk.resolve().name)
     assert image is not None
     return image.read_bytes()
 
@@ -76,7 +76,7 @@ def test_a_cell_formats_its_partition_and_nothing_else(disk: Path) -> None:
             assert bed.device_name() == disk.resolve().name
             bed.restore()
             assert outside(disk, number) == before
-    assert guard.in_use(disk) is None
+    assert blockdev.in_use(disk) is None
 
 
 @pytest.mark.parametrize("used", [1, 2])

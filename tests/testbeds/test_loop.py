@@ -11,7 +11,7 @@ import pytest
 from loops import levels
 
 from fsgreen import paths
-from fsgreen.devices import folders, guard, mounts
+from fsgreen.devices import blockdev, folders, mounts
 from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache, filesystems
@@ -230,7 +230,7 @@ def test_close_leaves_nothing_even_when_a_file_is_open() -> None:
         assert not mounts.under(mount.directory)
         assert not mount.directory.parent.exists()
     bed.close()
-    behind = guard.backing_file(name)
+    behind = blockdev.backing_file(name)
     assert behind is None or mount.directory.parent.name not in str(behind)
 
 

@@ -15,7 +15,7 @@ from loops import levels
 from served import IDE, SIZE_B, needs_disk
 
 from fsgreen import commands
-from fsgreen.devices import guard, mounts
+from fsgreen.devices import blockdev, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Disk, open_testbed, sweep
 
@@ -55,7 +55,7 @@ def test_close_leaves_nothing_and_the_loop_device_as_it_was() -> None:
     opened.close()
     assert not work.exists()
     assert not mounts.under(work)
-    assert guard.backing_file(name) is None
+    assert blockdev.backing_file(name) is None
     queue = Path("/sys/block") / name / "queue"
     assert "[none]" in (queue / "scheduler").read_text()
     assert int((queue / "nr_requests").read_text()) > 4
@@ -91,7 +91,7 @@ def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
     work = Path(harness.stdout.readline().strip())
     assert servers_of(work)
     names = [path.name for path in Path("/sys/block").glob("loop*")]
-    (name,) = (name for name in names if guard.attached_as(name) == work / "served" / "disk")
+    (name,) = (name for name in names if blockdev.attached_as(name) == work / "served" / "disk")
     harness.send_signal(signal.SIGKILL)
     harness.wait()
     harness.stdout.close()
@@ -100,9 +100,9 @@ def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
     assert not work.exists()
     assert not mounts.under(work)
     loops = [path.name for path in Path("/sys/block").glob("loop*")]
-    assert [name for name in loops if guard.attached_as(name) == work / "served" / "disk"] == []
+    assert [name for name in loops if blockdev.attached_as(name) == work / "served" / "disk"] == []
     assert servers_of(work) == []
-    assert guard.backing_file(name) is None
+    assert blockdev.backing_file(name) is None
 
 
 @needs_disk
@@ -119,4 +119,4 @@ def test_a_killed_server_is_told_of_and_its_file_system_does_not_stay(file_syste
     assert not work.exists()
     assert not mounts.under(work)
     loops = [path.name for path in Path("/sys/block").glob("loop*")]
-    assert [name for name in loops if guard.attached_as(name) == work / "served" / "disk"] == []
+    assert [name for name in loops if blockdev.attached_as(name) == work / "served" / "disk"] == []

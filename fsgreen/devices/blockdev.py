@@ -1,0 +1,152 @@
+"""What the kernel says of a block device: its names, its disk, its file, and who uses it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import struct
+from pathlib import Path
+
+from fsgreen import commands
+from fsgreen.devices import mounts
+
+SYS_BLOCK = Path("/sys/class/block")
+UDEV = Path("/run/udev/data")
+
+LOOP_GET_STATUS64 = 0x4C05
+LOOP_INFO_B, LOOP_FILE, LOOP_NAME = 232, struct.Struct("=QQ"), slice(56, 120)
+"""Of struct loop_info64 (linux/loop.h): its size, lo_device and lo_inode, and lo_file_name."""
+
+
+def backing_file(device_name: str) -> Path | None:
+    """Return the file behind a loop device (`loop3`), None when nothing is attached."""
+    path = Path("/sys/block") / device_name / "loop" / "backing_file"
+    try:
+        return Path(path.read_text().rstrip("\n"))
+    except FileNotFoundError:
+        return None
+
+
+def attached_as(device_name: str) -> Path | None:
+    """Return the path by which a file was attached to a loop device, None where none is.
+
+    It stays the same when the mount that the file is on has gone. The kernel keeps 63 bytes of it.
+    """
+    status = _status_of(Path("/dev", device_name))
+    return None if status is None else Path(os.fsdecode(status[LOOP_NAME].partition(b"\0")[0]))
+
+
+def loop_file(device: Path) -> tuple[int, int] | None:
+    """Return device and inode of the file behind a loop device, None where none is."""
+    status = _status_of(device)
+    return None if status is None else LOOP_FILE.unpack_from(status)
+
+
+def file_of_loop(fd: int) -> tuple[int, int] | None:
+    """Return device and inode of the file behind an open loop device, None where none is."""
+    status = _status(fd)
+    return None if status is None else LOOP_FILE.unpack_from(status)
+
+
+def _status_of(device: Path) -> bytes | None:
+    try:
+        fd = os.open(device, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return _status(fd)
+    finally:
+        os.close(fd)
+
+
+def _status(fd: int) -> bytes | None:
+    status = bytearray(LOOP_INFO_B)
+    try:
+        fcntl.ioctl(fd, LOOP_GET_STATUS64, status)
+    except OSError:
+        return None
+    return bytes(status)
+
+
+def kernel_name(device: Path) -> str:
+    """Return the kernel's name of a block device, whatever its node is called."""
+    number = device.stat().st_rdev
+    return Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
+
+
+def disk_of(name: str) -> str:
+    """Return the kernel's name of the whole disk that a partition is of, or that a disk is."""
+    path = (SYS_BLOCK / name).resolve()
+    return path.parent.name if (path / "partition").exists() else name
+
+
+def serial_of(device: Path) -> str | None:
+    """Return a disk's serial number as the kernel or udev has it, None if it has none."""
+    folder = (SYS_BLOCK / kernel_name(device)).resolve()
+    for name in ("serial", "device/serial"):
+        if (folder / name).is_file():
+            return (folder / name).read_text().strip() or None
+    page = folder / "device" / "vpd_pg80"  # unit serial number, after a header of 4 bytes (SPC-4)
+    if page.is_file():
+        return page.read_bytes()[4:].decode("ascii", "replace").strip("\0 ") or None
+    number = (folder / "dev").read_text().strip()
+    with contextlib.suppress(FileNotFoundError):
+        for line in (UDEV / f"b{number}").read_text(errors="replace").splitlines():
+            if line.startswith("E:ID_SERIAL_SHORT="):
+                return line.partition("=")[2].strip() or None
+    return None
+
+
+def in_use(device: Path, *, alone: bool = False) -> str | None:
+    """Return how a device, its disk or one of its partitions is used, None when it is free.
+
+    With `alone`, the caller has it open with O_EXCL.
+    """
+    family = _family(kernel_name(device))
+    numbers = {(SYS_BLOCK / name / "dev").read_text().strip() for name in family}
+    for mount in mounts.mounted():
+        if mount.device_number in numbers or _name_of_source(mount.source) in family:
+            return f"{mount.source} is mounted on {mount.point}"
+    for line in Path("/proc/swaps").read_text().splitlines()[1:]:
+        if _name_of_source(line.split()[0]) in family:
+            return f"{line.split()[0]} is swap space"
+    for name in family:
+        holders = [holder.name for holder in (SYS_BLOCK / name / "holders").iterdir()]
+        if holders:
+            return f"/dev/{name} is held by {', '.join(holders)}"
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        source = backing.read_text().strip()
+        if _name_of_source(source) in family:
+            return f"{source} is behind the loop device /dev/{backing.parts[3]}"
+    if alone:
+        return None
+    try:
+        # The kernel's own answer, which also knows other mount namespaces.
+        os.close(os.open(device, os.O_RDONLY | os.O_EXCL))
+    except OSError as error:
+        return f"it cannot be opened alone ({error.strerror})"
+    return None
+
+
+def signatures(device: Path) -> list[str]:
+    """Return the types of file system, partition table, RAID ... signatures on a device."""
+    text = commands.run(["wipefs", "--no-act", "--json", str(device)])
+    found = json.loads(text)["signatures"] if text.strip() else []
+    return list(dict.fromkeys(entry["type"] for entry in found))
+
+
+def _family(name: str) -> set[str]:
+    """Return the whole disk that a device is, or is on, and all partitions of that."""
+    disk = disk_of(name)
+    return {disk} | {file.parent.name for file in (SYS_BLOCK / disk).glob("*/partition")}
+
+
+def _name_of_source(source: str) -> str | None:
+    """Return the kernel's name of a block device given by any path, None for anything else."""
+    path = Path(re.sub(r" \(deleted\)$", "", source))
+    if not path.is_absolute() or not path.is_block_device():
+        return None
+    return kernel_name(path)
