@@ -14,6 +14,7 @@ os.environ["COLUMNS"] = "100"
 # A shell starts background jobs with Ctrl-C ignored, and they pass that on to the harnesses here.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
+os.environ["FSGREEN_MACHINE"] = f"test-{os.getpid()}"  # its campaigns wait for no others
 
 
 @pytest.fixture(scope="session")

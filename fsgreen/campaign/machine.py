@@ -2,18 +2,19 @@
 
 The one that measures has bound a name of the kernel's, which goes with its process however that
 ends, and needs no file that every user may write (unix(7), abstract sockets). Containers with a
-network of their own have names of their own.
+network of their own have names of their own. The variable FSGREEN_MACHINE sets campaigns apart that
+may run side by side, as those of tests.
 """
 
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-NAME = "\0fsgreen-measures"
 POLL_S = 0.5
 
 _bound: socket.socket | None = None
@@ -46,7 +47,7 @@ def machine_alone() -> Iterator[None]:
 
 def _bind(mine: socket.socket) -> bool:
     try:
-        mine.bind(NAME)
+        mine.bind(f"\0fsgreen-measures-{os.environ.get('FSGREEN_MACHINE', '')}")
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             return False

@@ -9,14 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from fsgreen.campaign import machine
 from fsgreen.campaign.machine import machine_alone
 
 HOLDER = """
-import sys, time
-from fsgreen.campaign import machine
-machine.NAME = sys.argv[1]
-with machine.machine_alone(), machine.machine_alone():
+import time
+from fsgreen.campaign.machine import machine_alone
+with machine_alone(), machine_alone():
     print("measures", flush=True)
     time.sleep(600)
 """
@@ -25,11 +23,9 @@ with machine.machine_alone(), machine.machine_alone():
 @pytest.fixture
 def holder(monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
     """A process that measures, on a machine of its own."""
-    name = f"fsgreen-test-{os.getpid()}"
-    monkeypatch.setattr(machine, "NAME", f"\0{name}")
-    code = HOLDER.replace("sys.argv[1]", '"\\0" + sys.argv[1]')
+    monkeypatch.setenv("FSGREEN_MACHINE", f"held-{os.getpid()}")
     with subprocess.Popen(
-        [sys.executable, "-c", code, name], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "measures\n"
