@@ -240,3 +240,17 @@ fn a_device_in_use_is_refused_however_it_is_confirmed() {
     refused(&place, &on, &[&confirmed], &["is mounted on"]);
     drop(mounted);
 }
+
+#[test]
+fn a_device_that_is_not_there_leaves_no_folder_in_its_place() {
+    let place = Place::new("device-missing");
+    let device = "--set=device=fsgreen-no-such-device";
+    let output = run(&place, READER, &[device]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("no block device /dev/fsgreen-no-such-device"),
+        "{said}"
+    );
+    assert!(!Path::new("/dev/fsgreen-no-such-device").exists());
+}

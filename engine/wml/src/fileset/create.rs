@@ -66,6 +66,14 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
         let message = format!("{} is not a directory", parent.display());
         return Err(Failure::new(message).next(format!("mkdir -p {}", parent.display())));
     }
+    if !layout.is_device()
+        && parent
+            .canonicalize()
+            .is_ok_and(|path| path == Path::new("/dev"))
+    {
+        let message = format!("there is no block device {}", root.display());
+        return Err(Failure::new(message).next("lsblk shows those that there are"));
+    }
     let existing = layout.preallocated().count() as u64;
     let kept = if layout.is_device() {
         device::check(files)?;
