@@ -18,6 +18,7 @@ MIN_FACTOR = 0.02
 
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
+_PLACE = re.compile(r"[0-9]{1,3}")
 
 
 def json_object(data: bytes | str) -> dict[str, Any] | None:
@@ -27,6 +28,21 @@ def json_object(data: bytes | str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def at(tree: Any, *path: str | int) -> Any:
+    """Return what stands in a JSON document at a path of keys and places, None where nothing does.
+
+    A place may be given as its digits.
+    """
+    for step in path:
+        if isinstance(tree, dict):
+            tree = tree.get(step)
+        elif isinstance(tree, list) and _PLACE.fullmatch(str(step)) and int(step) < len(tree):
+            tree = tree[int(step)]
+        else:
+            return None
+    return tree
 
 
 def whole(value: Any) -> int | None:

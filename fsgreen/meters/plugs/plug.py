@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answers import Answer, Checks, json_object, number
+from fsgreen.meters.common.answers import Answer, Checks, at, json_object, number
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
@@ -133,15 +133,7 @@ class Document:
 
     def at(self, *path: str | int) -> Any:
         """Return what stands at a path of keys and places, None where nothing does."""
-        here: Any = self._tree
-        for step in path:
-            if isinstance(step, str) and isinstance(here, dict):
-                here = here.get(step)
-            elif isinstance(step, int) and isinstance(here, list) and 0 <= step < len(here):
-                here = here[step]
-            else:
-                return None
-        return here
+        return at(self._tree, *path)
 
     def number(self, *path: str | int) -> float:
         """Return a finite number."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answers import number
+from fsgreen.meters.common.answers import at, number
 from fsgreen.meters.redfish.http import ROOT, Service
 
 Document = Mapping[str, Any]
@@ -41,13 +41,7 @@ def path_of(reference: str) -> str:
 
 def value_of(reference: str, document: Document | None) -> Any:
     """Return what a reference names in its document, None where there is no such thing."""
-    node: Any = document
-    for key in reference.partition("#/")[2].split("/"):
-        if isinstance(node, list) and key.isdecimal() and len(key) < 4 and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            node = node.get(key) if isinstance(node, Mapping) else None
-    return node
+    return at(document, *reference.partition("#/")[2].split("/"))
 
 
 def find_chassis(service: Service, wanted: str) -> str:
