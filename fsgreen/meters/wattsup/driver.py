@@ -11,25 +11,13 @@ from dataclasses import replace
 from fsgreen.meters.common.serialport import usb_ports, usb_serial
 from fsgreen.meters.common.streamed import Streamed
 from fsgreen.meters.core.base import Chunk, Driver
-from fsgreen.meters.core.settings import Above0, Count, MeterSettings
-from fsgreen.meters.wattsup.line import Conversation
+from fsgreen.meters.wattsup.line import Conversation, WattsUpSettings
 from fsgreen.meters.wattsup.memory import MemoryParser
 from fsgreen.meters.wattsup.packets import WattsUpParser
 from fsgreen.trace import MeterInfo
 
 RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
 STOP = "#L,R,0;"
-
-
-class WattsUpSettings(MeterSettings):
-    """What is told of a Watts Up."""
-
-    port: str
-    """The serial port, best by its name in /dev/serial/by-id."""
-    baud: Count = 115200
-    """19200 for hardware minor 1."""
-    range_w: Above0 = 1800.0
-    """15 A at 120 V; give the product at other voltages."""
 
 
 class WattsUp(Streamed):
@@ -42,14 +30,7 @@ class WattsUp(Streamed):
         self.port = settings.port
         self._baud = settings.baud
         self._reserved = RESERVED[0]
-        self._sheet = settings.info(
-            boundary=settings.boundary or "wall",
-            rate_hz=1.0,
-            resolution_w=0.1,
-            gain_error=0.015,
-            constant_error_w=0.3,
-            source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
-        )
+        self._sheet = settings.sheet(1.0)
         self._info = self._identified()
 
     @property

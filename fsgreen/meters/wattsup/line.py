@@ -9,12 +9,36 @@ from collections.abc import Callable
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.serialport import PORTS, SerialPort
 from fsgreen.meters.core.base import Chunk
+from fsgreen.meters.core.settings import Above0, Count, MeterSettings
 from fsgreen.meters.wattsup.packets import Packet, PacketReader
+from fsgreen.trace import MeterInfo
 
 REPLY_S = 2.0  # protocol v442: a reply comes within two seconds
 RECORD_S = 0.015  # the longest record at 115200 baud
 QUIET_S = 4 * RECORD_S
 MODELS = {"0": "standard", "1": "PRO", "2": "ES", "3": ".NET"}
+
+
+class WattsUpSettings(MeterSettings):
+    """What is told of a Watts Up."""
+
+    port: str
+    """The serial port, best by its name in /dev/serial/by-id."""
+    baud: Count = 115200
+    """19200 for hardware minor 1."""
+    range_w: Above0 = 1800.0
+    """15 A at 120 V; give the product at other voltages."""
+
+    def sheet(self, rate_hz: float) -> MeterInfo:
+        """Return the description; model and serial number are still to be asked."""
+        return self.info(
+            boundary=self.boundary or "wall",
+            rate_hz=rate_hz,
+            resolution_w=0.1,
+            gain_error=0.015,
+            constant_error_w=0.3,
+            source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
+        )
 
 
 class Conversation:

@@ -13,9 +13,9 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.serialport import usb_serial
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.wattsup.line import Conversation
+from fsgreen.meters.wattsup.line import Conversation, WattsUpSettings
 from fsgreen.meters.wattsup.packets import NUMBER, Packet, PacketReader, WattsUpParser
-from fsgreen.trace import Boundary, MeterInfo
+from fsgreen.trace import MeterInfo
 
 DOWNLOAD = "#D,R,0;"
 WHEN_FULL = {"0": "stops", "1": "overwrites the oldest", "2": "halves it and doubles the interval"}
@@ -40,15 +40,8 @@ class WattsUpMemory:
     missing, busy or silent, or speaks something else.
     """
 
-    def __init__(
-        self,
-        port: str,
-        *,
-        boundary: Boundary = "wall",
-        covers: Sequence[str] = ("system",),
-        baud: int = 115200,
-        range_w: float = 1800.0,
-    ) -> None:
+    def __init__(self, port: str, *, baud: int = 115200) -> None:
+        self._settings = WattsUpSettings(name="memory", driver="wattsup", port=port, baud=baud)
         self._talk = Conversation(port, baud)
         try:
             self._talk.drain()
@@ -59,7 +52,6 @@ class WattsUpMemory:
             raise
         self.model = model
         self.serial = usb_serial(port) or stamp
-        self._boundary, self._covers, self._range_w = boundary, tuple(covers), range_w
 
     def describe(self) -> MeterInfo:
         """Return what the meter is; raises FsgreenError where it logs at no fixed interval."""
@@ -68,19 +60,13 @@ class WattsUpMemory:
                 "the meter logs at no fixed interval, so its records have no times",
                 "set one, which clears them: --log-every 60 --erase",
             )
-        return MeterInfo(
-            driver="wattsup",
+        sheet = self._settings.sheet(1 / self._interval_s)
+        return replace(
+            sheet,
             model=self.model,
             serial=self.serial,
-            boundary=self._boundary,
-            covers=self._covers,
-            rate_hz=1 / self._interval_s,
-            range_w=self._range_w,
-            resolution_w=0.1,
-            gain_error=0.015,
-            constant_error_w=0.3,
-            source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W; its memory, whose "
-            "times are rebuilt from one interval: late by up to that",
+            source=f"{sheet.source}; its memory, whose times are rebuilt from one interval: late "
+            "by up to that",
             options={"memory": True},
         )
 
