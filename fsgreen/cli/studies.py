@@ -34,8 +34,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "check a study, and show its cells, blocks, what varies, what does not, and the time",
         "fsgreen plan fast10 --profile quick",
     )
-    plan.add_argument("study", help="one of `fsgreen list studies`, or the path of a file (.yaml)")
-    plan.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
+    _add_study(plan)
 
     measure = command.add(
         commands,
@@ -46,9 +45,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "or on a simulated disk: "
         "fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls --name fast10-atlas",
     )
-    measure.add_argument("study")
-    measure.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
-    measure.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
+    _add_study(measure, named=True)
     measure.add_argument(
         "--testbed",
         default="auto",
@@ -77,9 +74,7 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "run the readers of a study on its simulated disks in virtual time, beside a campaign",
         "fsgreen simulate nfstricks03 --profile full --name nfstricks03",
     )
-    simulate.add_argument("study")
-    simulate.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
-    simulate.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
+    _add_study(simulate, named=True)
 
     status = command.add(
         commands,
@@ -131,6 +126,14 @@ def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
         "run the paper pipeline from the shipped traces",
         "fsgreen reproduce",
     )
+
+
+def _add_study(parser: argparse.ArgumentParser, *, named: bool = False) -> None:
+    text = "one of `fsgreen list studies`"
+    parser.add_argument("study", help=text if named else f"{text}, or the path of a file (.yaml)")
+    parser.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
+    if named:
+        parser.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
 
 
 def _doctor(options: argparse.Namespace) -> None:

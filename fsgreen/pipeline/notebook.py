@@ -34,14 +34,14 @@ class Parameter:
         FsgreenError
             If it is of another type.
         """
-        found = self._from_text(value) if isinstance(value, str) else value
+        parsed = self._from_text(value) if isinstance(value, str) else value
         fitting = {self.type, "int"} if self.type == "float" else {self.type}
-        if type(found).__name__ not in fitting:
+        if type(parsed).__name__ not in fitting:
             raise FsgreenError(
                 f"the parameter {self.name} is of type {self.type}: not {value!r}",
                 next_step=f"for example: -p {self.name} {self.default}",
             )
-        return found
+        return parsed
 
     def _from_text(self, text: str) -> object:
         if self.type == "str":

@@ -83,8 +83,8 @@ class _Run:
 
     def all(self) -> None:
         """Run what is out of date; if a stage fails, or this is interrupted, stop the others."""
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as lanes:
-            done = [lanes.submit(self._campaign, campaign) for campaign in self._commands]
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as workers:
+            done = [workers.submit(self._campaign, campaign) for campaign in self._commands]
             try:
                 for future in as_completed(done):
                     future.result()

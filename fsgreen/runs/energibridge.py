@@ -26,8 +26,8 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     """
     # No table of runs carries the accuracy of its meter, which the driver must be told.
     settings = EnergiBridgeSettings(name=report.where, driver=IMPORTER.name, gain_error=0.0)
-    found = recording(data, settings, report)
-    readings = imported(found.info, found.readings, found.flags, report).readings
+    recorded = recording(data, settings, report)
+    readings = imported(recorded.info, recorded.readings, recorded.flags, report).readings
     counted = readings.energy_wh is not None
     allowed = trace.REMARKS | ({LOST} if counted else set())
     flagged = [flag for flag in readings.flags.values() if set(flag.split("|")) - allowed]
@@ -37,23 +37,23 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
             f"{len(flagged)} of {len(readings)} readings are marked {marks}",
             "read it as a trace, which shows where: fsgreen import FILE --driver energibridge",
         )
-    if found.flags.places(LOST):
-        _check_gaps(found, report)
+    if recorded.flags.places(LOST):
+        _check_gaps(recorded, report)
     table = power_table({IMPORTER.name: readings})
     start_s, end_s = float(readings.time_s[0]), float(readings.time_s[-1])
-    reduced = trace.MeterTrace.of(table, found.info, [(start_s, end_s)])
+    reduced = trace.MeterTrace.of(table, recorded.info, [(start_s, end_s)])
     energy_j = reduced.counter_energy_j() if counted else reduced.energy_j()
     return [Run("", {"duration_s": end_s - start_s, "energy_j": energy_j})]
 
 
-def _check_gaps(found: Recording, report: Report) -> None:
+def _check_gaps(recorded: Recording, report: Report) -> None:
     """Refuse a gap in which a counter may have wrapped unseen; tell that others do not matter."""
-    steps_s = np.diff(found.readings.time_s)
-    longest_s = max(float(steps_s[place - 1]) for place in found.flags.places(LOST))
-    if found.info.range_w * longest_s >= found.wrap_j:
+    steps_s = np.diff(recorded.readings.time_s)
+    longest_s = max(float(steps_s[place - 1]) for place in recorded.flags.places(LOST))
+    if recorded.info.range_w * longest_s >= recorded.wrap_j:
         report.refuse(
             f"in a gap of {longest_s:g} s the counter may have started again unseen, as it does "
-            f"after {found.wrap_j:g} J",
+            f"after {recorded.wrap_j:g} J",
             "record the run again",
         )
     report.tell("What was lost does not change the energy: it is the counter's, last minus first.")

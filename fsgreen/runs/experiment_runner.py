@@ -67,15 +67,15 @@ def _table(text: str, report: Report) -> tuple[list[str], list[dict[str, str]]]:
 
 def _check_ids(rows: Sequence[Mapping[str, str]], report: Report) -> None:
     """Refuse a table without some of its rows: it is written with all combinations at once."""
-    found = [RUN_ID.fullmatch(row["__run_id"]) for row in rows]
+    matches = [RUN_ID.fullmatch(row["__run_id"]) for row in rows]
     odd = [
         f"{row['__run_id']} {row['__done']}"
-        for row, match in zip(rows, found, strict=True)
+        for row, match in zip(rows, matches, strict=True)
         if match is None or row["__done"] not in STATES
     ]
     if odd or not rows:
         report.refuse(f"no runs that are TODO or DONE: {some(odd)}", ORIGINAL)
-    numbers = [(int(match[1]), int(match[2] or 0)) for match in found if match is not None]
+    numbers = [(int(match[1]), int(match[2] or 0)) for match in matches if match is not None]
     combinations, repetitions = (1 + max(column) for column in zip(*numbers, strict=True))
     if len(set(numbers)) < len(numbers) or len(numbers) != combinations * repetitions:
         report.refuse(
@@ -89,8 +89,8 @@ def _check_factors(
     rows: Sequence[Mapping[str, str]], meaning: Mapping[str, str], report: Report
 ) -> None:
     """Refuse to make one cell of several combinations of treatments."""
-    found = [RUN_ID.fullmatch(row["__run_id"]) for row in rows]
-    if any(match is None or match[2] is None for match in found):
+    matches = [RUN_ID.fullmatch(row["__run_id"]) for row in rows]
+    if any(match is None or match[2] is None for match in matches):
         report.tell(
             "The identifiers name no repetitions: whether a column that is kept aside is a factor "
             "cannot be told."
@@ -98,13 +98,15 @@ def _check_factors(
         return
     levels = [name for name, kind in meaning.items() if kind in LEVELS and kind != "block"]
     cells: dict[tuple[str, ...], dict[str, Mapping[str, str]]] = {}
-    for row, match in zip(rows, found, strict=True):
+    for row, match in zip(rows, matches, strict=True):
         if match is not None:
             cells.setdefault(tuple(row[name] for name in levels), {}).setdefault(match[1], row)
     for combinations in cells.values():
         if len(combinations) > 1:
-            one, other, *_ = combinations.values()
-            differing = [n for n, kind in meaning.items() if kind == ASIDE and one[n] != other[n]]
+            first, second, *_ = combinations.values()
+            differing = [
+                n for n, kind in meaning.items() if kind == ASIDE and first[n] != second[n]
+            ]
             report.refuse(
                 f"combinations {some(sorted(combinations))} of this table would be one cell",
                 "say what its factors are: "

@@ -37,7 +37,7 @@ STAMPS_S = 0.2
 def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     """Read the output of one call, or of several appended to each other: a run each."""
     text = decode(data, report)
-    starts = [found.start() for found in BANNER.finditer(text)] or [0]
+    starts = [banner.start() for banner in BANNER.finditer(text)] or [0]
     ends = [*starts[1:], len(text)]
     calls = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     runs = [_run(call, f"call {nth}", report) for nth, call in enumerate(calls, 1)]
@@ -69,7 +69,7 @@ def _run(text: str, name: str, report: Report) -> Run:
     if int(summary["read"]) + int(summary["write"]) > rate + 1:
         report.refuse(f"{name} reads and writes more than it does", "give the output as it was")
     _check_length(text, name, duration_s, report)
-    moved = [float(found["moved"]) for found in OPERATION.finditer(text)]
+    moved = [float(operation["moved"]) for operation in OPERATION.finditer(text)]
     if moved and abs(sum(moved) - float(summary["moved"])) > 0.05 * (len(moved) + 1) + 1e-6:
         report.refuse(
             f"{name}: the operations move {sum(moved):.1f} mb/s, the summary {summary['moved']}",

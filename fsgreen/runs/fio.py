@@ -27,21 +27,21 @@ SHORTEST_MS = 100
 
 def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     """Read the groups of jobs of one run of fio; each is a run of its own."""
-    found = _document(decode(data, report), report)
+    document = _document(decode(data, report), report)
     try:
-        version = fio_json.version(found["fio version"])
+        version = fio_json.version(document["fio version"])
         if version is None or version < (3, 0):
             report.refuse(
-                f"this is of {found['fio version']}, which wrote other units",
+                f"this is of {document['fio version']}, which wrote other units",
                 "measure again with fio 3 or later",
             )
-        if "client_stats" in found:
+        if "client_stats" in document:
             report.refuse(
                 "this is what fio --client wrote, of several machines: it is not read",
                 "run fio on the machine itself, and give its own output: "
                 "fio JOBFILE --output-format=json --output=FILE",
             )
-        jobs = sorted(found["jobs"], key=lambda job: int(job["groupid"]))
+        jobs = sorted(document["jobs"], key=lambda job: int(job["groupid"]))
         groups = [list(group) for _, group in groupby(jobs, key=lambda job: int(job["groupid"]))]
         runs = [_run(group, report) for group in groups]
     except fio_json.MALFORMED as error:
@@ -59,18 +59,18 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
 def _document(text: str, report: Report) -> Mapping[str, Any]:
     """Return the one JSON document of a text."""
     try:
-        found = list(fio_json.documents(text))
+        documents = list(fio_json.documents(text))
     except (ValueError, RecursionError) as error:
         report.refuse(f"this is no JSON: {error}", "give the output as fio wrote it")
-    if not found:
+    if not documents:
         report.refuse("no line begins a JSON document", "give the output of --output-format=json")
-    if len(found) > 1:
+    if len(documents) > 1:
         report.refuse(
             "it holds several documents: runs after each other, or one run again and again as "
             "--status-interval writes it",
             "give each run a file of its own, and leave --status-interval out",
         )
-    [(document, start, end)] = found
+    [(document, start, end)] = documents
     for place, where in ((text[:start], "before"), (text[end:], "after")):
         if place.strip():
             report.tell(f"{len(place.strip().splitlines())} lines {where} the JSON were left out.")

@@ -145,18 +145,18 @@ def import_runs(
         )
     levels = {file: levels_of(file.as_posix(), pattern) for file in contents}
     reports = {file: Report(str(file)) for file in contents}
-    found = [
+    runs_of_files = [
         (file, run)
         for file, data in contents.items()
         for run in form.read(data, meanings, reports[file])
     ]
-    runs = [run for _, run in found]
+    runs = [run for _, run in runs_of_files]
     if not (pattern and "workload" in pattern.groupindex):
-        runs = told_apart([(reports[file], run) for file, run in found])
+        runs = told_apart([(reports[file], run) for file, run in runs_of_files])
     rows: list[dict[str, Any]] = []
     aside: list[dict[str, str]] = []
     numbers = {file: f"r{nth:03d}" for nth, file in enumerate(contents, 1)}
-    for (file, _), run in zip(found, runs, strict=True):
+    for (file, _), run in zip(runs_of_files, runs, strict=True):
         name = "-".join(part for part in (numbers[file], file.stem, run.name) if part)
         row = _row(run, levels[file], reports[file])
         if row.keys() & {column for column, _ in UNITS.values()}:
@@ -201,7 +201,7 @@ def _content(file: Path) -> bytes:
 
 
 def _format(contents: Mapping[Path, bytes]) -> Format:
-    found: dict[str, Format] = {}
+    formats: dict[str, Format] = {}
     for file, data in contents.items():
         fitting = [form for form in FORMATS if form.recognises(data[:HEAD_B])]
         if not fitting:
@@ -210,15 +210,15 @@ def _format(contents: Mapping[Path, bytes]) -> Format:
                 where=file,
                 next_step="see docs/imports.md for what each must look like",
             )
-        found[fitting[0].name] = fitting[0]
-    if len(found) > 1:
+        formats[fitting[0].name] = fitting[0]
+    if len(formats) > 1:
         raise FsgreenError(
-            f"the files are of several formats: {'; '.join(found)}",
+            f"the files are of several formats: {'; '.join(formats)}",
             next_step="import those of each format under a --name of their own",
         )
-    if not found:
+    if not formats:
         raise FsgreenError("no file was given", next_step="fsgreen import-runs FILE --name NAME")
-    return next(iter(found.values()))
+    return next(iter(formats.values()))
 
 
 def _row(run: Run, levels: Mapping[str, str], report: Report) -> dict[str, Any]:

@@ -142,8 +142,8 @@ def _readings(column: str) -> tuple[str, ...]:
                 return ()
             allowed = (OF_RATES[word] for word in words if word in OF_RATES)
             return next(allowed, ("throughput_ops_s",))
-    found = (readings for word, readings in READINGS.items() if word.rstrip("s") in words)
-    return next(found, ())
+    fitting = (readings for word, readings in READINGS.items() if word.rstrip("s") in words)
+    return next(fitting, ())
 
 
 def meanings_of(texts: list[str]) -> Meanings:

@@ -73,14 +73,14 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     system = meanings.of(SYSTEM, own={SYSTEM: "option"})
     if system not in LEVELS:
         report.refuse(f"the systems of a file are levels, not {system}", "--map Identifier=option")
-    twins: dict[tuple[str, ...], list[Series]] = {}
+    tests: dict[tuple[str, ...], list[Series]] = {}
     for nth, result in enumerate(root.findall("Result"), 1):
         for series in _of_test(result, f"test{nth}", meanings, report):
             test = (series.system, series.workload, *series.variant.values())
             key = test if series.kind in UNITS else (series.name,)
-            twins.setdefault(key, []).append(series)
+            tests.setdefault(key, []).append(series)
     runs: list[Run] = []
-    for first, *others in twins.values():
+    for first, *others in tests.values():
         if first.kind in UNITS:
             runs += _joined([first, *others], system, report)
         else:
@@ -149,14 +149,14 @@ def _beside(series: Series, system: str) -> list[Run]:
     ]
 
 
-def _joined(twins: Sequence[Series], system: str, report: Report) -> list[Run]:
+def _joined(of_test: Sequence[Series], system: str, report: Report) -> list[Run]:
     """Return the runs of one test on one system, each with all the quantities that it measured."""
-    first = max(twins, key=lambda series: len(series.values))
+    first = max(of_test, key=lambda series: len(series.values))
     where = f"{first.system}, {first.workload}"
     rows: list[dict[str, object]] = [
         {system: first.system, "workload": first.workload} for _ in first.values
     ]
-    for series in twins:
+    for series in of_test:
         column, factor = UNITS[series.kind]
         if len(series.values) != len(rows):
             report.tell(
@@ -184,7 +184,7 @@ def _single_runs(
 
     What is shown must be the mean of the runs, or for all entries their maximum, or minimum.
     """
-    found = []
+    with_values = []
     fitting = list(QUANTIFIERS)
     for entry in entries:
         shown, raw = _text(entry, "Value"), _text(entry, "RawString")
@@ -192,7 +192,7 @@ def _single_runs(
         if not shown:
             report.tell(f"No value: {where}.")
             continue
-        found.append((entry, raw.split(":") if raw else [shown]))
+        with_values.append((entry, raw.split(":") if raw else [shown]))
         if not raw:
             report.tell(f"A mean of an unknown number of runs counts as one run: {where}.")
             continue
@@ -210,7 +210,7 @@ def _single_runs(
             f"What is shown of {workload} is the {fitting[0]} of its runs, not their mean: a digit "
             "that another run lost cannot be told."
         )
-    return found
+    return with_values
 
 
 def _quantifiers(values: Sequence[float], shown: str, value: float) -> list[str]:

@@ -16,11 +16,11 @@ def path_pattern(text: str) -> re.Pattern[str]:
     Raises FsgreenError for a field that is no factor, or that stands twice.
     """
     parts, end, seen = [], 0, set()
-    for found in FIELD.finditer(text):
-        parts.append(re.escape(text[end : found.start()]))
-        end = found.end()
-        name = found[1]
-        if found[2]:
+    for part in FIELD.finditer(text):
+        parts.append(re.escape(text[end : part.start()]))
+        end = part.end()
+        name = part[1]
+        if part[2]:
             parts.append("[^/]*?")
             continue
         if name not in LEVELS:
@@ -39,11 +39,11 @@ def levels_of(path: str, pattern: re.Pattern[str] | None) -> dict[str, str]:
     """Return the levels that a path names; raises FsgreenError where it does not fit."""
     if pattern is None:
         return {}
-    found = pattern.fullmatch(path)
-    if found is None:
+    match = pattern.fullmatch(path)
+    if match is None:
         raise FsgreenError(
             "the path does not fit --path",
             where=path,
             next_step="for example --path '{file_system}/{option}-*.json'",
         )
-    return found.groupdict()
+    return match.groupdict()
