@@ -185,7 +185,6 @@ def _attach(options: argparse.Namespace) -> None:
 
 
 def _record(options: argparse.Namespace) -> None:
-    from fsgreen.campaign import testbedfile
     from fsgreen.meters.files import importing
     from fsgreen.meters.raw.driver import import_raw
     from fsgreen.meters.raw.record import record
@@ -193,6 +192,8 @@ def _record(options: argparse.Namespace) -> None:
     settings = importing.options_of(options.settings)
     table: dict[str, object] = {"name": options.meter, "driver": options.meter, **settings}
     if options.testbed is not None:
+        from fsgreen.campaign import testbedfile
+
         tables = {
             each["name"]: dict(each) for each in testbedfile.read(options.testbed).meters or ()
         }
@@ -203,6 +204,7 @@ def _record(options: argparse.Namespace) -> None:
                 next_step=f"meters here: {', '.join(tables) or 'none'}",
             )
         table = {**tables[options.meter], **settings}
+    print(f"recording for {options.seconds:g} s; Ctrl-C ends it and keeps what came", flush=True)
     record(table, options.seconds, options.raw)
     print(
         f"raw bytes in {options.raw}: read them again by fsgreen import {options.raw} --driver raw"

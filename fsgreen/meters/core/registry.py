@@ -91,15 +91,21 @@ def named(name: str) -> Driver | Importer:
     from fsgreen.meters.table.recipes import recipes
 
     known = recipes()
-    return known[name] if name in known and name not in _entries() else load(name)
+    if name in _entries():
+        return load(name)
+    if name not in known:
+        raise unknown("meter driver", name, [*names(), *known], next_step="fsgreen meters")
+    return known[name]
 
 
 def importer(name: str) -> Importer:
     """Return the driver or the recipe that reads a kind of file; raises FsgreenError as `load`."""
+    from fsgreen.meters.table.recipes import recipes
+
     driver = named(name)
     if isinstance(driver, Driver):
         files = [each for each in names() if isinstance(_sound(each), Importer)]
-        raise unknown("reader of files", name, files, next_step="fsgreen meters")
+        raise unknown("reader of files", name, [*files, *recipes()], next_step="fsgreen meters")
     return driver
 
 

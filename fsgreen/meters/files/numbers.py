@@ -69,8 +69,8 @@ def numbers(cells: Sequence[str], style: str) -> tuple[Floats, NDArray[np.int64]
 def last_step(values: Floats, decimals: NDArray[np.int64]) -> float:
     """Return the step of the last digit that is not always zero; NaN without any number.
 
-    Zeros that a program writes behind each number are no resolution. A few numbers of a hundred
-    may have another digit there: they are damaged.
+    Zeros that a program writes behind each number are no resolution. One number of a hundred may
+    have another digit there: it is damaged.
     """
     seen = decimals[decimals != UNREAD]
     if not len(seen):
@@ -79,7 +79,7 @@ def last_step(values: Floats, decimals: NDArray[np.int64]) -> float:
     counts = np.round(np.abs(values[np.isfinite(values)]) * 10.0**most)
     for dropped in range(MAX_DIGITS):
         coarse = 10.0 ** (dropped + 1)
-        if (counts % coarse != 0).sum() > few(len(counts)) or coarse > counts.max(initial=0.0):
+        if (counts % coarse != 0).sum() > len(counts) // 100 or coarse > counts.max(initial=0.0):
             return 10.0 ** (dropped - most)
     return 10.0**-most
 
@@ -111,7 +111,7 @@ def unusual(
         marked[read] = seen != usual
     else:
         report.tell(
-            f"The decimals of {what} vary, as after a spreadsheet saved the file: "
+            f"The decimals of {what} vary{', as after a spreadsheet saved the file' * fixed}: "
             "a number that lost a digit cannot be told."
         )
         beside = np.maximum(_beside(np.abs(values[read])), TINY)

@@ -6,6 +6,7 @@ decided from the whole file, as of every file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,6 +25,7 @@ from fsgreen.meters.table.times import row_times
 from fsgreen.meters.table.together import added
 
 MARGIN_W = 1.0
+THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+")
 COVERS = {"wall": ("system",), "dc-rail": ("disk",), "cpu": ("cpu",), "modelled": ("system",)}
 
 
@@ -80,9 +82,11 @@ def _quantities(rows: Rows, cells: Sequence[Cells], shape: Shape) -> dict[str, f
 
 
 def _style(rows: Rows, settings: TableSettings, report: Report) -> str:
-    """Return the style of the numbers: those of programs have a point, or no mark at all."""
-    marked = any("," in text or " " in text for cells in rows.cells.values() for text in cells)
-    if settings.numbers or marked:
+    """Return the style of the numbers: with a point or no mark, where that cannot be thousands."""
+    texts = [text for cells in rows.cells.values() for text in cells if text]
+    pointed = [text for text in texts if "." in text]
+    thousands = bool(pointed) and all(THOUSANDS.fullmatch(text) for text in pointed)
+    if settings.numbers or thousands or any("," in text or " " in text for text in texts):
         return decide_style(rows.cells, settings.numbers, lambda _: True, report)
     return POINT
 

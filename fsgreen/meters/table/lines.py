@@ -26,10 +26,9 @@ Cells = Mapping[str, str]
 
 
 def table_rows(text: str, shape: Shape, report: Report) -> tuple[Rows, list[Cells]]:
-    """Return the rows of a table, and for each the cells that it was made from.
+    """Return the rows of a table, as yet without quantities, and for each its cells by column.
 
-    The rows have no quantities yet, but one blank cell each; the flag of a row that cannot be read
-    is its fault. Raises FsgreenError where the columns are not there.
+    Raises FsgreenError where the columns are not there.
     """
     lines, cut = split_lines(text)
     rows, cells = Rows(ends_cut=cut), []

@@ -210,6 +210,15 @@ def test_neither_unit_boundary_nor_accuracy_is_guessed():
         TableSettings.of({**DECLARED, "name": "f", "driver": "table"})
 
 
+def test_a_point_that_may_divide_thousands_is_refused_with_both():
+    """1.234 W in one country are 1234 W in another."""
+    rows = [f"{stamp},{1.234 + n / 10:.3f}" for n, (stamp, _) in enumerate(STAMPED)]
+    message = refused(lines(rows, "when,mine"), **DECLARED)
+    assert "1.234 may be 1.234 or 1234" in message
+    told = read(lines(rows, "when,mine"), **DECLARED, numbers="1.234,56")
+    assert told.readings.power_w[0] == 1234
+
+
 def test_a_part_that_lacks_at_one_moment_leaves_it_without_a_value():
     text = FILES["nvidia-smi"].splitlines(keepends=True)
     flags = read("".join(text[:4] + text[5:]), "nvidia-smi").readings.flags
