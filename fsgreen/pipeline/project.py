@@ -47,8 +47,7 @@ __pycache__/
 README = """\
 # {name}
 
-A study with [fsgreen](https://pypi.org/project/fsgreen/) {version}: traces, tables, figures and the
-report.
+A study with fsgreen {version}: traces, tables, figures and the report.
 
 ```
 fsgreen plan {name}                                # what studies/{name}.yaml says, checked whole
