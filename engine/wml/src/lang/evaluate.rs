@@ -156,7 +156,11 @@ impl Variables {
             }
             Expression::Negative(inner) => Value::Number(-self.operand(inner)?),
             Expression::Binary(operator, left, right) => {
-                let (a, b) = (self.operand(left)?, self.operand(right)?);
+                let a = match operator {
+                    Operator::Divide => self.dividend(left)?,
+                    _ => self.operand(left)?,
+                };
+                let b = self.operand(right)?;
                 let result = match operator {
                     Operator::Add => a + b,
                     Operator::Subtract => a - b,
@@ -179,6 +183,17 @@ impl Variables {
                 format!("this must be a number, and it is {}", other.describe()),
             )),
         }
+    }
+
+    /// What stands before `/`: a number, where people may mean the beginning of a path.
+    fn dividend(&self, expression: &Spanned<Expression>) -> Evaluated<f64> {
+        self.operand(expression).map_err(|mut error| {
+            let is_text = matches!(self.evaluate(expression), Ok(Value::Text(_)));
+            if let (true, Expression::Variable(name)) = (is_text, &expression.node) {
+                error.message += &format!("; a path is written in quotes, as \"${name}/below\"");
+            }
+            error
+        })
     }
 
     /// The text that an expression says.
