@@ -32,6 +32,15 @@ def test_every_driver_is_listed_and_what_is_missing_has_a_remedy(capsys):
         assert "missing: " not in line or line.partition("missing: ")[2].count(":") >= 1
 
 
+@pytest.mark.parametrize("name", registry.names())
+def test_settings_of_every_driver_are_listed_with_what_they_take_and_mean(name, capsys):
+    assert cli.main(["meters", name]) == 0
+    for line in capsys.readouterr().out.splitlines():
+        setting, _, about = line.partition("  ")
+        takes, _, meaning = about.partition(". ")
+        assert setting and takes and meaning, line
+
+
 def test_a_file_of_a_meter_becomes_a_table_once(tmp_path, capsys):
     file, out = tmp_path / "server.csv", tmp_path / "server.parquet"
     file.write_text(HOBO)

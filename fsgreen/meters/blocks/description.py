@@ -30,6 +30,7 @@ class BlocksSettings(MeterSettings, Accuracy):
     connect: str = ""
     """Whom to call: HOST:PORT."""
     protocol: Literal["tcp", "udp"] = "tcp"
+    """What the sender speaks; over udp one can only listen."""
     calibration: Corrections = ()
     """Corrections of channels, each NAME UNIT GAIN OFFSET."""
     calibration_after: Corrections = ()

@@ -100,13 +100,13 @@ class MeterSettings(Settings):
     name: Annotated[str, Field(min_length=1), AfterValidator(_without_slash)]
     """How it is called in tables."""
 
+    emulate: bool = False
+    """Read an emulator, whose power is a model's: see docs/meters/model.md."""
+
     @staticmethod
     def where(name: str) -> str:
         """Return what errors are about."""
         return f"meter {name}"
-
-    emulate: bool = False
-    """Read an emulator, whose power is a model's: see docs/meters/model.md."""
 
 
 class Accuracy(Settings):

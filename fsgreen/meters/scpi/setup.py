@@ -37,9 +37,13 @@ class Setup(MeterSettings):
     wiring: Literal["", "P1W2", "P1W3", "P3W3", "V3A3", "P3W4"] = ""
     """How its inputs are wired; SIGMA needs it. By default as it is set."""
     mode: Literal["RMS", "VMEAN", "DC"] = "RMS"
+    """What volts and amperes mean."""
     crest_factor: Literal[3, 6] = 3
+    """6 for peaks of more than three times the range, at twice the range's error."""
     line_filter: bool = False
+    """Its low-pass filter, which adds to the error."""
     frequency_filter: bool = False
+    """The filter of its frequency measurement."""
     integrate: bool = True
     """Count watt-hours during a trial."""
     power_factor: Annotated[float, Field(gt=0, le=1)] = 0.9

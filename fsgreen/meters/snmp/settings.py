@@ -60,6 +60,7 @@ class SnmpSettings(MeterSettings):
     host: str
     """Its address on the network."""
     port: Annotated[int, Field(ge=1, le=65535)] = 161
+    """The UDP port of its agent."""
     preset: Annotated[str, AfterValidator(_known)] = ""
     """A unit of the list in docs/meters/snmp.md."""
     index: Annotated[str, AfterValidator(_of_an_outlet)] | None = None
@@ -77,14 +78,17 @@ class SnmpSettings(MeterSettings):
     counter_bits: Annotated[int, Field(ge=1, le=64)] | None = None
     """After which the counter of energy starts again; by default the preset's, or 32."""
     version: Literal["1", "2c", "3"] = "2c"
+    """Of SNMP; 3 lets a user in, the others who knows the community."""
     community_env: str = ""
     community_file: str = ""
     user: str = ""
     """For version 3."""
     auth: Literal["md5", "sha", "sha256", "sha512"] = "sha"
+    """How the user of version 3 is authenticated, where there is a key for it."""
     auth_key_env: str = ""
     auth_key_file: str = ""
     priv: Literal["des", "aes", "aes256"] = "aes"
+    """How what is said is encrypted, where there is a key for it."""
     priv_key_env: str = ""
     priv_key_file: str = ""
     interval_s: Above0 = 1.0

@@ -64,7 +64,9 @@ class TableSettings(Settings):
     unit: str = ""
     """The unit of power or energy where the column does not name it."""
     voltage: Columns = ()
+    """The voltage."""
     current: Columns = ()
+    """The current."""
     apparent: Columns = ()
     """The apparent power."""
     factor: Columns = ()
