@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from fsgreen import audit, trial
+from fsgreen.campaign import events
 from fsgreen.campaign.fitting import Workloads, asked_of_workload
+from fsgreen.campaign.idlepower import idle_powers_w
 from fsgreen.campaign.preparation import Prepared
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
+from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
 from fsgreen.testbeds import Testbed
 from fsgreen.trace import MeterInfo
@@ -106,3 +110,84 @@ class RunningTrial:
     def measured(self) -> Phase:
         """Return the phase `measure`, which has ended."""
         return next(phase for phase in self.phases if phase.name == "measure")
+
+
+def open_context(
+    campaign: Campaign,
+    plan: Plan,
+    testbed: Testbed,
+    meters: Mapping[str, Meter],
+    workloads: Workloads,
+    *,
+    pulses: bool,
+) -> TrialContext:
+    """Return what the trials of a campaign have in common, once it is what it began with.
+
+    At the first start idle power is measured, the device probed, and all of it kept (rule 9).
+
+    Raises
+    ------
+    FsgreenError
+        If an event or a meter that the study names is not there, idle power cannot be measured, or
+        something is not as the campaign began with it.
+    """
+    infos = {name: meter.describe() for name, meter in meters.items()}
+    efficiency = _efficiency_meters(plan, infos, pulses=pulses)
+    for workload in workloads.values():
+        offering = [testbed.device, testbed.stack, workload]
+        known = events.offered(offering) if plan.profile.events else {}
+        events.check_offered(plan.profile.events, known, f"studies/{plan.study}.yaml")
+    today: dict[str, Any] = {
+        "audit": audit.audit(),
+        "testbed": testbed.describe(),
+        "meters": {name: asdict(info) for name, info in infos.items()},
+        "boundary": infos[efficiency[0]].boundary,
+        "workloads": {
+            cell["workload"]: workload.text_sha256() for cell, workload in workloads.items()
+        },
+    }
+    if campaign.begun():
+        campaign.check_identity(today)
+    else:
+        idle_w = idle_powers_w(campaign, plan, testbed, {name: meters[name] for name in efficiency})
+        margin = 1 + plan.bounds["idle_band_percent"] / 100
+        highest_w = max(idle_w.values())
+        bands_w = {disk: power_w * margin for disk, power_w in idle_w.items() if disk is not None}
+        # Every trial is held to the speed of one of them. What passes only makes a core slower.
+        audits = [today["audit"], audit.audit()]
+        trial.write_json(campaign.folder / "confounds.json", testbed.probe(plan.seed))
+        audits.append(audit.audit())
+        campaign.keep_identity(
+            {
+                "campaign": campaign.name,
+                "study": plan.study,
+                "plan_hash": plan.hash,
+                "started_unix_s": time.time(),
+                "idle_power_w": highest_w,
+                "idle_band_w": highest_w * margin,
+                **({"idle_bands_w": bands_w} if bands_w else {}),
+                **today,
+                "audit": max(audits, key=lambda each: each["speed_loops_s"]),
+            }
+        )
+    return TrialContext(
+        campaign, plan, testbed, meters, infos, efficiency, workloads, campaign.identity()
+    )
+
+
+def _efficiency_meters(
+    plan: Plan, infos: Mapping[str, MeterInfo], *, pulses: bool
+) -> tuple[str, ...]:
+    """Return the meters that power in the idle band, and each trial's efficiency, are of.
+
+    Where none of them is what the study names, but pulses are made for one that records on its
+    own, they are those of the trial: the efficiency in the tables is over that which is attached.
+    """
+    boundaries = {name: info.boundary for name, info in infos.items()}
+    where = f"studies/{plan.study}.yaml"
+    try:
+        return trial.efficiency_meters(plan.efficiency, boundaries, where)
+    except FsgreenError:
+        if not pulses:
+            raise
+        return trial.efficiency_meters(None, boundaries, where)

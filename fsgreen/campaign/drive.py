@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
 
-from fsgreen import audit, trace, trial
-from fsgreen.campaign import events
-from fsgreen.campaign.context import TrialContext
-from fsgreen.campaign.fitting import Workloads, load_workloads
+from fsgreen import trace, trial
+from fsgreen.campaign.context import TrialContext, open_context
+from fsgreen.campaign.fitting import load_workloads
 from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.onetrial import run_trial
 from fsgreen.campaign.pace import Pace
@@ -25,12 +21,10 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import Capture, Meter, open_meters
+from fsgreen.meters import open_meters
 from fsgreen.meters.simdisk import driver as simdisk
-from fsgreen.preflight import Finding, load
-from fsgreen.progress import progress
+from fsgreen.preflight import Finding
 from fsgreen.testbeds import Testbed
-from fsgreen.trace import MeterInfo
 
 ATTEMPTS = 3
 """How often a trial that breaks a rule is measured before the campaign goes on without it."""
@@ -45,12 +39,6 @@ CHIP_S = 4.0
 """Four readings of a meter that gives one a second: the edges can be located in them."""
 
 BAR_FORMAT = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
-
-IDLE_S = 5.0
-"""How long idle power is measured before the first trial (rule 18), at least."""
-
-IDLE_READINGS = 3
-"""As many readings of the slowest meter at least: the first of a counter is no power yet."""
 
 
 def run(
@@ -95,7 +83,7 @@ def run(
             return campaign
         opened = open_meters(_tables(meters, testbed), testbed.device_name)
         try:
-            context = _context(campaign, plan, testbed, opened, workloads, pulses=pulses)
+            context = open_context(campaign, plan, testbed, opened, workloads, pulses=pulses)
             if preflight is not None:
                 campaign.note_preflight(preflight)
             begin, end = _two_patterns() if pulses else ((), ())
@@ -204,128 +192,3 @@ def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
     print(f"load pulses for meters with a clock of their own: {sum(runs):.0f} s")
     ahead_s = time.time() - time.monotonic()
     campaign.note_pulses([edge_s + ahead_s for edge_s in make_pulses(runs)])
-
-
-def _context(
-    campaign: Campaign,
-    plan: Plan,
-    testbed: Testbed,
-    meters: Mapping[str, Meter],
-    workloads: Workloads,
-    *,
-    pulses: bool,
-) -> TrialContext:
-    infos = {name: meter.describe() for name, meter in meters.items()}
-    over = _efficiency_meters(plan, infos, pulses=pulses)
-    for workload in workloads.values():
-        offering = [testbed.device, testbed.stack, workload]
-        known = events.offered(offering) if plan.profile.events else {}
-        events.check_offered(plan.profile.events, known, f"studies/{plan.study}.yaml")
-    today: dict[str, Any] = {
-        "audit": audit.audit(),
-        "testbed": testbed.describe(),
-        "meters": {name: asdict(info) for name, info in infos.items()},
-        "boundary": infos[over[0]].boundary,
-        "workloads": {asked["workload"]: found.text_sha256() for asked, found in workloads.items()},
-    }
-    if campaign.begun():
-        campaign.check_identity(today)
-    else:
-        idle_w = _idle_powers_w(campaign, plan, testbed, {name: meters[name] for name in over})
-        margin = 1 + plan.bounds["idle_band_percent"] / 100
-        highest_w = max(idle_w.values())
-        of_disks = {disk: found_w * margin for disk, found_w in idle_w.items() if disk is not None}
-        # Every trial is held to the speed of one of them. What passes only makes a core slower.
-        audits = [today["audit"], audit.audit()]
-        trial.write_json(campaign.folder / "confounds.json", testbed.probe(plan.seed))
-        audits.append(audit.audit())
-        campaign.keep_identity(
-            {
-                "campaign": campaign.name,
-                "study": plan.study,
-                "plan_hash": plan.hash,
-                "started_unix_s": time.time(),
-                "idle_power_w": highest_w,
-                "idle_band_w": highest_w * margin,
-                **({"idle_bands_w": of_disks} if of_disks else {}),
-                **today,
-                "audit": max(audits, key=lambda found: found["speed_loops_s"]),
-            }
-        )
-    return TrialContext(
-        campaign, plan, testbed, meters, infos, over, workloads, campaign.identity()
-    )
-
-
-def _efficiency_meters(
-    plan: Plan, infos: Mapping[str, MeterInfo], *, pulses: bool
-) -> tuple[str, ...]:
-    """Return the meters that power in the idle band, and each trial's efficiency, are of.
-
-    Where none of them is what the study names, but pulses are made for one that records on its
-    own, they are those of the trial: the efficiency in the tables is over that which is attached.
-    """
-    boundaries = {name: info.boundary for name, info in infos.items()}
-    where = f"studies/{plan.study}.yaml"
-    try:
-        return trial.efficiency_meters(plan.efficiency, boundaries, where)
-    except FsgreenError:
-        if not pulses:
-            raise
-        return trial.efficiency_meters(None, boundaries, where)
-
-
-def _idle_powers_w(
-    campaign: Campaign, plan: Plan, testbed: Testbed, meters: Mapping[str, Meter]
-) -> dict[str | None, float]:
-    """Return the idle power with each disk of the plan, by its name; None is the testbed's own."""
-    found_w = {}
-    for disk in dict.fromkeys(cell.get("disk") for cell in plan.cells):
-        testbed.load({"disk": disk})
-        found_w[disk] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
-    return found_w
-
-
-def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percent: float) -> float:
-    """Return the mean total power of some seconds in which the harness does nothing.
-
-    Raises FsgreenError where others do: the band of rule 11 would be too wide for all trials. So
-    does a meter without a reading, without which it would be too narrow.
-    """
-    for _ in range(ATTEMPTS):
-        before = audit.HERE.text("proc/stat") or ""
-        power_w = _mean_power_w(campaign.folder / ".idle.raw", meters)
-        found = load.shares(before, audit.HERE.text("proc/stat") or "")
-        busy_percent = 0.0 if found is None else found.busy_percent
-        if busy_percent < others_percent:
-            return power_w
-    raise FsgreenError(
-        f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
-        f"{others_percent:g} % or more (rule 10)",
-        where=f"the begin of the campaign {campaign.name}",
-        next_step="end other work (top), then start the same command again",
-    )
-
-
-def _mean_power_w(raw: Path, meters: Mapping[str, Meter]) -> float:
-    slowest_hz = min(meter.describe().rate_hz for meter in meters.values())
-    seconds = math.ceil(max(IDLE_S, IDLE_READINGS / slowest_hz))
-    try:
-        with Capture(meters, raw, None) as capture:
-            # A meter that is read once in minutes takes many of them.
-            for _ in progress(range(seconds), "idle power", "s"):
-                time.sleep(1)
-                if capture.fault is not None:
-                    raise capture.fault
-            power, _ = capture.finish()
-    finally:
-        raw.unlink(missing_ok=True)
-    sound = power.loc[[set(flags.split("|")) <= trace.REMARKS for flags in power["quality"]]]
-    found_w = sound.groupby("meter")["power_w"].mean().reindex(list(meters))
-    if silent := list(found_w.index[found_w.isna()]):
-        raise FsgreenError(
-            f"no sound reading of idle power from {', '.join(silent)}",
-            where="the meters of the testbed file",
-            next_step="fsgreen meters",
-        )
-    return float(found_w.sum())

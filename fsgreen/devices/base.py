@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -130,6 +130,17 @@ class Device(Protocol):
 
     def close(self) -> None:
         """End what serves the device; the work folder is released afterwards."""
+
+
+class InRealTime:
+    """What devices have in common that take the time that they take: nothing is simulated."""
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Do nothing."""
+        return nullcontext()
+
+    def simulator(self) -> None:
+        """Return None."""
 
 
 class FormattableDevice(Device, Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from fsgreen.devices import image, mounts, probe
 from fsgreen.devices.base import (
     OF_DISKS,
     Availability,
+    InRealTime,
     Levels,
     Settings,
     refuse_levels,
@@ -27,7 +27,7 @@ PROBE_B = 256 << 20
 """Size of the file that stands for the disk when the directory is probed."""
 
 
-class ExistingDevice:
+class ExistingDevice(InRealTime):
     """Whatever an existing, writable directory is on; `size_b` of it must be free.
 
     Raises
@@ -91,13 +91,6 @@ class ExistingDevice:
     def queue_state(self) -> QueueState:
         """Return the queue as it is now; all of it is None where no disk is in sight."""
         return self._queue.state() if self._queue else QueueState()
-
-    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
-        """Do nothing: nothing is simulated."""
-        return nullcontext()
-
-    def simulator(self) -> None:
-        """Return None: nothing is simulated."""
 
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how a file of the directory behaves by itself; see `probe.probe`."""

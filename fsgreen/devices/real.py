@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from fsgreen.devices import probe
-from fsgreen.devices.base import OF_DISKS, Levels, refuse_levels, scheduler_of, state_of
+from fsgreen.devices.base import OF_DISKS, InRealTime, Levels, refuse_levels, scheduler_of, state_of
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.volume import Volume
 
 
-class RealDevice:
+class RealDevice(InRealTime):
     """One device, whose I/O scheduler is set for each cell and put back.
 
     Parameters
@@ -56,13 +55,6 @@ class RealDevice:
     def queue_state(self) -> QueueState:
         """Return the queue as it is now."""
         return self._queue.state()
-
-    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
-        """Do nothing: nothing is simulated."""
-        return nullcontext()
-
-    def simulator(self) -> None:
-        """Return None: nothing is simulated."""
 
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how the device behaves by itself; see `probe.probe`."""

@@ -25,7 +25,8 @@ from fsgreen.devices.base import (
 )
 from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.queue import MODULES, NONE, READ_AHEAD_KIB, SECTOR_B, QueueState
-from fsgreen.devices.volume import DeviceState, Volume
+from fsgreen.devices.simulatedvolume import SimulatedVolume
+from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import BUILD, PROGRAM, Control, Disk, Server, parameters, require
 
@@ -33,25 +34,6 @@ PARTITIONS = 4
 
 FIFO = "fifo"
 INSTANT = "instant"
-SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
-
-
-class SimulatedVolume(Volume):
-    """A part of a simulated disk, which has nothing that it could forget.
-
-    A disk that rotates remembers only what is in its caches, which the simulator empties before
-    each trial: steady, written in full, differs from initial in the label only.
-    """
-
-    def initial(self) -> DeviceState:
-        """Do nothing."""
-        return DeviceState("initial", 0, 0, self.size_b, SIMULATED)
-
-    def steady(self) -> DeviceState:
-        """Write all of it once."""
-        before_b = self.queue.written_b()
-        self.fill()
-        return DeviceState("steady", self.require_written(before_b), 0, self.size_b, SIMULATED)
 
 
 class SimulatedDevice:

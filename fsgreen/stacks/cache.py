@@ -15,9 +15,6 @@ from fsgreen import commands
 from fsgreen.devices import mounts, residency
 from fsgreen.progress import progress
 
-MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
-"""File systems that live in the cache itself and can never be cold."""
-
 READ_B = 1 << 20
 
 

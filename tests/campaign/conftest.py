@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import campaign, design, testbeds
-from fsgreen.campaign import drive, fitting
+from fsgreen.campaign import drive, fitting, idlepower
 from fsgreen.meters.core import registry
 from fsgreen.trial import Phase, WorkSummary
 from fsgreen.workloads import Outcome
@@ -186,7 +186,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     They are the real path of a power analyser, and show the power that the default pair shows.
     """
     monkeypatch.setattr(registry, "WITHOUT_METER", QUICK_METERS)
-    monkeypatch.setattr(drive, "IDLE_S", 1.0)
+    monkeypatch.setattr(idlepower, "IDLE_S", 1.0)
 
 
 @pytest.fixture

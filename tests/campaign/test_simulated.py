@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fsgreen import campaign, design, paths, testbeds, trial
-from fsgreen.campaign import checks, drive, testbedfile
+from fsgreen.campaign import checks, idlepower, testbedfile
 from fsgreen.campaign.measure import kind_of_testbed
 from fsgreen.design import Cell
 from fsgreen.meters.simdisk import driver as simdisk
@@ -103,7 +103,7 @@ def plan() -> design.Plan:
 def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drive, "IDLE_S", 1.5)
+    monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
     monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
     monkeypatch.setattr(checks, "HARNESS_LIMIT_PERCENT", 50)  # of less than a second
     with testbeds.open_testbed("simdisk", size_b=SIZE_B) as bed:

@@ -61,7 +61,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
 
         monkeypatch.setattr(drive, "run_trial", run_trial)
         here = SimpleNamespace(campaign=campaign.Campaign(name), plan=plan)
-        monkeypatch.setattr(drive, "_context", lambda *given, **named: here)
+        monkeypatch.setattr(drive, "open_context", lambda *given, **named: here)
         testbed = SimpleNamespace(device_name=None, simulator=lambda: None, describe=dict)
         campaign.run(plan, name, testbed=testbed)  # type: ignore[arg-type]
         return order
@@ -187,6 +187,7 @@ def test_what_decides_is_what_the_tables_say(measure: Callable[..., list[str]], 
     from fsgreen import reduce
 
     measure("demo", plan)
+    campaign.Campaign("demo").keep_identity({})
     reduce.write("demo")
     trials = reduce.read_table("demo", "trials").set_index("trial")
     for name, found in campaign.Campaign("demo").measured().items():
