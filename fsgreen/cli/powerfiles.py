@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsgreen.cli import command
 from fsgreen.errors import FsgreenError
@@ -185,28 +185,29 @@ def _attach(options: argparse.Namespace) -> None:
 
 
 def _record(options: argparse.Namespace) -> None:
+    from fsgreen.meters.core import registry
     from fsgreen.meters.files import importing
     from fsgreen.meters.raw.driver import import_raw
     from fsgreen.meters.raw.record import record
 
-    settings = importing.options_of(options.settings)
-    table: dict[str, object] = {"name": options.meter, "driver": options.meter, **settings}
+    table: dict[str, Any] = {"name": options.meter, "driver": options.meter}
     if options.testbed is not None:
         from fsgreen.campaign import testbedfile
 
-        tables = {
-            each["name"]: dict(each) for each in testbedfile.read(options.testbed).meters or ()
-        }
+        described = testbedfile.read(options.testbed).meters or ()
+        tables = {each["name"]: dict(each) for each in described}
         if options.meter not in tables:
             raise FsgreenError(
                 f"no meter is called {options.meter}",
                 where=options.testbed,
                 next_step=f"meters here: {', '.join(tables) or 'none'}",
             )
-        table = {**tables[options.meter], **settings}
+        table = tables[options.meter]
+    declared = registry.live_driver(table["driver"]).settings
+    table |= importing.options_of(options.settings, declared)
     print(f"recording for {options.seconds:g} s; Ctrl-C ends it and keeps what came", flush=True)
     record(table, options.seconds, options.raw)
     print(
         f"raw bytes in {options.raw}: read them again by fsgreen import {options.raw} --driver raw"
     )
-    _tell(import_raw(options.raw, str(table["name"])), options)
+    _tell(import_raw(options.raw, table["name"]), options)

@@ -175,6 +175,6 @@ def on_utc(time_s: Floats, offset: float | None, report: Report) -> Floats:
     """Return times in seconds since 1970 UTC; without an offset since the first, which is told."""
     if offset is None:
         report.tell("The file does not say its offset from GMT: times count from its first row.")
-        return time_s - time_s[0]
+        return time_s - time_s[np.isfinite(time_s)][0]
     report.tell(f"The clock is GMT{offset / 3600:+g} h; times are in UTC.")
     return time_s - offset

@@ -25,16 +25,19 @@ def row_times(rows: Rows, settings: TableSettings, report: Report) -> Floats:
     NaN where it cannot be read; raises FsgreenError where dates can be read in two ways.
     """
     if not settings.time:
-        report.tell(f"Rows have no time: one every {settings.interval_s:g} s, none missing.")
+        report.tell(
+            f"Rows have no time: one every {settings.interval_s:g} s, as if none were missing."
+        )
         return settings.interval_s * np.arange(len(rows.stamps), dtype=float)
     if settings.time_unit != "date":
         values = [float(t) if NUMBER.fullmatch(t) else NAN for t in rows.stamps]
         time_s = TIME_UNITS[settings.time_unit] * np.array(values)
-        known = time_s[np.isfinite(time_s)]
-        if len(known) and known[0] > UNIX_S:
-            report.tell("Times are seconds since 1970 UTC.")
-            return time_s
-        report.tell("Times count from the beginning of the recording.")
+        dated = np.nanmax(time_s, initial=0.0) > UNIX_S
+        report.tell(
+            "Times are since 1970 UTC."
+            if dated
+            else "Times count from some beginning, without a date."
+        )
         return time_s
     zones = [ZONE.search(stamp) for stamp in rows.stamps]
     texts = [ZONE.sub("", stamp).replace("T", " ").strip() for stamp in rows.stamps]
@@ -45,9 +48,7 @@ def row_times(rows: Rows, settings: TableSettings, report: Report) -> Floats:
         shifts_s = [NAN if zone is None else _zone_s(zone[1]) for zone in zones]
         report.tell("Times are in UTC, by the offset of each.")
         return time_s - np.array(shifts_s)
-    first = int(np.argmax(np.isfinite(time_s)))
-    shift_s = offset_s(set(), settings.gmt_offset, report)
-    return on_utc(np.roll(time_s, -first), shift_s, report)[np.arange(len(time_s)) - first]
+    return on_utc(time_s, offset_s(set(), settings.gmt_offset, report), report)
 
 
 def _zone_s(text: str) -> float:

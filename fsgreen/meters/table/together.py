@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
+from fsgreen.meters.files.numbers import POINT
 from fsgreen.meters.files.rows import Rows
 from fsgreen.meters.files.text import Report, some
 from fsgreen.meters.table.declared import FIRST, Shape
 from fsgreen.meters.table.lines import Cells, quantity_cells
+
+GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def added(
@@ -22,7 +26,8 @@ def added(
     """
     together = shape.settings.together
     parts = Counter(row[together] for row in cells if together in row)
-    usual = [part for part, count in parts.items() if count > parts.most_common(1)[0][1] / 2]
+    most = max(parts.values(), default=0)
+    usual = [part for part, count in parts.items() if count > most / 2]
     report.tell(f"Added up over {together}: {some(usual)}.")
     groups: list[list[int]] = []
     last = len(usual)
@@ -53,6 +58,8 @@ def _sum(cells: Sequence[Cells], name: str, shape: Shape) -> str:
     """Return the sum of a column as text; blank where one part has no number."""
     selected = next(s for s in shape.wanted.values() if name in s.names)
     texts = quantity_cells(cells, selected)[selected.names.index(name)]
+    if shape.settings.numbers == POINT:
+        texts = [text.replace(",", "") if GROUPED.fullmatch(text) else text for text in texts]
     try:
         return f"{sum((Decimal(text) for text in texts), Decimal(0)):f}"
     except InvalidOperation:

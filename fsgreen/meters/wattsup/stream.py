@@ -64,7 +64,9 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
         last = len(found) - 1
         flags[last] = "|".join(filter(None, [flags.get(last), "cut"]))
     source = "as its dump says" if told_s and not settings.interval_s else "as set, or usual"
-    report.tell(f"Records have no time: one every {interval_s:g} s, {source}; none missing.")
+    report.tell(
+        f"Records have no time: one every {interval_s:g} s, {source}, as if none were missing."
+    )
     time_s = interval_s * np.arange(len(found), dtype=float)
     readings = Readings(
         time_s, found.power_w, found.voltage_v, found.current_a, found.energy_wh, flags

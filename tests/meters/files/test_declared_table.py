@@ -219,6 +219,13 @@ def test_a_point_that_may_divide_thousands_is_refused_with_both():
     assert told.readings.power_w[0] == 1234
 
 
+def test_thousands_of_perf_are_no_end_of_a_number():
+    """perf groups them by the locale of the user."""
+    rows = [f"{n + 1}.0001  {1234 + n:,}.50 Joules power/energy-pkg/" for n in range(5)]
+    powers_w = read(lines(rows), "perf-stat").readings.power_w
+    assert powers_w[1:].tolist() == pytest.approx([1234.5 + n for n in range(5)], 1e-3)
+
+
 def test_a_part_that_lacks_at_one_moment_leaves_it_without_a_value():
     text = FILES["nvidia-smi"].splitlines(keepends=True)
     flags = read("".join(text[:4] + text[5:]), "nvidia-smi").readings.flags
