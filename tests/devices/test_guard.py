@@ -64,6 +64,9 @@ def test_mounted_device_is_refused(foreign_loop: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.skipif(
+    paths.program("mkfs.btrfs") is None, reason="btrfs: apt-get install btrfs-progs"
+)
 def test_mounted_btrfs_is_refused_though_its_device_number_hides(
     foreign_loop: Path, tmp_path: Path
 ) -> None:
