@@ -82,11 +82,17 @@ def test_it_uses_no_relative_path(notebook: Path) -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The campaign that notebooks show if nobody names one, reduced; no test writes into it."""
+    """One workload of the campaign that notebooks show if nobody names one, reduced.
+
+    It is the one that they compare profiles of; nothing is written into the checkout.
+    """
     folder = tmp_path_factory.mktemp("data")
-    (folder / "raw").mkdir()
-    pipeline.pull("fast10-disk")  # of the same study, and the smallest
-    (folder / "raw" / "fast10").symlink_to(paths.root() / "data" / "raw" / "fast10-disk")
+    pipeline.pull("fast10")
+    shipped, ours = paths.root() / "data" / "raw" / "fast10", folder / "raw" / "fast10"
+    (ours / "trials").mkdir(parents=True)
+    for file in (*shipped.iterdir(), *shipped.glob("trials/*-varmail-*")):
+        if file.name != "trials":
+            (ours / file.relative_to(shipped)).symlink_to(file)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(folder))
         reduce.write("fast10")

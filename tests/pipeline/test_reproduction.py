@@ -42,7 +42,7 @@ IGNORED = {".py", ".pyc", ".partial"}
 """Modules, which are looked at apart, and what a stage syncs that it has just written."""
 
 OBSERVED = """
-import json, os, sys
+import json, os, sys, warnings
 from pathlib import Path
 import matplotlib; matplotlib.use("Agg")
 import IPython.display, papermill, seaborn, statsmodels.api, typst
@@ -52,6 +52,8 @@ for stage, cells in stages.items():
     if child:
         assert os.waitpid(child, 0)[1] == 0, stage
         continue
+    for shown in (UserWarning, FutureWarning, RuntimeWarning):
+        warnings.simplefilter("error", shown)
     opened, names = set(), {"__name__": "__main__"}
     def hook(event, args):
         if event == "open" and not args[2] & (os.O_WRONLY | os.O_RDWR):
@@ -111,7 +113,7 @@ def observe(campaign: str, data: Path, out: Path) -> list[Observed]:
         capture_output=True,
         text=True,
     )
-    assert (run.returncode, run.stderr) == (0, "")
+    assert run.returncode == 0, run.stderr[-3000:]
     found = []
     for stage in stages:
         modules, opened = json.loads((out / stage).read_text())
