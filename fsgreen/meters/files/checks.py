@@ -158,7 +158,8 @@ def mark_frozen(
     """Mark rows that repeat the one before for longer than chance makes any of this file's do.
 
     `repeats`: where a row is wholly the one before. The chance that a row is so is that of the rows
-    outside a run, at its power or at any, whichever is more: one that is steady repeats itself.
+    outside a run, at its power or at any, whichever is more: one that is steady repeats itself. Off
+    is off: rows of 0 W are left to the checks on traces. A power that is NaN is not known.
     """
     edges = np.flatnonzero(np.diff(np.concatenate(([0], repeats.astype(np.int8), [0]))))
     begins, lengths = edges[::2], edges[1::2] - edges[::2]
@@ -166,7 +167,7 @@ def mark_frozen(
     fine = quantities > 1 or (len(sizes_w) and step_w <= FINE * np.median(sizes_w))
     count, total = len(repeats), int(repeats.sum())
     chances = (total - lengths + 1) / (count - lengths + 1)
-    suspects = lengths >= (LEAST_FROZEN if fine else LEAST_COARSE)
+    suspects = (lengths >= (LEAST_FROZEN if fine else LEAST_COARSE)) & (power_w[begins] != 0)
     suspects &= (count - lengths >= LEAST_OUTSIDE) & (count * chances**lengths < IMPROBABLE)
     frozen = np.zeros(count, dtype=bool)
     for begin, length in zip(begins[suspects], lengths[suspects], strict=True):

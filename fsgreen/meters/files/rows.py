@@ -142,7 +142,7 @@ def mark_repeats(
     same = [texts[one] == texts[other] and not rows.faults[other] for one, other in pairwise(kept)]
     repeats = np.array([False, *same], dtype=bool)
     if power is None:
-        mark_frozen(repeats, np.zeros(len(repeats)), 0.0, len(rows.cells), flags)
+        mark_frozen(repeats, np.full(len(repeats), NAN), 0.0, len(rows.cells), flags)
     else:
         mark_frozen(repeats, power.values, power.step, len(rows.cells), flags)
 

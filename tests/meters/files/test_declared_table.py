@@ -226,6 +226,16 @@ def test_thousands_of_perf_are_no_end_of_a_number():
     assert powers_w[1:].tolist() == pytest.approx([1234.5 + n for n in range(5)], 1e-3)
 
 
+def test_a_plug_that_is_off_for_a_while_is_not_frozen():
+    rows = [f"{n},{0 if 20 < n < 60 else 50 + n * 0.37:.2f},{230 + n % 2}" for n in range(100)]
+    options = {**DECLARED, "time": 1, "time_unit": "s", "power": 2, "voltage": 3}
+    assert not read(lines(rows), **options).readings.flags
+    options.pop("voltage")
+    assert not read(lines(rows), **options).readings.flags
+    steady = [row.replace(",0.00,", ",50.00,") for row in rows]
+    assert set(read(lines(steady), **options).readings.flags.values()) == {"frozen"}
+
+
 def test_a_part_that_lacks_at_one_moment_leaves_it_without_a_value():
     text = FILES["nvidia-smi"].splitlines(keepends=True)
     flags = read("".join(text[:4] + text[5:]), "nvidia-smi").readings.flags
