@@ -137,7 +137,7 @@ def read(file: Path, kind: str, next_step: str) -> Document:
     Parameters
     ----------
     file : Path
-        What to read.
+        What to read; it may be the partial file of `durable.whole`.
     kind : str
         What it should be, for errors: "study".
     next_step : str
@@ -155,7 +155,8 @@ def read(file: Path, kind: str, next_step: str) -> Document:
         raise FsgreenError(
             f"the {kind} cannot be read: {why}", where=file, next_step=next_step
         ) from None
-    return (_toml if file.suffix == ".toml" else _yaml)(file, kind, next_step, text)
+    is_toml = file.name.removesuffix(".partial").endswith(".toml")
+    return (_toml if is_toml else _yaml)(file, kind, next_step, text)
 
 
 # --- YAML ---------------------------------------------------------------------------------------
