@@ -155,6 +155,8 @@ class Shape:
         }
         if not any(name in wanted for name in FIRST):
             settings.refuse("no column is power, energy (a counter) or energy_each (of each row)")
+        if settings.held_s and "power" not in wanted:
+            settings.refuse("held_s is of a power that is written where it changes, not of energy")
         if bool(settings.time) == bool(settings.interval_s):
             settings.refuse("name the column of the time or, without one, the interval_s")
         try:

@@ -21,7 +21,7 @@ from fsgreen.meters.files.text import Report, decode
 from fsgreen.meters.table.declared import FIRST, Shape, TableSettings
 from fsgreen.meters.table.held import held
 from fsgreen.meters.table.lines import Cells, quantity_cells, table_rows
-from fsgreen.meters.table.times import row_times
+from fsgreen.meters.table.times import UNIX_S, row_times
 from fsgreen.meters.table.together import added
 
 MARGIN_W = 1.0
@@ -50,10 +50,10 @@ def read(data: bytes, settings: TableSettings) -> Imported:
     if settings.held_s:
         time_s, columns, flags = held(time_s, columns, flags, settings.held_s, report)
         usual_s = settings.held_s
-    elif not settings.irregular:
-        mark_steps(time_s, usual_s, flags)
     if settings.from_zero:
-        time_s, columns, flags = _from_zero(time_s, columns, flags)
+        time_s, columns, flags = _from_zero(time_s, columns, flags, report)
+    if not (settings.irregular or settings.held_s):
+        mark_steps(time_s, usual_s, flags)
     readings, step_w = _readings(columns, time_s, flags, report)
     range_w = settings.range_w or float("inf")
     mark_unsound({**columns, "power": Column(readings.power_w, step_w)}, range_w, MARGIN_W, flags)
@@ -114,9 +114,17 @@ def _columns(
 
 
 def _from_zero(
-    time_s: Floats, columns: dict[str, Column], flags: Flags
+    time_s: Floats, columns: dict[str, Column], flags: Flags, report: Report
 ) -> tuple[Floats, dict[str, Column], Flags]:
-    """Add the beginning, at which time and energy are 0, and power that of the first row."""
+    """Add the beginning, at which time and energy are 0, and power that of the first row.
+
+    Refuses times that count from no beginning of the energy: from 1970, or from the first row.
+    """
+    if not 0 < time_s[0] < UNIX_S:
+        report.refuse(
+            f"energy is 0 at the time 0, and the first row is at {time_s[0]:.10g} s",
+            "name the column that counts from the beginning, or set from_zero = false",
+        )
     begun = {
         name: Column(
             np.append(0.0 if name == "energy" else column.values[0], column.values), column.step
@@ -133,6 +141,8 @@ def _readings(
     voltage_v, current_a = (
         columns[name].values if name in columns else None for name in ("voltage", "current")
     )
+    if len(time_s) < 2:
+        report.refuse(f"the file holds {len(time_s)} readings", "give a longer recording")
     steps_s = np.diff(time_s, prepend=2 * time_s[0] - time_s[1])
     energy_wh = each_wh = None
     if "energy" in columns:

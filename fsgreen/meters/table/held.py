@@ -9,16 +9,26 @@ from fsgreen.meters.files.checks import Flags
 from fsgreen.meters.files.rows import Column
 from fsgreen.meters.files.text import Report
 
+ROUNDING = 1e-6
+"""Share of a step by which sums of steps may be off."""
+
 
 def held(
     time_s: Floats, columns: dict[str, Column], flags: Flags, step_s: float, report: Report
 ) -> tuple[Floats, dict[str, Column], Flags]:
     """Return even times, and the mean over each step of a power that holds until its next change.
 
-    A step has no power where for some of it none is known, and the flags of the changes in it.
+    A step has no power where for some of it none is known, and the flags of the changes in it. What
+    follows the last whole step is left out.
     """
     power = columns["power"]
-    grid_s = np.arange(time_s[0], time_s[-1] + step_s / 2, step_s)
+    steps_count = int((time_s[-1] - time_s[0]) / step_s + ROUNDING)
+    if steps_count < 1:
+        report.refuse(
+            f"the changes span {time_s[-1] - time_s[0]:g} s, and one mean takes {step_s:g} s",
+            "set held_s to fewer seconds, or give a longer log",
+        )
+    grid_s = time_s[0] + step_s * np.arange(steps_count + 1)
     lasted_s = np.diff(time_s)
     known = np.isfinite(power.values[:-1])
     joules = np.append(0.0, np.cumsum(np.where(known, power.values[:-1], 0.0) * lasted_s))

@@ -236,6 +236,39 @@ def test_a_plug_that_is_off_for_a_while_is_not_frozen():
     assert set(read(lines(steady), **options).readings.flags.values()) == {"frozen"}
 
 
+def test_a_log_of_intervals_whose_head_is_lost_has_a_gap_there():
+    """Nothing is known of the time before: it is no time of little power."""
+    rows = FILES["perf-stat-x"].splitlines(keepends=True)
+    assert not read("".join(rows), "perf-stat-x").readings.flags
+    imported = read("".join(rows[4:]), "perf-stat-x")
+    assert imported.readings.flags == {1: "lost"}
+
+
+@pytest.mark.parametrize("options", [{"gmt_offset": "+00:00"}, {}])
+def test_energy_that_is_zero_at_the_time_zero_needs_a_time_that_counts_from_there(options):
+    """Else its first power is that of half a century, or infinite."""
+    dated = {**options, "time": "timestamp", "time_unit": "date"}
+    message = refused(FILES["codecarbon"], driver="codecarbon", **dated)
+    assert "energy is 0 at the time 0" in message
+
+
+HELD = {"time": "t", "time_unit": "s", "unit": "W", "boundary": "wall", "held_s": 10.0}
+
+
+def test_a_power_that_is_held_ends_with_the_last_whole_mean():
+    """A mean over time of which nothing is known would be too little."""
+    imported = read(lines(["0,100.1", "20,100.2", "37,100.3"], "t,p"), **HELD, power="p")
+    assert imported.readings.time_s.tolist() == [0, 10, 20, 30]
+    assert imported.readings.power_w.tolist() == pytest.approx([100.1, 100.1, 100.1, 100.2])
+
+
+def test_tables_too_short_or_of_no_power_to_hold_are_refused():
+    assert "the changes span 4 s" in refused(lines(["0,9.1", "4,9.2"], "t,p"), **HELD, power="p")
+    assert "of a power" in refused(lines(["0,9.1"], "t,p"), **{**HELD, "unit": "J"}, energy="p")
+    irregular = {**HELD, "held_s": 0.0, "irregular": True, "power": "p"}
+    assert "holds 1 readings" in refused(lines(["5,9.1"], "t,p"), **irregular)
+
+
 def test_a_part_that_lacks_at_one_moment_leaves_it_without_a_value():
     text = FILES["nvidia-smi"].splitlines(keepends=True)
     flags = read("".join(text[:4] + text[5:]), "nvidia-smi").readings.flags
