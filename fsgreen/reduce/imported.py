@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import design, paths
-from fsgreen.design import Plan, Study, factors
+from fsgreen.design import Study, factors
 from fsgreen.design.imported import study_of_runs
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import QUANTILES
@@ -99,7 +98,10 @@ def write_imported(campaign: str) -> None:
         )
     plan = read_plan(campaign)
     runs = read_csv(paths.raw(campaign) / RUNS).set_index("trial")
-    rows = [{**_levels(planned, plan), **_values(runs, planned.trial)} for planned in plan.trials]
+    rows = [
+        {"trial": planned.trial, **plan.levels(planned.cell), **_values(runs, planned.trial)}
+        for planned in plan.trials
+    ]
     table = pd.DataFrame(rows).assign(
         campaign=campaign,
         boundary=read_identity(campaign)["boundary"],
@@ -111,18 +113,7 @@ def write_imported(campaign: str) -> None:
         write_table(pd.DataFrame(columns=list(columns)), campaign, name)
 
 
-def _levels(planned: design.PlannedTrial, plan: Plan) -> dict[str, Any]:
-    return {
-        "trial": planned.trial,
-        "block": planned.block or math.nan,
-        **plan.levels(planned.cell),
-    }
-
-
 def _values(runs: pd.DataFrame, trial: str) -> dict[str, Any]:
-    """Return the quantities of a run; its levels are those of the plan."""
-    return {
-        str(name): value
-        for name, value in runs.loc[trial].items()
-        if name not in ("block", *factors.names())
-    }
+    """Return the quantities of a run, and its block if one is known; levels are of the plan."""
+    values = {str(name): value for name, value in runs.loc[trial].items()}
+    return {name: value for name, value in values.items() if name not in factors.names()}

@@ -286,11 +286,12 @@ def test_two_cells_are_compared_by_welch_where_no_blocks_are_known():
     assert row["gate"] == "unknown"
 
 
-def test_runs_of_the_same_blocks_are_compared_inside_them():
-    """Drift that hits both is no scatter of their ratio."""
+@pytest.mark.parametrize("first", [0, 1])
+def test_runs_of_the_same_blocks_are_compared_inside_them(first):
+    """Drift that hits both is no scatter of their ratio, from whatever number blocks count."""
     drift = np.array([1, 2, 4, 8, 16.0])
     noise = np.array([1, 1.01, 0.99, 1.01, 0.99])
-    table = runs_of(100 * drift, 110 * drift * noise, block=[*range(1, 6), *range(1, 6)])
+    table = runs_of(100 * drift, 110 * drift * noise, block=[*range(first, first + 5)] * 2)
     (row,) = analysed(table).effects.to_dict("records")
     assert row["ratio_high_x"] < 0.93
     (unpaired,) = analysed(table.drop(columns="block"), "other").effects.to_dict("records")
