@@ -28,8 +28,7 @@ class Metric:
     higher_is_better : bool
         Whether more of it is better.
     modelled_from : str
-        What it is computed from by a model, where it is not measured; it then decides no claim
-        (rule 50).
+        What it is computed from by a model, where it is not measured; it then decides no claim.
     published_as : tuple of str
         What `data/reference/claims.yaml` calls it.
     """

@@ -110,6 +110,12 @@ def test_a_study_without_claims_is_fine(tmp_path, monkeypatch):
         ("needs: [aged-device]", "needs: [aged-devise]", 27, "did you mean aged-device"),
         ("needs: [aged-device]", "check: ageing", 27, "unknown check 'ageing'"),
         ("  statement: ext3 and ext4 are level.\n", "", 16, "level takes a `statement`"),
+        ("op: approx, value: 1.3", "op: aprox, value: 1.3", 9, "did you mean approx"),
+        ("value: 1.3, unit", "unit", 9, "takes a `value`"),
+        (", at_least: 5000", "", 15, "nothing is claimed"),
+        ("at_least: 5000", "above: 5000, at_most: 5001", 15, "at_most and above would not count"),
+        ("throughput, at_least", "throughput, what: '{off}', at_least", 15, "did you mean of"),
+        ("throughput, at_least", "throughput, what: '{of', at_least", 15, "cannot be filled in"),
     ],
 )
 def test_a_file_that_would_be_misread_is_refused_with_its_line(
@@ -119,6 +125,19 @@ def test_a_file_that_would_be_misread_is_refused_with_its_line(
     assert wrong in FILE
     with pytest.raises(FsgreenError, match=f"line {line}: .*{told}"):
         declared(FILE.replace(wrong, instead, 1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "instead", "told"),
+    [
+        ("metric: throughput}", "metric: througput}", "did you mean throughput"),
+        ("  where: {workload: webserver}\n", "", "names no workload"),
+    ],
+)
+def test_what_only_the_trials_can_tell_is_named(wrong, instead, told, declared):
+    claims = declared(FILE.replace(wrong, instead, 1))
+    with pytest.raises(FsgreenError, match=told):
+        judged(claims)
 
 
 def test_a_claim_of_a_paper_that_is_none_is_refused(monkeypatch, tmp_path):
@@ -171,6 +190,14 @@ def test_a_claim_over_levels_is_as_good_as_its_worst_and_names_what_did_not_run(
     assert table.loc["everywhere", ["verdict", "scope"]].tolist() == ["reproduced", "part"]
     assert table.loc["everywhere", "published"] == "xfs first"
     assert "oltp xfs" in table.loc["everywhere", "needs"]
+
+
+def test_a_claim_over_levels_that_a_model_cannot_decide_says_so(declared):
+    """Whoever has no meter has modelled power in every cell."""
+    own = OVER.replace("[fast, ext3]", "[xfs, ext3]").replace("throughput", "efficiency")
+    table = judged(declared(own))
+    assert table.loc["everywhere", "verdict"] == "not testable here"
+    assert "wall" in table.loc["everywhere", "needs"]
 
 
 def test_a_precondition_that_is_no_need_is_refused(declared):

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from string import Formatter
+from typing import Any, get_args
 
 from fsgreen import claims, schema
-from fsgreen.analysis.claims.kinds import Entry, Levels, Selector, levels_of
+from fsgreen.analysis.claims.kinds import Amount, Entry, Levels, Relation, Selector, levels_of
 from fsgreen.design import factors, metrics
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.schema import Document, Fault
@@ -145,6 +146,12 @@ def _wrong(
         if name not in needs:
             yield Fault((slug, "needs", nth), unknown("need", name, needs).what)
     numbers = published[slug]["numbers"] if published else entry.numbers
+    for nth, number in enumerate(() if published else numbers):
+        if number.get("op") not in get_args(Relation):
+            what = unknown("op of a number", number.get("op"), get_args(Relation)).what
+            yield Fault((slug, "numbers", nth, "op"), what)
+        if type(number.get("value")) not in (int, float):
+            yield Fault((slug, "numbers", nth, "value"), "a number takes a `value`")
     for kind, nth, selector in entry.selectors:
         for what in _wrong_selector(entry, selector, numbers, needs, cells):
             yield Fault((slug, kind, nth), what)
@@ -161,7 +168,12 @@ def _wrong_selector(
     cells: Mapping[str, Levels],
 ) -> Iterator[str]:
     against = getattr(selector, "against", None) or ()
-    named = [levels_of(cell, cells)[2] for cell in (*selector.of, *against)]
+    if isinstance(selector, Amount) and not selector.limits:
+        yield "nothing is claimed: name a number, at_least, at_most or above"
+    if isinstance(selector, Amount) and len(selector.limits) > 1 + selector.is_between:
+        yield f"one of {' and '.join(selector.limits)} would not count: name one, or both ends"
+    found = [levels_of(cell, cells) for cell in (*selector.of, *against)]
+    named = [own for _, _, own in found]
     levels = [pair for cell in (entry.where, selector.where, *named) for pair in cell.items()]
     for several in (selector.for_each, getattr(selector, "over", {})):
         levels += [(name, level) for name, of in several.items() for level in of]
@@ -171,6 +183,11 @@ def _wrong_selector(
                 yield wrong
         except FsgreenError as error:
             yield error.what
+    of_cells = {name for _, base, _ in found for name in base}
+    names = {"of", "against", "cell", *of_cells, *(name for name, _ in levels)}
+    names |= {"option"} if "file_system" in names else set()
+    for text in (selector.what or "", selector.published or ""):
+        yield from _wrong_placeholders(text, names)
     if selector.requires is not None and selector.requires not in needs:
         yield unknown("need", selector.requires, needs).what
     number = selector.number
@@ -180,3 +197,15 @@ def _wrong_selector(
         of = list(numbers)[number].get("metric", "")
         if metrics.published(of) is None:
             yield unknown("metric of the published number", of, metrics.names()).what
+
+
+def _wrong_placeholders(text: str, names: Collection[str]) -> Iterator[str]:
+    """Yield what stands in braces in a text and is no name of a cell or of a level."""
+    try:
+        found = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        yield f"{text!r} cannot be filled in: {error}"
+        return
+    for name in found:
+        if name not in names:
+            yield unknown("name in braces", name, names).what

@@ -24,6 +24,21 @@ def _cells(value: Any) -> Any:
     return [{"cell": one} if isinstance(one, str) else one for one in several]
 
 
+Relation = Literal[
+    "approx",
+    "exact",
+    "range",
+    "at_least",
+    "at_most",
+    "greater_than",
+    "less_than",
+    "at_least_about",
+    "slightly_above",
+    "indistinguishable",
+    "order_of_magnitude",
+]
+"""How ours relates to a number; another word would be taken for `approx`."""
+
 Levels = dict[str, factors.Level]
 Cells = Annotated[tuple[Levels, ...], BeforeValidator(_cells)]
 
@@ -39,7 +54,7 @@ class Selector(Declared):
         Levels that all cells have; there is a part for each combination of `for_each`.
     number : int, optional
         Place of the published number in the claim.
-    op : str, optional
+    op : Relation, optional
         How ours relates to that number, where the claim has another word for it.
     metric : str, optional
         What it is of, if the number does not say: a metric, or a column of `trials.csv`.
@@ -56,7 +71,7 @@ class Selector(Declared):
     where: Levels = Field(default_factory=dict)
     for_each: dict[str, tuple[factors.Level, ...]] = Field(default_factory=dict)
     number: int | None = Field(default=None, ge=0)
-    op: str | None = None
+    op: Relation | None = None
     metric: str | None = None
     what: str | None = None
     published: str | None = None
@@ -108,6 +123,17 @@ class Amount(Selector):
     at_most: float | None = None
     above: float | None = None
     unit: Literal["", "x", "share"] = ""
+
+    @property
+    def limits(self) -> list[str]:
+        """Return the names of what the metric is held against."""
+        names = ("number", "at_least", "at_most", "above")
+        return [name for name in names if getattr(self, name) is not None]
+
+    @property
+    def is_between(self) -> bool:
+        """Return whether the metric lies between two ends."""
+        return self.limits == ["at_least", "at_most"]
 
 
 class Equivalence(Comparing):

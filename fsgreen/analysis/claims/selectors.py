@@ -144,8 +144,10 @@ class _Test:
             self._compared(selector, pair, f", the worst of {len(ran)}: {where}")
             for pair, where in ran
         ]
-        if parts:
-            yield min(parts, key=_badness)
+        tested = [part for part in parts if part.tested]
+        if tested:
+            yield min(tested, key=_badness)
+        yield from [part for part in parts if not part.tested][:1]
         if lacks:
             pair, _ = every[0]
             what, published = self._what(*pair), self._published(*pair)

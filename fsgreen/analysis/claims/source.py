@@ -14,6 +14,7 @@ from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample, total
 from fsgreen.claims import Band, Part, judge
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, metrics
+from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import at, factors_of, level_label
 
 Numbers = Sequence[Mapping[str, Any]]
@@ -93,7 +94,19 @@ class Source:
         return "inconsistent" in classes
 
     def sample(self, cell: Cell, metric: str) -> pd.DataFrame:
-        """Return block, above and below of a metric, or of a column whose mean is taken."""
+        """Return block, above and below of a metric, or of a column whose mean is taken.
+
+        Raises FsgreenError where there is no such metric or column, or the cell has no workload.
+        """
+        if metric not in (*metrics.names(), *self.trials):
+            raise unknown(
+                "metric or column of trials.csv", metric, [*metrics.names(), *self.trials]
+            )
+        if "workload" not in cell:
+            raise FsgreenError(
+                f"the cell {self.spelled(cell)} of a claim names no workload",
+                next_step="name it in the claim: where: {workload: webserver}",
+            )
         levels = {name: level for name, level in cell.items() if name != "workload"}
         known = metric in metrics.names()
         name = metric if known else "throughput"
