@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
@@ -238,15 +239,12 @@ def _unwrapped(
     """Return a counter that goes on where its register wrapped, and after how many joules it does.
 
     `most_j` is the most per step. The register counts in units of 2**-n J; n is the least under
-    which all values are whole.
+    which most values are whole.
     """
     known = np.flatnonzero(np.isfinite(values_j))
-    for bits in range(MOST_BITS + 1):
-        units = values_j * 2.0**bits
-        odd = np.isfinite(units) & (units != np.round(units))
-        if odd.sum() <= few(len(known)):
-            break
-    else:
+    bits = min(range(MOST_BITS + 1), key=lambda bits: int(_no_units(values_j, bits).sum()))
+    odd = _no_units(values_j, bits)
+    if odd.sum() > few(len(known)):
         report.refuse(
             f"{name} does not count in a power of two of joules: "
             "EnergiBridge before 0.0.7 scaled the counters of Intel wrongly",
@@ -269,6 +267,12 @@ def _unwrapped(
     back[known[1:]] = (steps_j < 0) & ~wraps
     flags.mark(back, "reset")
     return values_j + wrap_j * np.cumsum(at), wrap_j
+
+
+def _no_units(values_j: Floats, bits: int) -> NDArray[np.bool_]:
+    """Return which values are no whole number of units of 2**-bits J."""
+    units = values_j * 2.0**bits
+    return np.isfinite(units) & (units != np.round(units))
 
 
 IMPORTER = Importer(

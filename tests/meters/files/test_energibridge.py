@@ -242,3 +242,15 @@ def test_a_last_line_that_was_cut_inside_its_time_marks_the_one_before():
     text = csv(intel())
     last = text[:-1].rindex(b"\n") + 1
     assert read(text[: last + 10]).readings.flags == {9: "cut"}
+
+
+@given(st.lists(st.integers(40_000, 120_000), min_size=3, max_size=12), st.integers(0, 2**30))
+@fuzzed
+def test_no_sound_value_of_a_short_run_is_called_damaged(units, begin):
+    """Two values of four may be whole by chance in coarser units than the register's."""
+    total = [begin * UNIT_J, begin * UNIT_J]
+    for each in units:
+        total.append(total[-1] + each * UNIT_J)
+    assert not read(
+        csv({"CPU_USAGE_0": [1.5] * len(total), "PACKAGE_ENERGY (J)": total})
+    ).readings.flags
