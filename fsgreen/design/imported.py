@@ -32,7 +32,8 @@ def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
     Parameters
     ----------
     runs : iterable of mapping
-        `trial`, `workload`, the levels of other factors, and `block` where it is known.
+        `trial`, `workload`, the levels of other factors (NaN: the run names none), and `block`
+        where it is known.
     """
     trials = tuple(
         PlannedTrial(
@@ -40,11 +41,11 @@ def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
             block=int(run.get("block", NO_BLOCK)),
             order=number,
             seed=0,
-            cell=Cell(**{name: run[name] for name in factors.names(run)}),
+            cell=Cell(**{name: run[name] for name in factors.names(run) if run[name] == run[name]}),
         )
         for number, run in enumerate(runs, 1)
     )
-    varied = {name for planned in trials for name in planned.cell}
+    in_all = set.intersection(*(set(planned.cell) for planned in trials))
     return Plan(
         study=NAME,
         profile=Profile(
@@ -62,7 +63,7 @@ def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
         constants={
             known.name: NOT_RECORDED
             for known in factors.every()
-            if known.default is not None and known.name not in varied
+            if known.default is not None and known.name not in in_all
         },
         bounds={name: bound for name, bound in studyfile.BOUNDS.items() if name != UNDECLARED},
         exclusions=(),

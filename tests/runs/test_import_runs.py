@@ -323,6 +323,15 @@ def test_workloads_are_not_compared_with_each_other_nor_in_what_one_lacks():
     assert set(analysed(table, "other").effects["metric"]) == {"duration"}
 
 
+def test_a_level_that_some_runs_do_not_name_is_none_of_theirs():
+    """As of two tables of which one has a column more."""
+    table = pd.DataFrame({"file_system": "ext4", "duration_s": np.arange(10.0) + 1})
+    mine = analysed(table.assign(option=["noatime"] * 5 + [math.nan] * 5))
+    assert mine.cells.groupby("option")["n"].first().to_dict() == {"default": 5, "noatime": 5}
+    other = analysed(table.assign(cache=["warm"] * 5 + [math.nan] * 5), "other")
+    assert set(other.cells["cache"]) == {"warm", "not recorded"}
+
+
 def test_a_default_is_the_baseline():
     options = ["aaa"] * 5 + ["default"] * 5 + ["zzz"] * 5
     effects = analysed(pd.DataFrame({"option": options, "duration_s": np.arange(15.0) + 1})).effects
