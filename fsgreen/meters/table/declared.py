@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from fsgreen.meters.core.settings import Above0, From0, GainError, Settings, Texts
+from fsgreen.meters.files.numbers import POINT
 from fsgreen.trace import Boundary
 
 FIRST = ("power", "energy", "energy_each")
@@ -155,6 +156,8 @@ class Shape:
         }
         if not any(name in wanted for name in FIRST):
             settings.refuse("no column is power, energy (a counter) or energy_each (of each row)")
+        if settings.together and settings.numbers not in ("", POINT):
+            settings.refuse(f"together adds numbers that are written as {POINT}, and no others")
         if settings.held_s and "power" not in wanted:
             settings.refuse("held_s is of a power that is written where it changes, not of energy")
         if bool(settings.time) == bool(settings.interval_s):

@@ -22,7 +22,8 @@ def added(
     """Return one row for each stamp, with the sum over the parts that `together` tells apart.
 
     A moment that lacks a part, or has a part without a number, has no value. A new moment begins
-    where the parts begin anew: some programs give each part a stamp of its own.
+    where the parts begin anew: some programs give each part a stamp of its own. Refuses numbers in
+    which a comma may be a decimal mark.
     """
     together = shape.settings.together
     parts = Counter(row[together] for row in cells if together in row)
@@ -39,6 +40,12 @@ def added(
         groups[-1].append(place) if groups else groups.append([place])
         last = nth
     names = [n for q in FIRST if q in shape.wanted for n in shape.wanted[q].names]
+    commas = [row[name] for row in cells for name in names if "," in row.get(name, "")]
+    if commas and shape.settings.numbers != POINT:
+        report.refuse(
+            f"the comma of {commas[0]} may be a decimal mark, and numbers are added with a point",
+            f'export numbers as {POINT}, and set numbers = "{POINT}" where commas group thousands',
+        )
     whole = Rows(ends_cut=rows.ends_cut)
     sums: list[Cells] = []
     for places in groups:

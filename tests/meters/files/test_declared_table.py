@@ -252,6 +252,21 @@ def test_energy_that_is_zero_at_the_time_zero_needs_a_time_that_counts_from_ther
     assert "energy is 0 at the time 0" in message
 
 
+@pytest.mark.parametrize(
+    ("cells", "numbers", "told"),
+    [
+        (("5.100", "800"), "1.234,56", "written as 1,234.56"),
+        (("5,1", "8,2"), "", "the comma of 5,1 may be a decimal mark"),
+    ],
+)
+def test_parts_are_added_as_their_numbers_are_written_or_not_at_all(cells, numbers, told):
+    """5100 and 800 were 805,100 W once."""
+    rows = [f"{n};{part};{cell}" for n in range(4) for part, cell in enumerate(cells)]
+    options = {"time": "t", "time_unit": "s", "power": "p", "unit": "W", "boundary": "wall"}
+    message = refused(lines(rows, "t;part;p"), **options, together="part", numbers=numbers)
+    assert told in message
+
+
 HELD = {"time": "t", "time_unit": "s", "unit": "W", "boundary": "wall", "held_s": 10.0}
 
 
