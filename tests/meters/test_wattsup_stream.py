@@ -37,6 +37,13 @@ def test_records_without_a_header_are_not_guessed():
     assert read(RECORDS, standard_columns=True).readings.power_w[0] == 234.5
 
 
+def test_records_before_a_header_cost_none_of_those_behind_it():
+    """As of a program that begins to log before it asks for the names."""
+    readings = read(RECORDS + HEADER + RECORDS).readings
+    assert readings.flags == dict.fromkeys(range(4), "no-header")
+    assert readings.power_w[4:].tolist() == [234.5, 234.6, 234.0, 235.0]
+
+
 def test_a_stream_that_was_cut_says_so_and_keeps_the_places_of_the_others():
     text = HEADER + RECORDS
     assert read(text[:-9]).readings.flags == {2: "cut"}

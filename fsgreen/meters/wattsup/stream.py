@@ -53,7 +53,8 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
     found = Readings.joined(Readings.of(parser.feed(chunk)) for chunk in chunks)
     if len(found) < 2:
         report.refuse("these are no records of a Watts Up", "keep its bytes as they come")
-    if set(found.flags.values()) == {"no-header"}:
+    unnamed = ["no-header" in flag.split("|") for flag in found.flags.values()]
+    if sum(unnamed) == len(found):
         report.refuse(
             "no header names the fields of the records: they begin before one",
             "send #H,R,0; before the log, or set standard_columns = true",
