@@ -9,6 +9,7 @@ bucket (plat_idx_to_val), which is 1/64 wide: all may lie below the minimum, or 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -21,6 +22,12 @@ QUANTILES = {"50.000000": "p50", "95.000000": "p95", "99.000000": "p99"}
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """fio's list where the job has none of its own: one that lacks some may have lost a line."""
 BUCKET = 1 / 64
+OF_NO_WORKLOAD = ("name", "description", "directory", "filename", "randseed", "group_reporting")
+"""Options that name the job, its place or its output, and change nothing of what it does."""
+
+DEFAULTS = {"bs": "4k", "iodepth": "1", "numjobs": "1", "rw": "read"}
+"""What fio does where a job does not say it (fio's manual, "Job file parameters")."""
+
 SHORTEST_MS = 100
 """Lengths are whole ms: a shorter run's rates are wrong by more than one per cent."""
 
@@ -43,7 +50,8 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
             )
         jobs = sorted(document["jobs"], key=lambda job: int(job["groupid"]))
         groups = [list(group) for _, group in groupby(jobs, key=lambda job: int(job["groupid"]))]
-        runs = [_run(group, report) for group in groups]
+        shared = document.get("global options", {})
+        runs = [replace(_run(group, report), variant=_options(shared, group)) for group in groups]
     except fio_json.MALFORMED as error:
         report.refuse(
             f"this is no output of fio: {type(error).__name__}: {error}",
@@ -106,6 +114,16 @@ def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
             report.tell(f"{'+'.join(names)}: {ios} I/Os {what} ({count}).")
     values |= _latency(parts, "+".join(names), report)
     return Run("+".join(names), values)
+
+
+def _options(shared: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the options that say what the jobs do; several values of one stand side by side."""
+    options: dict[str, dict[str, None]] = {}
+    for job in jobs:
+        for name, value in {**DEFAULTS, **shared, **job.get("job options", {})}.items():
+            if name not in OF_NO_WORKLOAD:
+                options.setdefault(name, {})[str(value)] = None
+    return {name: "+".join(values) for name, values in options.items()}
 
 
 def _check(part: Mapping[str, Any], report: Report) -> None:

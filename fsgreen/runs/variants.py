@@ -13,18 +13,26 @@ from fsgreen.runs.formats import Run
 def told_apart(runs: Sequence[tuple[Report, Run]]) -> list[Run]:
     """Return the runs, with what differs among those of one workload in its name.
 
-    Runs without a variant stay as they are. Tells the report of each file whose runs are renamed.
+    Runs without a variant stay as they are; what another lacks is "none" there. Tells the report of
+    each file whose runs are renamed.
     """
-    seen: dict[Any, dict[str, set[str]]] = {}
+    names: dict[Any, set[str]] = {}
     for _, run in runs:
-        known = seen.setdefault(run.values.get("workload"), {})
-        for name, text in run.variant.items():
-            known.setdefault(name, set()).add(text)
+        names.setdefault(run.values.get("workload"), set()).update(run.variant)
+    seen: dict[Any, dict[str, set[str]]] = {workload: {} for workload in names}
+    for _, run in runs:
+        if not run.variant:
+            continue
+        workload = run.values.get("workload")
+        for name in names[workload]:
+            seen[workload].setdefault(name, set()).add(run.variant.get(name, ""))
     renamed = []
     for report, run in runs:
         workload = run.values.get("workload")
         differing = {
-            name: text for name, text in run.variant.items() if len(seen[workload][name]) > 1
+            name: run.variant.get(name, "")
+            for name in sorted(names[workload])
+            if run.variant and len(seen[workload][name]) > 1
         }
         if not differing:
             renamed.append(run)

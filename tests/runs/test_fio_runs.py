@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
+from fsgreen.runs import import_runs
 from fsgreen.runs.fio import FORMAT
+from fsgreen.runs.meanings import meanings_of
 
 RANDREAD = (OUTPUTS / "fio_randread.json").read_bytes()
 MIXED = (OUTPUTS / "fio_mixed_plus.json").read_bytes()
@@ -49,6 +51,28 @@ def test_work_time_and_bytes_are_in_their_units():
     assert run.values["bandwidth_b_s"] == pytest.approx(1024 * part["bw"], rel=1e-4)
     assert run.values["latency_p99_s"] == part["clat_ns"]["percentile"]["99.000000"] / 1e9
     assert "2 lines before the JSON" in told(FORMAT, RANDREAD)
+
+
+def test_jobs_of_one_name_and_other_options_are_other_workloads(tmp_path):
+    """4 KiB and 16 KiB would else be one cell, and their mean the result of neither."""
+
+    def run(name, shared, **options):
+        found = document(RANDREAD)
+        found["global options"] = shared
+        found["jobs"][0]["job options"] = {"name": "randread", **options}
+        file = tmp_path / name
+        file.write_text(json.dumps(found, indent=1))
+        return file
+
+    files = [
+        run("1.json", {"bs": "4k"}, directory="/mnt/a"),
+        run("2.json", {}, bs="16k", directory="/mnt/b"),
+        run("3.json", {}),
+    ]
+    found = import_runs(files, meanings_of([]))
+    names = ["randread (bs 4k)", "randread (bs 16k)", "randread (bs 4k)"]
+    assert list(found.runs["workload"]) == names
+    assert "whose bs differs: 16k, 4k." in " ".join(found.sources[0]["decisions"])
 
 
 def test_both_directions_count_and_their_percentiles_are_not_merged():
