@@ -19,8 +19,10 @@ baseline: {{workload: webserver, file_system: ext4}}   # measured in every block
 constants: {{cache: cold, device: initial, scheduler: none}}   # what all cells have alike
 
 exclusions:                 # what you leave out, and why: written down before you measure
-- what: btrfs and others
+- what: file systems but these three
   why: three are enough for a first look
+- {{factor: scale, profiles: [quick, full], why: a twentieth of the files fits a laptop}}
+- {{factor: measure_s, profiles: [quick], why: a quick look}}
 
 matrices:                   # every combination of the levels is a cell
   all:
