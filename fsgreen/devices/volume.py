@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class DeviceState:
     remembers: bool | None = False
 
 
-class Volume:
+class Volume(ABC):
     """A block device that is ours to overwrite, and stays what its node names until `close`.
 
     Each kind of device makes its states.
@@ -77,18 +78,18 @@ class Volume:
             os.close(self._bound_fd)
             self._bound_fd = -1
 
+    @abstractmethod
     def initial(self) -> DeviceState:
         """Bring the device, which is not mounted, into its initial state."""
-        raise NotImplementedError
 
+    @abstractmethod
     def steady(self) -> DeviceState:
         """Bring the device, which is not mounted, into its steady state."""
-        raise NotImplementedError
 
-    def hold(self) -> None:
+    def hold(self) -> None:  # noqa: B027 (few have others to fear)
         """Keep others from the device while nothing of it is mounted, where that is possible."""
 
-    def release(self) -> None:
+    def release(self) -> None:  # noqa: B027
         """Let go of the device, so that it can be mounted."""
 
     def format(self, command: Sequence[str]) -> tuple[str, ...]:

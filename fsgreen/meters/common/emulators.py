@@ -8,6 +8,7 @@ import select
 import socket
 import threading
 import tty
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +17,7 @@ from typing import Any, Self
 from fsgreen.errors import FsgreenError
 
 
-class TerminalEmulator:
+class TerminalEmulator(ABC):
     """A meter on a pseudo-terminal; `port` is the path that a driver opens, from entry to exit."""
 
     def __init__(self) -> None:
@@ -24,17 +25,17 @@ class TerminalEmulator:
         self._wake: int | None = None
         self.unsent = b""
 
+    @abstractmethod
     def hear(self, data: bytes) -> None:
         """Take what a driver sent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def wait_s(self) -> float | None:
         """Return in how many seconds there is something to say; None: when asked."""
-        raise NotImplementedError
 
+    @abstractmethod
     def speak(self) -> None:
         """Send what is due, if anything is."""
-        raise NotImplementedError
 
     def write(self, data: bytes) -> None:
         """Send bytes; those for which the line has no room wait until it has."""
@@ -89,7 +90,7 @@ class TerminalEmulator:
             os.close(self._slave)
 
 
-class WebEmulator:
+class WebEmulator(ABC):
     """A meter that answers over HTTP on this machine, from entry to exit; `host` has its port."""
 
     def __init__(self) -> None:
@@ -99,9 +100,9 @@ class WebEmulator:
         self._server.daemon_threads = False
         self.host = f"127.0.0.1:{self._server.server_port}"
 
+    @abstractmethod
     def document(self, path: str) -> Any:
         """Return what a path holds, None where there is nothing."""
-        raise NotImplementedError
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
         """Answer one question by the document at its path, as JSON."""
