@@ -20,6 +20,7 @@ SUFFIXES: Mapping[str, str] = {
     "_v": "volts",
     "_a": "amperes",
     "_b": "bytes",
+    "_mib": "mebibytes",
     "_b_s": "bytes per second",
     "_ops": "operations",
     "_ops_s": "operations per second",

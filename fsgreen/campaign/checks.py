@@ -10,7 +10,7 @@ import numpy as np
 from fsgreen import audit, trace
 from fsgreen.testbeds import Mount
 from fsgreen.trace import MeterEnergy
-from fsgreen.trial import Check, Event, Flush, Phase, WorkSummary
+from fsgreen.trial import Check, Event, Flush, MemoryUse, Phase, WorkSummary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,15 @@ def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Ch
         return Check(7, resident_share >= WARM_SHARE, found)
     what = f", {cold_cache}" if isinstance(cold_cache, str) else ""
     return Check(7, resident_share <= COLD_SHARE, found + what)
+
+
+def check_memory(use: MemoryUse) -> Check:
+    """Rule 45: the programs of the workload ran in the memory that the level gives them."""
+    found = (
+        f"{use.peak_b / 2**20:.0f} of {use.limit_b / 2**20:.0f} MiB in use at most, "
+        f"taken back {use.reached_count} times"
+    )
+    return Check(45, use.peak_b > 0, found if use.peak_b else "no program entered the bound")
 
 
 def check_device(level: str, mount: Mount) -> Check:

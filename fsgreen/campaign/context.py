@@ -19,7 +19,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
 from fsgreen.testbeds import Testbed
 from fsgreen.trace import MeterInfo
-from fsgreen.trial import Check, Event, Flush, Phase
+from fsgreen.trial import Check, Event, Flush, MemoryUse, Phase
 from fsgreen.workloads import Outcome, Workload
 
 
@@ -70,6 +70,8 @@ class RunningTrial:
         What happened, in its order, and the rules that were asked.
     prepared, outcome, flush : optional
         What `prepare`, the work and `flush` found; None until then.
+    memory : MemoryUse, optional
+        What was used of a memory that is bounded.
     simulated : dict
         What is kept of a simulated disk.
     cpu_s : float
@@ -87,6 +89,7 @@ class RunningTrial:
     prepared: Prepared | None = None
     outcome: Outcome | None = None
     flush: Flush | None = None
+    memory: MemoryUse | None = None
     simulated: dict[str, Any] = field(default_factory=dict)
     cpu_s: float = 0.0
     failure: str | None = None

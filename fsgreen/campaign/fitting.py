@@ -6,7 +6,7 @@ from fsgreen import audit
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
-from fsgreen.workloads import Workload, load_workload
+from fsgreen.workloads import Workload, load_workload, memory
 
 Workloads = dict[Cell, Workload]
 """By what a cell asks of its workload."""
@@ -44,6 +44,10 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
             _check_image(workloads[key], plan)
         if plan.levels(cell)["cache"] == "warm":
             _check_memory(workloads[key], plan)
+            if plan.memory_limit_b(cell) is not None:
+                raise _never_warm(plan, cell)
+    if any(plan.memory_limit_b(cell) is not None for cell in plan.cells):
+        memory.require()
     return workloads
 
 
@@ -65,6 +69,14 @@ def _never_cold(plan: Plan, cell: Cell, testbed: Testbed) -> FsgreenError:
         where=f"testbed {testbed.kind}, cell {cell.label}",
         next_step="name a folder on a disk, such as --folder /var/tmp, or declare `cache: warm` "
         f"in studies/{plan.study}.yaml",
+    )
+
+
+def _never_warm(plan: Plan, cell: Cell) -> FsgreenError:
+    return FsgreenError(
+        "a cache that was warmed lies outside the bounded memory: the workload would have both",
+        where=f"studies/{plan.study}.yaml, cell {cell.label}",
+        next_step="declare `cache: cold`, or leave memory_mib out",
     )
 
 

@@ -78,6 +78,8 @@ def _run(context: TrialContext, planned: PlannedTrial, writer: TrialWriter) -> s
         mount={} if running.prepared is None else _mount_record(running.prepared.mount),
         resident_share=None if running.prepared is None else running.prepared.resident_share,
         settle_s=sum(phase.duration_s for phase in running.phases if phase.name == "settle"),
+        files_b=context.workload(planned).size_b or None,
+        memory=running.memory,
         flush=running.flush,
         simulated=running.simulated or None,
         checks=tuple(running.checks),

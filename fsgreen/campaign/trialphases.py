@@ -15,7 +15,7 @@ from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.settling import settle
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Flush
-from fsgreen.workloads import WorkloadFailed
+from fsgreen.workloads import WorkloadFailed, memory
 
 DIRTY = ("Dirty", "Writeback")
 
@@ -78,7 +78,11 @@ def _work(trial: RunningTrial) -> None:
     profile, stop = context.plan.profile, threading.Event()
     trial.capture.on_fault(stop.set)
     before_s = _cpu_s()
-    with simulated.watched(context.testbed, trial.simulated):
+    limit_b = context.plan.memory_limit_b(planned.cell)
+    with (
+        simulated.watched(context.testbed, trial.simulated),
+        memory.bounded(limit_b) as bound,
+    ):
         try:
             trial.outcome = context.workload(planned).run(
                 _made(trial).mount.directory,
@@ -94,6 +98,9 @@ def _work(trial: RunningTrial) -> None:
                 raise
             trial.failure = error.what
     trial.cpu_s = _cpu_s() - before_s
+    trial.memory = bound.use
+    if bound.use is not None:
+        trial.checks.append(checks.check_memory(bound.use))
     if trial.outcome is not None:
         trial.phases += trial.outcome.phases
 

@@ -143,6 +143,15 @@ BUILT_IN = (
         spelling="queue {:g}",
         unset="all that the disk takes",
     ),
+    Factor(
+        "memory_mib",
+        "state",
+        "count",
+        "memory of a workload and its page cache at scale 1; it shrinks with the scale (rule 45)",
+        label="{}MiB",
+        spelling="{:g} MiB of memory",
+        unset="all that the machine has",
+    ),
 )
 """Factors that come with fsgreen, in the order of labels and columns."""
 

@@ -62,6 +62,17 @@ class Plan:
             for known in (*factors.BUILT_IN, *self.factors)
         }
 
+    def memory_limit_b(self, cell: Cell) -> int | None:
+        """Return the memory of a cell's workload at its scale in bytes; None is all there is.
+
+        `memory_mib` is that of a machine at scale 1: data over memory is then the same at every
+        scale (rule 45).
+        """
+        memory_mib = self.levels(cell)["memory_mib"]
+        if memory_mib is None:
+            return None
+        return int(memory_mib * 2**20 * self.profile.scale.get(cell["workload"], 1.0))
+
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON values, with its hash."""
         return {"schema": 1, "hash": self.hash, **json.loads(json.dumps(self._values()))}
@@ -121,7 +132,7 @@ class Plan:
         So a plan keeps its hash when there is more to declare.
         """
         profile = asdict(self.profile)
-        for name in ("most_blocks", "bounds", "events"):
+        for name in ("most_blocks", "bounds", "constants", "events"):
             if not profile[name]:
                 del profile[name]
         return {
@@ -194,7 +205,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     chosen = study.profiles[profile]
     bounds = {**study.bounds, **(chosen.bounds or {})}
     _check_minimum(study.name, chosen, bounds["minimum_trials"])
-    constants = study.constants
+    constants = {**study.constants, **(chosen.constants or {})}
     declared = [
         _named_once(cell, constants) for name in chosen.matrices for cell in study.matrices[name]
     ]

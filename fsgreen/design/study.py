@@ -46,6 +46,8 @@ class Profile:
         Size of the file system under test.
     bounds : mapping, optional
         Bounds beside those of the study, or instead of them.
+    constants : mapping, optional
+        Constants beside those of the study, or instead of them.
     events : tuple of PlannedEvent
         What is done to the device, the stack or the workload in the course of each trial.
     """
@@ -61,6 +63,7 @@ class Profile:
     image_b: int
     most_blocks: int | None = None
     bounds: Mapping[str, float] | None = None
+    constants: Mapping[str, Any] | None = None
     events: tuple[PlannedEvent, ...] = ()
 
     @property
@@ -250,5 +253,6 @@ def _profile(
         scale=scale,
         image_b=entry.image_mib * 2**20,
         bounds=None if entry.bounds is None else entry.bounds.set(),
+        constants=entry.constants,
         events=tuple(PlannedEvent(**event.model_dump()) for event in entry.events),
     )

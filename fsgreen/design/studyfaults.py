@@ -40,8 +40,7 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
     """Return what is wrong with a study beyond its form: names, and numbers beside each other."""
     levels = {name: [level] for name, level in declared.baseline.items()}
     faults = list(_wrong_levels(("baseline",), levels))
-    constants = {name: [declared.constants[name]] for name in factors.names(declared.constants)}
-    faults += _wrong_levels(("constants",), constants, free=("scheduler",))
+    faults += _wrong_constants((), declared.constants)
     for nth, comparison in enumerate(declared.comparisons):
         of = {name: [level] for name, level in comparison.within.items()}
         of[comparison.factor] = [] if comparison.against is None else [comparison.against]
@@ -53,6 +52,7 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
     faults += _wrong_minimum(("bounds",), declared.bounds)
     for name, profile in declared.profiles.items():
         faults += _wrong_profile(("profiles", name), profile, matrices)
+        faults += _wrong_constants(("profiles", name), profile.constants or {})
     return faults
 
 
@@ -73,6 +73,12 @@ def _wrong_levels(
         for level in of_factor:
             if wrong := known.check(level):
                 yield Fault((*place, name), wrong)
+
+
+def _wrong_constants(place: Place, constants: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what is wrong with constants that are levels of factors; others are in words."""
+    levels = {name: [constants[name]] for name in factors.names(constants)}
+    yield from _wrong_levels((*place, "constants"), levels, free=("scheduler",))
 
 
 OF_COMMANDS = ("reader", "prepare", "size_mib")

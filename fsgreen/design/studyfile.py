@@ -81,6 +81,7 @@ class ProfileEntry(Declared):
     scale: dict[str, Positive] | Positive = 1
     image_mib: Count
     bounds: BoundsEntry | None = None
+    constants: dict[str, Any] | None = None
     events: tuple[EventEntry, ...] = ()
 
 

@@ -225,10 +225,15 @@ def _energy(traces: Traces) -> dict[str, Any]:
 
 
 def _state(record: TrialRecord) -> dict[str, float]:
-    """Return what was found of the cache and of dirty pages; older records do not say it."""
+    """Return what was found of the files, the memory for them, the cache and dirty pages.
+
+    Older records do not say it. Memory is empty where all of the machine's may be used.
+    """
     share, flush = record.resident_share, record.flush
     return {
         "resident_percent": math.nan if share is None else 100 * share,
+        "files_b": math.nan if record.files_b is None else record.files_b,
+        "memory_limit_b": math.nan if record.memory is None else record.memory.limit_b,
         "dirty_before_flush_b": math.nan if flush is None else flush.dirty_before_b,
         "dirty_after_flush_b": math.nan if flush is None else flush.dirty_after_b,
     }

@@ -12,7 +12,7 @@ from fsgreen.trial.energy import (
 )
 from fsgreen.trial.files import sha256_of, write_json
 from fsgreen.trial.folder import Trial, first_trial, list_invalid, list_trials, read_trial, sweep
-from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, Phase
+from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.record import TrialRecord
 from fsgreen.trial.work import Cost, ThreadWork, WorkSummary
 from fsgreen.trial.writer import TrialWriter
@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Flush",
     "HarnessCost",
+    "MemoryUse",
     "Phase",
     "ThreadWork",
     "Trial",

@@ -81,6 +81,23 @@ class Flush:
 
 
 @dataclass(frozen=True)
+class MemoryUse:
+    """What a workload and its page cache had of a memory that was bounded.
+
+    Attributes
+    ----------
+    limit_b, peak_b : int
+        The bound, and the most that was in use.
+    reached_count : int
+        How often the kernel had to take memory back because of the bound.
+    """
+
+    limit_b: int
+    peak_b: int
+    reached_count: int
+
+
+@dataclass(frozen=True)
 class HarnessCost:
     """What the harness took of one core while the workload ran (rule 20)."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trace import Boundary, MeterEnergy, MeterInfo
-from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, Phase
+from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.work import WorkSummary
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ class TrialRecord:
         What it says of a simulated disk.
     resident_share : float, optional
         Share of the files' bytes in the page cache when the trial began (rule 7).
+    files_b : int, optional
+        Bytes of the workload's files at its scale; older records do not know it.
+    memory : MemoryUse, optional
+        Of a memory that was bounded; None where it was all of the machine's.
     exit : {"ok", "invalid"}
         Whether it counts; `reason` says why not.
     files : mapping of str to str
@@ -79,6 +83,8 @@ class TrialRecord:
     mount: Mapping[str, Any] = field(default_factory=dict)
     resident_share: float | None = None
     flush: Flush | None = None
+    files_b: int | None = None
+    memory: MemoryUse | None = None
     simulated: Mapping[str, Any] | None = None
     energy: Mapping[str, MeterEnergy] = field(default_factory=dict)
     efficiency_meters: tuple[str, ...] = ()

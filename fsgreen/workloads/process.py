@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from fsgreen.workloads import memory
+
 POLL_S = 0.05
 MARK = "FSGREEN_COMMAND"
 """Variable in the environment of a program and of all that comes of it."""
@@ -103,7 +105,7 @@ def _process(
     """
     mark = f"{MARK}={uuid.uuid4().hex}"
     process = subprocess.Popen(
-        command,
+        memory.joined(command),
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,

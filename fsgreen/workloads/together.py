@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,8 @@ class Together:
                 raise
 
         with ThreadPoolExecutor(len(self._parts)) as pool:
-            running = {name: pool.submit(work, name) for name in self._parts}
+            # A thread begins without the bound of memory that this one has entered.
+            running = {name: pool.submit(copy_context().run, work, name) for name in self._parts}
             try:
                 return _merged({name: future.result() for name, future in running.items()}, seed)
             finally:

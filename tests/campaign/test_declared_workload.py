@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from fsgreen import campaign, design, reduce, testbeds, trial
+from fsgreen.campaign.fitting import load_workloads
+from fsgreen.errors import FsgreenError
+from fsgreen.workloads import memory
 
 pytestmark = [
     pytest.mark.alone,
@@ -71,6 +74,43 @@ def test_a_study_with_a_factor_and_a_fio_workload_of_its_own(
     )
     assert (rows["efficiency_ops_j"] > 0).all()
     assert (rows["latency_p99_s"] >= rows["latency_p50_s"]).all()
+
+
+@pytest.mark.usefixtures("data", "patient")
+def test_a_profile_bounds_the_memory_of_its_workloads_by_its_scale(
+    bed: testbeds.Testbed, tmp_path: Path
+) -> None:
+    try:
+        memory.require()
+    except FsgreenError as error:
+        pytest.skip(f"{error.what}; {error.next_step}")
+    only = bed.only_file_system()
+    text = STUDY.replace("FILE_SYSTEM", str(only)).replace("[4096, 65536]", "[4096]")
+    text = text.replace(
+        "    blocks: 1\n", "    blocks: 1\n    scale: 0.5\n    constants: {memory_mib: 100}\n"
+    )
+    (file := tmp_path / "blocks.yaml").write_text(text)
+    plan = design.make_plan(design.read_study(file), "quick", only=only)
+    [record] = [
+        one.record for one in trial.list_trials(campaign.run(plan, "blocks", testbed=bed).folder)
+    ]
+    assert record.memory is not None
+    assert record.memory.limit_b == 50 * 2**20
+    assert 0 < record.memory.peak_b <= record.memory.limit_b
+    reduce.write("blocks")
+    [row] = reduce.read_table("blocks", "trials").to_dict("records")
+    assert (row["memory_limit_b"], row["files_b"], row["memory_mib"]) == (50 * 2**20, 2**22, 100)
+
+
+def test_memory_cannot_be_bounded_around_a_warm_cache(
+    bed: testbeds.Testbed, tmp_path: Path
+) -> None:
+    text = STUDY.replace("FILE_SYSTEM", str(bed.only_file_system()))
+    text = text.replace("as found}", "as found, cache: warm, memory_mib: 100}", 1)
+    (file := tmp_path / "blocks.yaml").write_text(text)
+    plan = design.make_plan(design.read_study(file), "quick", only=bed.only_file_system())
+    with pytest.raises(FsgreenError, match="a cache that was warmed lies outside"):
+        load_workloads(plan, bed)
 
 
 def test_a_workload_that_is_declared_wrongly_is_named_with_its_line(tmp_path: Path) -> None:

@@ -166,6 +166,7 @@ def test_every_factor_of_a_cell_has_a_level() -> None:
         "disk": None,
         "partition": None,
         "queue_depth": None,
+        "memory_mib": None,
     }
 
 
@@ -348,3 +349,26 @@ def test_an_exclusion_that_covers_nothing_is_refused(exclusion, told, tmp_path) 
     """Rule 6 would call a misspelt one no reason."""
     with pytest.raises(FsgreenError, match=re.escape(told)):
         _declared(tmp_path, exclusion)
+
+
+def test_memory_shrinks_with_the_scale_so_that_data_over_memory_stays() -> None:
+    profile = STUDY.profiles["quick"]
+    bounded = replace(
+        STUDY,
+        profiles={
+            name: replace(
+                profile, name=name, scale={**profile.scale, "webserver": scale}, constants=constants
+            )
+            for name, scale, constants in (
+                ("full", 1.0, {"memory_mib": 2048}),
+                ("small", 0.25, {"memory_mib": 2048}),
+                ("all", 0.25, None),
+            )
+        },
+    )
+    limits_b = {}
+    for name in bounded.profiles:
+        plan = design.make_plan(bounded, name)
+        limits_b[name] = plan.memory_limit_b(plan.baseline)
+        assert design.Plan.from_json(plan.to_json(), "here").constants == plan.constants
+    assert limits_b == {"full": 2 << 30, "small": 512 << 20, "all": None}
