@@ -43,10 +43,15 @@ def unknown(
 ) -> FsgreenError:
     """Return the error for a name that is not one of the `known`, with the nearest suggested."""
     choices = sorted(known)
-    near = difflib.get_close_matches(str(name), choices, n=1)
-    hint = f", did you mean {near[0]}?" if near else "."
     return FsgreenError(
-        f"unknown {kind} '{name}'{hint} Known: {', '.join(choices)}.",
+        f"unknown {kind} '{name}'{nearest(name, choices) or '.'} "
+        f"Known: {', '.join(choices) or 'none'}.",
         where=where,
         next_step=next_step,
     )
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """Return the question whether the nearest known name was meant; nothing if none is near."""
+    near = difflib.get_close_matches(str(name), list(known), n=1)
+    return f", did you mean {near[0]}?" if near else ""

@@ -6,10 +6,10 @@ A schema is a class below `Declared`. YAML is read as its version 1.2 has it: `o
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import re
+import reprlib
 import tomllib
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +19,9 @@ from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, PlainValidator, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import FsgreenError, nearest
 
 Place = tuple[str | int, ...]
 """Keys and positions from the top of a file down to a value."""
@@ -28,20 +29,27 @@ Place = tuple[str | int, ...]
 T = TypeVar("T")
 
 
-def _taking(what: str, sound: Callable[[Any], bool]) -> PlainValidator:
-    """Return the validator of a number, which stays the integer or the float that it is."""
+def taking(what: str, sound: Callable[[Any], bool]) -> PlainValidator:
+    """Return the validator of a value, which stays what it is; `what` says what is taken."""
 
     def checked(value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not sound(value):
-            raise ValueError(f"takes {what}, not {value!r}")
+        if not sound(value):
+            raise PydanticCustomError("taking", "{what}", {"what": what})
         return value
 
     return PlainValidator(checked)
 
 
-Count = Annotated[int, _taking("a whole number from 1 on", lambda x: type(x) is int and x >= 1)]
-Positive = Annotated[float, _taking("a number above 0", lambda x: 0 < x < math.inf)]
-NotNegative = Annotated[float, _taking("a number from 0 on", lambda x: 0 <= x < math.inf)]
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+Whole = Annotated[int, taking("a whole number", lambda x: type(x) is int)]
+Count = Annotated[int, taking("a whole number from 1 on", lambda x: type(x) is int and x >= 1)]
+Positive = Annotated[float, taking("a number above 0", lambda x: _number(x) and 0 < x < math.inf)]
+NotNegative = Annotated[
+    float, taking("a number from 0 on", lambda x: _number(x) and 0 <= x < math.inf)
+]
 
 
 class Declared(BaseModel):
@@ -101,16 +109,21 @@ class Document:
         try:
             return TypeAdapter(schema).validate_python(self.at(place))
         except ValidationError as error:
-            raise self.refusal(_faults(schema, error, place)) from None
+            raise self.refusal(self._faults(schema, error, place)) from None
 
     def check_given(self, schema: type, place: Place = ()) -> None:
         """Raise FsgreenError for what is given and wrong; what is missing may come later."""
         try:
             TypeAdapter(schema).validate_python(self.at(place))
         except ValidationError as error:
-            faults = _faults(schema, error, place, given_only=True)
-            if faults:
+            if faults := self._faults(schema, error, place, given_only=True):
                 raise self.refusal(faults) from None
+
+    def _faults(
+        self, schema: Any, error: ValidationError, place: Place, *, given_only: bool = False
+    ) -> list[Fault]:
+        faults = faults_of(schema, error, self.at(place), given_only=given_only)
+        return [Fault((*place, *fault.place), fault.what) for fault in faults]
 
     def line(self, place: Place) -> int:
         """Return the line of a value, or of what it should stand in."""
@@ -246,36 +259,97 @@ def _toml(file: Path, kind: str, next_step: str, text: str) -> Document:
 
 # --- errors -------------------------------------------------------------------------------------
 
+WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "keys with values"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(
+        ("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "a whole number"
+    ),
+    **dict.fromkeys(("list_type", "tuple_type"), "a list"),
+    **dict.fromkeys(("string_type", "string_sub_type", "string_unicode"), "a text"),
+    "finite_number": "a finite number",
+    "greater_than": "a number above {gt:g}",
+    "greater_than_equal": "a number from {ge:g} on",
+    "less_than": "a number below {lt:g}",
+    "less_than_equal": "a number up to {le:g}",
+    "literal_error": "{expected}",
+    "taking": "{what}",
+    "string_too_short": "a text that is not empty",
+    "too_short": "{min_length} or more entries",
+}
+"""What a value takes, by the type of pydantic's error (docs.pydantic.dev, Validation Errors)."""
 
-def _faults(
-    schema: Any, error: ValidationError, place: Place, *, given_only: bool = False
+
+def faults_of(
+    schema: Any, error: ValidationError, values: Any, *, given_only: bool = False
 ) -> list[Fault]:
-    """Return the errors of pydantic in our words; `place` is where the values stand."""
-    faults = []
+    """Return the errors of pydantic in our words, one for each place.
+
+    Parameters
+    ----------
+    schema : type
+        What the values were held against.
+    error : ValidationError
+        What came of it.
+    values : Any
+        The values.
+    given_only : bool
+        Leave out what is missing.
+    """
+    faults: list[Fault] = []
+    takes: dict[Place, tuple[list[str], Any]] = {}
     for entry in error.errors(include_url=False):
-        if not given_only or (entry["loc"] and entry["type"] != "missing"):
-            fault = _fault(schema, entry)
-            faults.append(Fault((*place, *fault.place), fault.what))
-    return faults
+        if given_only and (not entry["loc"] or entry["type"] == "missing"):
+            continue
+        place = _place(entry, values)
+        if entry["type"] in WORDS:
+            words = WORDS[entry["type"]].format(**entry.get("ctx", {})).replace("'", "")
+            words += " as its name" if entry["loc"][-1:] == ("[key]",) else ""
+            takes.setdefault(place, ([], entry["input"]))[0].append(words)
+        else:
+            faults.append(_fault(schema, entry, place))
+    # Of several things that a value may be, the one that it is in part was meant.
+    places = [*takes, *(fault.place for fault in faults)]
+    in_part = {place[:end] for place in places for end in range(len(place))}
+    return faults + [_taken(at, *told) for at, told in takes.items() if at not in in_part]
 
 
-def _fault(schema: Any, entry: Mapping[str, Any]) -> Fault:
-    place: Place = tuple(part for part in entry["loc"])
+def _place(entry: Mapping[str, Any], values: Any) -> Place:
+    """Return keys and positions down to an error, without the alternatives that were tried."""
+    place: Place = ()
+    for step in entry["loc"]:
+        try:
+            values = values[step]
+        except (LookupError, TypeError):
+            if entry["type"] != "missing" or step != entry["loc"][-1]:
+                continue
+        place = (*place, step)
+    return place
+
+
+def _fault(schema: Any, entry: Mapping[str, Any], place: Place) -> Fault:
     key = str(place[-1]) if place else ""
     if entry["type"] == "extra_forbidden":
-        known = _keys(schema, place[:-1])
-        near = difflib.get_close_matches(key, known, n=1)
-        hint = f", did you mean {near[0]}?" if near else "."
-        return Fault(place, f"unknown key {key}{hint} Known: {', '.join(sorted(known))}.")
+        known = sorted(_keys(schema, place[:-1]))
+        hint = nearest(key, known) or "."
+        return Fault(place, f"unknown key {key}{hint} Known: {', '.join(known)}.")
+    owner = ".".join(map(str, place[:-1]))
     if entry["type"] == "missing":
-        owner = ".".join(map(str, place[:-1]))
         return Fault(place, f"the key {key} is missing" + (f" in {owner}" if owner else ""))
-    message = entry["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    message = message[:1].lower() + message[1:]
-    name = ".".join(str(part) for part in place)
-    if entry["type"] == "value_error":
-        return Fault(place, f"{name}: {message}" if name else message)
-    return Fault(place, f"{name or 'the file'}: {message}, and not {entry['input']!r}")
+    message = str(entry.get("ctx", {}).get("error", entry["msg"]))
+    name = ".".join(map(str, place))
+    return Fault(place, f"{name}: {message}" if name else message)
+
+
+def _taken(place: Place, words: Iterable[str], value: Any) -> Fault:
+    """Return what a value takes, in the words of all that it may be."""
+    what = " or ".join(dict.fromkeys(words))
+    told = "nothing" if value is None else reprlib.repr(value)
+    told = told.lower() if isinstance(value, bool) else told
+    hint = nearest(value, re.split(", | or ", what)) if isinstance(value, str) else ""
+    name = ".".join(map(str, place)) or "the file"
+    return Fault(place, f"{name}: takes {what}, not {told}{hint}")
 
 
 def _keys(schema: Any, place: Place) -> list[str]:

@@ -71,9 +71,9 @@ def test_a_missing_raw_file_is_found(tmp_path: Path) -> None:
         ("[]", "does not hold a record"),
         ("[" * 100_000, "not readable JSON"),
         ('{"schema": 3}', "its schema is 3, not 1 or 2"),
-        ('{"schema": 1}', "the record has trial: Field required"),
-        (json.dumps({**WHOLE, "block": "1"}), "the record has block: Input should be a valid int"),
-        (json.dumps({**WHOLE, "exit": "fine"}), "the record has exit: Input should be 'ok'"),
+        ('{"schema": 1}', "of the record the key trial is missing"),
+        (json.dumps({**WHOLE, "block": "1"}), "of the record block: takes a whole number, not '1'"),
+        (json.dumps({**WHOLE, "exit": "fine"}), "of the record exit: takes ok"),
         (json.dumps({**WHOLE, "trial": "other"}), "that of trial other"),
     ],
 )

@@ -30,28 +30,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator, StrictBool, field_validator, model_validator
+from pydantic import AfterValidator, Field, StrictBool, field_validator, model_validator
 
 from fsgreen import schema, testbeds
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.meters.core.registry import check_table
-from fsgreen.schema import Count, Declared
+from fsgreen.schema import Count, Declared, taking
 from fsgreen.testbeds import Disk, ListedDisk
 
 BY_ID = Path("/dev/disk/by-id")
-
-
-def _path(value: object) -> Path:
-    if not isinstance(value, str | Path):
-        raise ValueError(f"takes a text, not {value!r}")
-    return Path(value)
 
 
 def _kinds() -> list[str]:
     return ["auto", *testbeds.kinds()]
 
 
-PathText = Annotated[Path, PlainValidator(_path)]
+PathText = Annotated[
+    Path,
+    taking("a text", lambda x: isinstance(x, str | Path)),
+    AfterValidator(lambda path: Path(path)),
+]
 
 
 class TestbedTable(Declared):

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from fsgreen import schema
 from fsgreen.design.factors import Kind, Level, Owner
-from fsgreen.schema import Count, Declared, Document, NotNegative, Positive
+from fsgreen.schema import Count, Declared, Document, NotNegative, Positive, Whole
 
 LEAST_TRIALS = 5
 """Trials of a cell below which nothing may be concluded (rule 26; fast10, section 3.2)."""
@@ -167,7 +167,7 @@ class StudyFile(Declared):
     study: str
     title: str
     question: str
-    seed: int
+    seed: Whole
     baseline: dict[str, Level]
     constants: dict[str, Any] = Field(default_factory=dict)
     bounds: BoundsEntry = BoundsEntry()

@@ -144,6 +144,8 @@ class TrialRecord:
         from pydantic import ValidationError
         from pydantic_core import from_json
 
+        from fsgreen.schema import faults_of
+
         try:
             value = from_json(text)
         except ValueError as error:
@@ -156,10 +158,8 @@ class TrialRecord:
         try:
             return _adapter().validate_json(text, strict=True)
         except ValidationError as error:
-            wrong = [
-                f"{'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors()
-            ]
-            raise foreign(where, "the record has " + "; ".join(wrong[:3])) from error
+            wrong = [fault.what for fault in faults_of(cls, error, value)]
+            raise foreign(where, "of the record " + "; ".join(wrong[:3])) from error
 
 
 @cache

@@ -228,7 +228,7 @@ def test_who_says_something_else_is_told(said, message, monkeypatch):
         ({"connect": "h:1", "protocol": "udp"}, "can only listen"),
         ({"listen": "host"}, "not HOST:PORT"),
         ({"listen": "host:99999"}, "not HOST:PORT"),
-        ({"listen": "1", "protocol": "sctp"}, "protocol: should be 'tcp' or 'udp'"),
+        ({"listen": "1", "protocol": "sctp"}, "protocol: takes tcp or udp"),
         ({"listen": "1", "port": 1}, "unknown key port"),
     ],
 )

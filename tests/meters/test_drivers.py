@@ -51,7 +51,7 @@ def test_configured_port_is_opened_with_its_boundary():
         ),
         (EMULATED | {"profile": "fast10"}, "unknown power profile"),
         (EMULATED | {"port": "x"}, "port may not be given to an emulated meter"),
-        (EMULATED | {"boundary": "wall"}, "boundary: should be 'modelled', and not 'wall'"),
+        (EMULATED | {"boundary": "wall"}, "boundary: takes modelled, not 'wall'"),
         (EMULATED | {"driver": "rapl"}, "no emulator of rapl"),
         ({"name": "system", "driver": "hoboware"}, "reads files"),
         ({"name": "rack/1", "driver": "wattsup", "port": "x"}, "has no slash"),
@@ -59,7 +59,7 @@ def test_configured_port_is_opened_with_its_boundary():
         (EMULATED_DISK | {"name": "other"}, "both cover disk"),
         (
             {"name": "system", "driver": "wattsup", "port": "x", "boundary": "roof"},
-            "boundary: should be 'wall', 'dc-rail'",
+            "boundary: takes wall, dc-rail",
         ),
     ],
 )

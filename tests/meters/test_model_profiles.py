@@ -105,13 +105,13 @@ def test_profile_without_a_source_is_refused(tmp_path, text):
     ("old", "new", "message"),
     [
         ("idle_w = 61.5", "", "the key idle_w is missing"),
-        ("idle_w = 61.5", "idle_w = -1", "line 4: idle_w: should be greater than or equal to 0"),
-        ("idle_w = 61.5", "idle_w = nan", "idle_w: should be a finite number"),
-        ("idle_w = 61.5", "idle_w = true", "idle_w: should be a valid number"),
+        ("idle_w = 61.5", "idle_w = -1", "line 4: idle_w: takes a number from 0 on"),
+        ("idle_w = 61.5", "idle_w = nan", "idle_w: takes a finite number"),
+        ("idle_w = 61.5", "idle_w = true", "idle_w: takes a number"),
         (
             "cpu_user_w = 10",
             "cpu_user_w = -10",
-            "line 10: terms.cpu_user_w.value: should be greater",
+            "line 10: terms.cpu_user_w",
         ),
         ("cpu_user_w = 10", "cpu_usr_w = 10", "did you mean cpu_user_w"),
         (
@@ -123,13 +123,13 @@ def test_profile_without_a_source_is_refused(tmp_path, text):
         (
             "clock_exponent = 2.0",
             "clock_exponent = 5.0",
-            "clock_exponent: should be less than or equal to 3",
+            "clock_exponent: takes a number up to 3",
         ),
         ("clock_base_hz = 3e9", "", "clock_exponent needs its clock_base_hz"),
-        ("clock_base_hz = 3e9", "clock_base_hz = 0", "clock_base_hz: should be greater than 0"),
+        ("clock_base_hz = 3e9", "clock_base_hz = 0", "clock_base_hz: takes a number above 0"),
         ("disk_rate_b_s = 1e8", "", "needs its disk_rate_b_s"),
-        ("disk_rate_b_s = 1e8", "disk_rate_b_s = 0", "disk_rate_b_s: should be greater than 0"),
-        ('covers = ["server", "disk"]', 'covers = "server"', "covers: should be a valid tuple"),
+        ("disk_rate_b_s = 1e8", "disk_rate_b_s = 0", "disk_rate_b_s: takes a number above 0"),
+        ('covers = ["server", "disk"]', 'covers = "server"', "covers: takes a list"),
         ("[node.fit]", "[node.fits]", "unknown key fits, did you mean fit"),
         ("[node.terms]", "terms = 3\n[node.term]", "unknown key term, did you mean terms"),
         ("[node]", "[node", "not TOML"),
@@ -157,9 +157,9 @@ def test_any_text_is_a_sound_profile_or_refused(tmp_path_factory, text):
 
 
 def test_linear_profile_of_something_else_is_refused(tmp_path):
-    with pytest.raises(FsgreenError, match="driven_by: should be 'cpu' or 'disk'"):
+    with pytest.raises(FsgreenError, match="driven_by: takes cpu or disk"):
         load(tmp_path, PLAIN.replace('"cpu"', '"gpu"'))
-    with pytest.raises(FsgreenError, match="should be a valid dictionary"):
+    with pytest.raises(FsgreenError, match="takes keys with values"):
         load(tmp_path, "node = 3")
 
 

@@ -119,8 +119,8 @@ def test_older_nvme_cli_gives_the_scale_in_its_flags(drive):
     ("settings", "message"),
     [
         ({"gives": "measured"}, "reports no power of its own"),
-        ({"gives": "power"}, "gives: should be 'auto', 'measured' or 'state'"),
-        ({"boundary": "wall"}, "boundary: should be 'dc-rail' or 'modelled'"),
+        ({"gives": "power"}, "gives: takes auto, measured or state"),
+        ({"boundary": "wall"}, "boundary: takes dc-rail or modelled"),
         ({"boundary": "dc-rail"}, "the power of this drive is modelled"),
         ({"serial": "1"}, "unknown key serial"),
     ],

@@ -173,7 +173,7 @@ ENTRY = {
             {k: v for k, v in ENTRY.items() if k != "source"} | {"port": "x"},
             "the key source is missing",
         ),
-        (ENTRY | {"port": "x", "volts": -12.0}, "volts: should be greater than 0"),
+        (ENTRY | {"port": "x", "volts": -12.0}, "volts: takes a number above 0"),
         (ENTRY | {"port": "x", "baud": 1}, "unknown key baud"),
     ],
 )

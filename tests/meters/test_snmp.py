@@ -204,9 +204,9 @@ def test_secret_in_the_testbed_file_is_refused(agent, secret):
         ({"index": "1.1.6"}, f"does not measure {SENTRY}.8.3.1.7.1.1.6 (power)"),
         ({"power_oid": "enterprises.1"}, "not an OID in numbers"),
         ({"power_oid": "1.3.6.1"}, "power_oid needs its power_scale"),
-        ({"interval_s": 0}, "interval_s: should be greater than 0"),
-        ({"port": 99999}, "port: should be less than or equal to 65535"),
-        ({"version": "2"}, "version: should be '1', '2c' or '3'"),
+        ({"interval_s": 0}, "interval_s: takes a number above 0"),
+        ({"port": 99999}, "port: takes a number up to 65535"),
+        ({"version": "2"}, "version: takes 1, 2c or 3"),
     ],
 )
 def test_wrong_setting_is_named(agent, changed, what):

@@ -33,7 +33,7 @@ def test_campaigns_come_in_their_order(root: Path) -> None:
         (("profile: quick", "profile: quik"), 4, "unknown profile 'quik', did you mean quick"),
         (("    place", "    palce"), 5, "unknown key palce, did you mean place"),
         (("    profile: quick\n", ""), 2, "the key profile is missing"),
-        (("study: web", "study: 7"), 3, "should be a valid string"),
+        (("study: web", "study: 7"), 3, "takes a text"),
         (("campaigns", "campaign"), 1, "unknown key campaign, did you mean campaigns"),
     ],
 )
