@@ -42,7 +42,7 @@ def unknown(
     next_step: str | None = None,
 ) -> FsgreenError:
     """Return the error for a name that is not one of the `known`, with the nearest suggested."""
-    choices = sorted(known)
+    choices = sorted(set(known))
     return FsgreenError(
         f"unknown {kind} '{name}'{nearest(name, choices) or '.'} "
         f"Known: {', '.join(choices) or 'none'}.",

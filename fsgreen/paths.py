@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -111,6 +112,26 @@ def results(campaign: str) -> Path:
     return folder if overwrites or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
 
 
+def unknown_campaign(name: str) -> FsgreenError:
+    """Return the error for a campaign that has neither traces nor results here."""
+    if _ships(name):
+        return FsgreenError(
+            f"the traces of the campaign '{name}' have not been brought here",
+            where=raw(name),
+            next_step="./run reproduce",
+        )
+    folder = data()
+    known = {file.parent.name for file in folder.glob("raw/*/plan.json")}
+    known |= {file.parent.name for file in folder.glob("results/*/*.csv")}
+    return unknown(
+        "campaign",
+        name,
+        known | set(_shipped()),
+        where=raw(name),
+        next_step=f"fsgreen list campaigns, or measure it: fsgreen measure STUDY --name {name}",
+    )
+
+
 def reference() -> Path:
     """Return the folder of the published numbers and claims."""
     return shipped() / "data" / "reference"
@@ -172,9 +193,15 @@ def _in_a_kernel() -> bool:
 
 
 def _ships(campaign: str) -> bool:
+    return campaign in _shipped()
+
+
+def _shipped() -> Iterable[str]:
+    """Return the names of the campaigns that the pipeline analyses."""
     import yaml
 
-    return campaign in yaml.safe_load((root() / "params.yaml").read_text())["campaigns"]
+    declared: dict[str, dict[str, object]] = yaml.safe_load((root() / "params.yaml").read_text())
+    return declared["campaigns"]
 
 
 @cache

@@ -66,6 +66,7 @@ def profile_error(models: Sequence[Profile], name: str) -> pd.DataFrame:
 def _trials(name: str) -> tuple[list[trial.Trial], list[MeterInfo]]:
     trials = trial.list_trials(Campaign(name).folder)
     if not trials:
+        Campaign(name).plan()  # raises where there is no such campaign
         raise FsgreenError(
             "the campaign has no trial whose power could be predicted",
             where=Campaign(name).folder,

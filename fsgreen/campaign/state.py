@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from fsgreen import audit, design, paths, trial
@@ -78,8 +77,9 @@ class Campaign:
         FsgreenError
             If there is no such campaign, or its plan is damaged.
         """
-        file = self.folder / "plan.json"
-        return Plan.from_json(self._read(file), file)
+        return Plan.from_json(
+            trial.read_of_campaign(self.name, "plan.json"), self.folder / "plan.json"
+        )
 
     def identity(self) -> dict[str, Any]:
         """Return `campaign.json`: testbed, meters, workloads, idle power, audit of the first day.
@@ -91,15 +91,7 @@ class Campaign:
         FsgreenError
             If there is no such campaign, or its first trial has not begun.
         """
-        if not self.begun() and (self.folder / "plan.json").exists():
-            plan = self.plan()
-            raise FsgreenError(
-                f"the campaign '{self.name}' has a plan, but its first trial has not begun",
-                where=self.folder,
-                next_step="wait for the fsgreen that measures it, or start it again: fsgreen "
-                f"measure {plan.study} --profile {plan.profile.name} --name {self.name}",
-            )
-        return self._read(self.folder / "campaign.json")
+        return trial.read_of_campaign(self.name, "campaign.json")
 
     def begun(self) -> bool:
         """Return whether `campaign.json` has been written."""
@@ -224,7 +216,7 @@ class Campaign:
         if plan.profile.most_blocks is None:
             return
         record = stopping.record(plan, self.measured())
-        if not file.exists() or self._read(file) != record:
+        if not file.exists() or trial.read_of_campaign(self.name, STOPPING) != record:
             trial.write_json(file, record)
 
     @contextmanager
@@ -259,20 +251,6 @@ class Campaign:
                 next_step="find out what removes files there (a clean-up of temporary files?), "
                 "then start the same command again: the trials so far are whole",
             ) from error
-
-    def _read(self, file: Path) -> dict[str, Any]:
-        try:
-            value: dict[str, Any] = json.loads(file.read_text())
-        except FileNotFoundError:
-            raise FsgreenError(
-                f"there is no campaign '{self.name}' here",
-                where=file,
-                next_step="./run reproduce (shipped data), or "
-                f"fsgreen measure STUDY --name {self.name}",
-            ) from None
-        except ValueError as error:
-            raise FsgreenError(f"not readable JSON: {error}", where=file) from error
-        return value
 
 
 def newest() -> str:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import FrameType
 
 from fsgreen import __version__, paths
-from fsgreen.cli import host, lists, meters, powerfiles, recommend, rules, runs, studies
+from fsgreen.cli import command, host, lists, meters, powerfiles, recommend, rules, runs, studies
 from fsgreen.devices.folders import STUCK
 from fsgreen.errors import FsgreenError
 
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _as_interrupt)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup has it ignored
         signal.signal(signal.SIGHUP, _as_interrupt)
-    options = _parser().parse_args(arguments)
+    options = _parser().parse(arguments)
     try:
         options.run(options)
     except FsgreenError as error:
@@ -51,8 +51,8 @@ def _as_typed_here(text: str) -> str:
     with suppress(FsgreenError):
         if (paths.root() / "run").is_file():
             return text
-    for script, command in {"lab": "jupyter lab", "engine": "pip install fsgreen-engine"}.items():
-        text = text.replace(f"./run {script}", command)
+    for script, typed in {"lab": "jupyter lab", "engine": "pip install fsgreen-engine"}.items():
+        text = text.replace(f"./run {script}", typed)
     return text.replace("./run ", "fsgreen ")
 
 
@@ -71,8 +71,8 @@ def _not_allowed(error: OSError) -> FsgreenError:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> command.Parser:
+    parser = command.Parser(
         prog="fsgreen",
         description="Which file system and options do most work per joule, and is it true?",
         epilog="example: fsgreen doctor",

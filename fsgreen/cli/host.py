@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fsgreen.host import Outcome, Row
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
     host = commands.add_parser(
         "host",

@@ -10,7 +10,7 @@ from fsgreen.cli import command
 Rows = Iterator[tuple[str, str]]
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-command of this module."""
     listing = command.add(
         commands,

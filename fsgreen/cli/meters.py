@@ -10,7 +10,7 @@ from fsgreen.cli import command
 from fsgreen.errors import FsgreenError
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
     meters = command.add(
         commands,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fsgreen.trace import MeterEnergy
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
     read = command.add(
         commands,

@@ -30,7 +30,7 @@ NAMED = 6
 """Of those that are not told apart from the first; all stand in the ranking below it."""
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-command."""
     recommend = command.add(
         commands,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 INDENT = 5
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-command."""
     rules = command.add(
         commands,

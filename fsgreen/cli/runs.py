@@ -10,7 +10,7 @@ from fsgreen.cli import command
 BOUNDARIES = ("wall", "dc-rail", "cpu", "modelled")
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-command of this module."""
     read = command.add(
         commands,

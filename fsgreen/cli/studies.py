@@ -9,7 +9,7 @@ from fsgreen.cli import command
 from fsgreen.errors import FsgreenError
 
 
-def add(commands: command.Commands[argparse.ArgumentParser]) -> None:
+def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
     doctor = command.add(
         commands, "doctor", _doctor, "say what this machine can do", "fsgreen doctor"

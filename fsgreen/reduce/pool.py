@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import audit, design, paths
 from fsgreen.design import Cell, Measured, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
-from fsgreen.trial import Trial, list_trials
+from fsgreen.trial import Trial, list_trials, read_of_campaign
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +22,9 @@ def read_plan(campaign: str) -> Plan:
     FsgreenError
         If there is none, or it was edited.
     """
-    return Plan.from_json(_read(campaign, "plan.json"), paths.raw(campaign) / "plan.json")
+    return Plan.from_json(
+        read_of_campaign(campaign, "plan.json"), paths.raw(campaign) / "plan.json"
+    )
 
 
 def read_identity(campaign: str) -> dict[str, Any]:
@@ -34,24 +35,7 @@ def read_identity(campaign: str) -> dict[str, Any]:
     FsgreenError
         If there is none.
     """
-    return _read(campaign, "campaign.json")
-
-
-def _read(campaign: str, name: str) -> dict[str, Any]:
-    file = paths.raw(campaign) / name
-    try:
-        value: dict[str, Any] = json.loads(file.read_text())
-        return value
-    except FileNotFoundError:
-        raise FsgreenError(
-            f"there are no raw traces of a campaign '{campaign}'",
-            where=file,
-            next_step="./run reproduce (shipped data), or fsgreen measure STUDY",
-        ) from None
-    except ValueError as error:
-        raise FsgreenError(
-            f"not readable JSON: {error}", where=file, next_step="./run reproduce (shipped data)"
-        ) from error
+    return read_of_campaign(campaign, "campaign.json")
 
 
 def simulated_disk(campaign: str) -> str | None:

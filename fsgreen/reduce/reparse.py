@@ -15,6 +15,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.powertable import blocks, read_power, write_power
 from fsgreen.meters.core.rawtrace import RawTrace
 from fsgreen.meters.core.readings import QUANTITIES, Readings
+from fsgreen.reduce.pool import read_plan
 from fsgreen.trace.powerfile import PowerFile
 from fsgreen.trial import Trial, list_invalid, list_trials
 
@@ -55,10 +56,12 @@ def reparse_campaign(campaign: str, into: Path | None = None) -> Iterator[Repars
     folder = paths.raw(campaign)
     trials = [*list_trials(folder), *list_invalid(folder)]
     if not trials:
+        plan = read_plan(campaign)
         raise FsgreenError(
             f"the campaign '{campaign}' has no trial to parse again",
             where=folder,
-            next_step="./run reproduce (shipped data), or fsgreen measure STUDY",
+            next_step=f"fsgreen measure {plan.study} --profile {plan.profile.name} "
+            f"--name {campaign}",
         )
     if into is not None and into.resolve().is_relative_to(folder.resolve()):
         raise FsgreenError(

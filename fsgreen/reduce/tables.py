@@ -41,6 +41,8 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
     try:
         return read_csv(file)
     except FileNotFoundError:
+        if not paths.raw(campaign).is_dir() and not file.parent.is_dir():
+            raise paths.unknown_campaign(campaign) from None
         raise FsgreenError(
             f"the table {name} of the campaign '{campaign}' has not been made",
             where=file,

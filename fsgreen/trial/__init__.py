@@ -10,7 +10,7 @@ from fsgreen.trial.energy import (
     efficiency_meters,
     energies_of,
 )
-from fsgreen.trial.files import sha256_of, write_json
+from fsgreen.trial.files import read_of_campaign, sha256_of, write_json
 from fsgreen.trial.folder import Trial, first_trial, list_invalid, list_trials, read_trial, sweep
 from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.record import TrialRecord
@@ -39,6 +39,7 @@ __all__ = [
     "first_trial",
     "list_invalid",
     "list_trials",
+    "read_of_campaign",
     "read_trial",
     "sha256_of",
     "sweep",

@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fsgreen import paths
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
+
+PLAN = "plan.json"
 
 SMALL: Mapping[str, Any] = {
     "compression": "zstd",
@@ -26,6 +29,36 @@ def write_json(file: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON file whole or not at all."""
     with whole(file) as partial:
         partial.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def read_of_campaign(campaign: str, name: str) -> dict[str, Any]:
+    """Return what a JSON file of a campaign holds, such as `plan.json`.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign, or its file is missing or damaged.
+    """
+    file = paths.raw(campaign) / name
+    try:
+        value: dict[str, Any] = json.loads(file.read_text())
+    except FileNotFoundError:
+        if name == PLAN or not (file.parent / PLAN).exists():
+            raise paths.unknown_campaign(campaign) from None
+        plan = read_of_campaign(campaign, PLAN)
+        raise FsgreenError(
+            f"the campaign '{campaign}' has a plan, but its first trial has not begun",
+            where=file.parent,
+            next_step="wait for the fsgreen that measures it, or start it again: fsgreen measure "
+            f"{plan['study']} --profile {plan['profile']['name']} --name {campaign}",
+        ) from None
+    except ValueError as error:
+        raise FsgreenError(
+            f"not readable JSON: {error}",
+            where=file,
+            next_step=f"dvc checkout data/raw/{campaign} (shipped data), or bring back the file",
+        ) from error
+    return value
 
 
 def sha256_of(file: Path) -> str:

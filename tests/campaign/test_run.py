@@ -320,5 +320,5 @@ def test_all_trials_are_held_to_the_fastest_audit_before_the_first(
 
 
 def test_an_unknown_campaign_says_how_to_get_one(data: Path) -> None:
-    with pytest.raises(FsgreenError, match="there is no campaign 'nowhere'"):
+    with pytest.raises(FsgreenError, match="unknown campaign 'nowhere'"):
         campaign.Campaign("nowhere").plan()

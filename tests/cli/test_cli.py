@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import fsgreen
 from fsgreen import cli, pipeline
+from fsgreen.errors import FsgreenError
 
 COMMANDS = (
     "doctor",
@@ -66,7 +68,11 @@ def test_every_command_has_help_with_an_example(
     [
         (["plan", "fast1"], "did you mean fast10"),
         (["plan", "fast10", "--profile", "quik"], "did you mean quick"),
-        (["status", "nowhere"], "there is no campaign 'nowhere'"),
+        (["status", "nowhere"], "unknown campaign 'nowhere'"),
+        (["status", "fast10-option"], "did you mean fast10-options"),
+        (["rules", "--campaign", "fast11"], "did you mean fast10"),
+        (["reparse", "fast11"], "did you mean fast10"),
+        (["recommend", "--workload", "mail", "--campaign", "fast11"], "did you mean fast10"),
         (["status", "../nowhere"], "cannot be the name of a campaign"),
         (["measure", "fast10", "--testbed", "lop"], "did you mean loop"),
         (["measure", "fast10", "--testbed", "none.toml"], "the testbed file cannot be read"),
@@ -86,6 +92,36 @@ def test_a_mistake_is_one_clear_message_and_status_1(
     assert message in shown
     assert "Traceback" not in shown
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["pln"], "unknown command 'pln', did you mean plan?"),
+        (["host", "aply"], "unknown command 'aply', did you mean apply?"),
+        (["list", "studis"], "unknown word 'studis', did you mean studies?"),
+        (
+            ["plan", "fast10", "--profle=quick"],
+            "unknown option '--profle', did you mean --profile?",
+        ),
+        (["plan", "fast10", "quick"], "nothing is done with the argument 'quick'"),
+        (["import-runs", "x", "--name", "y", "--boundary", "wal"], "did you mean wall?"),
+    ],
+)
+def test_a_misspelt_word_gets_the_nearest_and_status_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(arguments)
+    assert left.value.code == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert re.search(r"next:  fsgreen .*--help", told)
+
+
+def test_a_misspelt_campaign_gets_the_nearest_in_python_too() -> None:
+    with pytest.raises(FsgreenError, match="unknown campaign 'fast11', did you mean fast10"):
+        fsgreen.open("fast11")
 
 
 def test_a_missing_folder_for_the_directory_says_how_to_make_it(

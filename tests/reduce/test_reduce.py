@@ -140,9 +140,9 @@ def test_no_trial_yet(raw):
 def test_no_campaign(tmp_path, monkeypatch):
     """An unknown campaign says how to get one."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    with pytest.raises(FsgreenError, match="no raw traces"):
+    with pytest.raises(FsgreenError, match="unknown campaign 'nothing'"):
         reduce.write("nothing")
-    with pytest.raises(FsgreenError, match="has not been made"):
+    with pytest.raises(FsgreenError, match="unknown campaign 'nothing'"):
         reduce.read_table("nothing", "trials")
 
 

@@ -120,8 +120,8 @@ def test_torn_and_damaged_traces_are_told(raw: Path) -> None:
     assert (one.different_count, one.torn_b > 0) == (1, True)
 
 
-def test_campaign_without_trials_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_campaign_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    with pytest.raises(FsgreenError, match="no trial to parse again") as caught:
+    with pytest.raises(FsgreenError, match="unknown campaign 'nothing'") as caught:
         list(reparse_campaign("nothing"))
     assert caught.value.next_step
