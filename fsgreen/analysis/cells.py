@@ -11,7 +11,7 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.design import Plan, metrics
 from fsgreen.design.metrics import THROUGHPUT, USUAL, Metric
-from fsgreen.reduce import at, factors_of
+from fsgreen.reduce import at, blocks_by_clock, factors_of
 from fsgreen.stats import coverage
 
 COMPARED = ("workload", "file_system", "option", "load_ops_s")
@@ -44,14 +44,24 @@ def cells_table(
     least_n : int, optional
         As `ended_from` has it: cells that end by the width of their interval cover less (rule 27).
     """
-    in_order = trials.sort_values(["block", "order"], kind="stable", ignore_index=True)
+    blocks = blocks_by_clock(trials)
+    covers_percent = _own_coverage(trials, blocks)
+    in_order = trials.assign(_block=blocks, _covers=covers_percent).sort_values(
+        ["_block", "order"], kind="stable", ignore_index=True
+    )
     keys = [*factors_of(trials), "boundary"]
     groups = in_order.groupby(keys, dropna=False, sort=True)
     return pd.DataFrame(
         [
             {
                 **dict(zip(keys, key, strict=True)),
-                **_summary(cell, bounds, list(dict.fromkeys((THROUGHPUT, *measured_by))), least_n),
+                **_summary(
+                    cell,
+                    bounds,
+                    list(dict.fromkeys((THROUGHPUT, *measured_by))),
+                    least_n,
+                    cell["_covers"].iloc[0],
+                ),
             }
             for key, cell in groups
         ]
@@ -128,6 +138,7 @@ def _summary(
     bounds: Mapping[str, float],
     measured_by: Sequence[Metric],
     least_n: int | None,
+    coverage_percent: float,
 ) -> dict[str, Any]:
     target_percent = bounds["ci_half_width_percent"]
     rates = cell["throughput_ops_s"].dropna()
@@ -139,6 +150,10 @@ def _summary(
     judged = cell.loc[cell["steady"] != "too short", "steady"]
     half_width_percent = estimates[THROUGHPUT].half_width_percent
     centres, tail = _centres(rates), _tail(cell, least_n)
+    short = coverage_percent < stats.LEAST_PERCENT
+    if short:
+        own = f"covers about {coverage_percent:.0f} % where trials scatter as in this workload"
+        tail["interval_note"] = "; ".join(filter(None, (tail["interval_note"], own)))
     return {
         "n": len(cell),
         "enough": len(cell) >= bounds["minimum_trials"],
@@ -153,7 +168,8 @@ def _summary(
         "idle_power_w": cell["idle_power_w"].mean(),
         **centres,
         **tail,
-        "starred": _starred(centres, tail),
+        "coverage_percent": coverage_percent,
+        "starred": short or _starred(centres, tail),
         "cv_percent": scatter.cv_percent,
         "range_percent": scatter.range_percent,
         "throughput_p5_ops_s": scatter.p5,
@@ -171,6 +187,20 @@ def _summary(
             for quantile in ("p50", "p95", "p99")
         },
     }
+
+
+def _own_coverage(trials: pd.DataFrame, blocks: pd.Series) -> pd.Series:
+    """Return for each trial how often the intervals of its workload's cells cover (rule 52).
+
+    NaN where a load is held, or too few cells are in every block.
+    """
+    percent = pd.Series(math.nan, trials.index)
+    of_cell = trials.groupby(factors_of(trials), dropna=False).ngroup()
+    for _, these in trials[trials["load_ops_s"].isna()].groupby("workload"):
+        index = these.index
+        logs = stats.logs_of_whole(of_cell[index], blocks[index], these["throughput_ops_s"])
+        percent[index] = stats.own_coverage(logs, stats.dependence(logs)).cell_percent
+    return percent
 
 
 def _centres(rates: pd.Series) -> dict[str, Any]:

@@ -39,6 +39,10 @@ COLUMNS = [
     "model_note",
     "bootstrap_low_x",
     "bootstrap_high_x",
+    "lag1_x",
+    "lag1_p",
+    "widened_x",
+    "coverage_percent",
 ]
 
 
@@ -56,7 +60,10 @@ def effects_table(
     `candidate_ops_s` ... are the values of both cells in the blocks that both have (rule 30).
     Intervals and p-values rest on the scatter of all cells of a workload, by a mixed model, or,
     where that must not be used, on the bootstrap of the two cells (rule 36): `model` says which,
-    `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap. What is
+    `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap.
+    `lag1_x` is how much of what trials are off returns in the next block, `lag1_p` belongs to
+    "nothing", and all intervals are `widened_x` times as wide for it; `coverage_percent` is how
+    often they cover where trials scatter as those of this workload do, simulated (rule 52). What is
     compared with a cell without a steady state is `inconsistent` (rule 24).
 
     Parameters
@@ -162,6 +169,7 @@ def _rows(
             },
             **_effect(result),
             **_basis(result, group.model(metric), candidate, baseline),
+            **_dependence(group, metric, result.pooled),
         }
 
 
@@ -201,6 +209,20 @@ def _effect(result: stats.Comparison) -> dict[str, Any]:
         "change_high_percent": 100 * (result.ratio.high - 1),
         "difference_p": result.difference_p,
         "equivalence_p": result.equivalence_p,
+    }
+
+
+def _dependence(group: Group, metric: Metric, pooled: bool) -> dict[str, float]:
+    """Return how far trials depend on the block before, and how often intervals cover then."""
+    model = group.model(metric)
+    if model is None:
+        return {}
+    covers = group.coverage(metric)
+    return {
+        "lag1_x": model.depends.coefficient,
+        "lag1_p": model.depends.p,
+        "widened_x": model.depends.widening,
+        "coverage_percent": covers.pooled_percent if pooled else covers.alone_percent,
     }
 
 

@@ -15,7 +15,7 @@ from fsgreen.analysis import configuration
 from fsgreen.design import Cell, metrics
 from fsgreen.design.metrics import USUAL, Metric
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import at, factors_of
+from fsgreen.reduce import at, blocks_by_clock, factors_of
 
 TREATMENTS = ("file_system", "option")
 """What is compared, unless a study names other factors."""
@@ -82,6 +82,7 @@ class Group:
     treatments: Sequence[str]
     compared_by: Sequence[Metric] = USUAL
     _models: dict[str, stats.MixedModel | None] = field(default_factory=dict)
+    _coverages: dict[str, stats.OwnCoverage] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> Mapping[Cell, pd.DataFrame]:
@@ -98,11 +99,20 @@ class Group:
         if metric.name not in self._models:
             blocks = self.trials["block"]
             above, below = metric.totals(self.trials)
-            rates = {"block": blocks, "cell": self._of_trials, "rate": above / below}
-            table = pd.DataFrame(rates).dropna(subset="rate")
+            rates = {"cell": self._of_trials, "rate": above / below}
+            table = pd.DataFrame({"block": blocks_by_clock(self.trials), **rates})
+            table = table.dropna(subset="rate")
             known = blocks.notna().all()
             self._models[metric.name] = stats.mixed_model(table, "cell", "rate") if known else None
         return self._models[metric.name]
+
+    def coverage(self, metric: Metric) -> stats.OwnCoverage:
+        """Return how often intervals cover where trials scatter as these do; needs a model."""
+        model = self.model(metric)
+        assert model is not None
+        if metric.name not in self._coverages:
+            self._coverages[metric.name] = stats.own_coverage(model.whole, model.depends)
+        return self._coverages[metric.name]
 
     def scatter(self, metric: Metric, *cells: Cell) -> stats.Scatter | None:
         """Return the scatter for comparing these cells, None where the model forbids it."""

@@ -51,8 +51,9 @@ def more_blocks(
     deviation = float(logs.std(ddof=1))
     mean, limit = abs(float(logs.mean())), -math.log1p(-bound)
     for more in range(max(1, minimum - n), MOST + 1):
-        if scatter is None:
-            error, degrees = deviation / math.sqrt(n + more), n + more - 1
+        if scatter is None or math.isnan(scatter.sd):
+            wider = 1.0 if scatter is None else scatter.widening
+            error, degrees = wider * deviation / math.sqrt(n + more), n + more - 1
         else:
             error = scatter.error(n + more)
             degrees = scatter.degrees + more * scatter.block_degrees

@@ -32,7 +32,15 @@ from fsgreen.reduce.pool import (
     simulated_disk,
 )
 from fsgreen.reduce.rows import Traces, finishes_of, series_of, trial_row
-from fsgreen.reduce.tables import at, cell_label, factors_of, level_label, read_table, write_table
+from fsgreen.reduce.tables import (
+    at,
+    blocks_by_clock,
+    cell_label,
+    factors_of,
+    level_label,
+    read_table,
+    write_table,
+)
 from fsgreen.trace import MeterEnergy
 from fsgreen.trial import AttachedMeter, Trial, attached_meters, sha256_of
 
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "altered_files",
     "at",
+    "blocks_by_clock",
     "cell_label",
     "due_trials",
     "factors_of",
@@ -104,7 +113,10 @@ def _write_measured(campaign: str) -> None:
             [(trial, _attached_energies(attached, trial)) for trial in trials], read_plan(campaign)
         )
     )
-    write_table(pd.DataFrame([part.row for part in parts]), campaign, "trials")
+    rows = pd.DataFrame([part.row for part in parts])
+    # From the first trial on, as tables have seven digits.
+    rows["started_s"] -= rows["started_s"].min()
+    write_table(rows, campaign, "trials")
     write_table(pd.concat([part.series for part in parts]), campaign, "series")
     write_table(
         latency_table((part.cell, part.latency) for part in parts),

@@ -22,8 +22,9 @@ RUNS = "runs.csv"
 """The runs of an imported campaign, as they were read from its files."""
 
 COLUMNS = (
-    *("campaign", "trial", "block", "order", *factors.names(), "boundary", "duration_s"),
-    *("work_ops", "throughput_ops_s", "bandwidth_b_s", "energy_j", "power_w", "idle_power_w"),
+    *("campaign", "trial", "block", "order", "started_s", *factors.names(), "boundary"),
+    *("duration_s", "work_ops", "throughput_ops_s", "bandwidth_b_s", "read_b", "write_b"),
+    *("device_read_b", "device_write_b", "energy_j", "power_w", "idle_power_w"),
     *("idle_power_before_w", "idle_power_after_w", "energy_above_idle_j", "efficiency_ops_j"),
     *(f"cpu_{state}_percent" for state in CPU_STATES),
     *(*LATENCIES, "flush_duration_s", "resident_percent", "dirty_before_flush_b"),

@@ -110,7 +110,8 @@ def trial_row(traces: Traces) -> dict[str, Any]:
 
     Work and energy come from the phase `measure` of this trial alone (rule 20). Energies of meters
     are added up that have the boundary which the efficiency is over (rule 19); each meter has
-    columns of its own beside, and one for its boundary where there are several.
+    columns of its own beside, and one for its boundary where there are several. `started_s` is in
+    seconds since 1970.
     """
     trial, ops = traces.trial, traces.ops
     record, measure = trial.record, trial.phase("measure")
@@ -124,18 +125,22 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         )
     duration_s = measure.duration_s
     energy = _energy(traces)
-    moved_b = float(ops["read_b"].sum() + ops["write_b"].sum())
+    read_b, write_b = (float(ops[name].sum()) for name in ("read_b", "write_b"))
     return {
         "campaign": record.campaign,
         "trial": trial.name,
         "block": record.block,
         "order": record.order,
+        "started_s": record.clock.unix_s,
         **traces.cell,
         "boundary": traces.over.boundary,
         "duration_s": duration_s,
         "work_ops": work_ops,
         "throughput_ops_s": work_ops / duration_s,
-        "bandwidth_b_s": moved_b / duration_s,
+        "bandwidth_b_s": (read_b + write_b) / duration_s,
+        "read_b": read_b,
+        "write_b": write_b,
+        **_device(traces.host, measure, trial.phase("flush")),
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],
         **_cpu(traces.host, measure),
@@ -236,6 +241,21 @@ def _state(record: TrialRecord) -> dict[str, float]:
         "memory_limit_b": math.nan if record.memory is None else record.memory.limit_b,
         "dirty_before_flush_b": math.nan if flush is None else flush.dirty_before_b,
         "dirty_after_flush_b": math.nan if flush is None else flush.dirty_after_b,
+    }
+
+
+def _device(host: pd.DataFrame, measure: Phase, flush: Phase) -> dict[str, float]:
+    """Return the bytes that the device served: NaN where no counter of the kernel is its own.
+
+    Of writes those of the flush as well, which brings there what the workload had written.
+    """
+    ends_s = {"read": measure.end_s, "write": flush.end_s}
+    known = {of: host.get(f"disk_{of}_b", pd.Series(math.nan, host.index)) for of in ends_s}
+    return {
+        f"device_{of}_b": float(
+            np.diff(np.interp([measure.start_s, end_s], host["time_s"], known[of]))[0]
+        )
+        for of, end_s in ends_s.items()
     }
 
 

@@ -2,6 +2,7 @@
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
 from fsgreen.stats.compare import Comparison, compare, effect, holm
+from fsgreen.stats.dependence import Dependence, dependence, logs_of_whole
 from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
 from fsgreen.stats.latency_profiles import (
     Peak,
@@ -13,9 +14,16 @@ from fsgreen.stats.latency_profiles import (
 )
 from fsgreen.stats.logratio import LogRatio, Scatter
 from fsgreen.stats.mixed import WILD, MixedModel, mixed_model
+from fsgreen.stats.owncoverage import LEAST_PERCENT, OwnCoverage, own_coverage
 from fsgreen.stats.repetition import Components, trials_needed, variance_components
 from fsgreen.stats.sample import LEVEL
-from fsgreen.stats.series import SAME_POWER, changepoints, classify_cell, classify_series
+from fsgreen.stats.series import (
+    SAME_POWER,
+    SHORTEST_SETTLED,
+    changepoints,
+    classify_cell,
+    classify_series,
+)
 from fsgreen.stats.shape import (
     NOT_NORMAL,
     TOO_FEW,
@@ -38,19 +46,23 @@ from fsgreen.stats.summary import (
 from fsgreen.stats.welch import compare_unpaired
 
 __all__ = [
+    "LEAST_PERCENT",
     "LEVEL",
     "MIN_BLOCKS",
     "NOT_NORMAL",
     "SAME_POWER",
+    "SHORTEST_SETTLED",
     "TOO_FEW",
     "WIDE_PERCENT",
     "WILD",
     "Comparison",
     "Components",
+    "Dependence",
     "Drift",
     "Estimate",
     "LogRatio",
     "MixedModel",
+    "OwnCoverage",
     "Peak",
     "Scatter",
     "Variation",
@@ -60,17 +72,20 @@ __all__ = [
     "compare",
     "compare_profiles",
     "compare_unpaired",
+    "dependence",
     "dip",
     "dip_p",
     "effect",
     "emd",
     "harmonic_mean",
     "holm",
+    "logs_of_whole",
     "mean_ci",
     "median_ci",
     "mixed_model",
     "normality_p",
     "order_drift",
+    "own_coverage",
     "peaks",
     "ratio_of_totals",
     "shape",

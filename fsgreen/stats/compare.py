@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -114,7 +114,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 class _Pair:
     """The values of both cells over their common blocks, and as resampled, shape (2, resamples).
 
-    `error` is that of the logarithm of their ratio by the scatter of all cells, with its degrees.
+    `error` is that of the logarithm of their ratio by the scatter of all cells, with its degrees;
+    `widening` is what that of the bootstrap is multiplied by where blocks depend on each other.
     """
 
     values: tuple[float, float]
@@ -122,6 +123,7 @@ class _Pair:
     n: int
     error: float = math.nan
     degrees: int = 0
+    widening: float = 1.0
 
     @classmethod
     def of(
@@ -145,11 +147,13 @@ class _Pair:
             return cls((candidate_value, baseline_value), np.empty((2, 0)), 1)
         totals = resampled_totals(cells, seed, resamples)
         resampled = totals[..., 0] / totals[..., 1]
-        if scatter is None or not all(cell.single for cell in cells):
-            return cls((candidate_value, baseline_value), resampled, n)
-        return cls(
-            (candidate_value, baseline_value), resampled, n, scatter.error(n), scatter.degrees
-        )
+        found = cls((candidate_value, baseline_value), resampled, n)
+        if scatter is None:
+            return found
+        found = replace(found, widening=scatter.widening)
+        if not all(cell.single for cell in cells):
+            return found
+        return replace(found, error=scatter.error(n), degrees=scatter.degrees)
 
     @property
     def log_ratio(self) -> LogRatio:
@@ -171,7 +175,8 @@ class _Pair:
         if self.n < 2 or not (self.resampled > 0).all():
             return LogRatio(value, math.nan, self.n - 1)
         spread = float(np.log(self.resampled[0] / self.resampled[1]).std())
-        return LogRatio(value, math.sqrt(self.n / (self.n - 1)) * spread, self.n - 1)
+        wider = self.widening * math.sqrt(self.n / (self.n - 1))
+        return LogRatio(value, wider * spread, self.n - 1)
 
     def estimate(self, logs: LogRatio, level: float = 0.95) -> Estimate:
         """Return the ratio with the interval of its logarithm."""
@@ -183,7 +188,8 @@ class _Pair:
         return Estimate(ratio, low, high, self.n)
 
     def _percent(self, level: float) -> tuple[float, float]:
-        wider = math.sqrt(self.n / (self.n - 1)) * distributions.t.ppf(0.5 + level / 2, self.n - 1)
+        wider = self.widening * math.sqrt(self.n / (self.n - 1))
+        wider *= distributions.t.ppf(0.5 + level / 2, self.n - 1)
         tail = distributions.norm.cdf(-wider)
         low, high = np.quantile(self.resampled[0] / self.resampled[1], [tail, 1 - tail])
         return float(low), float(high)

@@ -17,20 +17,22 @@ NO_SCATTER = 1e-12
 class Scatter:
     """How far logarithms of trials scatter inside blocks: one number, from all cells of a group.
 
-    `sd` is the standard deviation (0.05 for about 5 %), `degrees` are those of freedom, and
-    `block_degrees` what a further whole block would add to them.
+    `sd` is the standard deviation (0.05 for about 5 %; NaN where cells must not be pooled),
+    `degrees` are those of freedom, and `block_degrees` what a further whole block would add to
+    them. `widening` is what errors are multiplied by where blocks depend on each other.
     """
 
     sd: float
     degrees: int
     block_degrees: int
+    widening: float = 1.0
 
     def error(self, blocks: int) -> float:
         """Return the standard error of the logarithm of a ratio of totals over so many blocks.
 
         The coefficient of variation is that of log-normal trials, as totals are sums of trials.
         """
-        return math.sqrt(2 * math.expm1(self.sd**2) / blocks)
+        return self.widening * math.sqrt(2 * math.expm1(self.sd**2) / blocks)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats as distributions
 
+from fsgreen.stats.dependence import Dependence, dependence, logs_of_whole
 from fsgreen.stats.logratio import Scatter
 from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.shape import normality_p
@@ -23,6 +24,8 @@ least and a family of comparisons errs in 7 % at most (docs/statistics.md)."""
 
 ROUNDING = 1e-9
 """Degrees of freedom that are none."""
+
+UNKNOWN = Dependence(math.nan, math.nan, 0)
 
 WILD = "one of the two cells scatters more than the rest"
 
@@ -36,6 +39,9 @@ class MixedModel:
     the diagnostics. `wild` are the cells whose trials scatter more than those of the rest.
     `block_percent` is the scatter between blocks, `trial_percent` that inside them: the root of the
     mean square of what cells and blocks leave, with its `degrees` of freedom.
+
+    `whole` has the logarithms, shape (cells, blocks), of the cells that every block has, and
+    `depends` how far these depend on the block before.
     """
 
     cells: int
@@ -46,16 +52,22 @@ class MixedModel:
     equal_variance_p: float = math.nan
     wild: frozenset[Hashable] = frozenset()
     trouble: str = ""
+    depends: Dependence = UNKNOWN
+    whole: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)), compare=False)
 
     def refuses(self, *cells: Hashable) -> str:
         """Return why these cells must not be compared by the scatter of all; empty if they may."""
         return self.trouble or (WILD if self.wild.intersection(cells) else "")
 
     def scatter(self, *cells: Hashable) -> Scatter | None:
-        """Return how far trials of these cells scatter inside blocks; None where it `refuses`."""
+        """Return how far trials of these cells scatter inside blocks; None where it `refuses`.
+
+        Where it does so although blocks depend on each other, only the widening is told.
+        """
+        widening = self.depends.widening
         if self.refuses(*cells):
-            return None
-        return Scatter(self.trial_percent / 100, self.degrees, self.cells - 1)
+            return None if widening == 1 else Scatter(math.nan, 0, 0, widening)
+        return Scatter(self.trial_percent / 100, self.degrees, self.cells - 1, widening)
 
 
 def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
@@ -67,7 +79,7 @@ def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
     Parameters
     ----------
     trials : DataFrame
-        A row per trial with `block`, the cell and the metric.
+        A row per trial with `block`, which rises with the clock, the cell and the metric.
     cell, metric : str
         Columns: what a trial is of, whatever it is, and a positive value.
 
@@ -101,6 +113,8 @@ def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
         return MixedModel(cells, degrees, trouble="the fit did not converge")
     block_variance, residuals = fitted
     normal = normality_p(residuals)
+    wild = _wild(left, basis, of_cell)
+    whole = logs_of_whole(of_cell, trials["block"], values)
     equal = _equal_variance_p(residuals, of_cell)
     trouble = [
         text
@@ -118,8 +132,11 @@ def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
         trial_percent=100 * scatter,
         normality_p=normal,
         equal_variance_p=equal,
-        wild=frozenset(names[_wild(left, basis, of_cell)]),
+        wild=frozenset(names[wild]),
         trouble=" and ".join(trouble),
+        # A cell that scatters more than the rest would be all that is seen.
+        depends=dependence(whole[~wild[whole.index]]),
+        whole=whole.to_numpy(),
     )
 
 

@@ -16,8 +16,12 @@ from scipy import stats as distributions
 
 State = Literal["flat", "warm-up", "slow-down", "no steady state", "too short"]
 
-SHORTEST_SEGMENT = 3
-"""Samples; two can be one disturbance of a one-second series."""
+SHORTEST_SEGMENT = 2
+"""Samples; a single one is an outlier. Of three, a trial of ten seconds could not show that it
+changed in its last quarter."""
+
+SHORTEST_SERIES = 6
+"""Samples, below which a series is too short to tell its noise from its levels."""
 
 SAME_LEVEL = 0.05
 """Segments whose means differ by less than this share are one level (the target interval of
@@ -35,6 +39,15 @@ TAIL = 0.25
 """A change in the last quarter leaves no steady state (Barrett et al. 2017, section 4.2: 500 of
 2000 iterations)."""
 
+SHORTEST_SETTLED = math.floor(SHORTEST_SEGMENT / TAIL) + 1
+"""Samples from which on a segment fits into that quarter, so that its change can be seen."""
+
+PER_CHANGE = 3.0
+"""Times ln(n) that a change must gain (Zhang & Siegmund 2007)."""
+
+MOST_KEPT = 0.95
+"""Largest share of its distance from the level that a second is taken to hand on to the next."""
+
 
 def changepoints(values: ArrayLike) -> list[int]:
     """Return the indices at which a new mean begins, by exact segmentation.
@@ -42,9 +55,12 @@ def changepoints(values: ArrayLike) -> list[int]:
     Optimal partitioning (Jackson et al. 2005) of the squared error under the modified BIC penalty
     of 3 ln(n) noise variances per change (Zhang & Siegmund 2007). The noise is estimated from the
     smaller first differences, which the changes themselves hardly inflate; single outliers are set
-    to the median of their neighbours first, as in Barrett et al. 2017 (section 4.1). Seconds that
-    depend on those before them, or have long tails, raise false alarms (docs/statistics.md), which
-    `classify_series` leaves without consequence where levels stay close.
+    to the median of their neighbours first, as in Barrett et al. 2017 (section 4.1).
+
+    Seconds that depend on those before them wander, which looks like changes. So the changes must
+    say more, by the same criterion, than one level around which seconds are an AR(1) series; where
+    they do not, only changes are returned that stand out from the noise of such a series. What is
+    found of either, and how often, is in docs/statistics.md.
 
     Parameters
     ----------
@@ -59,13 +75,21 @@ def changepoints(values: ArrayLike) -> list[int]:
     raw = np.asarray(values, dtype=float)
     if not np.isfinite(raw).all():
         raise ValueError("a series needs finite values")
-    n = raw.size
     noise = _noise_variance(raw)
-    if n < 2 * SHORTEST_SEGMENT or noise == 0:
+    if raw.size < SHORTEST_SERIES or noise == 0:
         return []
     series = _without_spikes(raw, 4 * math.sqrt(noise))
     series -= series.mean()
-    penalty = 3 * math.log(n) * noise
+    found = _segmented(series, noise)
+    if not found or _beats_dependence(found, series):
+        return found
+    return _segmented(series, noise * _long_run(raw))
+
+
+def _segmented(series: NDArray[np.float64], noise: float) -> list[int]:
+    """Return the changes of the cheapest segmentation, each at the cost of the penalty."""
+    n = series.size
+    penalty = PER_CHANGE * math.log(n) * noise
     sums = np.concatenate([[0.0], np.cumsum(series)])
     squares = np.concatenate([[0.0], np.cumsum(series**2)])
     best = np.full(n + 1, math.inf)
@@ -85,6 +109,32 @@ def changepoints(values: ArrayLike) -> list[int]:
     return changes[::-1]
 
 
+def _beats_dependence(changes: Sequence[int], series: NDArray[np.float64]) -> bool:
+    """Return whether changes tell more of a centred series than an AR(1) around one level does.
+
+    By the criterion that found them, of which the AR(1) pays ln(n) for its coefficient.
+    """
+    n = series.size
+    parts = np.split(series, changes)
+    error = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+    before, after = series[:-1], series[1:]
+    kept = min(max(float(before @ after) / float(before @ before), 0.0), 1.0)
+    wandering = float(((after - kept * before) ** 2).sum()) + (1 - kept**2) * float(series[0]) ** 2
+    cost = (PER_CHANGE * len(changes) - 1) * math.log(n)
+    return wandering > error * math.exp(cost / n)
+
+
+def _long_run(series: NDArray[np.float64]) -> float:
+    """Return how many times the noise of first differences an AR(1) series has in its means.
+
+    Its coefficient follows from second over first differences, which do not know the level (Chakar
+    et al. 2017, section 2.1), both without the largest.
+    """
+    first, second = (_typical((series[lag:] - series[:-lag]) ** 2) for lag in (1, 2))
+    kept = min(max(second / first - 1, 0.0), MOST_KEPT) if first else MOST_KEPT
+    return (1 + kept) / (1 - kept) ** 2
+
+
 def classify_series(values: ArrayLike, same_level: float = SAME_LEVEL) -> State:
     """Return the class of one trial after Barrett et al. 2017 (section 4.2).
 
@@ -101,7 +151,7 @@ def classify_series(values: ArrayLike, same_level: float = SAME_LEVEL) -> State:
         power (rule 23).
     """
     series = np.asarray(values, dtype=float)
-    if series.size < 2 * SHORTEST_SEGMENT:
+    if series.size < SHORTEST_SERIES:
         return "too short"
     edges = [0, *changepoints(series), series.size]
     means = [float(series[a:b].mean()) for a, b in itertools.pairwise(edges)]
@@ -137,12 +187,16 @@ def _without_spikes(series: NDArray[np.float64], limit: float) -> NDArray[np.flo
 
 def _noise_variance(series: NDArray[np.float64]) -> float:
     """Return half the mean square of the steps, without the largest, which may be changes."""
-    squares = np.sort(np.diff(series) ** 2)
+    return _typical(np.diff(series) ** 2) / 2
+
+
+def _typical(squares: NDArray[np.float64]) -> float:
+    """Return the mean of squares of normal values from the smaller of them; 0.0 of none."""
     if squares.size == 0:
         return 0.0
     kept = squares.size - int(JUMPS * squares.size)
-    typical = float(squares[:kept].mean()) / _share_of_variance(kept / squares.size)
-    return (typical or float(squares.mean())) / 2
+    smaller = float(np.sort(squares)[:kept].mean()) / _share_of_variance(kept / squares.size)
+    return smaller or float(squares.mean())
 
 
 @functools.cache

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.datasets import nile
 
-from fsgreen.stats import SAME_POWER, changepoints, classify_cell, classify_series
+from fsgreen.stats import (
+    SAME_POWER,
+    SHORTEST_SETTLED,
+    changepoints,
+    classify_cell,
+    classify_series,
+)
 
 
 def noisy(*levels, each=20, sd=1.0, seed=0):
@@ -86,6 +92,59 @@ def test_one_bad_second_is_no_state():
     """A single outlier must not turn a flat trial into a slow-down."""
     series = noisy(100, each=30)
     series[12] = 40
+    assert classify_series(series) == "flat"
+
+
+def dependent(kept, n, seed):
+    """Seconds around one level, each of which keeps a share of what the last was off."""
+    series, rng = np.empty(n), np.random.default_rng(seed)
+    series[0] = rng.normal()
+    for second in range(1, n):
+        series[second] = kept * series[second - 1] + math.sqrt(1 - kept**2) * rng.normal()
+    return 100 + 5 * series
+
+
+@pytest.mark.parametrize(("n", "most"), [(30, 40), (60, 30), (600, 12)])
+def test_seconds_that_wander_around_one_level_are_mostly_flat(n, most):
+    """A host whose speed wanders would look like warm-ups and slow-downs in every second trial."""
+    states = [classify_series(dependent(0.8, n, seed)) for seed in range(100)]
+    assert 100 - states.count("flat") <= most
+
+
+@pytest.mark.parametrize(
+    ("n", "last", "step", "least"),
+    [(10, 5, 0.2, 95), (10, 2, 0.2, 85), (60, 30, 0.1, 95), (60, 2, 0.2, 85)],
+)
+def test_the_smallest_step_that_is_found(n, last, step, least):
+    """Rules 23 and 24 would be quiet about trials that end a fifth below where they began."""
+    found = 0
+    for seed in range(100):
+        series = noisy(100, each=n, sd=5, seed=seed)
+        series[-last:] *= 1 - step
+        found += classify_series(series) != "flat"
+    assert found >= least
+
+
+def test_a_step_among_dependent_seconds_is_found():
+    """Dependence must not excuse every change."""
+    found = [
+        changepoints(dependent(0.5, 60, seed) - 20 * (np.arange(60) >= 30)) for seed in range(50)
+    ]
+    assert sum(map(bool, found)) >= 40
+
+
+def test_nine_seconds_can_lack_a_steady_state():
+    """Rule 24 could never fire in a campaign whose trials last nine seconds."""
+    assert SHORTEST_SETTLED == 9
+    series = noisy(100, each=9)
+    series[-2:] = 60
+    assert classify_series(series) == "no steady state"
+
+
+def test_dips_at_a_regular_distance_are_no_change_of_level():
+    """A file system that flushes every five seconds is steady; docs/statistics.md says so."""
+    series = noisy(100, each=30)
+    series[4::5] = 60
     assert classify_series(series) == "flat"
 
 
