@@ -1,7 +1,15 @@
-"""Writes a HOBOware CSV in any of its styles, from one recording."""
+"""Writes a HOBOware CSV in any of its styles, from one recording, and says what is read of it."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from importing import reader
+
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.hoboware.driver import IMPORTER
+
+read = reader(IMPORTER)
 
 NUMBERS = {
     "1,234.56": (",", "."),
@@ -138,3 +146,26 @@ def cells(values, style):
 
 def blanks(nth, style):
     return ["Logged" if nth == 0 else "", "", ""] if style.events else []
+
+
+def expected(rows):
+    """(time, W, V, A, Wh) as written, rounded as the export rounds them."""
+    zone = timezone(timedelta(hours=OFFSET_H))
+    return [
+        (
+            when.replace(tzinfo=zone).timestamp(),
+            *(round(values[n], SERIES[n][2]) for n in (2, 0, 1, 3)),
+        )
+        for when, values in rows
+    ]
+
+
+def values(imported):
+    return [(r.time_s, r.power_w, r.voltage_v, r.current_a, r.energy_wh) for r in imported.readings]
+
+
+def refused(data, **options):
+    with pytest.raises(FsgreenError) as error:
+        read(data, **options)
+    assert error.value.next_step
+    return str(error.value)
