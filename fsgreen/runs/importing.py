@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import shutil
 import time
@@ -22,9 +21,10 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.files.text import Report, some
 from fsgreen.reduce.imported import RUNS
 from fsgreen.runs import energibridge, experiment_runner, filebench, fio, phoronix
-from fsgreen.runs.formats import Format, Run
-from fsgreen.runs.meanings import LEVELS, UNITS, Meanings, number
+from fsgreen.runs.formats import Format
+from fsgreen.runs.meanings import UNITS, Meanings
 from fsgreen.runs.places import levels_of
+from fsgreen.runs.rows import row_of
 from fsgreen.runs.variants import told_apart
 from fsgreen.trace import Boundary
 
@@ -38,8 +38,6 @@ FORMATS: tuple[Format, ...] = (
 
 LARGEST_B = 64 * 2**20
 HEAD_B = 64 * 2**10
-AGREEMENT = 0.05
-"""How far energy may be from power times duration, and work from throughput times duration."""
 
 NO_ENERGY = "no energy"
 """The boundary of runs without energy."""
@@ -158,7 +156,7 @@ def import_runs(
     numbers = {file: f"r{nth:03d}" for nth, file in enumerate(contents, 1)}
     for (file, _), run in zip(runs_of_files, runs, strict=True):
         name = "-".join(part for part in (numbers[file], file.stem, run.name) if part)
-        row = _row(run, levels[file], reports[file])
+        row = row_of(run, levels[file], reports[file])
         if row.keys() & {column for column, _ in UNITS.values()}:
             rows.append({"trial": name, **row})
         aside.append({"trial": name, **{_other(key): run.aside[key] for key in run.aside}})
@@ -219,54 +217,6 @@ def _format(contents: Mapping[Path, bytes]) -> Format:
     if not formats:
         raise FsgreenError("no file was given", next_step="fsgreen import-runs FILE --name NAME")
     return next(iter(formats.values()))
-
-
-def _row(run: Run, levels: Mapping[str, str], report: Report) -> dict[str, Any]:
-    """Return a run with the levels that its path names, checked."""
-    values = dict(run.values)
-    for factor, level in levels.items():
-        if factor != "workload" and str(values.get(factor, level)) != level:
-            report.refuse(
-                f"the path says {factor} {level}, and the file {values[factor]}",
-                f"leave {{{factor}}} out of --path, or the column aside",
-            )
-        values[factor] = level
-    for factor in LEVELS:
-        if factor in values and not str(values[factor]).strip():
-            report.refuse(f"{run.name or 'the run'} has no {factor}", "fill it in")
-    if "block" in values:
-        if not re.fullmatch(r"\d{1,9}", str(values["block"])):
-            report.refuse(f"the block {values['block']!r} is no whole number", "number the blocks")
-        values["block"] = int(values["block"])
-    for factor in factors.names(values):
-        if factors.get(factor).numeric:
-            values[factor] = number(str(values[factor]), factor, report.where)
-    for column, _ in UNITS.values():
-        value = values.get(column, 0.0)
-        if value < 0 or math.isinf(value) or (column == "duration_s" and values.get(column) == 0):
-            report.refuse(f"{run.name or 'the run'} has {column} {value:g}", "mend the file")
-    return _derived(values, run.name, report)
-
-
-def _derived(values: dict[str, Any], name: str, report: Report) -> dict[str, Any]:
-    """Add the rate of a total, or the total of a rate, and efficiency; refuse what disagrees."""
-    duration_s = values.get("duration_s", math.nan)
-    for total, rate in (("work_ops", "throughput_ops_s"), ("energy_j", "power_w")):
-        whole, each = values.get(total, math.nan), values.get(rate, math.nan)
-        if abs(each * duration_s - whole) > AGREEMENT * max(whole, each * duration_s):
-            report.refuse(
-                f"{name or 'the run'}: {total} {whole:g} is not {rate} {each:g} times duration_s "
-                f"{duration_s:g}",
-                "check the units of --map",
-            )
-        if math.isnan(each) and not math.isnan(whole / duration_s):
-            values[rate] = whole / duration_s
-        elif math.isnan(whole) and not math.isnan(each * duration_s):
-            values[total] = each * duration_s
-    energy_j, work_ops = values.get("energy_j", 0), values.get("work_ops", math.nan)
-    if energy_j > 0 and not math.isnan(work_ops):
-        values["efficiency_ops_j"] = work_ops / energy_j
-    return values
 
 
 def _table(rows: Sequence[Mapping[str, Any]], boundary: Boundary | None) -> pd.DataFrame:
