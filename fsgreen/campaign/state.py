@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from fsgreen import audit, design, paths, trial
-from fsgreen.campaign import stopping
+from fsgreen import design, paths, trial
+from fsgreen.campaign import identity, stopping
 from fsgreen.design import Measured, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.preflight import Finding
@@ -21,12 +21,6 @@ PULSES = "pulses.jsonl"
 
 STOPPING = "stopping.json"
 """What ended each cell, where the plan lets cells end before its last block (rule 27)."""
-
-OF_THE_DAY = ("device", "floor", "privileges", "schedulers", "why")
-"""What a testbed says of itself that may differ from day to day."""
-
-LAYERS = ("lowerdir=", "upperdir=", "workdir=")
-"""Options of overlay that name folders of one container; the next one has others."""
 
 
 class Campaign:
@@ -97,16 +91,16 @@ class Campaign:
         """Return whether `campaign.json` has been written."""
         return (self.folder / "campaign.json").exists()
 
-    def keep_identity(self, identity: Mapping[str, Any]) -> None:
+    def keep_identity(self, begun: Mapping[str, Any]) -> None:
         """Write `campaign.json`."""
-        trial.write_json(self.folder / "campaign.json", {"schema": 1, **identity})
+        trial.write_json(self.folder / "campaign.json", {"schema": 1, **begun})
 
     def note_preflight(self, findings: Iterable[Finding]) -> None:
         """Add what the preflight table found at this start to `campaign.json` (rule 10)."""
-        identity = self.identity()
+        begun = self.identity()
         found = [asdict(finding) for finding in findings if finding.severity != "ok"]
-        starts = [*identity.get("preflight", ()), {"unix_s": time.time(), "findings": found}]
-        trial.write_json(self.folder / "campaign.json", {**identity, "preflight": starts})
+        starts = [*begun.get("preflight", ()), {"unix_s": time.time(), "findings": found}]
+        trial.write_json(self.folder / "campaign.json", {**begun, "preflight": starts})
 
     def check_testbed(self, today: Mapping[str, Any]) -> None:
         """Refuse another testbed than that of the first day (rule 19), if there was one.
@@ -114,54 +108,15 @@ class Campaign:
         Also where nothing is missing: the trials of the other would be taken for some of this.
         """
         if self.begun():
-            self._check_same("testbed", today)
+            identity.check_same("testbed", self.identity(), {"testbed": today}, self.folder)
 
     def check_identity(self, today: Mapping[str, Any]) -> None:
-        """Refuse to go on with other meters or workloads, or elsewhere (rules 9, 19, 21).
-
-        What the analysis would not pool is refused here, before days are spent on it.
-        """
+        """Refuse to go on with other meters or workloads, or elsewhere (rules 9, 19, 21)."""
+        begun = self.identity()
         for key in ("meters", "boundary"):
-            self._check_same(key, today[key])
-        self._check_texts(today["workloads"])
-        changed = audit.differences([self.identity()["audit"], today["audit"]])
-        if changed:
-            lines = [f"{key}: then {then}, now {now}" for key, (then, now) in changed.items()]
-            raise FsgreenError(
-                "the machine is not as the campaign began with it, and trials of both would not "
-                "be pooled (rule 9):\n    " + "\n    ".join(lines),
-                where=self.folder,
-                next_step="set it as it was (boot that kernel, fsgreen host show), "
-                "or begin another campaign with --name",
-            )
-
-    def _check_texts(self, today: Mapping[str, str]) -> None:
-        """Refuse another text of a workload; an older campaign does not know which it began with.
-
-        Its name stays, and what is done under it would be pooled with something else.
-        """
-        begun = self.identity().get("workloads", {})
-        changed = [name for name, sha256 in today.items() if begun.get(name, sha256) != sha256]
-        if changed:
-            lines = [f"{name}: then {begun[name][:12]}, now {today[name][:12]}" for name in changed]
-            raise FsgreenError(
-                "the text of a workload is not the one that the campaign began with, and trials of "
-                "both would not be pooled (rule 9), by SHA-256:\n    " + "\n    ".join(lines),
-                where=self.folder,
-                next_step="bring back the text (git log -p --follow FILE.f shows its changes), "
-                f"or begin another campaign: --name {self.name}-2",
-            )
-
-    def _check_same(self, key: str, today: Any) -> None:
-        then, now = _lasting(self.identity()[key]), _lasting(today)
-        if then != now:
-            raise FsgreenError(
-                f"the {key} is not the one that the campaign began with:\n"
-                f"    then {then}\n    now  {now}",
-                where=self.folder,
-                next_step="go on with the first one (--testbed, --folder), or begin another with "
-                "--name",
-            )
+            identity.check_same(key, begun, today, self.folder)
+        identity.check_texts(begun, today, self.folder)
+        identity.check_machine(begun, today, self.folder)
 
     def note_pulses(self, edges_unix_s: Sequence[float]) -> None:
         """Keep when the load went on, off, ... and off, for meters with a clock of their own."""
@@ -272,13 +227,3 @@ def newest() -> str:
             next_step="./run reproduce (shipped data), or fsgreen measure STUDY",
         )
     return measured[max(measured)]
-
-
-def _lasting(value: Any) -> str:
-    if isinstance(value, Mapping):
-        value = {key: inner for key, inner in value.items() if key not in OF_THE_DAY}
-        if "mount_options" in value:
-            value["mount_options"] = [
-                option for option in value["mount_options"] if not option.startswith(LAYERS)
-            ]
-    return json.dumps(value, sort_keys=True)

@@ -25,12 +25,10 @@ from fsgreen.devices.base import (
 )
 from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.queue import MODULES, NONE, READ_AHEAD_KIB, SECTOR_B, QueueState
-from fsgreen.devices.simulatedvolume import SimulatedVolume
+from fsgreen.devices.simulatedvolume import SimulatedVolume, begin_of, check_partition
 from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import BUILD, PROGRAM, Control, Disk, Server, parameters, require
-
-PARTITIONS = 4
 
 FIFO = "fifo"
 INSTANT = "instant"
@@ -142,12 +140,7 @@ class SimulatedDevice:
         scheduler = scheduler_of(levels)
         if scheduler is not None:
             self._check_scheduler(scheduler)
-        if levels.get("partition") not in (None, *range(1, PARTITIONS + 1)):
-            raise FsgreenError(
-                f"a disk has the partitions 1 to {PARTITIONS}, not {levels['partition']}",
-                where=f"testbed {self.kind}",
-                next_step="1 is the outermost, 4 the innermost",
-            )
+        check_partition(levels.get("partition"))
         depth = levels.get("queue_depth")
         if depth is not None and depth < 1:
             raise FsgreenError(
@@ -164,7 +157,8 @@ class SimulatedDevice:
         if self._server is None or self._server.disk.name != name:
             self.close()
             self._serve(name)
-        begin_b = self._begin_of(levels.get("partition"))
+        disk_b = self.simulator().ask("describe")["sectors"] * SECTOR_B
+        begin_b = begin_of(levels.get("partition"), disk_b, self._size_b, disk=name)
         if self._volume is None or self._begin_b != begin_b:
             self._detach()
             self._volume = self._attach(begin_b)
@@ -187,20 +181,6 @@ class SimulatedDevice:
             )
         self._disk_depth = described["depth"]
         self._disk_sha256 = hashlib.sha256(parameters(name).encode()).hexdigest()
-
-    def _begin_of(self, partition: int | None) -> int:
-        """Return the first byte of the file system's place; raises FsgreenError if it is small."""
-        whole_b = self.simulator().ask("describe")["sectors"] * SECTOR_B
-        part_b = whole_b if partition is None else whole_b // PARTITIONS
-        if part_b < self._size_b + image.CHUNK_B:
-            raise FsgreenError(
-                f"disk too small: the file system is to have {self._size_b >> 20} MiB, "
-                f"{'the disk' if partition is None else 'a partition'} has {part_b >> 20} MiB",
-                where=f"disk {self._serving().disk.name}",
-                next_step="a smaller image_mib in the profile, or another disk",
-            )
-        begin_b = 0 if partition is None else (partition - 1) * part_b
-        return -(-begin_b // image.CHUNK_B) * image.CHUNK_B
 
     def _attach(self, begin_b: int) -> Volume:
         file, lock_fd = self._serving().file, self.work.lock_fd
