@@ -90,9 +90,14 @@ pub fn check() -> Result<(), Failure> {
     })
 }
 
-/// Take the next event; a deadline is of the monotonic clock.
+/// Take the next event; a deadline is of the run's clock.
 pub fn next(deadline_ns: u64) -> Event {
-    let timeout = timespec(deadline_ns.saturating_sub(now_ns()));
+    within(deadline_ns.saturating_sub(now_ns()))
+}
+
+/// Take the next event of so many nanoseconds.
+pub fn within(duration_ns: u64) -> Event {
+    let timeout = timespec(duration_ns);
     let set = set();
     // SAFETY: set and timeout are valid; no information about the signal is asked for.
     let signal =

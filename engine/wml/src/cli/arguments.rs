@@ -77,6 +77,7 @@ pub fn parse(
                 run::die_with_parent().map_err(|failure| failure.to_string())?;
             }
             Long("prepared") if runs => options.prepared = true,
+            Long("turns") if runs => options.turns = true,
             Long("warmup") if runs => options.warmup_s = Some(seconds(parser, 0.0)?),
             Long("duration") if runs => options.duration_s = Some(seconds(parser, 1e-3)?),
             Long("max-errors") if runs => {

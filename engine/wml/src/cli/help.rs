@@ -54,7 +54,8 @@ Example: fsgreen-wml verify webserver.f --set dir=/mnt/test --set scale=0.1 --se
 const RUN: &str = "\
 fsgreen-wml run FILE.f [--set NAME=VALUE]... [--seed N] [--prepared]
                 [--warmup SECONDS] [--duration SECONDS] [--interval SECONDS]
-                [--max-errors N|N%] [--overwrite DEVICE=IDENTITY]... [--json OUT] [--die-with-parent]
+                [--max-errors N|N%] [--overwrite DEVICE=IDENTITY]... [--turns] [--json OUT]
+                [--die-with-parent]
 
 Do all commands of the text. A table of each run goes to the standard error, all results as JSON
 to OUT, of which '-' is the standard output; without --json there too, unless it is a terminal.
@@ -69,6 +70,9 @@ With --duration a text without a 'run' is done as if it ended with one.
                status is 4
   --overwrite  everything on this block device may be destroyed; IDENTITY is its serial number
                (lsblk -o NAME,SERIAL), of a loop device the file behind it (losetup --list)
+  --turns      work in turns: each line of the standard input is a length in seconds, answered by a
+               line of JSON on the standard output; between turns the run and its clock stand still,
+               and the end of the input ends it
 
 Example: fsgreen-wml run webserver.f --set dir=/mnt/test --seed 7 --warmup 5 --duration 60 \\
              --json results.json

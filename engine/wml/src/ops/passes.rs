@@ -69,9 +69,13 @@ impl<'a> Worker<'a> {
         Continue(())
     }
 
-    /// Breaks if the run was over when the last op ended.
-    fn go_on(&self) -> ControlFlow<()> {
+    /// Breaks if the run was over when the last op ended. Between two turns this waits.
+    fn go_on(&mut self) -> ControlFlow<()> {
         let control = self.env.control;
+        if control.paused() {
+            control.await_turn();
+            self.now_ns = now_ns();
+        }
         if self.now_ns < control.end_ns() && !control.stopped() {
             Continue(())
         } else {

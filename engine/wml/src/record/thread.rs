@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::counter::add;
 use super::latency::LatencyRecord;
+use crate::clock::now_ns;
 use crate::model::Class;
 use crate::shared::{Control, Shared};
 
@@ -113,6 +114,11 @@ impl ThreadRecord<'_> {
         control.measure_ns()..control.end_ns()
     }
 
+    /// Whether an op that ended then counts: those that end between two turns do not.
+    fn counts(control: &Control, end_ns: u64) -> bool {
+        Self::measured(control).contains(&end_ns) && !(control.paused() && end_ns >= now_ns())
+    }
+
     /// An op that succeeded; it counts where it ended.
     pub fn done(
         &self,
@@ -123,8 +129,7 @@ impl ThreadRecord<'_> {
         end_ns: u64,
         bytes: u64,
     ) {
-        let measured = Self::measured(control);
-        if !measured.contains(&end_ns) {
+        if !Self::counts(control, end_ns) {
             return;
         }
         let record = &self.flowops[flowop];
@@ -140,7 +145,7 @@ impl ThreadRecord<'_> {
         }
         let Some(interval) = self
             .intervals
-            .get(self.interval_of(end_ns - measured.start))
+            .get(self.interval_of(end_ns - control.measure_ns()))
         else {
             return;
         };
@@ -164,13 +169,13 @@ impl ThreadRecord<'_> {
     }
 
     pub fn failed(&self, control: &Control, flowop: usize, end_ns: u64, errno: i32) {
-        if Self::measured(control).contains(&end_ns) {
+        if Self::counts(control, end_ns) {
             self.flowops[flowop].error(errno);
         }
     }
 
     pub fn skipped(&self, control: &Control, flowop: usize, end_ns: u64) {
-        if Self::measured(control).contains(&end_ns) {
+        if Self::counts(control, end_ns) {
             add(&self.flowops[flowop].skipped, 1);
         }
     }
@@ -179,7 +184,7 @@ impl ThreadRecord<'_> {
     pub fn request(&self, control: &Control, intended_ns: u64, end_ns: u64) {
         let late = intended_ns < self.idle_ns.replace(end_ns);
         let Some(record) = self.requests else { return };
-        if !Self::measured(control).contains(&end_ns) {
+        if !Self::counts(control, end_ns) {
             return;
         }
         add(&record.work_ops, 1);

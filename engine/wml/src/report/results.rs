@@ -10,7 +10,7 @@ use super::latency::Latency;
 use crate::clock::to_seconds;
 use crate::model::{ArrivalProcess, Class, Flowop, FlowopId, Model, Quit, Run, Value};
 use crate::record::{RequestTotal, Total, Totals};
-use crate::run::{Arena, Ending, Place, ProcessRecord, Timing};
+use crate::run::{Arena, Ending, Place, ProcessRecord, Timing, Turn};
 
 #[derive(Debug, Serialize)]
 pub struct RunResult {
@@ -23,6 +23,9 @@ pub struct RunResult {
     /// At the command that ran it.
     pub variables: BTreeMap<String, Value>,
     pub phases: Vec<Phase>,
+    /// Those in which the work was done, if it was done in turns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
     pub measure: Measure,
     pub last_ops: Vec<LastOps>,
     pub cost: Cost,
@@ -48,7 +51,7 @@ pub struct Configuration {
     pub model: Model,
 }
 
-/// Times are of CLOCK_MONOTONIC.
+/// Times are of CLOCK_MONOTONIC, less the pauses between turns.
 #[derive(Debug, Serialize)]
 pub struct Phase {
     pub name: &'static str,
@@ -122,13 +125,20 @@ pub struct Cost {
 }
 
 impl RunResult {
-    pub fn new(name: String, run: &Run, timing: &Timing, arena: &Arena, ending: &Ending) -> Self {
+    pub fn new(
+        name: String,
+        run: &Run,
+        timing: &Timing,
+        arena: &Arena,
+        ending: &Ending,
+        turns: Vec<Turn>,
+    ) -> Self {
         let control = arena.control();
         let end_ns = control.end_ns();
         let measure_ns = control.measure_ns().min(end_ns);
         let reason = match ending {
             Ending::Cut(reason) => Some(reason.clone()),
-            Ending::Complete | Ending::Finished => None,
+            Ending::Complete | Ending::Finished | Ending::Asked => None,
         };
         let phase = |name, start_ns, end_ns| Phase {
             name,
@@ -153,6 +163,7 @@ impl RunResult {
                 phase("warmup", control.start_ns().min(measure_ns), measure_ns),
                 phase("measure", measure_ns, end_ns),
             ],
+            turns,
             cost: Cost::new(&arena.processes, measure.work_ops),
             measure,
             last_ops: last_ops(arena, measure_ns),

@@ -7,6 +7,8 @@ use crate::failure::Failure;
 pub enum Ending {
     /// The measured interval was over, or the first thread had reached its goal.
     Complete,
+    /// The caller had no more turns.
+    Asked,
     /// Every thread had reached its goal before.
     Finished,
     /// Early, for this reason: results are partial.

@@ -11,6 +11,7 @@ mod places;
 mod process;
 mod supervisor;
 mod timing;
+mod turns;
 
 pub use arena::Arena;
 pub use ending::{Ending, Halt};
@@ -19,3 +20,4 @@ pub use places::Place;
 pub use process::ProcessRecord;
 pub use supervisor::{Watch, supervise};
 pub use timing::{MaxErrors, Options, Timing};
+pub use turns::Turn;

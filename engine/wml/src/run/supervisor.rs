@@ -4,7 +4,8 @@ use super::arena::Arena;
 use super::children::{Children, thread_failure};
 use super::ending::{Ending, Halt, stopped_by};
 use super::timing::Timing;
-use crate::clock::{FOREVER_NS, SECOND_NS, now_ns};
+use super::turns::{Turn, Turns};
+use crate::clock::{self, FOREVER_NS, SECOND_NS, now_ns};
 use crate::failure::Failure;
 use crate::signals::{self, Event};
 
@@ -13,6 +14,8 @@ const GRACE_NS: u64 = 120 * SECOND_NS;
 /// The same after an end that makes the results partial.
 const CUT_GRACE_NS: u64 = 5 * SECOND_NS;
 const POLL_NS: u64 = SECOND_NS / 500;
+/// How long signals wait between two turns.
+const TURN_POLL_MS: i32 = 20;
 
 /// Someone who looks at the records now and then while a run goes on.
 pub trait Watch {
@@ -22,8 +25,13 @@ pub trait Watch {
 }
 
 /// Run to the end of the measured interval, or to a signal.
-pub fn supervise(arena: &Arena, timing: &Timing, watch: &mut dyn Watch) -> Result<Ending, Halt> {
+pub fn supervise(
+    arena: &Arena,
+    timing: &Timing,
+    watch: &mut dyn Watch,
+) -> Result<(Ending, Vec<Turn>), Halt> {
     raise_descriptor_limit();
+    let mut turns = timing.turns.then(Turns::new).transpose()?;
     let mut children = Children::default();
     let started = children
         .fork_all(arena)
@@ -35,8 +43,11 @@ pub fn supervise(arena: &Arena, timing: &Timing, watch: &mut dyn Watch) -> Resul
         return Err(halt);
     }
     let duration_ns = timing.duration_ns.unwrap_or(FOREVER_NS);
+    if turns.is_some() {
+        arena.control().pause();
+    }
     arena.control().start(timing.warmup_ns, duration_ns);
-    let mut ending = await_end(arena, &mut children, watch);
+    let mut ending = await_end(arena, &mut children, watch, turns.as_mut());
     match ending {
         Ending::Complete => {}
         Ending::Finished => {
@@ -44,8 +55,9 @@ pub fn supervise(arena: &Arena, timing: &Timing, watch: &mut dyn Watch) -> Resul
             let end_ns = last.map_or(arena.control().last_ns(), |ns| ns + 1);
             arena.control().cut_to(end_ns);
         }
-        Ending::Cut(_) => arena.control().cut_to(now_ns()),
+        Ending::Cut(_) | Ending::Asked => arena.control().cut_to(now_ns()),
     }
+    clock::go_on(); // what is left has deadlines
     arena.stop();
     let is_cut = matches!(ending, Ending::Cut(_));
     let grace_ns = if is_cut { CUT_GRACE_NS } else { GRACE_NS };
@@ -55,7 +67,7 @@ pub fn supervise(arena: &Arena, timing: &Timing, watch: &mut dyn Watch) -> Resul
     if let (false, Some(reason)) = (is_cut, lost) {
         ending = Ending::Cut(reason);
     }
-    Ok(ending)
+    Ok((ending, turns.map_or_else(Vec::new, |turns| turns.done)))
 }
 
 /// Wait until every thread stands at the start.
@@ -78,10 +90,28 @@ fn await_ready(arena: &Arena, children: &mut Children) -> Result<(), Halt> {
     Ok(())
 }
 
-fn await_end(arena: &Arena, children: &mut Children, watch: &mut dyn Watch) -> Ending {
+fn await_end(
+    arena: &Arena,
+    children: &mut Children,
+    watch: &mut dyn Watch,
+    mut turns: Option<&mut Turns>,
+) -> Ending {
     loop {
+        if let Some(turns) = &mut turns {
+            match turns.step(arena, TURN_POLL_MS) {
+                Ok(false) => {}
+                Ok(true) => return Ending::Asked,
+                Err(wrong) => return Ending::Cut(wrong),
+            }
+        }
         let end_ns = arena.control().end_ns();
-        let event = signals::next(watch.next_ns().min(end_ns));
+        let event = match &turns {
+            None => signals::next(watch.next_ns().min(end_ns)),
+            Some(turns) => match turns.end_ns() {
+                Some(turn_ns) => signals::next(watch.next_ns().min(end_ns).min(turn_ns)),
+                None => signals::within(0), // the turns have waited, and the clock stands
+            },
+        };
         if let Event::Stop(name) = event {
             return Ending::Cut(stopped_by(name));
         }

@@ -37,6 +37,8 @@ pub struct Options {
     pub max_errors: MaxErrors,
     /// Devices that may be overwritten.
     pub overwrite: Vec<Confirmation>,
+    /// The work is done in turns whose lengths come on the standard input.
+    pub turns: bool,
 }
 
 impl Default for Options {
@@ -49,6 +51,7 @@ impl Default for Options {
             interval_ns: SECOND_NS,
             max_errors: MaxErrors::Share(0.5),
             overwrite: Vec::new(),
+            turns: false,
         }
     }
 }
@@ -59,15 +62,18 @@ pub struct Timing {
     pub warmup_ns: u64,
     /// None lasts until the threads have reached their goals.
     pub duration_ns: Option<u64>,
+    pub turns: bool,
 }
 
 impl Timing {
     pub fn new(run: &Run, options: &Options) -> Self {
         let asked = options.duration_s.or(run.duration_s).map(from_seconds);
-        let default = (run.model.quit == Quit::Timeout).then_some(DEFAULT_DURATION_NS);
+        let by_time = run.model.quit == Quit::Timeout && !options.turns;
+        let default = by_time.then_some(DEFAULT_DURATION_NS);
         Self {
             warmup_ns: from_seconds(options.warmup_s.unwrap_or(run.warmup_s)),
             duration_ns: asked.or(default),
+            turns: options.turns,
         }
     }
 }

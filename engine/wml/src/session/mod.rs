@@ -162,9 +162,9 @@ impl<'a> Session<'a> {
         let _held = hold_devices(&run.model, files, &self.options.overwrite)?;
         let arena = Arena::new(&run.model, files, self.options, &timing, nth)?;
         let mut console = Console::new(&name, &arena, run.statistics, &timing);
-        let ending = supervise(&arena, &timing, &mut console)?;
+        let (ending, turns) = supervise(&arena, &timing, &mut console)?;
         console.clear();
-        let result = RunResult::new(name, run, &timing, &arena, &ending);
+        let result = RunResult::new(name, run, &timing, &arena, &ending, turns);
         show!("{}", summary(&result));
         if self.program.lathist {
             show!("{}", octaves(&result));
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
         }
         self.runs.push(result);
         match ending {
-            Ending::Complete | Ending::Finished => Ok(()),
+            Ending::Complete | Ending::Finished | Ending::Asked => Ok(()),
             Ending::Cut(reason) => Err(Halt::Cut(reason)),
         }
     }

@@ -3,13 +3,15 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 use super::{Shared, futex};
-use crate::clock::now_ns;
+use crate::clock::{self, now_ns};
 
 #[derive(Default)]
 pub struct Control {
     ready: AtomicU32,
     go: AtomicU32,
     stop: AtomicU32,
+    /// Between two turns.
+    paused: AtomicU32,
     start_ns: AtomicU64,
     measure_ns: AtomicU64,
     end_ns: AtomicU64,
@@ -83,16 +85,44 @@ impl Control {
         // Whoever is about to wait for the start finds the word changed.
         self.go.store(1, Release);
         futex::wake_all(&self.go);
+        futex::wake_all(&self.paused);
     }
 
     pub fn stopped(&self) -> bool {
         self.stop.load(Acquire) != 0
     }
 
-    /// Sleep until a time of the monotonic clock, or until the stop.
+    /// Let no thread begin another op, and the clock stand still, until [`Self::resume`].
+    pub fn pause(&self) {
+        self.paused.store(1, Release);
+        clock::halt();
+    }
+
+    pub fn resume(&self) {
+        clock::go_on();
+        self.paused.store(0, Release);
+        futex::wake_all(&self.paused);
+    }
+
+    pub fn paused(&self) -> bool {
+        self.paused.load(Acquire) != 0
+    }
+
+    /// Wait for the next turn, or for the stop.
+    pub fn await_turn(&self) {
+        while self.paused() && !self.stopped() {
+            futex::wait(&self.paused, 1, None);
+        }
+    }
+
+    /// Sleep until a time of the run's clock, or until the stop.
     pub fn sleep_until(&self, deadline_ns: u64) {
         while !self.stopped() && now_ns() < deadline_ns {
-            futex::wait(&self.stop, 0, Some(deadline_ns));
+            if self.paused() {
+                self.await_turn();
+            } else {
+                futex::wait(&self.stop, 0, Some(deadline_ns));
+            }
         }
     }
 

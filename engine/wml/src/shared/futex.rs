@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicU32;
 
-use crate::clock::timespec;
+use crate::clock::{on_monotonic, timespec};
 
-/// Sleep while the word has the value `seen`, at most until `deadline_ns` of the monotonic clock.
+/// Sleep while the word has the value `seen`, at most until `deadline_ns` of the run's clock.
 /// May return early for no reason.
 pub fn wait(word: &AtomicU32, seen: u32, deadline_ns: Option<u64>) {
-    let deadline = deadline_ns.map(timespec);
+    let deadline = deadline_ns.map(|ns| timespec(on_monotonic(ns)));
     let timeout = deadline
         .as_ref()
         .map_or(std::ptr::null(), std::ptr::from_ref);
