@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from fsgreen import design, paths, workloads
+from fsgreen import design, paths, simdisk, testbeds, workloads
 from fsgreen.design import Study
+from fsgreen.devices.base import AS_FOUND
+from fsgreen.devices.image import SPARE_B
+from fsgreen.devices.queue import known_schedulers
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.meters.core.registry import WITHOUT_METER
 from fsgreen.meters.modelled import load_profile
 from fsgreen.meters.modelled.profiles import SHARES
-from fsgreen.schema import Fault
+from fsgreen.schema import Fault, Place
 from fsgreen.stacks.filesystems import FILE_SYSTEMS, recipe
 from fsgreen.trace import budget
 
+LARGEST_B = 2**63
+"""No file, and so no image, is larger: it is what the kernel counts bytes in (off_t)."""
 
-def check(file: Path) -> Study:
-    """Return the study of a file whose workloads, file systems and options are all known.
+
+def check(file: Path, profile: str) -> Study:
+    """Return the study of a file whose names are all known and whose profiles can be planned.
 
     Raises
     ------
     FsgreenError
-        With everything that is wrong in the file, by line.
+        With everything that is wrong in the file, by line; or if it has no such profile.
     """
     document, study = design.examine(file)
-    faults = [*_unknown_workloads(study), *_unknown_options(study)]
+    faults = [*_unknown_workloads(study), *_unknown_options(study), *_unknown_schedulers(study)]
+    faults += [] if faults else [*_impossible_images(study), *_without_baseline(study)]
     if faults:
         raise document.refusal(faults)
+    if profile not in study.profiles:
+        near = difflib.get_close_matches(profile, study.profiles, n=1) or [*study.profiles]
+        raise unknown(
+            "profile",
+            profile,
+            study.profiles,
+            where=f"{file}:{document.line(('profiles',))}",
+            next_step=f"fsgreen plan {study.name} --profile {near[0]}",
+        )
     return study
 
 
@@ -47,6 +65,21 @@ def too_short(study: Study, profile: str) -> str | None:
     return (
         f"measure_s is {chosen.measure_s:g}; with the meters that are modelled where none is "
         f"plugged in, {math.ceil(needed_s)} would do (rule 16), and shorter trials may not count"
+    )
+
+
+def too_large(study: Study, profile: str) -> str | None:
+    """Return that the image of a profile fits no place that is taken by default, None if it does.
+
+    Another folder may hold it: only `measure` knows which one is meant.
+    """
+    image_b, folder = study.profiles[profile].image_b, testbeds.default_folder("loop")
+    free_b = shutil.disk_usage(folder).free - SPARE_B
+    if image_b <= free_b:
+        return None
+    return (
+        f"image_mib is {image_b >> 20}, and {folder}, where images go unless --folder names "
+        f"another place, has room for {max(0, free_b >> 20)} now"
     )
 
 
@@ -71,6 +104,61 @@ def _unknown_workloads(study: Study) -> Iterator[Fault]:
         for name in dict.fromkeys(cell["workload"] for cell in cells if "workload" in cell):
             if name not in known and not name.endswith(".f"):
                 yield Fault(("matrices", matrix, "workload"), unknown("workload", name, known).what)
+    for name, entry in study.workloads.items():
+        for nth, part in enumerate(entry.get("together", ())):
+            if part not in known and not part.endswith(".f"):
+                place = ("workloads", name, "together", nth)
+                yield Fault(place, unknown("workload", part, known).what)
+
+
+def _unknown_schedulers(study: Study) -> Iterator[Fault]:
+    known = {*known_schedulers(), *simdisk.SCHEDULERS}
+    named: dict[Place, Iterable[object]] = {
+        ("matrices", matrix, "scheduler"): dict.fromkeys(cell.get("scheduler") for cell in cells)
+        for matrix, cells in study.matrices.items()
+    }
+    named["baseline", "scheduler"] = [study.baseline.get("scheduler")]
+    named["constants", "scheduler"] = [study.constants.get("scheduler")]
+    for profile in study.profiles.values():
+        of_profile = (profile.constants or {}).get("scheduler")
+        named["profiles", profile.name, "constants", "scheduler"] = [of_profile]
+    for place, names in named.items():
+        for name in names:
+            if name not in (None, AS_FOUND, *known):
+                yield Fault(place, unknown("scheduler", name, known).what)
+
+
+def _impossible_images(study: Study) -> Iterator[Fault]:
+    """Yield images that no file system of their profile can be made on, or that no file holds."""
+    for profile in study.profiles.values():
+        least_b = {
+            recipe(cell["file_system"], cell["option"]).minimum_b: f"{cell['file_system']} with "
+            f"option {cell['option']}"
+            for matrix in profile.matrices
+            for cell in study.matrices[matrix]
+            if "file_system" in cell
+        }
+        place, image_mib = ("profiles", profile.name, "image_mib"), profile.image_b >> 20
+        if least_b and profile.image_b < max(least_b):
+            least_mib = -(-max(least_b) // 2**20)
+            who = least_b[max(least_b)]
+            yield Fault(place, f"image_mib is {image_mib}, and {who} takes {least_mib} at least")
+        elif profile.image_b >= LARGEST_B:
+            most_mib = (LARGEST_B >> 20) - 1
+            yield Fault(place, f"image_mib is {image_mib}, and no file is larger than {most_mib}")
+
+
+def _without_baseline(study: Study) -> Iterator[Fault]:
+    """Yield the baseline where no profile measures it, else each profile that does not."""
+    wrong: dict[Place, str] = {}
+    for name in study.profiles:
+        try:
+            design.make_plan(study, name)
+        except FsgreenError as error:
+            wrong["profiles", name, "matrices"] = error.what
+    if len(wrong) == len(study.profiles):
+        wrong = {("baseline",): next(iter(wrong.values()))}
+    yield from (Fault(place, what) for place, what in wrong.items())
 
 
 def _unknown_options(study: Study) -> Iterator[Fault]:

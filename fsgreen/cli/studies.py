@@ -168,20 +168,26 @@ def _plan(options: argparse.Namespace) -> None:
     from fsgreen import design
     from fsgreen.campaign import studycheck
     from fsgreen.design.overview import describe
+    from fsgreen.rules.subsets import without_reason
 
-    study = studycheck.check(studycheck.file_of(options.study))
+    study = studycheck.check(studycheck.file_of(options.study), options.profile)
     plan = design.make_plan(study, options.profile)
     for line in describe(plan):
         command.show(line, hang=4)
-    if short := studycheck.too_short(study, options.profile):
-        command.show(f"note: {short}", hang=6)
+    notes = [
+        studycheck.too_short(study, options.profile),
+        studycheck.too_large(study, options.profile),
+        *(f"no exclusion speaks of {left} (rule 6)" for left in without_reason(plan, study)),
+    ]
+    for note in filter(None, notes):
+        command.show(f"note: {note}", hang=6)
 
 
 def _measure(options: argparse.Namespace) -> None:
     from fsgreen import campaign, paths, pipeline, trial
     from fsgreen.campaign import studycheck, testbedfile
 
-    studycheck.check(paths.study(options.study))
+    studycheck.check(paths.study(options.study), options.profile)
     place = testbedfile.read(options.testbed).over(
         folder=options.folder,
         in_memory=options.in_memory,

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import SCHEDULERS
 
 SECTOR_B = 512
 PAGE_SECTORS = 8
@@ -28,8 +29,6 @@ PATCH_SECTORS = 1 << 21
 FILL_SECTORS = 512
 PASSES = 5
 READERS = 8
-SCHEDULERS = ("fifo", "elevator", "n-cscan", "sstf", "deadline", "cfq", "bfq")
-"""Of the simulator: what kernels have, had, or never had."""
 
 Request = tuple[str, int, int]
 """Action, first sector, sectors."""

@@ -13,7 +13,7 @@ from fsgreen.design.blocks import PlannedTrial, complete_blocks
 from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factors import Factor, Level
 from fsgreen.design.study import Exclusion, PlannedEvent, Profile, Study
-from fsgreen.errors import FsgreenError, unknown
+from fsgreen.errors import FsgreenError, nearest, unknown
 
 
 @dataclass(frozen=True)
@@ -191,8 +191,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     Raises
     ------
     FsgreenError
-        If the study has no such profile; or if the profile leaves out the baseline, or ends a cell
-        after fewer trials than conclude something.
+        If the study has no such profile, or if the profile leaves out the baseline.
     """
     if profile not in study.profiles:
         raise unknown(
@@ -204,7 +203,6 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         )
     chosen = study.profiles[profile]
     bounds = {**study.bounds, **(chosen.bounds or {})}
-    _check_minimum(study.name, chosen, bounds["minimum_trials"])
     constants = {**study.constants, **(chosen.constants or {})}
     declared = [
         _named_once(cell, constants) for name in chosen.matrices for cell in study.matrices[name]
@@ -224,7 +222,8 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     cells = list(dict.fromkeys(declared))
     if baseline not in cells:
         raise FsgreenError(
-            f"profile {profile} leaves out the baseline {baseline.label} (rule 4)",
+            f"profile {profile} leaves out the baseline {baseline.label}, which every block has "
+            f"(rule 4){nearest(baseline.label, (cell.label for cell in cells))}",
             where=study.name,
             next_step="add a matrix with the baseline to the profile",
         )
@@ -262,17 +261,6 @@ def _named_once(cell: Cell, constants: Mapping[str, Any]) -> Cell:
         if level == constant_level(factors.get(name), constants)
     )
     return cell.but(**dict.fromkeys(alike))
-
-
-def _check_minimum(study: str, profile: Profile, least: float) -> None:
-    """Refuse to stop by the width of an interval that rests on too few trials (rules 26, 27)."""
-    if profile.sequential and profile.blocks < least:
-        raise FsgreenError(
-            f"profile {profile.name} may end a cell after {profile.blocks} blocks, and fewer than "
-            f"{least:g} trials conclude nothing (rule 26)",
-            where=study,
-            next_step=f"blocks: {least:g} in the profile, or leave most_blocks out",
-        )
 
 
 def _declared(plan: Plan) -> Iterator[tuple[str, Any]]:

@@ -9,6 +9,7 @@ from fsgreen import units
 from fsgreen.design import factors, metrics
 from fsgreen.design.cell import Cell, cells_of
 from fsgreen.design.studyfile import (
+    BOUNDS,
     LEAST_TRIALS,
     OF_PROFILES,
     BoundsEntry,
@@ -47,11 +48,11 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
         faults += _wrong_levels(("comparisons", nth), of)
     faults += _wrong_workloads(declared.workloads)
     for nth, exclusion in enumerate(declared.exclusions):
-        faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles)
+        faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles, matrices)
     faults += _wrong_metrics(declared)
     faults += _wrong_minimum(("bounds",), declared.bounds)
     for name, profile in declared.profiles.items():
-        faults += _wrong_profile(("profiles", name), profile, matrices)
+        faults += _wrong_profile(("profiles", name), profile, declared.bounds, matrices)
         faults += _wrong_constants(("profiles", name), profile.constants or {})
     return faults
 
@@ -111,7 +112,10 @@ def _wrong_metrics(declared: StudyFile) -> Iterator[Fault]:
 
 
 def _wrong_exclusion(
-    place: Place, entry: ExclusionEntry, profiles: Mapping[str, Any]
+    place: Place,
+    entry: ExclusionEntry,
+    profiles: Mapping[str, ProfileEntry],
+    matrices: Mapping[str, tuple[Cell, ...]],
 ) -> Iterator[Fault]:
     for nth, name in enumerate(entry.profiles):
         if name not in profiles:
@@ -126,6 +130,17 @@ def _wrong_exclusion(
             yield Fault((*place, "levels"), f"{entry.factor} has no levels that are left out")
     else:
         yield from _wrong_levels(place, {entry.factor: entry.levels})
+        about = [profiles[name] for name in entry.profiles or profiles if name in profiles]
+        measured = {matrix: matrices.get(matrix, ()) for of in about for matrix in of.matrices}
+        for matrix, cells in measured.items():
+            both = sorted(
+                {str(cell.get(entry.factor)) for cell in cells} & {*map(str, entry.levels)}
+            )
+            if both:
+                what = (
+                    f"{entry.factor} {', '.join(both)} is left out, and the matrix {matrix} has it"
+                )
+                yield Fault((*place, "levels"), what)
 
 
 def _wrong_minimum(place: Place, bounds: BoundsEntry | None) -> Iterator[Fault]:
@@ -142,9 +157,19 @@ def _wrong_minimum(place: Place, bounds: BoundsEntry | None) -> Iterator[Fault]:
 
 
 def _wrong_profile(
-    place: Place, profile: ProfileEntry, matrices: Mapping[str, tuple[Cell, ...]]
+    place: Place,
+    profile: ProfileEntry,
+    bounds: BoundsEntry,
+    matrices: Mapping[str, tuple[Cell, ...]],
 ) -> Iterator[Fault]:
     yield from _wrong_minimum((*place, "bounds"), profile.bounds)
+    least = {**BOUNDS, **bounds.set(), **(profile.bounds or bounds).set()}["minimum_trials"]
+    if profile.most_blocks is not None and profile.blocks < least:
+        yield Fault(
+            (*place, "blocks"),
+            f"with most_blocks a cell may end after {profile.blocks} blocks, and fewer than "
+            f"{least:g} trials conclude nothing (rule 26): blocks: {least:g}, or no most_blocks",
+        )
     most = profile.blocks if profile.most_blocks is None else profile.most_blocks
     if profile.blocks > most:
         yield Fault(

@@ -128,8 +128,8 @@ class ComparisonEntry(Declared):
 class ExclusionEntry(Declared):
     """What is left out; in words, too, where it is not a factor's levels or all of a factor."""
 
-    what: str | None = None
-    why: str
+    what: str | None = Field(default=None, min_length=1)
+    why: str = Field(min_length=1)
     factor: str | None = None
     levels: tuple[Level, ...] = ()
     profiles: tuple[str, ...] = ()
@@ -187,5 +187,7 @@ class StudyFile(Declared):
 
 def read(file: Path) -> tuple[Document, StudyFile]:
     """Return what a study's file says, its form checked."""
-    document = schema.read(file, "study", "docs/studies.md explains every key; fsgreen plan checks")
+    document = schema.read(
+        file, "study", f"mend it, then fsgreen plan {file.stem}; docs/studies.md explains every key"
+    )
     return document, document.as_(StudyFile)

@@ -205,6 +205,13 @@ class Queue:
         return [int(word) for word in (self.folder.parent / "stat").read_text().split()]
 
 
+def known_schedulers() -> set[str]:
+    """Return the schedulers that kernels have, and those that this one offers for its disks."""
+    choices = Path("/sys/block").glob("*/queue/scheduler")
+    here = (Queue(choice.parents[1].name) for choice in choices)
+    return {NONE, *MODULES}.union(*(queue.schedulers() for queue in here))
+
+
 def put_back(folder: Path) -> list[str]:
     """Give the disk that a folder knows of back what it had; return a line for each thing done."""
     done = []

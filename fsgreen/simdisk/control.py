@@ -16,6 +16,9 @@ from typing import Any
 
 from fsgreen.errors import FsgreenError
 
+SCHEDULERS = ("fifo", "elevator", "n-cscan", "sstf", "deadline", "cfq", "bfq")
+"""Of the simulator: what kernels have, had, or never had."""
+
 PROGRAM = "fsgreen-simdisk"
 BUILD = "./run engine"
 

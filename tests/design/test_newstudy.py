@@ -19,7 +19,7 @@ def studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_new_study_is_sound_short_and_explained(studies: Path) -> None:
     file = newstudy.write("mine")
-    study = studycheck.check(file)
+    study = studycheck.check(file, "quick")
     assert len(design.make_plan(study, "quick").cells) == 6
     assert len(file.read_text().splitlines()) <= 40
     assert studycheck.too_short(study, "quick") is None

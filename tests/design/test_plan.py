@@ -231,13 +231,6 @@ def test_the_plan_holds_every_block_that_there_may_be() -> None:
     assert design.Plan.from_json(json.loads(json.dumps(plan.to_json())), "plan.json") == plan
 
 
-def test_cells_may_not_end_before_there_are_enough_trials() -> None:
-    """Rule 26: an interval of two trials is narrow by chance too often."""
-    with pytest.raises(FsgreenError, match="may end a cell after 2 blocks") as caught:
-        design.make_plan(sequential(blocks=2, most_blocks=8), "quick")
-    assert caught.value.next_step
-
-
 def test_a_profile_may_have_bounds_of_its_own() -> None:
     """A stricter campaign must not change the plan, and so the trials, of those before it."""
     quick = STUDY.profiles["quick"]
