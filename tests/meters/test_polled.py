@@ -7,7 +7,7 @@ import pytest
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.polled import Polled
+from fsgreen.meters.common.live import Polled
 
 
 class Clock:

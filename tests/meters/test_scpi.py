@@ -280,7 +280,7 @@ def test_accuracy_follows_model_ranges_filter_and_power_factor(
 def test_silent_analyzer_is_a_fault_and_works_again_when_started_again(analyzer):
     with closing(meter_of(analyzer)) as meter:
         meter.start()
-        meter._analyzer._visa._line.timeout = 200
+        meter._visa._line.timeout = 200
         analyzer.fault = "silent"
         with pytest.raises(FsgreenError, match="does not answer"):
             meter.read(1.0)

@@ -12,8 +12,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.snmp import driver as snmp
 from fsgreen.meters.snmp import session as snmp_session
 from fsgreen.meters.snmp import settings as snmp_settings
-from fsgreen.meters.snmp.answers import UPTIME
-from fsgreen.meters.snmp.driver import DRIVER
+from fsgreen.meters.snmp.driver import DRIVER, UPTIME
 from fsgreen.meters.snmp.emulator import Agent as SoundAgent
 from fsgreen.meters.snmp.emulator import sentry_outlet
 from fsgreen.meters.snmp.session import Access

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from traces import INFO
 
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.snmp.answers import UPTIME
-from fsgreen.meters.snmp.driver import DRIVER
+from fsgreen.meters.snmp.driver import DRIVER, UPTIME
 
 POWER, ENERGY, VOLTAGE, CURRENT = (f"1.3.6.1.4.1.1718.4.1.8.3.1.{n}.1.1.5" for n in (7, 14, 6, 3))
 OBJECTS = {

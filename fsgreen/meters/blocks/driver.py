@@ -18,7 +18,7 @@ from fsgreen.meters.blocks.format import (
     foreign_version,
 )
 from fsgreen.meters.blocks.parser import BlockParser
-from fsgreen.meters.common.streamed import Streamed
+from fsgreen.meters.common.live import Streamed
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.trace import MeterInfo
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
-from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import Reading, Readings
 from fsgreen.meters.core.settings import MeterSettings, Settings
-from fsgreen.trace import MeterInfo, identity_flaws
+from fsgreen.trace import MeterInfo
 
 DeviceOf = Callable[[], str | None]
 """Names the block device under test at this moment, None where there is none."""
@@ -64,16 +63,6 @@ class Meter(Protocol):
     def close(self) -> None:
         """Release the port; harmless when repeated."""
         ...
-
-
-def refuse_another(info: MeterInfo, found: MeterInfo) -> None:
-    """Raise FsgreenError where what was found is not the meter that was opened."""
-    if flaws := identity_flaws(info, found):
-        raise FsgreenError(
-            "not the same meter as before: " + "; ".join(flaw.detail for flaw in flaws),
-            where=f"{info.model}, serial {info.serial}",
-            next_step="connect the campaign's meter again, or begin a new campaign",
-        )
 
 
 class Emulator(Protocol):

@@ -1,39 +1,119 @@
 """Sensor chips on a rail (INA2xx and others) through the kernel's hwmon sysfs.
 
-Units: Linux, Documentation/hwmon/sysfs-interface.rst (microwatts, millivolts, milliamperes,
-microjoules). A chip is chosen by its name and place, never by its number, which moves between
-boots.
+Attributes and units: Linux, Documentation/hwmon/sysfs-interface.rst (microwatts, millivolts,
+milliamperes, microjoules). A chip is chosen by its name and place, never by its number, which moves
+between boots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answers import json_object, quality, whole
-from fsgreen.meters.common.energy_counter import EnergyCounter
-from fsgreen.meters.common.polled import Connectionless, Remote
-from fsgreen.meters.common.sysfs import gather
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.meters.common.answers import EnergyCounter, json_object, quality, whole
+from fsgreen.meters.common.live import Asked
+from fsgreen.meters.common.sysfs import attribute, gather
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, Texts
-from fsgreen.meters.hwmon.chips import (
-    SEE,
-    attribute_of,
-    channels,
-    chips,
-    find_channel,
-    find_chip,
-    period_s,
-    place_of,
-    power_source,
-)
 from fsgreen.trace import MeterInfo
+
+QUANTITIES = ("power_input", "power_average", "in_input", "curr_input", "energy_input")
+SOURCES = (("power_input",), ("power_average",), ("in_input", "curr_input"), ("energy_input",))
+"""What power is taken from: the first of these that a channel has."""
+
+SEE = "see what there is: grep . /sys/class/hwmon/*/name /sys/class/hwmon/*/*_label"
+
+
+def attribute_of(quantity: str, channel: int) -> str:
+    """Return the attribute of a quantity, such as power1_input of power_input."""
+    return quantity.replace("_", f"{channel}_", 1)
+
+
+def power_source(quantities: Collection[str]) -> tuple[str, ...]:
+    """Return the quantities that power comes from; empty where they give no power."""
+    return next((source for source in SOURCES if set(source) <= set(quantities)), ())
+
+
+def place_of(folder: Path) -> str:
+    """Return where a chip sits, such as 1-0040 (I2C bus and address): it stays between boots."""
+    return (folder / "device").resolve().name if (folder / "device").exists() else folder.name
+
+
+def channels(folder: Path) -> dict[int, list[str]]:
+    """Return the channels of a chip that give power, and the quantities of each."""
+    of_channel: dict[int, list[str]] = {}
+    files = [path.name for path in folder.glob("*_*")]
+    for quantity in QUANTITIES:
+        pattern = re.compile(quantity.replace("_", "([0-9]+)_", 1))
+        for match in filter(None, map(pattern.fullmatch, files)):
+            of_channel.setdefault(int(match[1]), []).append(quantity)
+    return {nth: names for nth, names in sorted(of_channel.items()) if power_source(names)}
+
+
+def chips(root: Path) -> dict[Path, str]:
+    """Return the name of each chip that gives power on some channel."""
+    folders = sorted(folder for folder in root.glob("hwmon*") if folder.is_dir())
+    return {folder: attribute(folder / "name") for folder in folders if channels(folder)}
+
+
+def find_chip(root: Path, name: str, place: str) -> Path:
+    """Return the folder of the chip of this name, and place where several have it.
+
+    Raises FsgreenError where there is none, or more than one.
+    """
+    shown = chips(root)
+    if name not in shown.values():
+        raise unknown("hwmon chip with power", name, set(shown.values()), where=root, next_step=SEE)
+    places = {place_of(folder): folder for folder, chip in shown.items() if chip == name}
+    if place in places:
+        return places[place]
+    if place or len(places) > 1:
+        raise FsgreenError(
+            f"which {name}? They sit at {', '.join(places)}" + (f", not {place}" * bool(place)),
+            where=root,
+            next_step=f'give the meter its place: place = "{next(iter(places))}"',
+        )
+    return next(iter(places.values()))
+
+
+def find_channel(folder: Path, label: str, channel: int) -> int:
+    """Return the channel of this label or number; 0 is no number: the only channel.
+
+    Raises FsgreenError where there is none, or more than one.
+    """
+    labels = {number: _labels(folder, number) for number in channels(folder)}
+    fitting = [
+        number
+        for number, named in labels.items()
+        if (not label or label in named) and channel in (0, number)
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    has = "; ".join(f"channel {n} {' '.join(sorted(named))}".strip() for n, named in labels.items())
+    wanted = f"channel {channel or ''} {label}".strip()
+    raise FsgreenError(
+        f"{len(fitting)} channels are {wanted}: the chip has {has}",
+        where=folder,
+        next_step="give the meter the label or the channel that it is to read",
+    )
+
+
+def period_s(folder: Path, channel: int) -> float:
+    """Return the time that the chip takes for, or averages over in, one measurement; 0: unknown."""
+    names = ("update_interval", f"power{channel}_average_interval")
+    return max(whole(attribute(folder / name)) or 0 for name in names) / 1e3
+
+
+def _labels(folder: Path, channel: int) -> set[str]:
+    kinds = ("power", "in", "curr", "energy")
+    return {attribute(folder / f"{kind}{channel}_label") for kind in kinds} - {""}
+
 
 ROOT = "/sys/class/hwmon"
 
@@ -111,12 +191,11 @@ class HwmonParser:
         return power_uw / 1e6
 
 
-@dataclass
-class Sensor(Connectionless):
-    """The channel of a chip that the settings choose, found again at every start."""
+class Hwmon(Asked):
+    """The channel of a chip that the settings choose."""
 
     settings: HwmonSettings
-    paths: dict[str, Path] = field(default_factory=dict)
+    parser = HwmonParser
 
     def identify(self) -> MeterInfo:
         """Find the chip and say what it is; raises FsgreenError where it is not to be found."""
@@ -125,7 +204,7 @@ class Sensor(Connectionless):
         number = find_channel(folder, chosen.label, chosen.channel)
         quantities = channels(folder)[number]
         names = [attribute_of(quantity, number) for quantity in quantities]
-        self.paths = {name: folder / name for name in names}
+        self._paths = {name: folder / name for name in names}
         shortest_s = period_s(folder, number)
         rate_hz = chosen.rate_hz or min(1.0, 1 / shortest_s if shortest_s else 1.0)
         if rate_hz * shortest_s > 1.001:
@@ -148,7 +227,7 @@ class Sensor(Connectionless):
 
     def ask(self) -> bytes:
         """Return the attributes as they are."""
-        return gather(self.paths, SEE)
+        return gather(self._paths, SEE)
 
 
 def missing(root: Path = Path(ROOT)) -> str | None:
@@ -170,7 +249,7 @@ DRIVER = Driver(
     kind="counter",
     summary="a sensor chip on a rail, such as an INA226, through the kernel's hwmon",
     settings=HwmonSettings,
-    open=lambda settings, _: Remote(Sensor(settings), HwmonParser),
+    open=Hwmon,
     parser=HwmonParser,
     missing=missing,
     find=find,

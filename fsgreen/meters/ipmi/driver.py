@@ -7,8 +7,6 @@ The program runs anew for each reading, with a limit of time.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,8 +16,8 @@ from pydantic import Field
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import programs
 from fsgreen.meters.common.answers import quality
-from fsgreen.meters.common.polled import Connectionless, Remote
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.common.live import Asked
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import Above0, GainError, MeterSettings, secret
 from fsgreen.trace import MeterInfo
@@ -90,33 +88,48 @@ class IpmiParser:
         return [Reading(chunk.time_s, power_w, quality=quality(flags))]
 
 
-@dataclass(frozen=True)
-class Controller(Connectionless):
-    """One management controller; `sheet` holds what the settings say."""
+class Ipmi(Asked):
+    """The management controller that the settings name."""
 
-    program: str
-    login: Sequence[str]
-    environment: Mapping[str, str]
-    timeout_s: float
-    sheet: MeterInfo
+    settings: IpmiSettings
+    parser = IpmiParser
+
+    def __init__(self, settings: IpmiSettings, _: DeviceOf) -> None:
+        program, host, user = settings.program, settings.host, settings.user
+        password = secret(settings, "password")
+        if len({bool(host), bool(user), bool(password)}) > 1:
+            settings.refuse(
+                "a controller on the network needs host, user and password_env or _file"
+            )
+        if host and program != "ipmitool":
+            settings.refuse(
+                f"{program} takes its host from /etc/freeipmi/freeipmi.conf, not from here"
+            )
+        self._login = ("-I", "lanplus", "-H", host, "-U", user, "-E") if host else ()
+        self._secrets = dict.fromkeys(("IPMITOOL_PASSWORD", "IPMI_PASSWORD"), password)
+        super().__init__(settings)
 
     def identify(self) -> MeterInfo:
         """Ask the controller who it is; raises FsgreenError where it cannot be asked."""
-        if self.program != "ipmitool":
-            return replace(self.sheet, model=f"BMC by {self.program}", serial="not asked for")
-        said = dict(
-            line.split(":", 1)
-            for line in self._run("mc", "info").decode("latin-1").splitlines()
-            if ":" in line
+        model, serial = f"BMC by {self.settings.program}", "not asked for"
+        if self.settings.program == "ipmitool":
+            said = self._run("mc", "info").decode("latin-1").splitlines()
+            pairs = (line.split(":", 1) for line in said if ":" in line)
+            about = {key.strip(): value.strip() for key, value in pairs}
+            names = ("Manufacturer Name", "Product Name", "Product ID", "Firmware Revision")
+            known = [f"{name.lower()} {about[name]}" for name in names if name in about]
+            model, serial = f"BMC, {', '.join(known)}", self._guid()
+        return self.settings.info(
+            model=model,
+            serial=serial,
+            boundary=self.settings.boundary or "wall",
+            resolution_w=1.0,
+            source="DCMI power reading; accuracy as the settings have it, 5 % assumed without",
         )
-        about = {key.strip(): value.strip() for key, value in said.items()}
-        names = ("Manufacturer Name", "Product Name", "Product ID", "Firmware Revision")
-        model = ", ".join(f"{name.lower()} {about[name]}" for name in names if name in about)
-        return replace(self.sheet, model=f"BMC, {model}", serial=self._guid())
 
     def ask(self) -> bytes:
         """Return what the program prints of the power."""
-        return self._run(*READING[self.program])
+        return self._run(*READING[self.settings.program])
 
     def _guid(self) -> str:
         """Return the system's GUID; some controllers have none."""
@@ -128,29 +141,11 @@ class Controller(Connectionless):
 
     def _run(self, *command: str) -> bytes:
         return programs.answer(
-            [self.program, *self.login, *command],
-            timeout_s=self.timeout_s,
-            next_step=THERE if self.login else HERE,
-            environment=self.environment,
+            [self.settings.program, *self._login, *command],
+            timeout_s=self.settings.timeout_s,
+            next_step=THERE if self._login else HERE,
+            environment=self._secrets if self._login else {},
         )
-
-
-def open_ipmi(settings: IpmiSettings, _: DeviceOf) -> Meter:
-    """Open the controller that the settings name; raises FsgreenError."""
-    program, host, user = settings.program, settings.host, settings.user
-    password = secret(settings, "password")
-    if len({bool(host), bool(user), bool(password)}) > 1:
-        settings.refuse("a controller on the network needs host, user and password_env or _file")
-    if host and program != "ipmitool":
-        settings.refuse(f"{program} takes its host from /etc/freeipmi/freeipmi.conf, not from here")
-    login = ("-I", "lanplus", "-H", host, "-U", user, "-E") if host else ()
-    environment = {"IPMITOOL_PASSWORD": password, "IPMI_PASSWORD": password} if host else {}
-    sheet = settings.info(
-        boundary=settings.boundary or "wall",
-        resolution_w=1.0,
-        source="DCMI power reading; accuracy as the settings have it, 5 % assumed without",
-    )
-    return Remote(Controller(program, login, environment, settings.timeout_s, sheet), IpmiParser)
 
 
 DRIVER = Driver(
@@ -158,7 +153,7 @@ DRIVER = Driver(
     kind="counter",
     summary="a server's management controller (IPMI DCMI) through ipmitool",
     settings=IpmiSettings,
-    open=open_ipmi,
+    open=Ipmi,
     parser=IpmiParser,
     missing=partial(programs.missing, "ipmitool", "ipmitool"),
     find=lambda: ['program = "ipmitool"'] if any(Path(d).exists() for d in DEVICES) else [],

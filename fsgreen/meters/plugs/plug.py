@@ -32,8 +32,8 @@ class PlugSettings(MeterSettings):
     gain_error: GainError = ASSUMED_GAIN
     constant_error_w: From0 = ASSUMED_W
 
-    def sheet(self) -> MeterInfo:
-        """Return the description; model and serial number are still to be asked."""
+    def indicative(self, *, asked: str, **known: Any) -> MeterInfo:
+        """Return the description: what is `known`, what it is `asked`, and how far to trust it."""
         assumed = (self.gain_error, self.constant_error_w) == (ASSUMED_GAIN, ASSUMED_W)
         whose = (
             "assumed, since the maker documents no accuracy" if assumed else "as set by the user"
@@ -42,7 +42,8 @@ class PlugSettings(MeterSettings):
             boundary=self.boundary or "wall",
             rate_hz=1 / self.interval_s,
             source=f"indicative: a consumer plug, {100 * self.gain_error:g} % and "
-            f"{self.constant_error_w:g} W {whose}",
+            f"{self.constant_error_w:g} W {whose}; {asked}",
+            **known,
         )
 
 

@@ -6,14 +6,13 @@ generation 2 and later `/shelly`, `/rpc/Switch.GetStatus`, `/rpc/PM1.GetStatus`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answers import Answer
-from fsgreen.meters.common.polled import Connectionless, Remote
+from fsgreen.meters.common.live import Asked
 from fsgreen.meters.core.base import Driver
 from fsgreen.meters.core.settings import Above0, From0
 from fsgreen.meters.plugs.plug import Document, PlugParser, PlugSettings, get, judged, locked
@@ -31,48 +30,6 @@ class ShellySettings(PlugSettings):
     """PM1 for one that cannot switch."""
     range_w: Above0 = 2500.0
     resolution_w: From0 = 0.1
-
-
-class ShellyLink(Connectionless):
-    """The way to one channel of a Shelly."""
-
-    def __init__(self, settings: ShellySettings) -> None:
-        self._host = settings.host
-        self._component = settings.component
-        self._channel = settings.channel
-        self._sheet = settings.sheet()
-        self._path = ""
-
-    def identify(self) -> MeterInfo:
-        """Ask what the plug is; FsgreenError where it is none."""
-        about = Document(get(self._host, "/shelly"))
-        modern = about.at("gen") is not None
-        model = about.text("model" if modern else "type")
-        if not model:
-            raise self._error("what answers is no Shelly")
-        if about.at("auth_en" if modern else "auth") is True:
-            raise locked(f"http://{self._host}")
-        self._path = f"/rpc/{self._component}.GetStatus?id={self._channel}" if modern else "/status"
-        return replace(
-            self._sheet,
-            model=f"Shelly {model}, generation {about.text('gen') or 1}, "
-            f"firmware {about.text('ver' if modern else 'fw')}",
-            serial=about.text("mac"),
-            source=f"{self._sheet.source}; {self._path}",
-            options={"generation": 2 if modern else 1, "channel": self._channel},
-        )
-
-    def ask(self) -> bytes:
-        """Return the plug's answer."""
-        return get(self._host, self._path)
-
-    def _error(self, what: str) -> FsgreenError:
-        return FsgreenError(
-            what,
-            where=self._host,
-            next_step=f"see what it is: curl 'http://{self._host}/shelly'; its channels count "
-            'from 0, and one that cannot switch needs component = "PM1"',
-        )
 
 
 def parse_status(data: bytes, info: MeterInfo) -> Answer:
@@ -108,12 +65,48 @@ class ShellyParser(PlugParser):
         super().__init__(info, parse_status)
 
 
+class Shelly(Asked):
+    """One channel of a Shelly."""
+
+    settings: ShellySettings
+    parser = ShellyParser
+
+    def identify(self) -> MeterInfo:
+        """Ask what the plug is; FsgreenError where it is none."""
+        host, channel = self.settings.host, self.settings.channel
+        about = Document(get(host, "/shelly"))
+        modern = about.at("gen") is not None
+        model = about.text("model" if modern else "type")
+        if not model:
+            raise FsgreenError(
+                "what answers is no Shelly",
+                where=host,
+                next_step=f"see what it is: curl 'http://{host}/shelly'; its channels count from "
+                '0, and one that cannot switch needs component = "PM1"',
+            )
+        if about.at("auth_en" if modern else "auth") is True:
+            raise locked(f"http://{host}")
+        component = self.settings.component
+        self._path = f"/rpc/{component}.GetStatus?id={channel}" if modern else "/status"
+        return self.settings.indicative(
+            model=f"Shelly {model}, generation {about.text('gen') or 1}, "
+            f"firmware {about.text('ver' if modern else 'fw')}",
+            serial=about.text("mac"),
+            asked=self._path,
+            options={"generation": 2 if modern else 1, "channel": channel},
+        )
+
+    def ask(self) -> bytes:
+        """Return the plug's answer."""
+        return get(self.settings.host, self._path)
+
+
 DRIVER = Driver(
     name="shelly",
     kind="counter",
     summary="Shelly plugs over HTTP, all generations (indicative)",
     settings=ShellySettings,
-    open=lambda settings, _: Remote(ShellyLink(settings), ShellyParser),
+    open=Shelly,
     parser=ShellyParser,
     emulator="fsgreen.meters.plugs.emulator:Shelly",
 )

@@ -6,12 +6,11 @@ Monitoring Calibration. `Total` is in kWh.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.answers import Answer
-from fsgreen.meters.common.polled import Connectionless, Remote
+from fsgreen.meters.common.live import Asked
 from fsgreen.meters.core.base import Driver
 from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.settings import Above0, Count, From0
@@ -29,50 +28,6 @@ class TasmotaSettings(PlugSettings):
     """Counted from 1."""
     range_w: Above0 = 3680.0
     resolution_w: From0 = 1.0
-
-
-class TasmotaLink(Connectionless):
-    """The way to one relay of a plug."""
-
-    def __init__(self, settings: TasmotaSettings) -> None:
-        self._host = settings.host
-        self._relay = settings.relay
-        self._sheet = settings.sheet()
-
-    def identify(self) -> MeterInfo:
-        """Ask what the plug is; FsgreenError where it is none."""
-        firmware, network = (Document(self._command(f"Status%20{nth}")) for nth in (2, 5))
-        if firmware.at("WARNING") is not None:
-            raise locked(f"http://{self._host}")
-        version, mac = firmware.text("StatusFWR", "Version"), network.text("StatusNET", "Mac")
-        if not version or not mac:
-            raise self._error("what answers is no Tasmota")
-        # A meter without any relay is always on.
-        if self._relay > 1:
-            state = Document(self._command(f"Power{self._relay}"))
-            if state.at(f"POWER{self._relay}") is None:
-                raise self._error(f"this plug has no relay {self._relay}")
-        return replace(
-            self._sheet,
-            model=f"Tasmota {version}, {network.text('StatusNET', 'Hostname')}",
-            serial=mac,
-            source=f"{self._sheet.source}; Status 8 and Power{self._relay}",
-            options={"relay": self._relay},
-        )
-
-    def ask(self) -> bytes:
-        """Return the answer of the meter and that of the relay, a line each."""
-        return self._command("Status%208") + b"\n" + self._command(f"Power{self._relay}")
-
-    def _command(self, command: str) -> bytes:
-        return get(self._host, f"/cm?cmnd={command}")
-
-    def _error(self, what: str) -> FsgreenError:
-        return FsgreenError(
-            what,
-            where=self._host,
-            next_step=f"see what it measures: curl 'http://{self._host}/cm?cmnd=Status%208'",
-        )
 
 
 def parse_status(data: bytes, info: MeterInfo) -> Answer:
@@ -109,12 +64,53 @@ class TasmotaParser(PlugParser):
         super().__init__(info, parse_status)
 
 
+class Tasmota(Asked):
+    """One relay of a plug."""
+
+    settings: TasmotaSettings
+    parser = TasmotaParser
+
+    def identify(self) -> MeterInfo:
+        """Ask what the plug is; FsgreenError where it is none."""
+        relay = self.settings.relay
+        firmware, network = (Document(self._command(f"Status%20{nth}")) for nth in (2, 5))
+        if firmware.at("WARNING") is not None:
+            raise locked(f"http://{self.settings.host}")
+        version, mac = firmware.text("StatusFWR", "Version"), network.text("StatusNET", "Mac")
+        if not version or not mac:
+            raise self._error("what answers is no Tasmota")
+        # A meter without any relay is always on.
+        if relay > 1 and Document(self._command(f"Power{relay}")).at(f"POWER{relay}") is None:
+            raise self._error(f"this plug has no relay {relay}")
+        return self.settings.indicative(
+            model=f"Tasmota {version}, {network.text('StatusNET', 'Hostname')}",
+            serial=mac,
+            asked=f"Status 8 and Power{relay}",
+            options={"relay": relay},
+        )
+
+    def ask(self) -> bytes:
+        """Return the answer of the meter and that of the relay, a line each."""
+        return self._command("Status%208") + b"\n" + self._command(f"Power{self.settings.relay}")
+
+    def _command(self, command: str) -> bytes:
+        return get(self.settings.host, f"/cm?cmnd={command}")
+
+    def _error(self, what: str) -> FsgreenError:
+        host = self.settings.host
+        return FsgreenError(
+            what,
+            where=host,
+            next_step=f"see what it measures: curl 'http://{host}/cm?cmnd=Status%208'",
+        )
+
+
 DRIVER = Driver(
     name="tasmota",
     kind="counter",
     summary="plugs with Tasmota over HTTP (indicative)",
     settings=TasmotaSettings,
-    open=lambda settings, _: Remote(TasmotaLink(settings), TasmotaParser),
+    open=Tasmota,
     parser=TasmotaParser,
     emulator="fsgreen.meters.plugs.emulator:Tasmota",
 )

@@ -13,8 +13,8 @@ from dataclasses import astuple, replace
 import numpy as np
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.common.live import Streamed
 from fsgreen.meters.common.serialport import PORTS, SerialPort, usb_ports, usb_serial
-from fsgreen.meters.common.streamed import Streamed
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.settings import Accuracy, MeterSettings, Texts
 from fsgreen.meters.powersensor3.packets import (

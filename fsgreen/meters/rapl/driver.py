@@ -1,32 +1,42 @@
 """RAPL, the energy counters of a processor, through the kernel's powercap sysfs.
 
 They are readable by root only since Linux 5.10 (CVE-2020-8694). A package leaves out the memory,
-and no counter ever sees a drive.
+and no counter ever sees a drive. Zones and attributes: Linux,
+Documentation/power/powercap/powercap.rst.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fsgreen.meters.common.answers import json_object, quality, whole
-from fsgreen.meters.common.energy_counter import EnergyCounter
-from fsgreen.meters.common.polled import Connectionless, Remote
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.meters.common.answers import EnergyCounter, json_object, quality, whole
+from fsgreen.meters.common.live import Asked
 from fsgreen.meters.common.sysfs import attribute, gather
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import Above0, GainError, MeterSettings, Texts
-from fsgreen.meters.rapl.zones import COVERS, LOAD, check_domains, wrap_uj, zones
 from fsgreen.trace import MeterInfo
 
 ROOT = "/sys/class/powercap"
+LOAD = "sudo modprobe intel_rapl_msr"
 REMEDY = "measure as root, or give your group the right to read as docs/meters/rapl.md shows"
 
 ENERGY_UNIT_J = 2**-14  # Intel SDM volume 3B, 16.10.1: 61 uJ on most; 15.3 uJ on servers
+
+COVERS = {"package": "cpu", "core": "cpu", "uncore": "cpu", "dram": "memory", "psys": "platform"}
+"""What each domain feeds."""
+INSIDE = {
+    "core": ("package", "psys"),
+    "uncore": ("package", "psys"),
+    "package": ("psys",),
+    "dram": ("psys",),
+}
+"""The domains whose energy holds that of another: the two are never added."""
 
 
 class RaplSettings(MeterSettings):
@@ -44,6 +54,21 @@ class RaplSettings(MeterSettings):
     """More than one zone can ever draw."""
     gain_error: GainError = 0.05
     """Intel states none."""
+
+    def check_domains(self, shown: dict[str, str]) -> None:
+        """Refuse domains that are not there, or whose energy would count twice."""
+        if not shown:
+            self.refuse(f"the kernel shows no energy counters (RAPL); try {LOAD}")
+        if not self.domains or len(set(self.domains)) < len(self.domains):
+            self.refuse(f"domains is {list(self.domains)!r}, not one or several, each once")
+        for domain in self.domains:
+            if domain not in shown.values():
+                raise unknown(
+                    "RAPL domain", domain, set(shown.values()), where=f"meter {self.name}"
+                )
+            for outer in INSIDE.get(domain, ()):
+                if outer in self.domains:
+                    self.refuse(f"{domain} is inside {outer}: its energy would count twice")
 
 
 class RaplParser:
@@ -83,59 +108,69 @@ class RaplParser:
         return [Reading(chunk.time_s, power_w, energy_wh=energy_wh, quality=flags)]
 
 
-@dataclass
-class Counters(Connectionless):
-    """The counters of some domains, found again at every start.
+class Rapl(Asked):
+    """The counters of some domains, added over all packages."""
 
-    `sheet` holds what the settings say; its range is that of one zone.
-    """
-
-    root: Path
-    domains: Sequence[str]
-    sheet: MeterInfo
-    paths: dict[str, Path] = field(default_factory=dict)
+    settings: RaplSettings
+    parser = RaplParser
 
     def identify(self) -> MeterInfo:
-        """Say which counters there are; raises FsgreenError where one does not tell its end."""
-        chosen = [zone for zone, domain in zones(self.root).items() if domain in self.domains]
-        names = [attribute(self.root / zone / "name") for zone in chosen]
-        self.paths = {zone: self.root / zone / "energy_uj" for zone in chosen}
-        return replace(
-            self.sheet,
-            model=f"RAPL {' + '.join(names)}, {_processor()}",
-            serial=" ".join(chosen),
-            range_w=self.sheet.range_w * len(chosen),
-            options={
-                "zones": chosen,
-                "wraps_uj": [wrap_uj(self.root / zone) for zone in chosen],
-                "zone_range_w": self.sheet.range_w,
-            },
+        """Say which counters there are; raises FsgreenError where one could wrap unseen."""
+        chosen, root = self.settings, Path(self.settings.root)
+        shown = zones(root)
+        chosen.check_domains(shown)
+        names = [zone for zone, domain in shown.items() if domain in chosen.domains]
+        self._paths = {zone: root / zone / "energy_uj" for zone in names}
+        wraps_uj = [_wrap_uj(root / zone) for zone in names]
+        wrap_s, interval_s = min(wraps_uj) / 1e6 / chosen.range_w, 1 / chosen.rate_hz
+        if interval_s >= wrap_s / 2:
+            chosen.refuse(
+                f"at {chosen.range_w:g} W a counter wraps in {wrap_s:.3g} s; asked every "
+                f"{interval_s:.3g} s a wrap could pass unseen: ask more often, or mend range_w"
+            )
+        domains = " + ".join(attribute(root / zone / "name") for zone in names)
+        return chosen.info(
+            model=f"RAPL {domains}, {_processor()}",
+            serial=" ".join(names),
+            boundary=chosen.boundary or ("cpu" if chosen.root == ROOT else "modelled"),
+            covers=chosen.covers or tuple(dict.fromkeys(COVERS[d] for d in chosen.domains)),
+            range_w=chosen.range_w * len(names),
+            resolution_w=ENERGY_UNIT_J * chosen.rate_hz,
+            source=f"powercap; the maker states no accuracy, {chosen.gain_error:.3g} of the value "
+            "assumed",
+            options={"zones": names, "wraps_uj": wraps_uj, "zone_range_w": chosen.range_w},
         )
 
     def ask(self) -> bytes:
         """Return the counts as they are, by zone."""
-        return gather(self.paths, REMEDY)
+        return gather(self._paths, REMEDY)
 
 
-def open_rapl(settings: RaplSettings, _: DeviceOf) -> Meter:
-    """Open the counters of the domains, added over all packages; raises FsgreenError."""
-    domains, root, rate_hz = settings.domains, Path(settings.root), settings.rate_hz
-    check_domains(settings, domains, zones(root))
-    sheet = settings.info(
-        boundary=settings.boundary or ("cpu" if settings.root == ROOT else "modelled"),
-        covers=settings.covers or tuple(dict.fromkeys(COVERS[d] for d in domains)),
-        resolution_w=ENERGY_UNIT_J * rate_hz,
-        source=f"powercap; the maker states no accuracy, {settings.gain_error:.3g} of the value "
-        "assumed",
-    )
-    meter = Remote(Counters(root, domains, sheet), RaplParser)
-    wrap_s = min(meter.describe().options["wraps_uj"]) / 1e6 / sheet.range_w
-    if 1 / rate_hz >= wrap_s / 2:
-        settings.refuse(
-            f"at {sheet.range_w:g} W a counter wraps in {wrap_s:.3g} s; asked every "
-            f"{1 / rate_hz:.3g} s a wrap could pass unseen: ask more often, or mend range_w"
+def zones(root: Path) -> dict[str, str]:
+    """Return the domain of each zone that the kernel shows, such as intel-rapl:0 package.
+
+    The same package may be shown once more through memory-mapped registers: that is left out.
+    """
+    names = {}
+    for folder in sorted(root.glob("*:*")):
+        domain = re.match("package|core|uncore|dram|psys", attribute(folder / "name"))
+        if domain and (folder / "energy_uj").exists():
+            names[folder.name] = domain[0]
+    return {
+        zone: domain for zone, domain in names.items() if not zone.startswith("intel-rapl-mmio")
+    } or names
+
+
+def _wrap_uj(zone: Path) -> int:
+    """Return the count after which a zone starts again at 0; raises FsgreenError."""
+    highest_uj = whole(attribute(zone / "max_energy_range_uj"))
+    if not highest_uj or highest_uj < 0:
+        raise FsgreenError(
+            "the kernel does not tell where this counter wraps",
+            where=zone / "max_energy_range_uj",
+            next_step="leave this domain out of the meter's domains",
         )
-    return meter
+    return highest_uj
 
 
 def missing(root: Path = Path(ROOT)) -> str | None:
@@ -163,7 +198,7 @@ DRIVER = Driver(
     kind="counter",
     summary="the processor's own energy counters (RAPL), 1 to 10 times a second; sees no drive",
     settings=RaplSettings,
-    open=open_rapl,
+    open=Rapl,
     parser=RaplParser,
     missing=missing,
     find=lambda: [f'domains = ["{d}"]' for d in sorted(set(zones(Path(ROOT)).values()))],

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fsgreen.meters.common.answers import Answer, Checks, json_object, number
-from fsgreen.meters.common.polled import Remote
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.common.live import Asked
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, secret
 from fsgreen.meters.redfish.http import Service
@@ -84,20 +83,29 @@ class RedfishParser:
         return [self._checks.reading(chunk.time_s, said)]
 
 
-@dataclass
-class Chassis:
-    """One chassis of a service, found again at every start."""
+class Redfish(Asked):
+    """The chassis that the settings choose."""
 
-    service: Service
     settings: RedfishSettings
-    paths: list[str] = field(default_factory=list)
+    parser = RedfishParser
+
+    def __init__(self, settings: RedfishSettings, _: DeviceOf) -> None:
+        user, token = settings.user, secret(settings, "token")
+        password = secret(settings, "password")
+        if bool(user) != bool(password) or (user and token):
+            settings.refuse("give user and password_env or _file, or token_env or _file alone")
+        headers = {"X-Auth-Token": token} if token else {}
+        if user:
+            headers["Authorization"] = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+        self._service = Service(settings.url, headers, settings.ca_file, settings.timeout_s)
+        super().__init__(settings)
 
     def identify(self) -> MeterInfo:
         """Find the chassis and where its power stands; raises FsgreenError."""
         chosen = self.settings
-        about = self.service.document(find_chassis(self.service, chosen.chassis))
-        sources = find_sources(self.service, about, chosen.tree, chosen.control)
-        self.paths = sources.paths
+        about = self._service.document(find_chassis(self._service, chosen.chassis))
+        sources = find_sources(self._service, about, chosen.tree, chosen.control)
+        self._paths = sources.paths
         names = (about.get(key) for key in ("Manufacturer", "Model"))
         return chosen.info(
             boundary=chosen.boundary or "wall",
@@ -110,24 +118,12 @@ class Chassis:
 
     def ask(self) -> bytes:
         """Return the documents as they are, by path."""
-        bodies = {path: self.service.get(path).decode("latin-1") for path in self.paths}
+        bodies = {path: self._service.get(path).decode("latin-1") for path in self._paths}
         return json.dumps(bodies).encode("ascii")
 
-    def close(self) -> None:
+    def release(self) -> None:
         """End the connection."""
-        self.service.close()
-
-
-def open_redfish(settings: RedfishSettings, _: DeviceOf) -> Meter:
-    """Open the chassis that the settings choose; raises FsgreenError."""
-    user, password, token = settings.user, secret(settings, "password"), secret(settings, "token")
-    if bool(user) != bool(password) or (user and token):
-        settings.refuse("give user and password_env or _file, or token_env or _file alone")
-    headers = {"X-Auth-Token": token} if token else {}
-    if user:
-        headers["Authorization"] = "Basic " + b64encode(f"{user}:{password}".encode()).decode()
-    service = Service(settings.url, headers, settings.ca_file, settings.timeout_s)
-    return Remote(Chassis(service, settings), RedfishParser)
+        self._service.close()
 
 
 DRIVER = Driver(
@@ -135,7 +131,7 @@ DRIVER = Driver(
     kind="counter",
     summary="a server's management controller (Redfish) over HTTPS",
     settings=RedfishSettings,
-    open=open_redfish,
+    open=Redfish,
     parser=RedfishParser,
     emulator="fsgreen.meters.redfish.emulator:Redfish",
 )

@@ -7,31 +7,104 @@ Source of the commands: Yokogawa IM WT310E-17EN and IM WT310-17EN, chapter 6.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from importlib.util import find_spec
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.polled import Remote
-from fsgreen.meters.core.base import DeviceOf, Driver, Meter
+from fsgreen.meters.common.answers import Answer, Checks
+from fsgreen.meters.common.live import Asked
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver
+from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.scpi.setup import (
     Setup,
     facts_of,
     same_setting,
 )
-from fsgreen.meters.scpi.values import ScpiParser
 from fsgreen.meters.scpi.visa import Visa
 from fsgreen.trace import MeterInfo
+
+NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{0,12})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
+NOT_A_NUMBER, INFINITY = 9.91e37, 9.9e37
+"""What SCPI-1999, volume 1, 7.2.1.4, and the WT300 series answer for no value and for too large."""
+
+MISSING = re.compile(r"NAN|-{2,}|\*{2,}", re.IGNORECASE)
+OVER = re.compile(r"[+-]?INF|-*(O\.?L|OF|OVER)-*", re.IGNORECASE)
+RANGE_TOLERANCE = 1e-3
+
+
+class ScpiParser:
+    """Readings of one element of an analyzer.
+
+    Flags: cut (no end of line), bad-count, bad-number, missing (NAN, dashes), over-range (INF, OL,
+    huge numbers), inconsistent also where a range is not the one that was fixed, and those of
+    `Checks`.
+    """
+
+    def __init__(self, info: MeterInfo) -> None:
+        options = info.options
+        self._items: list[str] = list(options.get("items", ()))
+        self._fixed: dict[str, float] = dict(options.get("ranges", {}))
+        # Where volts and amperes are means over several elements, their product says nothing.
+        slack_va = float("inf") if options.get("sigma") else 0.005 * info.range_w
+        self._checks = Checks(info.range_w, slack_va)
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the reading of one answer."""
+        return [self._checks.reading(chunk.time_s, self._answer(chunk.data.decode("latin-1")))]
+
+    def _answer(self, text: str) -> Answer:
+        answer = Answer()
+        cells = [cell.strip() for cell in text.split(",")]
+        if not text.endswith("\n"):
+            answer.flags.append("cut")
+        elif len(cells) != len(self._items):
+            answer.flags.append("bad-count")
+        else:
+            value = {
+                item: _number(cell, answer.flags)
+                for item, cell in zip(self._items, cells, strict=True)
+            }
+            answer.power_w, answer.voltage_v = value.get("P", NAN), value.get("U", NAN)
+            answer.current_a, answer.energy_wh = value.get("I", NAN), value.get("WH", NAN)
+            for item, fixed in self._fixed.items():
+                if abs(value.get(item, NAN) - fixed) > RANGE_TOLERANCE * fixed:
+                    answer.flags.append("inconsistent")
+        answer.flags = list(dict.fromkeys(answer.flags))
+        return answer
+
+
+def _number(cell: str, flags: list[str]) -> float:
+    """Return the number in a cell; NaN, and a flag, where there is none."""
+    if NUMBER.fullmatch(cell):
+        number = float(cell)
+        if abs(number) < INFINITY:
+            return number
+        flags.append("missing" if number == NOT_A_NUMBER else "over-range")
+    elif MISSING.fullmatch(cell):
+        flags.append("missing")
+    elif OVER.fullmatch(cell):
+        flags.append("over-range")
+    else:
+        flags.append("bad-number")
+    return NAN
+
 
 VALUES = ":NUMERIC:NORMAL:VALUE?"
 
 
-class Analyzer:
-    """The way to the analyzer of a setup."""
+class Scpi(Asked):
+    """An analyzer, whose integrator counts from start to stop."""
 
-    def __init__(self, setup: Setup) -> None:
-        self._visa = Visa(setup.resource, setup.visa)
-        self._setup = setup
+    settings: Setup
+    parser = ScpiParser
+
+    def __init__(self, settings: Setup, _: DeviceOf) -> None:
+        if fault := _missing():
+            settings.refuse(fault)
+        self._visa = Visa(settings.resource, settings.visa)
         self._integrating = False
+        super().__init__(settings)
 
     def identify(self) -> MeterInfo:
         """Set the analyzer up, and return what it is and what it answers that it is set to."""
@@ -39,7 +112,7 @@ class Analyzer:
         self._visa.write("*CLS")
         maker, model, serial, firmware = self._identity()
         facts = facts_of(model)
-        setup = self._setup
+        setup = self.settings
         if setup.update_s not in facts["rates_s"]:
             raise self._visa.error(
                 f"a {model} has no update interval of {setup.update_s:g} s",
@@ -67,27 +140,34 @@ class Analyzer:
             },
         )
 
-    def integrate(self) -> None:
-        """Begin to count watt-hours."""
-        if self._setup.integrate:
+    def ask(self) -> bytes:
+        """Return the analyzer's values, with their end of line."""
+        return self._visa.ask(VALUES)
+
+    def release(self) -> None:
+        """Let the analyzer go, set as it is."""
+        self._visa.close()
+
+    def start(self) -> None:
+        """Set the analyzer up anew, begin to count, and ask at the next `read`."""
+        super().start()
+        if self.settings.integrate:
             self._visa.write(":INTEGRATE:START")
             self._integrating = True
             self._visa.check_errors()
 
-    def halt(self) -> None:
+    def stop(self) -> None:
+        """Ask no more, and stop counting; harmless on a stopped or lost meter."""
+        super().stop()
+        with suppress(FsgreenError):
+            self._halt()
+
+    def _halt(self) -> None:
         """Stop counting, where we count."""
         if self._integrating and self._visa.connected:
             self._visa.write(":INTEGRATE:STOP")
             self._visa.check_errors()
             self._integrating = False
-
-    def ask(self) -> bytes:
-        """Return the analyzer's values, with their end of line."""
-        return self._visa.ask(VALUES)
-
-    def close(self) -> None:
-        """Let the analyzer go, set as it is."""
-        self._visa.close()
 
     def _identity(self) -> tuple[str, ...]:
         answer = self._visa.query("*IDN?")
@@ -107,7 +187,7 @@ class Analyzer:
                     "the analyzer is integrating already: its watt-hours would be lost",
                     "note them down, stop and reset its integration, then try again",
                 )
-            self.halt()
+            self._halt()
         self._visa.write(":INTEGRATE:RESET")
 
     def _set(self, header: str, value: str) -> str:
@@ -123,32 +203,6 @@ class Analyzer:
         return answer
 
 
-class ScpiMeter(Remote):
-    """An analyzer whose integrator counts from start to stop."""
-
-    def __init__(self, analyzer: Analyzer) -> None:
-        self._analyzer = analyzer
-        super().__init__(analyzer, ScpiParser)
-
-    def start(self) -> None:
-        """Set the analyzer up anew, begin to count, and ask at the next `read`."""
-        super().start()
-        self._analyzer.integrate()
-
-    def stop(self) -> None:
-        """Ask no more, and stop counting; harmless on a stopped or lost meter."""
-        super().stop()
-        with suppress(FsgreenError):
-            self._analyzer.halt()
-
-
-def open_scpi(setup: Setup, _: DeviceOf) -> Meter:
-    """Open the analyzer; raises FsgreenError."""
-    if fault := _missing():
-        setup.refuse(fault)
-    return ScpiMeter(Analyzer(setup))
-
-
 def _missing() -> str | None:
     """Why nothing can be asked here, and what to install, or None."""
     present = find_spec("pyvisa") and find_spec("pyvisa_py")
@@ -160,7 +214,7 @@ DRIVER = Driver(
     kind="counter",
     summary="power analyzers through VISA: Yokogawa WT300 and WT300E series",
     settings=Setup,
-    open=open_scpi,
+    open=Scpi,
     parser=ScpiParser,
     missing=_missing,
     emulator="fsgreen.meters.scpi.emulator:EmulatedAnalyzer",

@@ -15,10 +15,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answers import json_object
-from fsgreen.meters.common.energy_counter import EnergyCounter
-from fsgreen.meters.common.polled import Connectionless, Remote
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
+from fsgreen.meters.common.answers import EnergyCounter, json_object
+from fsgreen.meters.common.live import Asked
+from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import MeterSettings, Texts
 from fsgreen.simdisk import PROGRAM, Control
@@ -102,22 +101,30 @@ class SimdiskParser:
         return [Reading(account.time_s, power_w, energy_wh=energy_wh, quality=flag)]
 
 
-@dataclass
-class Asked(Connectionless):
+class Simdisk(Asked):
     """The account of whichever disk is served at a socket."""
 
-    control: Control
-    sheet: MeterInfo
+    settings: SimdiskSettings
+    parser = SimdiskParser
 
     def identify(self) -> MeterInfo:
         """See that a disk answers; which one it is belongs to the trial and not to the meter."""
-        self.control.ask("energy")
-        return self.sheet
+        if not self.settings.control:
+            self.settings.refuse("there is no simulated disk: it needs --testbed simdisk")
+        self._control = Control(Path(self.settings.control))
+        self._control.ask("energy")
+        return self.settings.info(
+            model="energy account of a simulated disk",
+            serial=PROGRAM,
+            range_w=RANGE_W,
+            resolution_w=ENERGY_UNIT_J * self.settings.rate_hz,
+            source="exact sums of the disk's model; what that is worth, its profile's sources say",
+        )
 
     def ask(self) -> bytes:
         """Return the account as it came; an answer of our own while no disk is served."""
         try:
-            return self.control.line("energy")
+            return self._control.line("energy")
         except FsgreenError as error:
             return json.dumps({"ok": False, "what": error.what}).encode()
 
@@ -163,20 +170,6 @@ def tables(asked: Sequence[Mapping[str, Any]] | None, control: Path) -> list[dic
     ]
 
 
-def open_simdisk(settings: SimdiskSettings, _: DeviceOf) -> Meter:
-    """Open the account of the disk; raises FsgreenError where there is none."""
-    if not settings.control:
-        settings.refuse("there is no simulated disk: it needs --testbed simdisk")
-    sheet = settings.info(
-        model="energy account of a simulated disk",
-        serial=PROGRAM,
-        range_w=RANGE_W,
-        resolution_w=ENERGY_UNIT_J * settings.rate_hz,
-        source="exact sums of the disk's model; what that is worth, its profile's sources say",
-    )
-    return Remote(Asked(Control(Path(settings.control)), sheet), SimdiskParser)
-
-
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LONGEST
 
@@ -186,6 +179,6 @@ DRIVER = Driver(
     kind="counter",
     summary="the energy account of a simulated disk, by its states (modelled)",
     settings=SimdiskSettings,
-    open=open_simdisk,
+    open=Simdisk,
     parser=SimdiskParser,
 )

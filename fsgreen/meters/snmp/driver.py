@@ -1,55 +1,172 @@
 """Power distribution units over SNMP 1, 2c and 3: energy counter, power, volts and amperes.
 
 What is asked for is configuration: a preset of `pdus.toml`, or OIDs of one's own. Secrets come from
-the environment or from files, never from a testbed file.
+the environment or from files, never from a testbed file. An answer is kept as a line
+`OID = Type: value` for each object asked for. `MeterInfo.options` tells which object is what:
+`objects` gives for energy, and for power, voltage and current where they are asked for, an OID and
+the worth of one count; `bits` those of the energy counter. Power that is not asked for is the mean
+between two counts of energy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.polled import Remote
-from fsgreen.meters.core.base import DeviceOf, Driver, Meter
-from fsgreen.meters.snmp.answers import (
-    ABSENT,
-    JOULES_PER_WH,
-    UNSUPPORTED,
-    UPTIME,
-    Found,
-    SnmpParser,
-    objects_in,
-)
-from fsgreen.meters.snmp.session import Access, Session
+from fsgreen.meters.common.answers import Answer, Checks
+from fsgreen.meters.common.live import Asked
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver
+from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.snmp.session import Session
 from fsgreen.meters.snmp.settings import ASSUMED_GAIN, SOURCES, SnmpSettings
 from fsgreen.trace import MeterInfo
+
+LINE = re.compile(r"([0-9.]{1,300}) = ([A-Za-z0-9]+): ([^\n]*)\n")
+NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,9})?", re.ASCII)
+ABSENT = ("NoSuchObject", "NoSuchInstance", "EndOfMibView", "Null")
+UNSUPPORTED = "-1"
+"""What units of APC and Server Technology answer for what they do not measure (their MIBs)."""
+
+UPTIME = "1.3.6.1.2.1.1.3.0"
+JOULES_PER_WH = 3600.0
+HIGHEST_MAINS_V = 250.0
+
+Found = dict[str, tuple[str, str]]
+"""Type and value of every object in an answer, by OID."""
+
+
+def objects_in(data: bytes) -> Found:
+    """Return the objects of an answer; a line that is not whole is none."""
+    return {line[1]: (line[2], line[3]) for line in LINE.finditer(data.decode("latin-1"))}
+
+
+class Counter:
+    """A counter of `bits` bits made to rise for ever; one count is worth `count_wh`."""
+
+    def __init__(self, bits: int, count_wh: float, range_w: float) -> None:
+        self._span = 2.0**bits
+        self._count_wh = count_wh
+        self._range_w = range_w
+        self._wraps = 0
+        self._last_s = self._last = NAN
+
+    def energy_wh(self, time_s: float, count: float, *, restarted: bool) -> tuple[float, bool]:
+        """Return the energy, and whether the counter has wrapped since the last call.
+
+        One that goes back has wrapped where the counts to its end and from there can have flowed
+        at the meter's range; else, and where the agent `restarted`, it was reset: it goes back.
+        """
+        wrapped = False
+        if count < self._last:
+            least_wh = (count + self._span - self._last - 1) * self._count_wh
+            possible_wh = self._range_w * (time_s - self._last_s) / JOULES_PER_WH
+            wrapped = not restarted and least_wh <= possible_wh
+            self._wraps = self._wraps + 1 if wrapped else 0
+        self._last_s, self._last = time_s, count
+        return (count + self._wraps * self._span) * self._count_wh, wrapped
+
+
+class SnmpParser:
+    """Readings of one inlet or outlet.
+
+    Flags: missing (no such object, or it is not measured), bad-number, underflow (the counter has
+    not moved, so that nothing can be said of power), wrapped (a remark), and those of `Checks`.
+    Where power is taken from the counter, the first count gives no reading.
+    """
+
+    def __init__(self, info: MeterInfo) -> None:
+        self._objects: dict[str, tuple[str, float]] = dict(info.options.get("objects", {}))
+        worth = {name: scale for name, (_, scale) in self._objects.items()}
+        self._counter = Counter(
+            info.options.get("bits", 32), worth.get("energy", NAN), info.range_w
+        )
+        self._checks = Checks(info.range_w, 5.0 + HIGHEST_MAINS_V * worth.get("current", 0.0))
+        self._before: tuple[float, float] | None = None
+        self._uptime = NAN
+
+    def feed(self, chunk: Chunk) -> Sequence[Reading]:
+        """Return the reading of one answer."""
+        found = objects_in(chunk.data)
+        answer = Answer()
+        count = {name: self._count(name, found, answer) for name in self._objects}
+        value = {name: count[name] * scale for name, (_, scale) in self._objects.items()}
+        answer.power_w = value.get("power", NAN)
+        answer.voltage_v = value.get("voltage", NAN)
+        answer.current_a = value.get("current", NAN)
+        energy = count.get("energy", NAN)
+        if energy == energy:
+            restarted = self._restarted(found)
+            answer.energy_wh, wrapped = self._counter.energy_wh(
+                chunk.time_s, energy, restarted=restarted
+            )
+            answer.flags += ["wrapped"] if wrapped else []
+            if "power" not in self._objects:
+                before, self._before = self._before, (chunk.time_s, answer.energy_wh)
+                if before is None:
+                    return ()
+                answer.power_w = _mean_w(before, self._before, answer)
+        return (self._checks.reading(chunk.time_s, answer),)
+
+    def _count(self, name: str, found: Found, answer: Answer) -> float:
+        kind, text = found.get(self._objects[name][0], ("Null", ""))
+        if kind not in ABSENT and NUMBER.fullmatch(text):
+            if text != UNSUPPORTED:
+                return float(text)
+            answer.flags.append("missing")
+        else:
+            answer.flags.append("missing" if kind in ABSENT else "bad-number")
+        return NAN
+
+    def _restarted(self, found: Found) -> bool:
+        _, text = found.get(UPTIME, ("Null", ""))
+        before, self._uptime = self._uptime, float(text) if NUMBER.fullmatch(text) else NAN
+        return self._uptime < before
+
+
+def _mean_w(before: tuple[float, float], now: tuple[float, float], answer: Answer) -> float:
+    """Mean power between two counts; NaN, and a flag, where there is none."""
+    span_s, span_wh = now[0] - before[0], now[1] - before[1]
+    if span_s <= 0:
+        answer.flags.append("out-of-order")
+    elif span_wh == 0:
+        answer.flags.append("underflow")
+    elif span_wh < 0:
+        answer.flags.append("reset")
+    else:
+        return span_wh * JOULES_PER_WH / span_s
+    return NAN
+
 
 SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"
 FINE_COUNTER_W = 1.0
 """A counter whose single count per question is worth less than this gives power itself."""
 
 
-class SnmpLink:
-    """The way to one inlet or outlet.
+class Snmp(Asked):
+    """One inlet or outlet.
 
     Of power, energy, voltage and current the settings' `objects` have an `oid`, and the worth of
     one count in W, Wh, V or A as `scale`, or the object that holds its decimal digits as `digits`.
     """
 
-    def __init__(self, settings: SnmpSettings, access: Access) -> None:
-        self._settings = settings
-        self._address = (settings.host, settings.port)
-        self._access = access
-        self._objects = settings.objects
-        self._serial_oid = settings.facts["serial"]
+    settings: SnmpSettings
+    parser = SnmpParser
+
+    def __init__(self, settings: SnmpSettings, _: DeviceOf) -> None:
+        self._access = settings.access()
+        if fault := _missing() or self._access.fault():
+            settings.refuse(fault)
         self._session: Session | None = None
-        self._asked = (UPTIME, *(what["oid"] for what in self._objects.values()))
+        self._objects = settings.objects
+        super().__init__(settings)
 
     def identify(self) -> MeterInfo:
         """Ask what the unit is and in what its objects count."""
-        serial = [self._serial_oid] if self._serial_oid else []
+        chosen, facts = self.settings, self.settings.facts
+        serial = [facts["serial"]] if facts["serial"] else []
         digits = [what["digits"] for what in self._objects.values() if "digits" in what]
         found = objects_in(self._get((SYS_DESCR, SYS_NAME, *serial, *digits)))
         found |= objects_in(self.ask())
@@ -58,36 +175,33 @@ class SnmpLink:
             for name, what in self._objects.items()
             if _has(found, what["oid"]) and _has(found, what.get("digits", what["oid"]))
         }
-        wanted = [name for name in SOURCES[self._settings.power_from] if name in self._objects]
+        wanted = [name for name in SOURCES[chosen.power_from] if name in self._objects]
         if not objects.keys() & set(wanted):
             lacking = " and ".join(f"{self._objects[name]['oid']} ({name})" for name in wanted)
             raise self._error(f"the unit does not measure {lacking}")
-        interval_s, gain_error = self._settings.interval_s, self._settings.gain_error
         count_j = objects["energy"][1] * JOULES_PER_WH if "energy" in objects else float("inf")
-        if self._settings.power_from == "auto" and count_j / interval_s <= FINE_COUNTER_W:
+        if chosen.power_from == "auto" and count_j / chosen.interval_s <= FINE_COUNTER_W:
             objects.pop("power", None)
         _, named = found.get(SYS_NAME, ("", ""))
         _, described = found.get(SYS_DESCR, ("", ""))
-        return self._settings.info(
-            boundary=self._settings.boundary or "wall",
-            rate_hz=1 / interval_s,
-            source=f"{self._settings.facts['source']}; {100 * gain_error:g} % of the value "
-            + ("assumed: see the unit's data sheet" if gain_error == ASSUMED_GAIN else "as set"),
+        assumed = chosen.gain_error == ASSUMED_GAIN
+        return chosen.info(
+            boundary=chosen.boundary or "wall",
+            rate_hz=1 / chosen.interval_s,
+            source=f"{facts['source']}; {100 * chosen.gain_error:g} % of the value "
+            + ("assumed: see the unit's data sheet" if assumed else "as set"),
             model=described[:120] or "SNMP agent",
-            serial=found[self._serial_oid][1] if _has(found, self._serial_oid) else named,
+            serial=found[facts["serial"]][1] if _has(found, facts["serial"]) else named,
             resolution_w=objects["power"][1] if "power" in objects else 0.0,
             constant_error_j=0.0 if "power" in objects else count_j,
-            options={
-                "bits": self._settings.counter_bits or self._settings.facts["bits"],
-                "objects": objects,
-            },
+            options={"bits": chosen.counter_bits or facts["bits"], "objects": objects},
         )
 
     def ask(self) -> bytes:
         """Return the agent's answer."""
-        return self._get(self._asked)
+        return self._get((UPTIME, *(what["oid"] for what in self._objects.values())))
 
-    def close(self) -> None:
+    def release(self) -> None:
         """End the session."""
         if self._session is not None:
             self._session.close()
@@ -95,7 +209,7 @@ class SnmpLink:
 
     def _get(self, oids: tuple[str, ...]) -> bytes:
         if self._session is None:
-            self._session = Session(*self._address, self._access)
+            self._session = Session(self.settings.host, self.settings.port, self._access)
         return self._session.get(oids)
 
     def _worth(self, found: Found, what: Mapping[str, Any]) -> float:
@@ -108,10 +222,9 @@ class SnmpLink:
         return 10.0 ** -int(digits)
 
     def _error(self, what: str) -> FsgreenError:
-        host, port = self._address
         return FsgreenError(
             what,
-            where=f"{host}:{port}",
+            where=f"{self.settings.host}:{self.settings.port}",
             next_step="see what it has: snmpwalk ... 1.3.6.1.4.1, and give the outlet as `index` "
             "or objects of your own (docs/meters/snmp.md)",
         )
@@ -121,14 +234,6 @@ def _has(found: Found, oid: str) -> bool:
     """Whether a unit has an object, and measures it."""
     kind, text = found.get(oid, ("Null", ""))
     return kind not in ABSENT and text != UNSUPPORTED
-
-
-def open_snmp(settings: SnmpSettings, _: DeviceOf) -> Meter:
-    """Open the outlet that the settings choose; raises FsgreenError."""
-    access = settings.access()
-    if fault := _missing() or access.fault():
-        settings.refuse(fault)
-    return Remote(SnmpLink(settings, access), SnmpParser)
 
 
 def _missing() -> str | None:
@@ -141,7 +246,7 @@ DRIVER = Driver(
     kind="counter",
     summary="power distribution units over SNMP: APC, Raritan, Server Technology, or by OID",
     settings=SnmpSettings,
-    open=open_snmp,
+    open=Snmp,
     parser=SnmpParser,
     missing=_missing,
     emulator="fsgreen.meters.snmp.emulator:of_power",

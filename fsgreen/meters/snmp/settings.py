@@ -13,10 +13,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from fsgreen.errors import unknown
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, secret
-from fsgreen.meters.snmp.answers import QUANTITIES
 from fsgreen.meters.snmp.session import Access
 
 OID = re.compile(r"\.?([0-9]+(\.[0-9]+)+)", re.ASCII)
+QUANTITIES = ("power", "energy", "voltage", "current")
 SOURCES = {"auto": ("power", "energy"), "counter": ("energy",), "power": ("power",)}
 """What power can be taken from, by the setting `power_from`."""
 

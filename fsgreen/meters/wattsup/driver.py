@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fsgreen.meters.common.live import Streamed
 from fsgreen.meters.common.serialport import usb_ports, usb_serial
-from fsgreen.meters.common.streamed import Streamed
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.wattsup.line import Conversation, WattsUpSettings
 from fsgreen.meters.wattsup.memory import MemoryParser
