@@ -14,7 +14,7 @@ from fsgreen import audit
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled import load_profile
-from fsgreen.meters.modelled.terms import BY_NAME
+from fsgreen.meters.modelled.activity import BY_NAME
 
 if TYPE_CHECKING:
     import pandas as pd

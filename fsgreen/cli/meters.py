@@ -69,7 +69,7 @@ def _meters(options: argparse.Namespace) -> None:
     from fsgreen.meters import Importer
     from fsgreen.meters.core import registry
     from fsgreen.meters.core.settings import lines_about
-    from fsgreen.meters.table.recipes import recipes
+    from fsgreen.meters.table.driver import recipes
 
     if options.driver is not None:
         for line in lines_about(registry.named(options.driver).settings):

@@ -112,8 +112,14 @@ def _import(options: argparse.Namespace) -> None:
 
 def _tell(imported: Imported, options: argparse.Namespace) -> None:
     """Print what a file says, and write what is asked for; refuse an energy that is none."""
-    from fsgreen.meters.files.energy import energy_of, moment, sound_spans, span_of
-    from fsgreen.meters.files.export import write_new, write_readings
+    from fsgreen.meters.files.importing import (
+        energy_of,
+        moment,
+        sound_spans,
+        span_of,
+        write_new,
+        write_readings,
+    )
 
     for decision in imported.decisions:
         command.show(f"- {decision}", hang=2)
@@ -187,8 +193,7 @@ def _attach(options: argparse.Namespace) -> None:
 def _record(options: argparse.Namespace) -> None:
     from fsgreen.meters.core import registry
     from fsgreen.meters.files import importing
-    from fsgreen.meters.raw.driver import import_raw
-    from fsgreen.meters.raw.record import record
+    from fsgreen.meters.raw.driver import import_raw, record
 
     table: dict[str, Any] = {"name": options.meter, "driver": options.meter}
     if options.testbed is not None:

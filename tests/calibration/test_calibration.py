@@ -22,7 +22,7 @@ from fsgreen.meters import open_meters, reparse
 from fsgreen.meters.core import capture, emulation
 from fsgreen.meters.core.emulation import EmulatedMeter
 from fsgreen.meters.core.host import COLUMNS
-from fsgreen.meters.modelled import load_profile, power
+from fsgreen.meters.modelled import load_profile, profiles
 from fsgreen.meters.modelled.fit import fit
 from tests.patience import TRIES
 
@@ -121,7 +121,7 @@ def quick_machine(folder):
     target = exercise.Target(folder / "disk", "sda", 1 << 30, writable=False)
     times = {"PROBE_S": 0.3, "SETTLE_S": 0.06, "MEASURE_S": 0.2, "POLL_S": 0.02, "MIN_READINGS": 6}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(power, "HostSampler", made)
+        patch.setattr(profiles, "HostSampler", made)
         patch.setattr(calibration, "HostSampler", made)
         patch.setattr(calibration.os, "cpu_count", lambda: CORES)
         patch.setattr(schedule, "Exercise", made.exercise)

@@ -11,8 +11,7 @@ import pytest
 
 from fsgreen.campaign import settling
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.core.newest import Newest
-from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.readings import Newest, Readings
 
 BAND_W, IDLE_S, LIMIT_S = 110.0, 5.0, 60.0
 STEP_S = 0.5

@@ -3,8 +3,7 @@ import pytest
 from fast_meters import block
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.blocks.calibration import calibrate
-from fsgreen.meters.blocks.description import BlocksSettings, description
+from fsgreen.meters.blocks.description import BlocksSettings, calibrate, description
 from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.core.readings import Readings
 

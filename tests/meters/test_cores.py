@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from fsgreen.meters.core.cores import Cores
+from fsgreen.meters.core.host import Cores
 
 
 def write(file, text):

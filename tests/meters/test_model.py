@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fsgreen.meters.core.host import COLUMNS
-from fsgreen.meters.modelled import Components, ModelledPower, left_out, load_profile, power
+from fsgreen.meters.modelled import Components, ModelledPower, left_out, load_profile, profiles
 from fsgreen.meters.modelled.activity import RESTING, WORKING, activity
 
 SYSTEM, DISK = load_profile("fast10-system"), load_profile("fast10-disk")
@@ -33,7 +33,7 @@ class Samples:
 
 
 def modelled(monkeypatch, profile, rows, devices=None):
-    monkeypatch.setattr(power, "HostSampler", Samples(rows))
+    monkeypatch.setattr(profiles, "HostSampler", Samples(rows))
     names = iter(devices or ["loop3"] * len(rows))
     power_w = ModelledPower(profile, lambda: next(names))
     return [power_w() for _ in rows]
@@ -104,7 +104,7 @@ def test_model_that_needs_no_disk_never_asks_for_one(monkeypatch):
     def device_of():
         raise AssertionError("asked for a disk")
 
-    monkeypatch.setattr(power, "HostSampler", Samples([{}, {"time_s": 1.0}]))
+    monkeypatch.setattr(profiles, "HostSampler", Samples([{}, {"time_s": 1.0}]))
     cores = ATLAS.model_copy(update={"idle_w": 60.0, "terms": {}})
     power_w = ModelledPower(cores, device_of)
     assert [power_w(), power_w()] == [60, 60]
@@ -120,7 +120,7 @@ def test_what_this_kernel_does_not_tell_is_named(monkeypatch):
         clock_base_hz=3e9,
     )
     blind = {"cpu_shallow_idle_s": nan, "cpu_cycles_count": nan}
-    monkeypatch.setattr(power, "HostSampler", Samples([blind, {}]))
+    monkeypatch.setattr(profiles, "HostSampler", Samples([blind, {}]))
     assert [line.split(" is left out")[0] for line in left_out(model)] == [
         "cpu_shallow_idle_w",
         "the cores' clock",

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsgreen.meters import Reading, Readings
-from fsgreen.meters.core.newest import Newest
 from fsgreen.meters.core.powertable import blocks, power_table
+from fsgreen.meters.core.readings import Newest
 
 NAN = float("nan")
 values = st.floats(-10, 10) | st.just(NAN)
@@ -108,8 +108,8 @@ def test_looking_on_gets_each_reading_once() -> None:
 def test_what_is_kept_is_bounded_for_fast_and_for_slow_meters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("fsgreen.meters.core.newest.KEPT", 1000)
-    monkeypatch.setattr("fsgreen.meters.core.newest.KEPT_CHUNKS", 20)
+    monkeypatch.setattr("fsgreen.meters.core.readings.KEPT", 1000)
+    monkeypatch.setattr("fsgreen.meters.core.readings.KEPT_CHUNKS", 20)
     fast, slow = Newest(), Newest()
     for nth in range(100):
         fast.add(chunk(100 * nth, 100))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsgreen.meters.common.refresh import refresh_s
+from fsgreen.meters.common.timing import refresh_s
 
 
 def watched(period_s, poll_s, values, offset_s=0.0, duration_s=None):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fsgreen.meters.common.sample_clock import MAX_SLEW, SampleClock
+from fsgreen.meters.common.timing import MAX_SLEW, SampleClock
 
 RATE_HZ = 10000.0
 

@@ -5,7 +5,7 @@ import pytest
 from wattsup_texts import HEADER, VERSION, dialogue, record
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup import driver as wattsup_line
 from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
 from fsgreen.meters.wattsup.packets import parse
 

@@ -7,10 +7,9 @@ from collections import deque
 import numpy as np
 
 from fsgreen.meters.blocks.format import Block, Channel, blocks_of
-from fsgreen.meters.common.columns import Mask, flags_of
-from fsgreen.meters.common.sample_clock import SampleClock
+from fsgreen.meters.common.timing import SampleClock
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.readings import Floats, Readings
+from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
 from fsgreen.trace import MeterInfo
 
 WINDOW_S = 3.0

@@ -60,9 +60,10 @@ class Polled:
 
 
 class ParserOf(Protocol):
-    """Makes the parser of a meter from its description."""
+    """A parser's class, or what chooses among several."""
 
-    def __call__(self, info: MeterInfo, /) -> Parser: ...
+    def __call__(self, info: MeterInfo, /) -> Parser:
+        """Return the parser of a meter by its description."""
 
 
 class Asked(Polled, ABC):

@@ -19,9 +19,8 @@ import pandas as pd
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Meter, Parser
 from fsgreen.meters.core.host import COLUMNS, HostSampler
-from fsgreen.meters.core.newest import Newest
 from fsgreen.meters.core.rawtrace import RawWriter, reparse
-from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.readings import Newest, Readings
 from fsgreen.meters.core.registry import parser_of
 from fsgreen.trace import MeterInfo
 

@@ -1,8 +1,10 @@
-"""Readings of a meter, one by one or in columns."""
+"""Readings of a meter, one by one or in columns, and the newest of them for those who look on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, overload
 
@@ -113,3 +115,68 @@ class Readings(Sequence[Reading]):
             column = getattr(self, name)
             values[name] = NAN if column is None else float(column[place])
         return Reading(**values)
+
+
+KEPT = 1_000_000
+"""Readings: 50 s at 20 kHz; with four quantities 40 MB."""
+KEPT_CHUNKS = 10_000
+"""The same for slow meters, whose chunks hold a reading each: almost three hours at 1 Hz."""
+
+
+class Newest:
+    """Written by one thread, read by any; both take time that does not grow with what is kept."""
+
+    def __init__(self) -> None:
+        self._chunks: deque[Readings] = deque()
+        self._kept = 0
+        self._lock = threading.Lock()
+        self._sound = (float("-inf"), float("nan"))
+
+    def add(self, readings: Readings) -> None:
+        """Append what one chunk completed, and forget the oldest beyond `KEPT`."""
+        if len(readings) == 0:
+            return
+        place = readings.newest_sound()
+        with self._lock:
+            if place is not None:
+                self._sound = (float(readings.time_s[place]), float(readings.power_w[place]))
+            self._chunks.append(readings)
+            self._kept += len(readings)
+            while len(self._chunks) > 1 and (self._kept > KEPT or len(self._chunks) > KEPT_CHUNKS):
+                self._kept -= len(self._chunks.popleft())
+
+    def latest_w(self, since_s: float) -> float | None:
+        """Return the newest sound power in watts, None if there is none since then."""
+        time_s, power_w = self._sound
+        return power_w if time_s >= since_s and power_w == power_w else None
+
+    def since(self, time_s: float) -> Readings:
+        """Return what is kept and later than `time_s`, in columns."""
+        later: list[Readings] = []
+        with self._lock:
+            for chunk in reversed(self._chunks):
+                if not chunk.time_s[-1] > time_s:
+                    break
+                later.append(chunk)
+        if later:
+            later[-1] = later[-1].part(int(np.searchsorted(later[-1].time_s, time_s, "right")))
+        return Readings.joined(reversed(later))
+
+
+Mask = NDArray[np.bool_]
+
+
+def flags_of(masks: Mapping[str, Mask]) -> dict[int, str]:
+    """Return the flags of those places that some mask marks, in the order of `masks`."""
+    names = list(masks)
+    code = np.zeros(len(masks[names[0]]), dtype=np.intp)
+    for nth, mask in enumerate(masks.values()):
+        code |= mask.astype(np.intp) << nth
+    places = np.flatnonzero(code)
+    if not len(places):
+        return {}
+    texts = np.array(
+        ["|".join(n for i, n in enumerate(names) if c >> i & 1) for c in range(1 << len(names))],
+        dtype=object,
+    )
+    return dict(zip(places.tolist(), texts[code[places]].tolist(), strict=True))

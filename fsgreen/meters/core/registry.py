@@ -88,7 +88,7 @@ def live_driver(name: str) -> Driver:
 
 def named(name: str) -> Driver | Importer:
     """Return a driver, or a recipe of the driver `table`; raises FsgreenError as `load`."""
-    from fsgreen.meters.table.recipes import recipes
+    from fsgreen.meters.table.driver import recipes
 
     known = recipes()
     if name in _entries():
@@ -100,7 +100,7 @@ def named(name: str) -> Driver | Importer:
 
 def importer(name: str) -> Importer:
     """Return the driver or the recipe that reads a kind of file; raises FsgreenError as `load`."""
-    from fsgreen.meters.table.recipes import recipes
+    from fsgreen.meters.table.driver import recipes
 
     driver = named(name)
     if isinstance(driver, Driver):

@@ -1,15 +1,31 @@
-"""Importing a file of readings: `fsgreen import FILE --driver hoboware --set dates=DMY`."""
+"""Files of readings: `fsgreen import FILE --driver hoboware --set dates=DMY`.
+
+They are read with a driver and its settings; of a file or a part of it the energy is told, with its
+limits of error and flaws; and its readings are written as CSV or Parquet that say what they are.
+"""
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fsgreen import trace
+from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
+from fsgreen.meters.core.powertable import power_table
 from fsgreen.meters.core.settings import Settings
+from fsgreen.trace import REMARKS, MeterEnergy
 
 
 def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> Imported:
@@ -69,3 +85,141 @@ def _value(text: str) -> Any:
     except tomllib.TOMLDecodeError:
         return text
     return value if isinstance(value, (bool, int, float, list, str)) else text
+
+
+UNIX_S = 1e8
+"""Times above are seconds since 1970 UTC; those below count from the first reading."""
+
+
+def moment(text: str | None, imported: Imported) -> float | None:
+    """Return a moment on a file's clock: of seconds from its first reading, or of a time.
+
+    A time without an offset from UTC is in UTC. Raises FsgreenError where it is neither, or the
+    file has no date.
+    """
+    if text is None:
+        return None
+    first_s = float(imported.readings.time_s[0])
+    try:
+        return first_s + float(text)
+    except ValueError:
+        pass
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise FsgreenError(
+            f"{text} is no moment",
+            where=imported.info.model,
+            next_step="give seconds from the first reading, or a time: 2026-08-17T13:00:00Z",
+        ) from error
+    if first_s < UNIX_S:
+        raise FsgreenError(
+            "the times of this file have no known date",
+            where=imported.info.model,
+            next_step="give seconds from its first reading, or its --set gmt_offset=+01:00",
+        )
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def sound_spans(imported: Imported) -> list[tuple[float, float]]:
+    """Return the parts without a flagged reading, in seconds from the first one."""
+    readings = imported.readings
+    flagged = [place for place, flag in readings.flags.items() if set(flag.split("|")) - REMARKS]
+    edges = [-1, *sorted(flagged), len(readings)]
+    since_s = readings.time_s - readings.time_s[0]
+    return [
+        (float(since_s[before + 1]), float(since_s[after - 1]))
+        for before, after in pairwise(edges)
+        if after - before > 3
+    ]
+
+
+def span_of(
+    imported: Imported, from_s: float | None = None, to_s: float | None = None
+) -> tuple[float, float]:
+    """Return the span between two moments on a file's clock, by default from its first to its last.
+
+    Raises FsgreenError where the file has no readings there.
+    """
+    time_s = imported.readings.time_s
+    first_s, last_s = float(time_s[0]), float(time_s[-1])
+    start_s = first_s if from_s is None else from_s
+    end_s = last_s if to_s is None else to_s
+    if not first_s <= start_s < end_s <= last_s:
+        raise FsgreenError(
+            f"the file has no readings from {start_s - first_s:g} s to {end_s - first_s:g} s: it "
+            f"ends {last_s - first_s:g} s after its first reading",
+            where=imported.info.model,
+            next_step="name moments in the file: --from 0 is its first reading",
+        )
+    return start_s, end_s
+
+
+def energy_of(imported: Imported, span: tuple[float, float] | None = None) -> MeterEnergy:
+    """Return what a file says of a span on its own clock, by default of all of it."""
+    info = imported.info
+    span = span or span_of(imported)
+    table = power_table({info.driver: imported.readings})
+    return trace.meter_energy(info.driver, info, trace.MeterTrace.of(table, info, [span]), span)
+
+
+KEY = b"fsgreen"
+"""Under this key the metadata of a Parquet file are JSON."""
+
+
+def write_readings(imported: Imported, said: MeterEnergy, path: Path) -> None:
+    """Write the readings as the ending of `path` says: `.csv` or `.parquet`.
+
+    In both are what the meter is (boundary, accuracy, serial number), what was decided about its
+    file, and the energy with its limits of error: as lines that begin with `#`, or as metadata.
+    Raises FsgreenError where the file is there already or cannot be written, or for another ending.
+    """
+    writers = {".csv": _write_csv, ".parquet": _write_parquet}
+    if path.suffix not in writers:
+        raise FsgreenError(
+            f"readings are not written as '{path.suffix}'",
+            where=path,
+            next_step=f"end its name in {' or '.join(writers)}",
+        )
+    table = power_table({imported.info.driver: imported.readings})
+    write_new(path, lambda partial: writers[path.suffix](table, _about(imported, said), partial))
+
+
+def write_new(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file that is not there yet; raises FsgreenError where it is, or cannot be written."""
+    if path.exists():
+        raise FsgreenError("there is a file already", where=path, next_step="choose another file")
+    try:
+        with whole(path) as partial:
+            write(partial)
+    except OSError as error:
+        raise FsgreenError(
+            f"the file cannot be written: {error.strerror or error}",
+            where=path,
+            next_step=f"choose another folder, or make this one: mkdir -p {path.parent}",
+        ) from error
+
+
+def _about(imported: Imported, said: MeterEnergy) -> dict[str, Any]:
+    about = {
+        "meter": asdict(imported.info),
+        "decisions": imported.decisions,
+        "energy": asdict(said),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(about), parse_constant=lambda _: None)
+    return plain
+
+
+def _write_csv(table: pd.DataFrame, about: Mapping[str, Any], path: Path) -> None:
+    lines = [f"# {name}: {json.dumps(value)}\n" for name, value in about["meter"].items()]
+    lines += [f"# decision: {sentence}\n" for sentence in about["decisions"]]
+    lines += [f"# energy: {json.dumps(about['energy'])}\n"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(lines)
+        table.drop(columns="meter").to_csv(file, index=False, lineterminator="\n")
+
+
+def _write_parquet(table: pd.DataFrame, about: Mapping[str, Any], path: Path) -> None:
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    metadata = {**(arrow.schema.metadata or {}), KEY: json.dumps(about)}
+    pq.write_table(arrow.replace_schema_metadata(metadata), path)

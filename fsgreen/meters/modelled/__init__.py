@@ -3,7 +3,13 @@
 `fit` and `table` need pandas and scipy and are imported where they are used.
 """
 
-from fsgreen.meters.modelled.power import ModelledPower, left_out
-from fsgreen.meters.modelled.profiles import Components, Linear, Profile, load_profile
+from fsgreen.meters.modelled.profiles import (
+    Components,
+    Linear,
+    ModelledPower,
+    Profile,
+    left_out,
+    load_profile,
+)
 
 __all__ = ["Components", "Linear", "ModelledPower", "Profile", "left_out", "load_profile"]

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.modelled.activity import disk_states
+from fsgreen.meters.modelled.activity import BY_NAME, TERMS, Term, amount, clock_factor, disk_states
 from fsgreen.meters.modelled.profiles import MAX_EXPONENT, Components, Parameter, Profile
-from fsgreen.meters.modelled.terms import BY_NAME, TERMS, Term, amount, clock_factor
 
 VIF_LIMIT = 10.0
 """Variance inflation above which a term is collinear (Kutner et al., "Applied Linear Statistical

@@ -1,13 +1,14 @@
-"""Power profiles: the parameters of a model in a TOML file, each with its source.
+"""Power profiles: the parameters of a model in a TOML file, each with its source; and its power.
 
 A profile is one of two models. `Linear` between idle and peak, after Fan, Weber and Barroso, "Power
 provisioning for a warehouse-sized computer" (ISCA 2007, section 3). `Components`: idle power and
-what each part adds for what it does.
+what each part adds for what it does. Modelled power is what a machine would draw, from what its
+processors and disk are doing: its boundary is always `modelled`, and it decides no claim on power.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
@@ -16,10 +17,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from fsgreen import schema
 from fsgreen.errors import unknown
+from fsgreen.meters.core.host import HostSampler, ProcessorTime
 from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.settings import Above0, From0, Texts
-from fsgreen.meters.modelled.activity import disk_states
-from fsgreen.meters.modelled.terms import BY_NAME, amount, clock_factor
+from fsgreen.meters.modelled.activity import BY_NAME, activity, amount, clock_factor, disk_states
 
 SHIPPED = Path(__file__).with_name("profiles.toml")
 SHARES = {"cpu": "cpu_busy_x", "disk": "disk_busy_x"}
@@ -175,3 +176,53 @@ def load_profile(name: str, file: Path | None = None) -> Profile:
     if isinstance(profiles[name], Mapping) and "driven_by" in profiles[name]:
         return document.as_(Linear, (name,))
     return document.as_(Components, (name,))
+
+
+class ModelledPower:
+    """Mean power since the previous call, in watts, as a meter averages since its last reading.
+
+    The first call returns idle power. A disk whose device is none or has just changed idles:
+    there is nothing to take a difference of. The process `server` adds nothing.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        device_of: Callable[[], str | None],
+        server: ProcessorTime | None = None,
+    ) -> None:
+        self._profile = profile
+        self._device_of = device_of
+        self._sampler = HostSampler(self._device, server)
+        self._device_name: str | None = None
+        self._before: dict[str, float] | None = None
+
+    def __call__(self) -> float:
+        """Return the mean power since the previous call."""
+        before, device = self._before, self._device_name
+        now = self._before = self._sampler.sample()
+        if before is None:
+            return self._profile.idle_w
+        done = activity(before, now)
+        if self._device_name != device:
+            done |= {name: NAN for name in done if name.startswith("disk_")}
+        return self._profile.power_w(done)
+
+    def _device(self) -> str | None:
+        self._device_name = self._device_of() if self._profile.uses_disk else None
+        return self._device_name
+
+
+def left_out(profile: Profile) -> list[str]:
+    """Return a sentence for each part of a model that this machine's kernel cannot drive."""
+    if not isinstance(profile, Components):
+        return []
+    row = HostSampler(lambda: None).sample()
+    sentences = [
+        f"{name} is left out: the kernel gives no {needs} here"
+        for name in profile.terms
+        if (needs := BY_NAME[name].needs) and needs.startswith("cpu_") and not isfinite(row[needs])
+    ]
+    if profile.clock_exponent and not isfinite(row["cpu_cycles_count"]):
+        sentences.append("the cores' clock is left out: the kernel does not tell it here")
+    return sentences

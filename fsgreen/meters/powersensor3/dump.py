@@ -12,10 +12,9 @@ import re
 
 import numpy as np
 
-from fsgreen.meters.common.columns import Mask, flags_of
-from fsgreen.meters.common.sample_clock import MAX_SLEW
+from fsgreen.meters.common.timing import MAX_SLEW
 from fsgreen.meters.core.base import Imported, Importer
-from fsgreen.meters.core.readings import Floats, Readings
+from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
 from fsgreen.meters.core.settings import Above0, Accuracy, From0, Texts
 from fsgreen.meters.powersensor3.packets import LATE_S, STAMP_US, counts_of, interval_us
 from fsgreen.meters.powersensor3.text import Lines, lines_of, refused

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fsgreen.meters.common.columns import Mask, flags_of
-from fsgreen.meters.common.sample_clock import SampleClock
+from fsgreen.meters.common.timing import SampleClock
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.readings import Floats, Readings
+from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
 from fsgreen.trace import MeterInfo
 
 SENSORS = 8

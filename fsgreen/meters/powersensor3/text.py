@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.columns import Mask
-from fsgreen.meters.core.readings import Floats
+from fsgreen.meters.core.readings import Floats, Mask
 from fsgreen.meters.powersensor3.packets import STAMP_US
 
 HEAD = ["marker", "time", "dt_micro", "device_timestamp"]

@@ -1,15 +1,21 @@
 """A table of power or energy that any program wrote: `--driver table`, or one of the recipes.
 
 What is a column, in which unit, is declared and never guessed; what a number and a date mean is
-decided from the whole file, as of every file.
+decided from the whole file, as of every file. A recipe is a set of these settings, for the table
+that a known program writes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from pydantic import create_model
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
@@ -19,10 +25,8 @@ from fsgreen.meters.files.numbers import POINT, decide_style
 from fsgreen.meters.files.rows import Column, Rows, mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode
 from fsgreen.meters.table.declared import FIRST, Shape, TableSettings
-from fsgreen.meters.table.held import held
 from fsgreen.meters.table.lines import Cells, quantity_cells, table_rows
-from fsgreen.meters.table.times import UNIX_S, row_times
-from fsgreen.meters.table.together import added
+from fsgreen.meters.table.moments import UNIX_S, added, held, row_times
 
 MARGIN_W = 1.0
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+")
@@ -173,3 +177,24 @@ IMPORTER = Importer(
     settings=TableSettings,
     read=read,
 )
+
+
+FILE = Path(__file__).with_name("recipes.toml")
+
+
+@cache
+def recipes() -> Mapping[str, Importer]:
+    """Return the reader of each program's table, by the name of the recipe."""
+    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {name: _importer(name, **table) for name, table in tables.items()}
+
+
+def _importer(name: str, summary: str, **table: Any) -> Importer:
+    """Return a reader whose settings have those of a table as defaults."""
+    sound = TableSettings.of({"gain_error": 0.0, **table, "name": name, "driver": name})
+    fields = {key: (TableSettings.model_fields[key], getattr(sound, key)) for key in table}
+    defaults: dict[str, Any] = {
+        key: (field.rebuild_annotation(), default) for key, (field, default) in fields.items()
+    }
+    settings = create_model(name, __base__=TableSettings, **defaults)
+    return Importer(name=name, summary=summary, settings=settings, read=read)

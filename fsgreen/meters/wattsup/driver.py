@@ -6,15 +6,128 @@ logging) is sent. Only `memory.py` sends some, where a log is asked for.
 
 from __future__ import annotations
 
+import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 
+from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.live import Streamed
-from fsgreen.meters.common.serialport import usb_ports, usb_serial
+from fsgreen.meters.common.serialport import PORTS, SerialPort, usb_ports, usb_serial
 from fsgreen.meters.core.base import Chunk, Driver
-from fsgreen.meters.wattsup.line import Conversation, WattsUpSettings
-from fsgreen.meters.wattsup.memory import MemoryParser
-from fsgreen.meters.wattsup.packets import WattsUpParser
+from fsgreen.meters.core.settings import Above0, Count, MeterSettings
+from fsgreen.meters.wattsup.packets import MemoryParser, Packet, PacketReader, WattsUpParser
 from fsgreen.trace import MeterInfo
+
+REPLY_S = 2.0  # protocol v442: a reply comes within two seconds
+RECORD_S = 0.015  # the longest record at 115200 baud
+QUIET_S = 4 * RECORD_S
+MODELS = {"0": "standard", "1": "PRO", "2": "ES", "3": ".NET"}
+
+
+class WattsUpSettings(MeterSettings):
+    """What is told of a Watts Up."""
+
+    port: str
+    """The serial port, best by its name in /dev/serial/by-id."""
+    baud: Count = 115200
+    """19200 for hardware minor 1."""
+    range_w: Above0 = 1800.0
+    """15 A at 120 V; give the product at other voltages."""
+
+    def sheet(self, rate_hz: float) -> MeterInfo:
+        """Return the description; model and serial number are still to be asked."""
+        return self.info(
+            boundary=self.boundary or "wall",
+            rate_hz=rate_hz,
+            resolution_w=0.1,
+            gain_error=0.015,
+            constant_error_w=0.3,
+            source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
+        )
+
+
+class Conversation:
+    """An open port; every byte that came stays in `unread` until somebody takes it."""
+
+    def __init__(self, port: str, baud: int) -> None:
+        self._port = port
+        self._line = SerialPort(port, baud, RECORD_S, write_timeout_s=REPLY_S)
+        self._packets = PacketReader()
+        self.unread: list[Chunk] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the port is open; a port that failed is not."""
+        return self._line.is_open
+
+    def identify(self) -> tuple[str, str]:
+        """Return the model with its versions, and the meter's own stamp."""
+        model, _, hw, hw_minor, fw, fw_minor, stamp, _ = self.ask("#V,R,0;", "v", 8).args
+        name = MODELS.get(model, f"model {model}")
+        return f"Watts Up? {name}, hardware {hw}.{hw_minor}, firmware {fw}.{fw_minor}", stamp
+
+    def read(self, timeout_s: float) -> Chunk | None:
+        """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
+        return self.unread.pop(0) if self.unread else self._line.read(timeout_s)
+
+    def send(self, command: str) -> None:
+        """Send a command."""
+        self._line.write(command.encode("ascii"))
+
+    def ask(self, command: str, letter: str, count: int | None = None) -> Packet:
+        """Send a command and return its reply; raises FsgreenError where there is none."""
+        deque(self._packets.feed(b""), maxlen=0)  # what came before is no reply
+        self.send(command)
+        reply = self.wait(
+            lambda p: p.whole and p.command == letter and count in (None, len(p.args))
+        )
+        if reply is None and self.unread:
+            raise self.error(
+                f"the port speaks garbage: it sends, but no reply to {command}",
+                f"check that this is the meter's port: {PORTS}; "
+                "a meter of hardware minor 1 needs baud 19200",
+            )
+        if reply is None:
+            raise self.error(
+                f"the meter is silent: no reply to {command} within {REPLY_S:g} s",
+                "check that the meter is on; unplug and replug its USB cable",
+            )
+        return reply
+
+    def wait(
+        self, wanted: Callable[[Packet], bool], *, while_it_talks: bool = False
+    ) -> Packet | None:
+        """Return the first wanted packet, None if there is none within `REPLY_S`.
+
+        `while_it_talks` gives that time anew after all bytes that come.
+        """
+        packet = next(filter(wanted, self._packets.feed(b"")), None)
+        deadline_s = time.monotonic() + REPLY_S
+        while packet is None and (left_s := deadline_s - time.monotonic()) > 0:
+            if chunk := self._line.read(left_s):
+                self.unread.append(chunk)
+                packet = next(filter(wanted, self._packets.feed(chunk.data)), None)
+                if while_it_talks:
+                    deadline_s = time.monotonic() + REPLY_S
+        return packet
+
+    def drain(self) -> None:
+        """Throw away what is unread and what is under way."""
+        self.unread = []
+        self._packets = PacketReader()
+        deadline_s = time.monotonic() + REPLY_S
+        while self._line.read(QUIET_S) is not None and time.monotonic() < deadline_s:
+            pass
+
+    def close(self) -> None:
+        """Release the port; harmless when repeated."""
+        self._line.close()
+
+    def error(self, what: str, next_step: str) -> FsgreenError:
+        """Return what is wrong with the meter on this port."""
+        return FsgreenError(what, where=self._port, next_step=next_step)
+
 
 RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
 STOP = "#L,R,0;"

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common.serialport import usb_serial
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.readings import NAN, Reading
-from fsgreen.meters.wattsup.line import Conversation, WattsUpSettings
-from fsgreen.meters.wattsup.packets import NUMBER, Packet, PacketReader, WattsUpParser
+from fsgreen.meters.wattsup.driver import Conversation, WattsUpSettings
+from fsgreen.meters.wattsup.packets import NUMBER, PacketReader
 from fsgreen.trace import MeterInfo
 
 DOWNLOAD = "#D,R,0;"
@@ -125,56 +124,6 @@ class WattsUpMemory:
         if not NUMBER.fullmatch(text) or int(text) < 0:
             raise self._talk.error(f"{text!r} is no count", "unplug and replug its USB cable")
         return int(text)
-
-
-class MemoryParser:
-    """Readings of a download, given once its end has come.
-
-    The last record stands at the moment the download began. Flags as of `WattsUpParser`, and
-    `cut`: the end never came, or fewer records did than the meter had said.
-    """
-
-    def __init__(self, info: MeterInfo) -> None:
-        self._records = WattsUpParser(info)
-        self._packets = PacketReader()
-        self._held: list[Reading] = []
-        self._begin_s = NAN
-        self._interval_s = NAN
-        self._count = -1
-
-    def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the readings of the download that `chunk` completes."""
-        ended = False
-        for packet in self._packets.feed(chunk.data):
-            if packet.command == "n" and packet.whole and len(packet.args) == 3:
-                self._begin(packet, chunk.time_s)
-            ended = ended or packet.command == "l"
-        self._held += self._records.feed(chunk)
-        if not ended:
-            return []
-        records, self._held = self._held, []
-        whole = len(records) == self._count and self._interval_s > 0
-        last = len(records) - 1
-        return [
-            replace(
-                reading,
-                time_s=self._begin_s - (last - nth) * self._interval_s if whole else NAN,
-                power_w=reading.power_w if whole else NAN,
-                quality=_without_retimed(reading.quality) if whole else "cut",
-            )
-            for nth, reading in enumerate(records)
-        ]
-
-    def _begin(self, packet: Packet, time_s: float) -> None:
-        _, interval, count = packet.args
-        if NUMBER.fullmatch(interval) and NUMBER.fullmatch(count):
-            self._held = []
-            self._begin_s = time_s
-            self._interval_s, self._count = float(interval), int(count)
-
-
-def _without_retimed(quality: str) -> str:
-    return "|".join(flag for flag in quality.split("|") if flag != "retimed") or "ok"
 
 
 def _count_records(chunks: Sequence[Chunk]) -> int:

@@ -15,7 +15,7 @@ from importing import reader
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import registry
-from fsgreen.meters.files.energy import energy_of
+from fsgreen.meters.files.importing import energy_of
 from fsgreen.trace import REMARKS
 
 CASES = max(24, round(14 * float(os.environ.get("FSGREEN_FUZZ_S", "1"))))

@@ -10,9 +10,9 @@ from importing import damaged, fuzzed, silent_errors
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import registry
-from fsgreen.meters.files.energy import energy_of
+from fsgreen.meters.files.importing import energy_of
 from fsgreen.meters.table.declared import TableSettings
-from fsgreen.meters.table.recipes import recipes
+from fsgreen.meters.table.driver import recipes
 
 POWERS = [20.5, 31.25, 30.75, 44.5, 22.25, 21.0]
 UNIX_S = 1_700_000_000

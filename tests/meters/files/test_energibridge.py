@@ -7,7 +7,7 @@ from importing import damaged, fuzzed, reader, silent_energy_error, silent_error
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.energibridge.driver import IMPORTER
-from fsgreen.meters.files.energy import energy_of
+from fsgreen.meters.files.importing import energy_of
 from fsgreen.runs import import_runs
 from fsgreen.runs.meanings import meanings_of
 

@@ -1,0 +1,180 @@
+"""The moments of a table's rows: their times, rows of one moment, a power that holds till the next.
+
+Times are numbers, dates, times of day, or one interval. Rows of one moment are added up, such as
+one for each processor, socket or counter. A power that is written only where it changes becomes
+means at even times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+
+from fsgreen.meters.core.readings import NAN, Floats
+from fsgreen.meters.files.checks import Flags
+from fsgreen.meters.files.dates import DAY_S, OFFSET, Stamps, decide_times, offset_s, on_utc
+from fsgreen.meters.files.numbers import POINT
+from fsgreen.meters.files.rows import Column, Rows
+from fsgreen.meters.files.text import Report, some
+from fsgreen.meters.table.declared import FIRST, TIME_UNITS, Shape, TableSettings
+from fsgreen.meters.table.lines import Cells, quantity_cells
+
+NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,12})?")
+ZONE = re.compile(r"(?<=\d) ?(Z|UTC|[+-]\d\d:?\d\d)$")
+CLOCK = re.compile(r"\d{1,2}:\d\d:\d\d(?:\.\d+)?")
+UNIX_S = 1e8
+"""Times above are seconds since 1970 UTC; those below count from some beginning."""
+
+
+def row_times(rows: Rows, settings: TableSettings, report: Report) -> Floats:
+    """Return the time of each row: since 1970 UTC where the file says so, else since the first.
+
+    NaN where it cannot be read; raises FsgreenError where dates can be read in two ways.
+    """
+    if not settings.time:
+        report.tell(
+            f"Rows have no time: one every {settings.interval_s:g} s, as if none were missing."
+        )
+        return settings.interval_s * np.arange(len(rows.stamps), dtype=float)
+    if settings.time_unit != "date":
+        values = [float(t) if NUMBER.fullmatch(t) else NAN for t in rows.stamps]
+        time_s = TIME_UNITS[settings.time_unit] * np.array(values)
+        dated = np.nanmax(time_s, initial=0.0) > UNIX_S
+        report.tell(
+            "Times are since 1970 UTC."
+            if dated
+            else "Times count from some beginning, without a date."
+        )
+        return time_s
+    zones = [ZONE.search(stamp) for stamp in rows.stamps]
+    texts = [ZONE.sub("", stamp).replace("T", " ").strip() for stamp in rows.stamps]
+    if sum(bool(CLOCK.fullmatch(text)) for text in texts) > len(texts) / 2:
+        return _of_day(texts, report)
+    time_s = decide_times(Stamps.of(texts), settings.dates, report)
+    if any(zones):
+        shifts_s = [NAN if zone is None else _zone_s(zone[1]) for zone in zones]
+        report.tell("Times are in UTC, by the offset of each.")
+        return time_s - np.array(shifts_s)
+    return on_utc(time_s, offset_s(set(), settings.gmt_offset, report), report)
+
+
+def _zone_s(text: str) -> float:
+    match = OFFSET.fullmatch(text)
+    if match is None:
+        return 0.0
+    size_s = int(match[2]) * 3600 + int(match[3]) * 60
+    return float(-size_s if match[1] == "-" else size_s)
+
+
+def _of_day(texts: list[str], report: Report) -> Floats:
+    """Return seconds since the first row of times of day, which begin anew at midnight."""
+    second_s = Stamps.of([f"2000-01-01 {text}" for text in texts]).second_s
+    known = np.flatnonzero(np.isfinite(second_s))
+    nights = np.diff(second_s[known], prepend=second_s[known][:1]) < -DAY_S / 2
+    second_s[known] += DAY_S * np.cumsum(nights)
+    report.tell("Times are of the day, without a date: they count from the first row.")
+    return second_s - second_s[known[0]] if len(known) else second_s
+
+
+GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+
+def added(
+    rows: Rows, cells: Sequence[Cells], shape: Shape, report: Report
+) -> tuple[Rows, list[Cells]]:
+    """Return one row for each stamp, with the sum over the parts that `together` tells apart.
+
+    A moment that lacks a part, or has a part without a number, has no value. A new moment begins
+    where the parts begin anew: some programs give each part a stamp of its own. Refuses numbers in
+    which a comma may be a decimal mark.
+    """
+    together = shape.settings.together
+    parts = Counter(row[together] for row in cells if together in row)
+    most = max(parts.values(), default=0)
+    usual = [part for part, count in parts.items() if count > most / 2]
+    report.tell(f"Added up over {together}: {some(usual)}.")
+    groups: list[list[int]] = []
+    last = len(usual)
+    for place, row in enumerate(cells):
+        part = row.get(together, "")
+        nth = usual.index(part) if part in usual else last + 1
+        if nth <= last:
+            groups.append([])
+        groups[-1].append(place) if groups else groups.append([place])
+        last = nth
+    names = [n for q in FIRST if q in shape.wanted for n in shape.wanted[q].names]
+    commas = [row[name] for row in cells for name in names if "," in row.get(name, "")]
+    if commas and shape.settings.numbers != POINT:
+        report.refuse(
+            f"the comma of {commas[0]} may be a decimal mark, and numbers are added with a point",
+            f'export numbers as {POINT}, and set numbers = "{POINT}" where commas group thousands',
+        )
+    whole = Rows(ends_cut=rows.ends_cut)
+    sums: list[Cells] = []
+    for places in groups:
+        there = [cells[place].get(together, "") for place in places]
+        faults = [rows.faults[place] for place in places if rows.faults[place]]
+        complete = there == usual and not faults
+        whole.stamps.append(rows.stamps[places[0]])
+        whole.names.append(rows.names[places[0]])
+        whole.faults.append("" if complete else (faults or ["bad-count"])[0])
+        of_time = {n: v for n, v in cells[places[0]].items() if n not in names}
+        total = {name: _sum([cells[p] for p in places], name, shape) for name in names}
+        sums.append({**of_time, **total})
+    return whole, sums
+
+
+def _sum(cells: Sequence[Cells], name: str, shape: Shape) -> str:
+    """Return the sum of a column as text; blank where one part has no number."""
+    selected = next(s for s in shape.wanted.values() if name in s.names)
+    texts = quantity_cells(cells, selected)[selected.names.index(name)]
+    if shape.settings.numbers == POINT:
+        texts = [text.replace(",", "") if GROUPED.fullmatch(text) else text for text in texts]
+    try:
+        return f"{sum((Decimal(text) for text in texts), Decimal(0)):f}"
+    except InvalidOperation:
+        return ""
+
+
+ROUNDING = 1e-6
+"""Share of a step by which sums of steps may be off."""
+
+
+def held(
+    time_s: Floats, columns: dict[str, Column], flags: Flags, step_s: float, report: Report
+) -> tuple[Floats, dict[str, Column], Flags]:
+    """Return even times, and the mean over each step of a power that holds until its next change.
+
+    A step has no power where for some of it none is known, and the flags of the changes in it. What
+    follows the last whole step is left out.
+    """
+    power = columns["power"]
+    steps_count = int((time_s[-1] - time_s[0]) / step_s + ROUNDING)
+    if steps_count < 1:
+        report.refuse(
+            f"the changes span {time_s[-1] - time_s[0]:g} s, and one mean takes {step_s:g} s",
+            "set held_s to fewer seconds, or give a longer log",
+        )
+    grid_s = time_s[0] + step_s * np.arange(steps_count + 1)
+    lasted_s = np.diff(time_s)
+    known = np.isfinite(power.values[:-1])
+    joules = np.append(0.0, np.cumsum(np.where(known, power.values[:-1], 0.0) * lasted_s))
+    unknown_s = np.append(0.0, np.cumsum(np.where(known, 0.0, lasted_s)))
+    power_w = np.diff(np.interp(grid_s, time_s, joules), prepend=NAN) / step_s
+    power_w[0] = power.values[0]
+    power_w[np.diff(np.interp(grid_s, time_s, unknown_s), prepend=0.0) > 0] = NAN
+    ends = np.searchsorted(grid_s, time_s).clip(max=len(grid_s) - 1)
+    moved = Flags()
+    for flag in flags.counts():
+        places = np.zeros(len(grid_s), dtype=bool)
+        places[ends[flags.places(flag)]] = True
+        moved.mark(places, flag)
+    report.tell(
+        f"Power is written where it changes: it is held until the next change, as means of "
+        f"{step_s:g} s."
+    )
+    return grid_s, {"power": Column(power_w, power.step)}, moved
