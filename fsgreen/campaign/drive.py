@@ -5,18 +5,17 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import Any
 
 from tqdm.auto import tqdm
 
-from fsgreen import trace, trial
+from fsgreen import trial
 from fsgreen.campaign.context import TrialContext, open_context
 from fsgreen.campaign.fitting import load_workloads
 from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.onetrial import run_trial
 from fsgreen.campaign.pace import Pace
-from fsgreen.campaign.pulses import make_pulses
+from fsgreen.campaign.pulses import LoadPulses
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.design.overview import spell
@@ -34,9 +33,6 @@ COPIES = 5
 
 IN_A_ROW = 10
 """How many trials in a row may be given up so before the campaign stops: it is no accident then."""
-
-CHIP_S = 4.0
-"""Four readings of a meter that gives one a second: the edges can be located in them."""
 
 BAR_FORMAT = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
 
@@ -63,7 +59,8 @@ def run(
     meters : sequence of mappings, optional
         The `[[meter]]` tables of a testbed file; without them the emulated pair is used.
     pulses : bool, optional
-        Make load pulses before the first trial and after the last (rule 17).
+        Make load pulses before the first trial, after the last, and between those of a campaign
+        of hours (rule 17).
     preflight : sequence of Finding, optional
         What the preflight table said before this start, for the record (rule 10).
 
@@ -86,12 +83,12 @@ def run(
             context = open_context(campaign, plan, testbed, opened, workloads, pulses=pulses)
             if preflight is not None:
                 campaign.note_preflight(preflight)
-            begin, end = _two_patterns() if pulses else ((), ())
-            if pulses:
-                _pulse(campaign, begin)
-            refused = _measure(context)
-            if pulses:
-                _pulse(campaign, end)
+            marks = LoadPulses(campaign.note_pulses) if pulses else None
+            if marks is not None:
+                marks.make()
+            refused = _measure(context, marks)
+            if marks is not None:
+                marks.make()
         finally:
             for meter in opened.values():
                 meter.close()
@@ -108,7 +105,7 @@ def _tables(
     return meters if simulator is None else simdisk.tables(meters, simulator.path)
 
 
-def _measure(context: TrialContext) -> list[str]:
+def _measure(context: TrialContext, marks: LoadPulses | None) -> list[str]:
     """Measure what is due until nothing is; return the trials that broke a rule each time.
 
     A block beyond the minimum is decided when those before it are whole (rule 27), so that a trial
@@ -132,6 +129,8 @@ def _measure(context: TrialContext) -> list[str]:
             goal = "to go" if last == plan.profile.last_block else f"to the end of block {last}"
             for nth, planned in enumerate(todo):
                 left_s = pace.total_s(later.cell for later in todo[nth:])
+                if marks is not None and marks.due:
+                    marks.make()
                 bar.set_postfix_str(f"{planned.cell.label}, {spell(left_s)} {goal}")
                 if _measure_one(context, planned, pace, bar):
                     in_a_row.clear()
@@ -178,17 +177,3 @@ def _measure_one(context: TrialContext, planned: PlannedTrial, pace: Pace, bar: 
             return True
         bar.write(f"{planned.trial} does not count: {reason}")
     return False
-
-
-def _two_patterns() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return patterns of pulses that differ, so that begin and end are not taken for each other."""
-    seed = time.time_ns()
-    begin = trace.pulse_runs(seed, CHIP_S)
-    others = (trace.pulse_runs(other, CHIP_S) for other in count(seed + 1))
-    return begin, next(runs for runs in others if runs != begin)
-
-
-def _pulse(campaign: Campaign, runs: Sequence[float]) -> None:
-    print(f"load pulses for meters with a clock of their own: {sum(runs):.0f} s")
-    ahead_s = time.time() - time.monotonic()
-    campaign.note_pulses([edge_s + ahead_s for edge_s in make_pulses(runs)])

@@ -6,15 +6,22 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from itertools import count
 from statistics import mean, pstdev
 
 from fsgreen.errors import FsgreenError
-from fsgreen.trace import pulse_edges
+from fsgreen.trace import pulse_edges, pulse_runs
 
 LEAD_S = 0.2
 """From the word to begin to the first edge, so that every burner has it by then."""
+
+CHIP_S = 4.0
+"""Four readings of a meter that gives one a second: the edges can be located in them."""
+
+EVERY_S = 3600.0
+"""A pattern in between tells a clock that was set from one that drifts; two minutes an hour."""
 
 MAX_SPREAD = 0.25
 """Burners that begin or end further apart, in shortest runs, made no edge (standard deviation)."""
@@ -39,6 +46,33 @@ for on_s, off_s in zip(edges[::2], edges[1::2]):
 """
 """A burner does as its line of edges says, in the host's monotonic time, and ends when its input
 does: also when whoever wrote to it was killed."""
+
+
+class LoadPulses:
+    """The patterns of one start of a campaign, each another than the one before; `note` keeps one.
+
+    It gets the edges in the host's seconds since 1970.
+    """
+
+    def __init__(self, note: Callable[[Sequence[float]], object]) -> None:
+        self._note = note
+        self._seeds = count(time.time_ns())
+        self._runs: Sequence[float] = ()
+        self._made_s = time.monotonic()
+
+    @property
+    def due(self) -> bool:
+        """Whether the last pattern is so long ago that one in between is worth its time."""
+        return time.monotonic() - self._made_s > EVERY_S
+
+    def make(self) -> None:
+        """Make the next pattern; raises FsgreenError as `make_pulses`."""
+        patterns = (pulse_runs(seed, CHIP_S) for seed in self._seeds)
+        self._runs = next(runs for runs in patterns if runs != self._runs)
+        print(f"load pulses for meters with a clock of their own: {sum(self._runs):.0f} s")
+        ahead_s = time.time() - time.monotonic()
+        self._note([edge_s + ahead_s for edge_s in make_pulses(self._runs)])
+        self._made_s = time.monotonic()
 
 
 def make_pulses(runs: Sequence[float]) -> tuple[float, ...]:

@@ -123,6 +123,11 @@ class Campaign:
         with (self.folder / PULSES).open("a", encoding="ascii") as lines:
             lines.write(json.dumps({"edges_unix_s": list(edges_unix_s)}) + "\n")
 
+    @property
+    def made_pulses(self) -> bool:
+        """Whether load pulses were made."""
+        return (self.folder / PULSES).exists()
+
     def pulses(self) -> list[list[float]]:
         """Return the edges of all load pulses so far, in the host's seconds since 1970 UTC.
 

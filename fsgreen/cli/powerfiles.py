@@ -179,14 +179,18 @@ def _attach(options: argparse.Namespace) -> None:
     limit = {} if options.max_drift_ppm is None else {"max_drift_ppm": options.max_drift_ppm}
     meter, file = attach(options.campaign, imported, synchronised_s=options.synchronised, **limit)
     fit = meter.clock
-    print(
-        f"the meter's clock is {fit.offset_s:+.3f} s off, within {fit.offset_error_s:.3f} s, and "
-        f"drifts by {fit.drift_ppm:+.1f} ppm; its {fit.edges_count} edges are "
-        f"{fit.residual_s:.3f} s off the line"
-        if fit.edges_count
-        else f"the meter's clock is taken to be within {fit.offset_error_s:g} s of the host's, as "
-        "--synchronised says; nothing checked it"
-    )
+    edges = f"its {fit.edges_count} edges are {fit.residual_s:.3f} s off the line"
+    if options.synchronised is None:
+        print(
+            f"the meter's clock is {fit.offset_s:+.3f} s off, within {fit.offset_error_s:.3f} s, "
+            f"and drifts by {fit.drift_ppm:+.1f} ppm; {edges}"
+        )
+    else:
+        agrees = f"the load pulses do not contradict that; {edges}"
+        print(
+            f"the meter's clock is taken to be within {fit.offset_error_s:g} s of the host's, as "
+            f"--synchronised says; {agrees if fit.edges_count else 'nothing checked it'}"
+        )
     print(file)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -32,7 +33,8 @@ def attach(
 ) -> tuple[AttachedMeter, Path]:
     """Fit the meter's clock to the campaign's load pulses (rule 17), and keep what it says.
 
-    With `synchronised_s` the clock is not fitted: NTP or GPS kept it so near to the host's.
+    With `synchronised_s` the clock is not fitted: NTP or GPS kept it so near to the host's. Pulses
+    that were made all the same may contradict that; `clock.edges_count` says how many edges agree.
 
     For each trial that the trace covers: the energy of its phase `measure`, its error budget with
     the clock's part, and what makes the trace unfit. They lie beside the trials, which stay as they
@@ -43,8 +45,8 @@ def attach(
     ------
     FsgreenError
         If the campaign made no pulses, or they are not in the trace, or it covers no trial; if its
-        time zone is wrong by whole half hours, which is told; or if a meter of the campaign has its
-        name.
+        time zone is wrong by whole half hours, which is told; if the clock is further off than
+        `synchronised_s`; or if a meter of the campaign has its name.
     """
     readings = power_table({imported.info.driver: imported.readings})
     if not readings["time_s"].min() > FIRST_DATE_UNIX_S:
@@ -59,7 +61,7 @@ def attach(
     fit = (
         _fitted(readings, measured.pulses(), max_drift_ppm)
         if synchronised_s is None
-        else trace.synchronised(synchronised_s)
+        else _synchronised(readings, measured, synchronised_s)
     )
     on_host = trace.to_host(readings, fit)
     name = _name_of(imported.info)
@@ -74,7 +76,7 @@ def attach(
     if not energy:
         for zone_s in ZONES_S:
             if any(_covers(on_host, _span(trial), zone_s) for trial in trials):
-                raise _wrong_zone(zone_s)
+                raise WrongZoneError(zone_s)
         raise FsgreenError(
             "the trace covers no whole trial of this campaign",
             where=imported.info.model,
@@ -98,20 +100,51 @@ def _fitted(
                 break
         else:
             raise
-        raise _wrong_zone(zone_s) from None
+        raise WrongZoneError(zone_s) from None
 
 
-def _wrong_zone(zone_s: float) -> FsgreenError:
-    """Return the error of times to which `zone_s` must be added."""
-    minutes = round(abs(zone_s) / 60)
-    size = f"{minutes // 60}:{minutes % 60:02d} h"
-    return FsgreenError(
-        f"its clock was read in a wrong time zone: {size} {'later' if zone_s > 0 else 'earlier'} "
-        "its power is this campaign's",
-        where="clock of the meter",
-        next_step=f"give its offset from GMT anew, {size} {'less' if zone_s > 0 else 'more'} than "
-        "now, as in --set gmt_offset=+01:00",
-    )
+def _synchronised(
+    readings: pd.DataFrame, measured: Campaign, synchronised_s: float
+) -> trace.ClockFit:
+    """Return a clock as it is said to be kept; refuse one that the campaign's pulses contradict.
+
+    Where no pulses were made, or the trace does not show them, nothing is said against it.
+    """
+    said = trace.synchronised(synchronised_s)
+    if not measured.made_pulses:
+        return said
+    patterns = measured.pulses()
+    try:
+        fit = _fitted(readings, patterns, trace.MAX_DRIFT_PPM)
+    except WrongZoneError:
+        raise
+    except FsgreenError:
+        return said
+    ends_s = [edges_s[-1] for edges_s in patterns]
+    off_s = max((float(fit.meter_s(end_s) - end_s) for end_s in ends_s), key=abs)
+    if abs(off_s) > synchronised_s + fit.offset_error_s:
+        raise FsgreenError(
+            f"the load pulses show its clock {off_s:+.3f} s off, within {fit.offset_error_s:.3f} "
+            f"s, and not {synchronised_s:g} s as --synchronised says",
+            where="clock of the meter",
+            next_step="leave --synchronised out: the pulses tell the clock",
+        )
+    return replace(said, residual_s=fit.residual_s, edges_count=fit.edges_count)
+
+
+class WrongZoneError(FsgreenError):
+    """The times of a file are whole half hours off: `zone_s` must be added to them."""
+
+    def __init__(self, zone_s: float) -> None:
+        minutes = round(abs(zone_s) / 60)
+        size = f"{minutes // 60}:{minutes % 60:02d} h"
+        super().__init__(
+            f"its clock was read in a wrong time zone: {size} "
+            f"{'later' if zone_s > 0 else 'earlier'} its power is this campaign's",
+            where="clock of the meter",
+            next_step=f"give its offset from GMT anew, {size} {'less' if zone_s > 0 else 'more'} "
+            "than now, as in --set gmt_offset=+01:00",
+        )
 
 
 def _name_of(info: trace.MeterInfo) -> str:

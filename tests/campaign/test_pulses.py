@@ -88,3 +88,18 @@ def test_a_burner_that_dies_is_told(mark, monkeypatch):
     monkeypatch.setattr(pulses, "BURNER", "print('ready', flush=True)")
     with pytest.raises(FsgreenError, match="ended of itself"):
         pulses.make_pulses(RUNS)
+
+
+def test_a_campaign_of_hours_has_patterns_in_between_and_no_two_alike(monkeypatch):
+    """Without one, a clock that was set in a gap of the readings cannot be told from a drift."""
+    made, noted = [], []
+    monkeypatch.setattr(pulses, "make_pulses", lambda runs: made.append(runs) or (1.0, 2.0))
+    marks = pulses.LoadPulses(noted.append)
+    for _ in range(3):
+        marks.make()
+        assert not marks.due
+    assert made[0] != made[1] != made[2]
+    assert len(noted) == 3
+    assert abs(noted[0][1] - 2.0 - (time.time() - time.monotonic())) < 60
+    monkeypatch.setattr(pulses, "EVERY_S", -1.0)
+    assert marks.due

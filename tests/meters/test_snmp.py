@@ -273,7 +273,7 @@ def test_objects_that_change_their_kind_are_flagged(agent, fault, flag):
 def test_silent_agent_is_a_fault_and_works_again_when_started_again(agent):
     with closing(meter_of(agent)) as meter:
         meter.start()
-        target = meter._link._session._target
+        target = meter._session._target
         target.timeout, target.retries = 0.2, 0
         agent.fault = "silent"
         with pytest.raises(FsgreenError, match="does not answer"):

@@ -186,3 +186,31 @@ def test_a_clock_that_ntp_keeps_needs_no_pulses_and_its_uncertainty_is_in_the_bu
     assert abs(said.energy_j - (IDLE_W + WORK_W) * 10) <= said.budget.total_j
     exact, _ = attach("small", recorded(), synchronised_s=0.0)
     assert next(iter(exact.energy.values())).budget.clock_j == 0
+
+
+def test_a_clock_that_is_said_to_be_kept_is_held_against_the_pulses(campaign):
+    """A logger one hour off has power at the time of every trial: of another hour."""
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    hours = recorded()
+    time_s = EPOCH_S + np.arange(-8000.0, 8000.0)
+    power_w = np.interp(time_s, hours.readings.time_s, hours.readings.power_w)
+    longer = replace(hours, readings=Readings(time_s, power_w))
+    with pytest.raises(FsgreenError, match="wrong time zone: 1:00 h later"):
+        attach("small", in_zone(longer, -1), synchronised_s=0.05)
+    with pytest.raises(FsgreenError, match=r"\+12\.3.. s off.* and not 0\.5 s") as caught:
+        attach("small", recorded(offset_s=12.3), synchronised_s=0.5)
+    assert "leave --synchronised out" in caught.value.next_step
+    meter, _ = attach("small", recorded(offset_s=0.4), synchronised_s=0.5)
+    assert (meter.clock.offset_s, meter.clock.offset_error_s) == (0.0, 0.5)
+    assert meter.clock.edges_count > 30
+
+
+def test_a_clock_that_no_pulses_can_tell_is_taken_as_it_is_said(campaign):
+    """The 5 V line of a disk does not feed the processors that make the pulses."""
+    for edges_s in patterns():
+        campaign.note_pulses(edges_s)
+    flat = recorded()
+    flat = replace(flat, readings=replace(flat.readings, power_w=flat.readings.power_w * 0 + 5.0))
+    meter, _ = attach("small", flat, synchronised_s=0.5)
+    assert meter.clock.edges_count == 0
