@@ -214,8 +214,8 @@ def _record(options: argparse.Namespace) -> None:
         table = tables[options.meter]
     declared = registry.live_driver(table["driver"]).settings
     table |= importing.options_of(options.settings, declared)
-    print(f"recording for {options.seconds:g} s; Ctrl-C ends it and keeps what came", flush=True)
-    record(table, options.seconds, options.raw)
+    begun = f"recording for {options.seconds:g} s; Ctrl-C ends it and keeps what came"
+    record(table, options.seconds, options.raw, begun=lambda: print(begun, flush=True))
     print(
         f"raw bytes in {options.raw}: read them again by fsgreen import {options.raw} --driver raw"
     )

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from fsgreen import trace
@@ -120,8 +121,8 @@ def _synchronised(
         raise
     except FsgreenError:
         return said
-    ends_s = [edges_s[-1] for edges_s in patterns]
-    off_s = max((float(fit.meter_s(end_s) - end_s) for end_s in ends_s), key=abs)
+    ends_s = np.array([edges_s[-1] for edges_s in patterns])
+    off_s = float(max(fit.meter_s(ends_s) - ends_s, key=abs))
     if abs(off_s) > synchronised_s + fit.offset_error_s:
         raise FsgreenError(
             f"the load pulses show its clock {off_s:+.3f} s off, within {fit.offset_error_s:.3f} "

@@ -129,3 +129,20 @@ def test_a_memory_that_was_downloaded_is_read_with_its_energy(tmp_path, capsys):
     capsys.readouterr()
     assert cli.main(["import", str(file), "--driver", "raw"]) == 0
     assert "energy 4020 J" in capsys.readouterr().out
+
+
+def test_a_recording_that_is_refused_is_not_said_to_have_begun(tmp_path, capsys):
+    asked = ["record", "wattsup", "--set", "emulate=true", "--raw", str(tmp_path / "a.raw")]
+    assert cli.main([*asked, "--seconds", "-4"]) == 1
+    shown = capsys.readouterr()
+    assert "recording" not in shown.out
+    assert "-4 s is no time" in shown.err
+
+
+def test_a_table_that_is_no_raw_trace_is_told_what_reads_it(tmp_path, capsys):
+    file = tmp_path / "power.csv"
+    file.write_text("time,Watts\n1,20.5\n")
+    assert cli.main(["import", str(file), "--driver", "raw"]) == 1
+    shown = capsys.readouterr().err
+    assert "no raw power trace" in shown and "--driver table" in shown
+    assert "JSON" not in shown and "dvc" not in shown

@@ -5,7 +5,7 @@ import pytest
 from wattsup_texts import HEADER, VERSION, dialogue, record
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.wattsup import driver as wattsup_line
+from fsgreen.meters.wattsup import driver as wattsup_driver
 from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
 from fsgreen.meters.wattsup.packets import parse
 
@@ -66,7 +66,7 @@ def test_reserved_argument_falls_back_and_what_worked_is_recorded_and_kept(accep
 
 
 def test_meter_that_ignores_the_reserved_argument_is_tried_with_the_next(monkeypatch):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
     script = [*OPENING[:3], ("#L,W,3,E,0,1;", ""), ("#L,W,3,E,-,1;", record()), STOP]
     with dialogue(*script) as port, closing(meter_on(port)) as meter:
         assert "#L,W,3,E,-,1;" in meter.describe().source
@@ -95,27 +95,27 @@ def test_port_in_use_by_another_is_busy():
 
 
 def test_port_without_an_answer_is_silent(monkeypatch):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
     with dialogue(STOP, ("#V,R,0;", "")) as port:
         assert "silent" in failing(port)
 
 
 @pytest.mark.parametrize("noise", ["\xff\xfe~" * 20, "hello\r\n", "#v,-,8,1,0;", "#v,-,1,1;"])
 def test_port_with_another_language_speaks_garbage(monkeypatch, noise):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
     with dialogue(STOP, ("#V,R,0;", noise)) as port:
         assert "garbage" in failing(port)
 
 
 def test_meter_without_readings_is_refused(monkeypatch):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
     mute = [(f"#L,W,3,E,{r},1;", "") for r in ("0", "-", "")]
     with dialogue(*OPENING[:3], *mute) as port:
         assert "no readings" in failing(port)
 
 
 def test_failed_opening_leaves_the_port_free(monkeypatch):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.1)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.1)
     before = set(os.listdir("/proc/self/fd"))
     with dialogue(STOP, ("#V,R,0;", "")) as port:
         failing(port)

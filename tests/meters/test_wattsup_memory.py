@@ -13,7 +13,7 @@ from wattsup_texts import HEADER, VERSION, dialogue, record
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.registry import parser_of
-from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup import driver as wattsup_driver
 from fsgreen.meters.wattsup.memory import MemoryParser, MemoryState, WattsUpMemory
 from tests.emulated import Emulator
 
@@ -74,7 +74,7 @@ def test_a_download_that_breaks_off_is_refused_and_parsed_again_is_marked(monkey
         closing(WattsUpMemory(port)) as memory,
         pytest.raises(FsgreenError, match=r"broke off: \d of \d"),
     ):
-        monkeypatch.setattr(wattsup_line, "REPLY_S", 0.2)
+        monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.2)
         memory.download()
     readings = parsed(Chunk(5.0, (HEADER + answer).encode()))
     assert all(reading.quality == "cut" for reading in readings)

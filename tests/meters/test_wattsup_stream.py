@@ -59,3 +59,15 @@ def test_arbitrary_bytes_never_crash(data):
             read(text)
         except FsgreenError as error:
             assert error.next_step
+
+
+@pytest.mark.parametrize(
+    ("between", "flags"), [(";\r\nd", {2: "lost"}), (",d", {1: "bad-count", 2: "lost"})]
+)
+def test_glued_records_stand_for_as_many_as_they_were(between, flags):
+    """Else every later one would be early by an interval, and the energy too small by one."""
+    both = "".join(record(W=power) for power in POWERS[1:3])
+    glued = read(HEADER + RECORDS.replace(both, both.replace(";\r\n#d", between, 1)))
+    assert glued.readings.time_s.tolist() == [0, 1, 3]
+    assert glued.readings.flags == flags
+    assert any("1 record cannot be read: glued" in decision for decision in glued.decisions)

@@ -125,10 +125,12 @@ class Importer:
     """What the entry point of a driver for files names.
 
     `settings` declares what it may be told, where the name is that of the file; `read` raises
-    FsgreenError on a file that it cannot trust.
+    FsgreenError on a file that it cannot trust. `columns` returns the names of what a file holds,
+    for who has to choose among them; a reader that knows its files has none.
     """
 
     name: str
     summary: str
     settings: type[Settings]
     read: Callable[[bytes, Any], Imported]
+    columns: Callable[[bytes], Sequence[str]] | None = None

@@ -139,10 +139,19 @@ class RawTrace:
         return self._path.open("rb") if self._data is None else io.BytesIO(self._data)
 
     def _damaged(self, line: int, error: Exception) -> FsgreenError:
+        if self._data is not None and line == 1:
+            return FsgreenError(
+                "this is no raw power trace: its first line names no meter",
+                where=self._path,
+                next_step="give a file that fsgreen record wrote; a table is read by "
+                "--driver table, and fsgreen meters lists what reads other files",
+            )
         return FsgreenError(
             f"this is not a whole raw power trace: {error!r} in line {line}",
             where=self._path,
-            next_step="take it back from version control: dvc checkout",
+            next_step="take it back from version control: dvc checkout"
+            if self._data is None
+            else f"cut the file before its line {line}: what comes before is whole",
         )
 
 

@@ -219,7 +219,8 @@ def _doubled(time_s: Floats, report: Report) -> set[int]:
     while early < len(steps_s) - 1 and 0 <= steps_s[early] < np.nanmedian(steps_s) / 2:
         early += 1
     if early:
-        report.tell("The first row was left out: it was taken at the time of the second.")
+        rows = "first row was" if early == 1 else f"first {early} rows were"
+        report.tell(f"The {rows} left out, as taken at nearly the time of the next one.")
     return set(range(early))
 
 

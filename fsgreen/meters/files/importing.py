@@ -25,6 +25,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.powertable import power_table
 from fsgreen.meters.core.settings import Settings
+from fsgreen.meters.files.text import some
 from fsgreen.trace import REMARKS, MeterEnergy
 
 
@@ -40,7 +41,19 @@ def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> I
             f"the file cannot be read: {error.strerror}", where=path, next_step="check its path"
         ) from error
     table = {**options, "name": path.name, "driver": importer.name}
-    return importer.read(data, importer.settings.of(table))
+    try:
+        settings = importer.settings.of(table)
+    except FsgreenError as error:
+        if importer.columns is None:
+            raise
+        raise FsgreenError(
+            f"{error.what}\nits columns seem to be: {some(list(importer.columns(data)), 20)}",
+            where=error.where,
+            next_step="name those of time and power, and what they are: --set time=NAME "
+            '--set power="NAME in W" --set boundary=wall --set gain_error=0.01; all settings: '
+            f"fsgreen meters {importer.name}",
+        ) from error
+    return importer.read(data, settings)
 
 
 def beside(path: Path) -> dict[str, Any]:

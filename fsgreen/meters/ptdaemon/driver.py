@@ -93,13 +93,12 @@ def read(data: bytes, settings: PtdaemonSettings) -> Imported:
     times_s = decide_times(Stamps.of(rows.stamps), settings.dates, report, about_s=about_s)
     shift_s = offset_s(set(), settings.gmt_offset, report)
     found = timed(rows, times_s, report, skipped=_unanswered(rows, times_s, report))
-    usual_s = float(f"{found.usual_s:.2g}")
 
     flags = Flags()
     columns = files.columns(rows, found.kept, flags, report)
     mark_unsound(columns, range_w, MARGIN_W, flags)
     _check_sum(columns["power"].values, [rows.parts[place] for place in found.kept], flags)
-    mark_steps(found.time_s, usual_s, flags)
+    mark_steps(found.time_s, found.usual_s, flags)
     readings = Readings(
         time_s=on_utc(found.time_s, shift_s, report),
         power_w=columns["power"].values,
@@ -108,7 +107,7 @@ def read(data: bytes, settings: PtdaemonSettings) -> Imported:
     )
     info = settings.info(
         boundary=settings.boundary or "wall",
-        rate_hz=1 / usual_s,
+        rate_hz=1 / found.usual_s,
         range_w=range_w,
         resolution_w=columns["power"].step,
         source="settings; 1 % is the uncertainty up to which SPEC accepts a reading",

@@ -6,7 +6,7 @@ A file is a `power.raw` of `fsgreen record`, of a Watts Up's memory, or of a tri
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -88,21 +88,27 @@ IMPORTER = Importer(
 POLL_S = 0.2
 
 
-def record(table: Mapping[str, Any], seconds: float, raw: Path) -> None:
+def record(
+    table: Mapping[str, Any], seconds: float, raw: Path, *, begun: Callable[[], object]
+) -> None:
     """Record the meter that a table `[[meter]]` describes, until the time is over or Ctrl-C.
 
-    What came is on the disk at any moment. Raises FsgreenError where the file is there already, the
-    meter cannot be opened, or falls silent; what came before stays.
+    `begun` is called when the meter delivers. What came is on the disk at any moment. Raises
+    FsgreenError where the file is there already, the meter cannot be opened, or falls silent; what
+    came before stays.
     """
     if raw.exists():
         raise FsgreenError("there is a file already", where=raw, next_step="name a new file")
     if not seconds > 0:
-        raise FsgreenError(f"{seconds:g} s is no time", next_step="--seconds 60")
+        raise FsgreenError(
+            f"{seconds:g} s is no time", next_step="--seconds 60, or another time above 0"
+        )
     ((name, meter),) = open_meters([table], lambda: None).items()
     info = meter.describe()
     ahead_s = time.time() - time.monotonic()
     with closing(meter), closing(RawWriter(raw, {name: info}, ahead_s=ahead_s)) as writer:
         meter.start()
+        begun()
         heard_s = time.monotonic()
         end_s = heard_s + seconds
         with suppress(KeyboardInterrupt):

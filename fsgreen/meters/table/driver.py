@@ -25,7 +25,7 @@ from fsgreen.meters.files.numbers import POINT, decide_style
 from fsgreen.meters.files.rows import Column, Rows, mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode
 from fsgreen.meters.table.declared import FIRST, Shape, TableSettings
-from fsgreen.meters.table.lines import Cells, quantity_cells, table_rows
+from fsgreen.meters.table.lines import Cells, quantity_cells, shown_columns, table_rows
 from fsgreen.meters.table.moments import UNIX_S, added, held, row_times
 
 MARGIN_W = 1.0
@@ -176,6 +176,7 @@ IMPORTER = Importer(
     summary="any table: --set time=... --set power=... --set unit=W; or a recipe",
     settings=TableSettings,
     read=read,
+    columns=lambda data: shown_columns(decode(data, Report("table"))),
 )
 
 

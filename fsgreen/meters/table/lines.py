@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +17,7 @@ from fsgreen.meters.table.declared import UNKNOWN, Selected, Shape
 
 HEADER_WITHIN = 60
 EXPONENT = re.compile(r"-?\d{1,3}(?:\.\d{1,20})?[eE][+-]?\d{1,2}")
+NUMBER = re.compile(r"[-+]?\d+(?:[.,:/-]\d+)*\b")
 LONG = re.compile(r"-?\d{1,9}\.\d{12,25}")
 """Numbers of Python and C++ with all their digits, of which a double holds 15."""
 
@@ -124,6 +126,28 @@ def _usual_width(lines: Sequence[str], separator: str, shape: Shape) -> int:
         if line.strip() and (shape.lines is None or shape.lines.search(line))
     )
     return counts.most_common(1)[0][0] if counts else 0
+
+
+def shown_columns(text: str) -> list[str]:
+    """Return the names of the columns that a table seems to have; their numbers without a header.
+
+    The header is the first line near the beginning that has as many cells as most lines have, and
+    more than under any other separator.
+    """
+    lines = [line for line in split_lines(text)[0] if line.strip()]
+    if lines and lines[0].lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            return list(dict(_flat(json.loads(lines[0]), "")))
+    widths = {
+        name: Counter(len(_cells(line, name)) for line in lines).most_common(1)[0][0]
+        for name in [*reversed(SEPARATORS), "blank"]
+    }
+    name = max(widths, key=lambda name: (widths[name] > 1, name != "blank", widths[name]))
+    near = (_cells(line, name) for line in lines[:HEADER_WITHIN])
+    header = next(cells for cells in near if len(cells) == widths[name])
+    if any(NUMBER.match(cell.strip()) for cell in header):
+        return [f"{nth} ({cell.strip()})" for nth, cell in enumerate(header, 1)]
+    return [cell.strip() for cell in header]
 
 
 def _header(lines: Sequence[str], shape: Shape, report: Report) -> tuple[str, int, Sequence[str]]:

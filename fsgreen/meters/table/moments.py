@@ -56,9 +56,15 @@ def row_times(rows: Rows, settings: TableSettings, report: Report) -> Floats:
         return _of_day(texts, report)
     time_s = decide_times(Stamps.of(texts), settings.dates, report)
     if any(zones):
-        shifts_s = [NAN if zone is None else _zone_s(zone[1]) for zone in zones]
+        shifts_s = np.array([NAN if zone is None else _zone_s(zone[1]) for zone in zones])
+        wanted_s = offset_s(set(), settings.gmt_offset, report)
+        if wanted_s is not None and (shifts_s[np.isfinite(shifts_s)] != wanted_s).any():
+            report.refuse(
+                f"gmt_offset = {settings.gmt_offset} contradicts the offsets that the times have",
+                "leave gmt_offset out",
+            )
         report.tell("Times are in UTC, by the offset of each.")
-        return time_s - np.array(shifts_s)
+        return time_s - shifts_s
     return on_utc(time_s, offset_s(set(), settings.gmt_offset, report), report)
 
 

@@ -6,8 +6,10 @@ They hold no times: a record stands one interval after the one before.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fsgreen.meters.core.base import Chunk, Imported, Importer
 from fsgreen.meters.core.readings import Readings
@@ -68,11 +70,23 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
     report.tell(
         f"Records have no time: one every {interval_s:g} s, {source}, as if none were missing."
     )
-    time_s = interval_s * np.arange(len(found), dtype=float)
+    glued = _glued(pieces, len(found))
+    for place in np.flatnonzero(glued[:-1]).tolist():
+        flags[place + 1] = "|".join(filter(None, [flags.get(place + 1), "lost"]))
+    if lost := int(glued.sum()):
+        records = "1 record" if lost == 1 else f"{lost} records"
+        report.tell(f"{records} cannot be read: glued to the one before, whose `#` was lost.")
+    time_s = interval_s * (np.arange(len(found)) + np.cumsum(glued) - glued).astype(float)
     readings = Readings(
         time_s, found.power_w, found.voltage_v, found.current_a, found.energy_wh, flags
     )
     return Imported(info, readings, tuple(report.decisions))
+
+
+def _glued(pieces: Sequence[bytes], count: int) -> NDArray[np.int64]:
+    """Return how many records are glued to each of `count`, as the number of its fields tells."""
+    fields = np.array([piece.count(b",") for piece in pieces if piece.startswith(b"#d")])
+    return np.rint(fields / np.median(fields)).astype(int).clip(min=1)[:count] - 1
 
 
 def _told_interval_s(data: bytes) -> float:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from importing import damaged, fuzzed, silent_errors
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import registry
-from fsgreen.meters.files.importing import energy_of
+from fsgreen.meters.files.importing import energy_of, import_file
 from fsgreen.meters.table.declared import TableSettings
 from fsgreen.meters.table.driver import recipes
 
@@ -328,3 +329,39 @@ def test_damage_is_refused_or_flagged_never_another_number(data):
 
     hurt = data.draw(damaged(LONGER.encode(), whole_cells=True))
     assert not silent_errors(as_declared, hurt, as_declared(LONGER.encode()))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "# of a lab\n# by night\nwhen,Watts,on\n10:00:01,20.5,1\n10:00:02,20.6,1\n",
+            "when, Watts, on",
+        ),
+        ("10:00:01;20,5\n10:00:02;20,6\n", r"1 \(10:00:01\), 2 \(20,5\)"),
+        ('{"ts": 1, "power": {"cpu": 20.5}}\n', r"ts, power\.cpu"),
+        ("t   W\n1   20\n2   21\n", "t, W"),
+    ],
+)
+def test_the_first_call_shows_the_columns_so_that_the_second_can_name_them(tmp_path, text, shown):
+    file = tmp_path / "power.csv"
+    file.write_text(text)
+    with pytest.raises(FsgreenError, match=f"columns seem to be: {shown}") as caught:
+        import_file(file, registry.importer("table"), {})
+    assert "--set time=" in caught.value.next_step
+
+
+@given(st.binary(max_size=200))
+def test_columns_of_any_bytes_are_shown_or_refused(data):
+    with suppress(FsgreenError):
+        assert isinstance(registry.importer("table").columns(data), list)
+
+
+def test_an_offset_that_the_times_contradict_is_refused():
+    """Times that say their own offset would silently be read by it, two hours from the set one."""
+    rows = [f"{stamp.replace(' ', 'T')}+02:00,{power}" for stamp, power in STAMPED]
+    options = dict(time="t", power="p in W", boundary="wall")
+    text = lines(rows, "t,p")
+    plain = read(text, **options)
+    assert read(text, gmt_offset="+02:00", **options).readings.time_s[0] == plain.readings.time_s[0]
+    assert "leave gmt_offset out" in refused(text, gmt_offset="+00:00", **options)

@@ -90,6 +90,14 @@ def test_power_is_the_counter_over_time(separator):
     assert "first row was left out" in decisions
 
 
+def test_rows_taken_at_one_time_are_told_as_many_as_they_are():
+    header, first, *rest = csv(intel()).splitlines(keepends=True)
+    delta, moment, *values = first.split(b",")
+    earlier = b",".join([delta, b"%d" % (int(moment) - 1), *values])
+    early = read(b"".join([header, earlier, first, *rest]))
+    assert any("first 2 rows were left out" in decision for decision in early.decisions)
+
+
 def test_counters_are_added_where_asked():
     both = read(csv(intel()), columns=["PACKAGE_ENERGY (J)", "DRAM_ENERGY (J)"])
     assert both.readings.power_w.tolist() == pytest.approx([2 * power for power in POWER_W])

@@ -53,7 +53,14 @@ def test_log_is_read_whichever_way_its_dates_are(dates):
         assert reading.voltage_v == pytest.approx(volts, abs=1e-6)
         assert reading.current_a == pytest.approx(amps, abs=1e-6)
         assert reading.quality == "ok"
-    assert (imported.info.rate_hz, imported.info.resolution_w) == (1.0, 0.01)
+    assert imported.info.rate_hz == pytest.approx(1 / 1.004, rel=1e-5)
+    assert imported.info.resolution_w == 0.01
+
+
+def test_the_interval_is_that_of_the_log_and_not_a_rounded_one():
+    """An analyzer that updates each 0.25 s is read at 4 Hz, and not at 3.8 or 4.2."""
+    rows = [(START + timedelta(seconds=0.125 * n), *row[1:]) for n, row in enumerate(recording())]
+    assert read(log(rows)).info.rate_hz == pytest.approx(8.0, rel=1e-3)
 
 
 def test_without_an_offset_times_count_from_the_first_row():
