@@ -13,7 +13,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, HostSampler, reparse
 from fsgreen.meters.core import capture as capturing
 from fsgreen.meters.core.host import COLUMNS
-from fsgreen.meters.wattsup import line as wattsup_line
+from fsgreen.meters.wattsup import driver as wattsup_driver
 from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
 from tests.emulated import Emulator, wattsup
 from tests.patience import until_calm, wait_for
@@ -248,7 +248,7 @@ def test_meter_that_lost_power_in_mid_trial_is_a_fault(tmp_path):
 def test_silent_meter_at_the_start_is_told_and_leaves_nothing_running(
     meters, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(wattsup_line, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
     meters["disk"].emulator.misbehaviour = "silent"
     before = threading.active_count()
     with pytest.raises(FsgreenError, match="silent"), Capture(meters, tmp_path / "power.raw"):

@@ -14,7 +14,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.registry import parser_of
 from fsgreen.meters.wattsup import driver as wattsup_driver
-from fsgreen.meters.wattsup.memory import MemoryParser, MemoryState, WattsUpMemory
+from fsgreen.meters.wattsup.memory import MemoryState, WattsUpMemory
+from fsgreen.meters.wattsup.packets import MemoryParser
 from tests.emulated import Emulator
 
 STATE = (

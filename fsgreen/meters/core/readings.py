@@ -169,6 +169,8 @@ Mask = NDArray[np.bool_]
 def flags_of(masks: Mapping[str, Mask]) -> dict[int, str]:
     """Return the flags of those places that some mask marks, in the order of `masks`."""
     names = list(masks)
+    if not names:
+        return {}
     code = np.zeros(len(masks[names[0]]), dtype=np.intp)
     for nth, mask in enumerate(masks.values()):
         code |= mask.astype(np.intp) << nth

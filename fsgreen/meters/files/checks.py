@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fsgreen.meters.core.base import Imported
-from fsgreen.meters.core.readings import Floats, Readings
+from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
 from fsgreen.meters.files.text import Report, some
 from fsgreen.trace import MeterInfo
 
@@ -46,41 +44,23 @@ def few(total: int) -> int:
 
 
 class Flags:
-    """The flags of readings, by their place."""
+    """The flags of readings, each the mask of the readings that bear it."""
 
     def __init__(self) -> None:
-        self._names: dict[int, list[str]] = {}
+        self.masks: dict[str, Mask] = {}
 
-    def mark(self, places: NDArray[np.bool_], flag: str) -> None:
-        """Mark the readings at which `places` is true; a flag stands once."""
-        for place in np.flatnonzero(places).tolist():
-            names = self._names.setdefault(place, [])
-            if flag not in names:
-                names.append(flag)
+    def mark(self, places: Mask, flag: str) -> None:
+        """Mark the readings at which `places` is true."""
+        if places.any():
+            self.masks[flag] = self.masks.get(flag, False) | places
 
     def places(self, flag: str) -> list[int]:
         """Return where a flag stands."""
-        return [place for place, names in self._names.items() if flag in names]
+        return np.flatnonzero(self.masks.get(flag, ())).tolist()
 
-    def any(self, count: int) -> NDArray[np.bool_]:
+    def any(self, count: int) -> Mask:
         """Return which of `count` readings bear a flag."""
-        marked = np.zeros(count, dtype=bool)
-        marked[list(self._names)] = True
-        return marked
-
-    def shifted(self, by: int) -> Flags:
-        """Return the flags, each so many places later."""
-        flags = Flags()
-        flags._names = {place + by: names for place, names in self._names.items()}
-        return flags
-
-    def joined(self) -> dict[int, str]:
-        """Return the flags as `Readings` has them."""
-        return {place: "|".join(names) for place, names in sorted(self._names.items())}
-
-    def counts(self) -> Counter[str]:
-        """Return how many readings bear each flag."""
-        return Counter(flag for names in self._names.values() for flag in names)
+        return np.any([*self.masks.values(), np.zeros(count, dtype=bool)], axis=0)
 
 
 def timed_rows(
@@ -153,7 +133,7 @@ def mark_steps(time_s: Floats, usual_s: float, flags: Flags) -> None:
 
 
 def mark_frozen(
-    repeats: NDArray[np.bool_], power_w: Floats, step_w: float, quantities: int, flags: Flags
+    repeats: Mask, power_w: Floats, step_w: float, quantities: int, flags: Flags
 ) -> None:
     """Mark rows that repeat the one before for longer than chance makes any of this file's do.
 
@@ -178,16 +158,14 @@ def mark_frozen(
     flags.mark(frozen, "frozen")
 
 
-def disagree(
-    one: Floats, other: Floats, apparent_va: Floats, margin: Floats | float
-) -> NDArray[np.bool_]:
+def disagree(one: Floats, other: Floats, apparent_va: Floats, margin: Floats | float) -> Mask:
     """Return where two powers differ by more than a tenth of the apparent power and a margin."""
     return np.abs(one - other) > AGREEMENT * np.abs(apparent_va) + margin
 
 
 def imported(info: MeterInfo, readings: Readings, flags: Flags, report: Report) -> Imported:
     """Return what was read, with a sentence for each flag."""
-    for flag, count in sorted(flags.counts().items()):
-        report.tell(f"{count} of {len(readings)} readings are marked {flag}.")
-    readings.flags.update(flags.joined())
+    for flag, mask in sorted(flags.masks.items()):
+        report.tell(f"{int(mask.sum())} of {len(readings)} readings are marked {flag}.")
+    readings.flags.update(flags_of(flags.masks))
     return Imported(info, readings, tuple(report.decisions))

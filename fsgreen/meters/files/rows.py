@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fsgreen.meters.core.readings import NAN, Floats
+from fsgreen.meters.core.readings import NAN, Floats, Mask
 from fsgreen.meters.files.checks import (
     Flags,
     disagree,
@@ -26,8 +25,6 @@ LEAST_VA = 10.0
 
 GIVEN = ("power", "energy", "energy_each")
 """Quantities of which each row must have a value."""
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass

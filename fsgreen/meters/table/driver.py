@@ -135,7 +135,10 @@ def _from_zero(
         )
         for name, column in columns.items()
     }
-    return np.append(0.0, time_s), begun, flags.shifted(1)
+    later = Flags()
+    for flag, mask in flags.masks.items():
+        later.mark(np.append(False, mask), flag)
+    return np.append(0.0, time_s), begun, later
 
 
 def _readings(

@@ -175,9 +175,9 @@ def held(
     power_w[np.diff(np.interp(grid_s, time_s, unknown_s), prepend=0.0) > 0] = NAN
     ends = np.searchsorted(grid_s, time_s).clip(max=len(grid_s) - 1)
     moved = Flags()
-    for flag in flags.counts():
+    for flag, mask in flags.masks.items():
         places = np.zeros(len(grid_s), dtype=bool)
-        places[ends[flags.places(flag)]] = True
+        places[ends[mask]] = True
         moved.mark(places, flag)
     report.tell(
         f"Power is written where it changes: it is held until the next change, as means of "
