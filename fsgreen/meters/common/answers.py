@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.trace import MeterInfo
 
 AGREEMENT = 0.10
 """How far V * I * power factor differs from W on sound meters."""
@@ -124,6 +127,27 @@ class Checks:
             yield "inconsistent"
         if answer.energy_wh < self._counted_wh:
             yield "reset"
+
+
+class AnswerParser(ABC):
+    """Readings of a meter of which each answer is one, by `Checks`; a driver says what it holds.
+
+    `slack_va` is that of `Checks`, which a class may state and `__init__` may be told.
+    """
+
+    slack_va: ClassVar[float] = 0.0
+
+    def __init__(self, info: MeterInfo, slack_va: float | None = None) -> None:
+        self.info = info
+        self._checks = Checks(info.range_w, self.slack_va if slack_va is None else slack_va)
+
+    def feed(self, chunk: Chunk) -> list[Reading]:
+        """Return the reading of one answer."""
+        return [self._checks.reading(chunk.time_s, self.answer(chunk.data))]
+
+    @abstractmethod
+    def answer(self, data: bytes) -> Answer:
+        """Return what an answer says; never raises on any bytes."""
 
 
 class EnergyCounter:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answers import Answer, Checks, at, json_object, number
-from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.common.answers import Answer, AnswerParser, at, json_object, number
+from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
 from fsgreen.trace import MeterInfo
 
 TIMEOUT_S = 2.0
 MAX_ANSWER_B = 65536
-SLACK_VA = 5.0
-"""Below this a plug's chip counts pulses of more than a second: V * I says nothing of W."""
-
 ASSUMED_GAIN = 0.05
 ASSUMED_W = 1.0
 
@@ -90,21 +85,15 @@ def locked(where: str) -> FsgreenError:
     )
 
 
-class PlugParser:
-    """Readings of a plug, whose answers `parse` reads without raising on any bytes.
+class PlugParser(AnswerParser):
+    """Readings of a plug.
 
     Flags: cut, bad-number, switched-off (the relay is open: the plug's 0 W is no measurement),
     underflow (0 W with the relay closed: below what the plug resolves), and those of `Checks`.
     """
 
-    def __init__(self, info: MeterInfo, parse: Callable[[bytes, MeterInfo], Answer]) -> None:
-        self._info = info
-        self._parse = parse
-        self._checks = Checks(info.range_w, SLACK_VA)
-
-    def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the reading of one answer."""
-        return [self._checks.reading(chunk.time_s, self._parse(chunk.data, self._info))]
+    slack_va = 5.0
+    """Below this a plug's chip counts pulses of more than a second: V * I says nothing of W."""
 
 
 def judged(answer: Answer, *, on: bool, broken: bool = False) -> Answer:

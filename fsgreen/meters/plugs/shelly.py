@@ -32,37 +32,33 @@ class ShellySettings(PlugSettings):
     resolution_w: From0 = 0.1
 
 
-def parse_status(data: bytes, info: MeterInfo) -> Answer:
-    """Return what the answer of a Shelly says; never raises on any bytes."""
-    status = Document(data)
-    channel = int(info.options.get("channel", 0))
-    if info.options.get("generation") == 1:
-        answer = Answer(
-            power_w=status.number("meters", channel, "power"),
-            energy_wh=status.number("meters", channel, "total") * WH_PER_WATT_MINUTE,
-        )
-        on = status.at("relays", channel, "ison")
-        broken = status.at("meters", channel, "is_valid") is False
-    else:
-        answer = Answer(
-            power_w=status.number("apower"),
-            voltage_v=status.number("voltage"),
-            current_a=status.number("current"),
-            energy_wh=status.number("aenergy", "total"),
-            power_factor=status.number("pf"),
-        )
-        on = status.at("output")
-        errors = status.at("errors")
-        broken = isinstance(errors, list) and "power_meter_failure" in errors
-    answer.flags = status.flags
-    return judged(answer, on=on is not False, broken=broken)
-
-
 class ShellyParser(PlugParser):
     """Readings of a Shelly; flags as `PlugParser`."""
 
-    def __init__(self, info: MeterInfo) -> None:
-        super().__init__(info, parse_status)
+    def answer(self, data: bytes) -> Answer:
+        """Return what the answer of a Shelly says."""
+        status = Document(data)
+        channel = int(self.info.options.get("channel", 0))
+        if self.info.options.get("generation") == 1:
+            answer = Answer(
+                power_w=status.number("meters", channel, "power"),
+                energy_wh=status.number("meters", channel, "total") * WH_PER_WATT_MINUTE,
+            )
+            on = status.at("relays", channel, "ison")
+            broken = status.at("meters", channel, "is_valid") is False
+        else:
+            answer = Answer(
+                power_w=status.number("apower"),
+                voltage_v=status.number("voltage"),
+                current_a=status.number("current"),
+                energy_wh=status.number("aenergy", "total"),
+                power_factor=status.number("pf"),
+            )
+            on = status.at("output")
+            errors = status.at("errors")
+            broken = isinstance(errors, list) and "power_meter_failure" in errors
+        answer.flags = status.flags
+        return judged(answer, on=on is not False, broken=broken)
 
 
 class Shelly(Asked):

@@ -30,38 +30,34 @@ class TasmotaSettings(PlugSettings):
     resolution_w: From0 = 1.0
 
 
-def parse_status(data: bytes, info: MeterInfo) -> Answer:
-    """Return what the two lines of a plug say; never raises on any bytes."""
-    relay = int(info.options.get("relay", 1))
-    first, _, second = data.partition(b"\n")
-    status, switch = Document(first), Document(second)
-
-    def value(name: str, *, per_relay: bool = False) -> float:
-        """A value of this relay; devices with several give a list, or one value for all."""
-        if isinstance(status.at(*ENERGY, name), list):
-            return status.number(*ENERGY, name, relay - 1)
-        return NAN if per_relay else status.number(*ENERGY, name)
-
-    several = isinstance(status.at(*ENERGY, "Power"), list)
-    answer = Answer(
-        power_w=value("Power"),
-        voltage_v=value("Voltage"),
-        current_a=value("Current"),
-        energy_wh=value("Total", per_relay=several) * WH_PER_KWH,
-        power_factor=value("Factor"),
-    )
-    answer.flags = list(dict.fromkeys(status.flags + switch.flags))
-    state: Any = switch.at(f"POWER{relay}")
-    if state is None and relay == 1:
-        state = switch.at("POWER")
-    return judged(answer, on=state != "OFF")
-
-
 class TasmotaParser(PlugParser):
     """Readings of a plug with Tasmota; flags as `PlugParser`."""
 
-    def __init__(self, info: MeterInfo) -> None:
-        super().__init__(info, parse_status)
+    def answer(self, data: bytes) -> Answer:
+        """Return what the two lines of a plug say."""
+        relay = int(self.info.options.get("relay", 1))
+        first, _, second = data.partition(b"\n")
+        status, switch = Document(first), Document(second)
+
+        def value(name: str, *, per_relay: bool = False) -> float:
+            """A value of this relay; devices with several give a list, or one value for all."""
+            if isinstance(status.at(*ENERGY, name), list):
+                return status.number(*ENERGY, name, relay - 1)
+            return NAN if per_relay else status.number(*ENERGY, name)
+
+        several = isinstance(status.at(*ENERGY, "Power"), list)
+        answer = Answer(
+            power_w=value("Power"),
+            voltage_v=value("Voltage"),
+            current_a=value("Current"),
+            energy_wh=value("Total", per_relay=several) * WH_PER_KWH,
+            power_factor=value("Factor"),
+        )
+        answer.flags = list(dict.fromkeys(status.flags + switch.flags))
+        state: Any = switch.at(f"POWER{relay}")
+        if state is None and relay == 1:
+            state = switch.at("POWER")
+        return judged(answer, on=state != "OFF")
 
 
 class Tasmota(Asked):

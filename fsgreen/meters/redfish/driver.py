@@ -21,10 +21,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answers import Answer, Checks, at, json_object, number
+from fsgreen.meters.common.answers import Answer, AnswerParser, at, json_object, number
 from fsgreen.meters.common.live import Asked
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver
-from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.core.base import DeviceOf, Driver
+from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, secret
 from fsgreen.meters.redfish.http import ROOT, Service
 from fsgreen.trace import MeterInfo
@@ -181,39 +181,31 @@ class RedfishSettings(MeterSettings):
     gain_error: GainError = 0.05
 
 
-class RedfishParser:
+class RedfishParser(AnswerParser):
     """Watts, and watt-hours where the service counts them, from the documents of one answer.
 
     Flags: cut (no JSON), missing (no such value, or null), bad-number, and those of `Checks`.
     """
 
-    def __init__(self, info: MeterInfo) -> None:
-        self._checks = Checks(info.range_w, slack_va=0.0)
-        self._power = info.options["power"]
-        self._energy_kwh = info.options["energy_kwh"]
-
-    def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the reading of one answer."""
-        answer = json_object(chunk.data) or {}
+    def answer(self, data: bytes) -> Answer:
+        """Return what the documents say."""
+        texts = (json_object(data) or {}).items()
         documents = {
             path: json_object(text.encode("latin-1", "replace"))
-            for path, text in answer.items()
+            for path, text in texts
             if isinstance(text, str)
         }
-        names = (*self._power, *self._energy_kwh)
+        power, energy_kwh = self.info.options["power"], self.info.options["energy_kwh"]
+        names = (*power, *energy_kwh)
         if any(documents.get(path_of(name)) is None for name in names):
-            return [Reading(chunk.time_s, NAN, quality="cut")]
+            return Answer(flags=["cut"])
         values = {name: value_of(name, documents[path_of(name)]) for name in names}
-        flags = ["missing"] if None in values.values() else []
         numbers = {name: number(value) for name, value in values.items()}
-        bad = [
-            name for name in names if values[name] is not None and numbers[name] != numbers[name]
-        ]
-        flags += ["bad-number"] if bad else []
-        energy_wh = 1e3 * sum(numbers[n] for n in self._energy_kwh) if self._energy_kwh else NAN
-        power_w = sum(numbers[name] for name in self._power)
-        said = Answer(power_w, energy_wh=energy_wh, flags=flags)
-        return [self._checks.reading(chunk.time_s, said)]
+        flags = ["missing"] if None in values.values() else []
+        if any(values[name] is not None and numbers[name] != numbers[name] for name in names):
+            flags.append("bad-number")
+        energy_wh = 1e3 * sum(numbers[name] for name in energy_kwh) if energy_kwh else NAN
+        return Answer(sum(numbers[name] for name in power), energy_wh=energy_wh, flags=flags)
 
 
 class Redfish(Asked):

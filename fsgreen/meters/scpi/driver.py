@@ -12,10 +12,10 @@ from contextlib import suppress
 from importlib.util import find_spec
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.answers import Answer, Checks
+from fsgreen.meters.common.answers import Answer, AnswerParser
 from fsgreen.meters.common.live import Asked
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver
-from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.core.base import DeviceOf, Driver
+from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.scpi.setup import (
     Setup,
     facts_of,
@@ -33,7 +33,7 @@ OVER = re.compile(r"[+-]?INF|-*(O\.?L|OF|OVER)-*", re.IGNORECASE)
 RANGE_TOLERANCE = 1e-3
 
 
-class ScpiParser:
+class ScpiParser(AnswerParser):
     """Readings of one element of an analyzer.
 
     Flags: cut (no end of line), bad-count, bad-number, missing (NAN, dashes), over-range (INF, OL,
@@ -42,18 +42,14 @@ class ScpiParser:
     """
 
     def __init__(self, info: MeterInfo) -> None:
-        options = info.options
-        self._items: list[str] = list(options.get("items", ()))
-        self._fixed: dict[str, float] = dict(options.get("ranges", {}))
+        self._items: list[str] = list(info.options.get("items", ()))
+        self._fixed: dict[str, float] = dict(info.options.get("ranges", {}))
         # Where volts and amperes are means over several elements, their product says nothing.
-        slack_va = float("inf") if options.get("sigma") else 0.005 * info.range_w
-        self._checks = Checks(info.range_w, slack_va)
+        super().__init__(info, float("inf") if info.options.get("sigma") else 0.005 * info.range_w)
 
-    def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the reading of one answer."""
-        return [self._checks.reading(chunk.time_s, self._answer(chunk.data.decode("latin-1")))]
-
-    def _answer(self, text: str) -> Answer:
+    def answer(self, data: bytes) -> Answer:
+        """Return what an answer says."""
+        text = data.decode("latin-1")
         answer = Answer()
         cells = [cell.strip() for cell in text.split(",")]
         if not text.endswith("\n"):

@@ -16,7 +16,13 @@ from fsgreen.meters.common.live import Streamed
 from fsgreen.meters.common.serialport import PORTS, SerialPort, usb_ports, usb_serial
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.settings import Above0, Count, MeterSettings
-from fsgreen.meters.wattsup.packets import MemoryParser, Packet, PacketReader, WattsUpParser
+from fsgreen.meters.wattsup.packets import (
+    ACCURACY,
+    MemoryParser,
+    Packet,
+    PacketReader,
+    WattsUpParser,
+)
 from fsgreen.trace import MeterInfo
 
 REPLY_S = 2.0  # protocol v442: a reply comes within two seconds
@@ -37,14 +43,7 @@ class WattsUpSettings(MeterSettings):
 
     def sheet(self, rate_hz: float) -> MeterInfo:
         """Return the description; model and serial number are still to be asked."""
-        return self.info(
-            boundary=self.boundary or "wall",
-            rate_hz=rate_hz,
-            resolution_w=0.1,
-            gain_error=0.015,
-            constant_error_w=0.3,
-            source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
-        )
+        return self.info(boundary=self.boundary or "wall", rate_hz=rate_hz, **ACCURACY)
 
 
 class Conversation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import NAN, Reading
@@ -82,6 +83,14 @@ def _packet(body: bytes, *, closed: bool) -> Packet:
     _, _, rest = rest.partition(",")
     count, *args = rest.split(",")
     return Packet(command, tuple(args), closed, counted=count == str(len(args)))
+
+
+ACCURACY: dict[str, Any] = {
+    "resolution_w": 0.1,
+    "gain_error": 0.015,
+    "constant_error_w": 0.3,
+    "source": "Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
+}
 
 
 class WattsUpParser:

@@ -15,7 +15,7 @@ from fsgreen.meters.core.base import Chunk, Imported, Importer
 from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.core.settings import Above0, Settings
 from fsgreen.meters.files.text import Report
-from fsgreen.meters.wattsup.packets import NUMBER, PacketReader, WattsUpParser
+from fsgreen.meters.wattsup.packets import ACCURACY, NUMBER, PacketReader, WattsUpParser
 
 STANDARD = b"#h,-,18,W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,VA;"
 
@@ -44,10 +44,7 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
         boundary=settings.boundary or "wall",
         model="Watts Up?",
         rate_hz=1 / interval_s,
-        resolution_w=0.1,
-        gain_error=0.015,
-        constant_error_w=0.3,
-        source="Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
+        **ACCURACY,
     )
     parser = WattsUpParser(info)
     pieces = re.split(rb"(?=#)", (STANDARD if settings.standard_columns else b"") + data)
