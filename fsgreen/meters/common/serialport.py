@@ -6,6 +6,7 @@ import errno
 import os
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import serial
@@ -67,6 +68,16 @@ class SerialPort:
             return Chunk(time_s, data + self._line.read(self._line.in_waiting))
         except (OSError, termios.error) as error:
             raise self._vanished() from error
+
+    def until(self, whole: Callable[[bytes], bool], limit_s: float) -> bytes:
+        """Return what comes up to the end of a reply; less where that does not come in time."""
+        data = b""
+        deadline_s = time.monotonic() + limit_s
+        while not whole(data) and (left_s := deadline_s - time.monotonic()) > 0:
+            if (piece := self.read(left_s)) is None:
+                break
+            data += piece.data
+        return data
 
     def write(self, data: bytes) -> None:
         """Send `data`."""

@@ -44,13 +44,20 @@ class Capture:
     """Record `meters`, and the host's counters, from entry to `stop`, `finish` or exit.
 
     A failing meter sets `fault` and ends nothing else: the caller decides. Nothing is retried.
+    `ahead_s` is as `RawWriter` has it.
     """
 
     def __init__(
-        self, meters: Mapping[str, Meter], raw_path: Path, host: HostSampler | None = None
+        self,
+        meters: Mapping[str, Meter],
+        raw_path: Path,
+        host: HostSampler | None = None,
+        *,
+        ahead_s: float | None = None,
     ) -> None:
         self._meters = meters
         self._raw_path = raw_path
+        self._ahead_s = ahead_s
         self._host = host
         self._host_rows: list[dict[str, float]] = []
         self._recent = {name: Newest() for name in meters}
@@ -67,7 +74,7 @@ class Capture:
     def __enter__(self) -> Self:
         infos = self.infos
         parsers = {name: parser_of(info) for name, info in infos.items()}
-        self._raw = RawWriter(self._raw_path, infos)
+        self._raw = RawWriter(self._raw_path, infos, ahead_s=self._ahead_s)
         try:
             for meter in self._meters.values():
                 meter.start()

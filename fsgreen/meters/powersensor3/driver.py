@@ -163,27 +163,14 @@ class PowerSensor3(Streamed):
     def _ask(self, command: bytes, whole: Callable[[bytes], bool]) -> bytes:
         """Send a command and return its reply."""
         self._line.write(command)
-        data = b""
-        deadline_s = time.monotonic() + REPLY_S
-        while not whole(data):
-            left_s = deadline_s - time.monotonic()
-            piece = self._line.read(left_s) if left_s > 0 else None
-            if piece is None:
-                raise self._garbage(command) if data else self._silent(command)
-            data += piece.data
+        data = self._line.until(whole, REPLY_S)
+        if not whole(data):
+            raise self._garbage(command) if data else self._silent(command)
         return data
 
     def _end(self) -> None:
         """Stop the stream and throw away what was under way, up to the mark of the stop."""
-        self._line.write(b"X")
-        tail = b""
-        deadline_s = time.monotonic() + REPLY_S
-        while not tail.endswith(STOPPED):
-            left_s = deadline_s - time.monotonic()
-            piece = self._line.read(left_s) if left_s > 0 else None
-            if piece is None:
-                raise self._garbage(b"X") if tail else self._silent(b"X")
-            tail = (tail + piece.data)[-len(STOPPED) :]
+        self._ask(b"X", lambda data: data.endswith(STOPPED))
 
     def _settings_error(self, what: str) -> FsgreenError:
         return self._error(what, f"set it right: psconfig -d {self.port} -p shows its settings")

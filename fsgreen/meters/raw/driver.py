@@ -5,6 +5,7 @@ A file is a `power.raw` of `fsgreen record`, of a Watts Up's memory, or of a tri
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
@@ -14,8 +15,8 @@ from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
-from fsgreen.meters.core.capture import silence_s
-from fsgreen.meters.core.rawtrace import RawTrace, RawWriter
+from fsgreen.meters.core.capture import Capture
+from fsgreen.meters.core.rawtrace import RawTrace
 from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.core.registry import open_meters
 from fsgreen.meters.core.settings import Settings, Texts
@@ -77,17 +78,6 @@ def import_raw(path: Path, meter: str) -> Imported:
     return read(path.read_bytes(), settings)
 
 
-IMPORTER = Importer(
-    name="raw",
-    summary="raw bytes that fsgreen stored: of record, of a Watts Up's memory, of a trial",
-    settings=RawSettings,
-    read=read,
-)
-
-
-POLL_S = 0.2
-
-
 def record(
     table: Mapping[str, Any], seconds: float, raw: Path, *, begun: Callable[[], object]
 ) -> None:
@@ -104,22 +94,24 @@ def record(
             f"{seconds:g} s is no time", next_step="--seconds 60, or another time above 0"
         )
     ((name, meter),) = open_meters([table], lambda: None).items()
-    info = meter.describe()
+    failed = threading.Event()
     ahead_s = time.time() - time.monotonic()
-    with closing(meter), closing(RawWriter(raw, {name: info}, ahead_s=ahead_s)) as writer:
-        meter.start()
+    with closing(meter), Capture({name: meter}, raw, ahead_s=ahead_s) as capture:
+        capture.on_fault(failed.set)
         begun()
-        heard_s = time.monotonic()
-        end_s = heard_s + seconds
         with suppress(KeyboardInterrupt):
-            while time.monotonic() < end_s:
-                if (chunk := meter.read(POLL_S)) is not None:
-                    writer.store(name, chunk)
-                    heard_s = time.monotonic()
-                elif time.monotonic() - heard_s > silence_s(info):
-                    raise FsgreenError(
-                        f"the meter went silent: nothing for {silence_s(info):g} s",
-                        where=info.model,
-                        next_step=f"check its power and cable; what came before is in {raw}",
-                    )
-        meter.stop()
+            failed.wait(seconds)
+    if capture.fault is not None:
+        raise FsgreenError(
+            capture.fault.what,
+            where=capture.fault.where,
+            next_step=f"check its power and cable; what came before is in {raw}",
+        )
+
+
+IMPORTER = Importer(
+    name="raw",
+    summary="raw bytes that fsgreen stored: of record, of a Watts Up's memory, of a trial",
+    settings=RawSettings,
+    read=read,
+)
