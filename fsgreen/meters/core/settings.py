@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, Self
+from typing import Annotated, Any, Literal, NoReturn, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
@@ -31,6 +31,11 @@ ABOUT = {
     "resolution_w": "One step of the meter in watts.",
     "gain_error": "Error as a fraction of the value.",
     "constant_error_w": "Error of every value in watts.",
+    "model": "What measured, for the record.",
+    "serial": "Its serial number, for the record.",
+    "numbers": "How numbers are written; by default found in the file.",
+    "dates": "The order of day, month and year; by default found in the file.",
+    "gmt_offset": "The offset of its clock, such as -07:00; without, times count from the first.",
     "_env": "The environment variable that holds it.",
     "_file": "The file whose first line it is.",
 }
@@ -92,6 +97,20 @@ class Settings(Strict):
         raise FsgreenError(
             what, where=self.where(self.name), next_step=f"fsgreen meters {self.driver}"
         )
+
+
+Style = Literal["", "1,234.56", "1 234,56", "1.234,56", "1.234 56"]
+Order = Literal["", "MDY", "DMY", "YMD"]
+
+
+class FileSettings(Settings):
+    """What a file does not say of the meter that wrote it."""
+
+    model: str = "?"
+    serial: str = "?"
+    range_w: Above0 | None = None
+    gain_error: GainError
+    constant_error_w: From0 = 0.0
 
 
 class MeterSettings(Settings):

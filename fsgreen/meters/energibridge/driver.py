@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
-from fsgreen.meters.core.settings import Above0, From0, GainError, Settings, Texts
+from fsgreen.meters.core.settings import Above0, FileSettings, Texts
 from fsgreen.meters.files.checks import Flags, few, imported, mark_steps
 from fsgreen.meters.files.rows import Rows, mark_faults, mark_repeats, timed
 from fsgreen.meters.files.text import Report, decode, some, split_lines
@@ -70,19 +70,14 @@ class Recording:
     wrap_j: float
 
 
-class EnergiBridgeSettings(Settings):
+class EnergiBridgeSettings(FileSettings):
     """What is told of a file."""
 
     columns: Texts = ()
     """The columns of power or energy to add; by default the best that is there."""
     model: str = "EnergiBridge"
-    """What was measured, for the record."""
-    serial: str = "?"
-    """Its serial number, for the record."""
     covers: Texts = ("cpu",)
-    gain_error: GainError
     range_w: Above0 = RANGE_W
-    constant_error_w: From0 = 0.0
 
 
 def read(data: bytes, settings: EnergiBridgeSettings) -> Imported:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Readings
-from fsgreen.meters.core.settings import Above0, GainError, Settings
+from fsgreen.meters.core.settings import Above0, GainError, Order, Settings, Style
 from fsgreen.meters.files import rows as files
 from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.dates import Stamps, decide_times, offset_s, on_utc
@@ -51,10 +51,8 @@ under which most values are is not the file's."""
 class HobowareSettings(Settings):
     """What is told of a file; by default most is found in it."""
 
-    numbers: Literal["", "1,234.56", "1 234,56", "1.234,56", "1.234 56"] = ""
-    """How numbers are written."""
-    dates: Literal["", "MDY", "DMY", "YMD"] = ""
-    """The order of day, month and year."""
+    numbers: Style = ""
+    dates: Order = ""
     separator: Literal["", "comma", "semicolon", "tab"] = ""
     """What stands between cells."""
     gmt_offset: str = ""

@@ -45,7 +45,6 @@ class DumpSettings(Accuracy):
     resolution_w: From0 = 0.0
     """One step of the sensors in watts; 0: as the steps of the currents have it."""
     serial: str = "not stated"
-    """The serial number of the meter, for the record."""
     covers: Texts = ("disk",)
 
 

@@ -14,13 +14,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal
 
 import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
-from fsgreen.meters.core.settings import Above0, From0, GainError, Settings
+from fsgreen.meters.core.settings import FileSettings, GainError, Order
 from fsgreen.meters.files import rows as files
 from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.dates import (
@@ -62,22 +61,15 @@ class Log(files.Rows):
     marks: list[str] = field(default_factory=list)
 
 
-class PtdaemonSettings(Settings):
+class PtdaemonSettings(FileSettings):
     """What is told of a log."""
 
-    dates: Literal["", "MDY", "DMY", "YMD"] = ""
-    """The order of day, month and year; by default found in the file."""
+    dates: Order = ""
     mark: str = ""
     """Keep only the readings with this mark."""
     gmt_offset: str = ""
-    """The offset of the daemon's clock, such as -07:00; without, times count from the first."""
     model: str = "power analyzer"
-    """What measured, for the record."""
-    serial: str = "?"
-    """Its serial number, for the record."""
-    range_w: Above0 | None = None
     gain_error: GainError = GAIN_ERROR
-    constant_error_w: From0 = 0.0
 
 
 def read(data: bytes, settings: PtdaemonSettings) -> Imported:

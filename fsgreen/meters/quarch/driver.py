@@ -19,7 +19,7 @@ import numpy as np
 
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Readings
-from fsgreen.meters.core.settings import Above0, From0, GainError, Settings, Texts
+from fsgreen.meters.core.settings import FileSettings, Texts
 from fsgreen.meters.files.checks import (
     Flags,
     disagree,
@@ -63,19 +63,13 @@ class Header:
     ac: bool
 
 
-class QuarchSettings(Settings):
+class QuarchSettings(FileSettings):
     """What is told of a file."""
 
     rails: Texts = ()
     """The rails to add; by default all."""
     model: str = "Quarch power module"
-    """What measured, for the record."""
-    serial: str = "?"
-    """Its serial number, for the record."""
     covers: Texts = ("disk",)
-    range_w: Above0 | None = None
-    gain_error: GainError
-    constant_error_w: From0 = 0.0
 
 
 def read(data: bytes, settings: QuarchSettings) -> Imported:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from fsgreen.meters.core.settings import Above0, From0, GainError, Settings, Texts
+from fsgreen.meters.core.settings import FileSettings, From0, Order, Style, Texts
 from fsgreen.meters.files.numbers import POINT
 from fsgreen.trace import Boundary
 
@@ -47,7 +47,7 @@ def _several(value: Any) -> Any:
 Columns = Annotated[tuple[str, ...], BeforeValidator(_several), Field(strict=False)]
 
 
-class TableSettings(Settings):
+class TableSettings(FileSettings):
     """What is told of a table. A column is named, or numbered from 1; several are added."""
 
     time: Columns = ()
@@ -88,23 +88,13 @@ class TableSettings(Settings):
     """The energy was 0 at the time 0."""
     irregular: bool = False
     """Rows come at any time, as of a counter that is seldom asked."""
-    numbers: Literal["", "1,234.56", "1 234,56", "1.234,56", "1.234 56"] = ""
-    """How numbers are written; by default found in the file."""
-    dates: Literal["", "MDY", "DMY", "YMD"] = ""
-    """The order of day, month and year; by default found in the file."""
+    numbers: Style = ""
+    dates: Order = ""
     gmt_offset: str = ""
-    """The offset of its clock, such as -07:00; without, times count from the first."""
     boundary: Boundary
     """What its power includes."""
     covers: Texts | None = None
     """The parts whose power it is; by default those of the boundary."""
-    model: str = "?"
-    """What measured, for the record."""
-    serial: str = "?"
-    """Its serial number, for the record."""
-    range_w: Above0 | None = None
-    gain_error: GainError
-    constant_error_w: From0 = 0.0
     source: str = "settings"
     """Where the accuracy is from, for the record."""
 

@@ -28,7 +28,6 @@ class StreamSettings(Settings):
     standard_columns: bool = False
     """Records without a header before them have all 18 fields in the order of the protocol."""
     serial: str = "?"
-    """Its serial number, for the record."""
     range_w: Above0 = 1800.0
 
 
