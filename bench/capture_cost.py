@@ -96,7 +96,7 @@ def sensor(pipe: Connection) -> None:
         return counts * amperes.gain + amperes.offset
 
     link = Link(("127.0.0.1", 0), listen=True)
-    with Sender(link, load_a, rate_hz=RATE_HZ):
+    with Sender(link, load_a):
         pipe.send(link.port)
         pipe.recv()
 

@@ -18,8 +18,7 @@ from fsgreen.meters.blocks.driver import open_blocks
 from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Channel, address_of, blocks_of
 from fsgreen.meters.blocks.parser import BlockParser
-from fsgreen.meters.blocks.sender import Link, Sender, channel_of, main
-from fsgreen.meters.blocks.sources import paced, synthetic
+from fsgreen.meters.blocks.sender import Link, Sender, channel_of, loaded, made_up_a, main, paced
 from tests.patience import listen, wait_for
 
 pytestmark = pytest.mark.alone
@@ -299,7 +298,7 @@ def test_made_up_load_is_called_modelled():
         link = Link(server.getsockname())
         channels = [channel_of(CHANNEL)]
         sender = Sender(link, channels, 1000.0, "x", modelled=True)
-        batches = paced(synthetic(channels, 1000.0), 1000.0, 0.02)
+        batches = paced(loaded(channels, 1000.0, made_up_a, 5.0), 1000.0, 0.02)
         with closing(link):
             for _ in range(3):
                 sender.send(*next(batches))

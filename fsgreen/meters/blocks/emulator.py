@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from fsgreen.meters.blocks.format import Channel, Samples
-from fsgreen.meters.blocks.sender import Link, Sender
-from fsgreen.meters.blocks.sources import converted, paced
+from fsgreen.meters.blocks.sender import Link, Sender, loaded, paced
 from fsgreen.meters.core.readings import Floats
 
 RAIL_5V = (
@@ -67,16 +66,11 @@ class Emulator:
         self.sender.send(t0_ns, samples)
 
     def _run(self) -> None:
-        for t0_ns, samples in paced(self._take, self.rate_hz, self.every_s):
+        take = loaded(self.channels, self.rate_hz, self._load_a, self.volts)
+        for t0_ns, samples in paced(take, self.rate_hz, self.every_s):
             if self._stop.is_set():
                 return
             self.send(t0_ns, samples)
-
-    def _take(self, first: int, count: int) -> Samples:
-        time_s = (first + np.arange(count)) / self.rate_hz
-        current_a = np.broadcast_to(self._load_a(time_s), count)
-        values = {"A": current_a, "V": np.full(count, self.volts)}
-        return np.column_stack([converted(values[c.unit], c) for c in self.channels])
 
 
 def of_power(power_w: Callable[[], float], serial: str) -> Emulator:
