@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,11 +20,16 @@ Verdict = Literal[
     "reversed",
     "inconclusive",
     "by construction",
+    "not in the state of the claim",
     "not testable here",
 ]
 Basis = Literal["published", "simulated", "measured"]
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+OTHER_STATE: Verdict = "not in the state of the claim"
+UNTESTED: tuple[Verdict, ...] = (OTHER_STATE, "not testable here")
+"""What is no verdict on what was claimed, and says what one would take."""
 
 MEASURED_TOLERANCE = 0.10
 """A measured ratio agrees within 10 % of the published one, on another machine and kernel, and
@@ -57,6 +62,22 @@ def about(value: float) -> Band:
 
 
 @dataclass(frozen=True)
+class Found:
+    """What was found of trials that were not in the state which a claim is about (rule 45).
+
+    `says` is that state in words and `way` how to get there; `wanted` is what the column of
+    `trials.csv` should have held, where it held `low` to `high`; NaN where nothing was recorded.
+    """
+
+    says: str
+    way: str
+    column: str
+    wanted: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Part:
     """One number of a claim and what became of it.
 
@@ -64,6 +85,7 @@ class Part:
     number where it is recomputed. `unit` says how to write it: a factor "x", a "change", a "share"
     or a plain number "". `lacks` lists cells without trials, `needs` whatever else is missing.
     `gate` is what the gate of the confounds says of a comparison: passed, flagged or unknown.
+    `found` is in which other state the trials were.
     `source` says what it was found in where that is not one campaign: real or virtual time, a file.
     """
 
@@ -79,11 +101,12 @@ class Part:
     needs: str = ""
     gate: str = ""
     source: str = ""
+    found: tuple[Found, ...] = ()
 
     @property
     def tested(self) -> bool:
         """Return whether there is a verdict on it."""
-        return self.verdict != "not testable here"
+        return self.verdict not in UNTESTED
 
 
 def load_claims(paper: str) -> dict[str, dict[str, Any]]:
@@ -197,8 +220,9 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
     tested = [part.verdict for part in parts if part.tested and part.verdict != "by construction"]
     whole = len(tested) == len(parts)
     if not tested:
-        made = any(part.tested for part in parts)
-        return ("by construction" if made else "not testable here"), False
+        kinds: tuple[Verdict, ...] = ("by construction", OTHER_STATE)
+        found = {part.verdict for part in parts}
+        return next((kind for kind in kinds if kind in found), "not testable here"), False
     if set(tested) == {"reversed"}:
         return "reversed", whole
     if {"reversed", "not reproduced"} & set(tested):
@@ -221,11 +245,26 @@ def shown(part: Part) -> str:
 
 def missing(parts: Sequence[Part]) -> str:
     """Return everything that the untested parts of a claim would need, each thing once."""
-    needs = list(dict.fromkeys(part.needs for part in parts if part.needs))
+    needs = [*_states(parts), *dict.fromkeys(part.needs for part in parts if part.needs)]
     lacks = list(dict.fromkeys(cell for part in parts for cell in part.lacks))
     if lacks:
         needs.append(f"trials of cells that this campaign does not have: {', '.join(lacks)}")
     return "; ".join(needs)
+
+
+def _states(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield each state that is needed, with what was found in its place, and the way there."""
+    every = [found for part in parts for found in part.found]
+    for says, way in dict.fromkeys((found.says, found.way) for found in every):
+        of_state = [found for found in every if (found.says, found.way) == (says, way)]
+        told = []
+        for column, wanted in dict.fromkeys((found.column, found.wanted) for found in of_state):
+            ends = [end for f in of_state if f.column == column for end in (f.low, f.high)]
+            known = [end for end in ends if math.isfinite(end)]
+            span = [f"{end:.3g}" for end in (min(known), max(known))] if known else ["not recorded"]
+            was = " to ".join(dict.fromkeys(span))
+            told.append(f"{column} was {was}, not {wanted}")
+        yield f"{says} ({', '.join(told)}): {way}"
 
 
 def _text(value: float, unit: str) -> str:

@@ -147,6 +147,9 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
     )
     host = {f"cpu_{state}_s": seconds * 0.0 for state in ("user", "iowait", "steal")}
     host |= {"time_s": seconds, "cpu_system_s": seconds * 0.5, "cpu_idle_s": seconds * 1.5}
+    host |= {"disk_read_b": seconds * 1024 * ops, "disk_write_b": seconds * 0.0}
+    host |= {"disk_reads_count": seconds * ops, "disk_writes_count": seconds * 0.0}
+    host |= {"disk_busy_s": seconds * 0.5}
     writer.write_table("power", power)
     writer.write_table("host", pd.DataFrame(host))
     writer.write_table(
@@ -245,6 +248,13 @@ def row(planned, levels, rate, power_w, boundary):
         "cpu_iowait_percent": 25.0 if levels["file_system"] == "ext2" else 10.0,
         "cpu_idle_percent": 10.0,
         "cpu_steal_percent": 5.0,
+        "device_read_percent": 80.0,
+        "device_write_percent": 100.0,
+        "device_request_s": 0.004,
+        "block_b": 4096,
+        "inode_b": 256 if levels["file_system"] == "xfs" else 128,
+        "allocation_groups_count": np.nan,
+        "group_blocks_count": np.nan,
         "latency_p50_s": 1e-4,
         "latency_p95_s": 1e-3,
         "latency_p99_s": 1e-2,

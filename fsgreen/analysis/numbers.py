@@ -12,7 +12,7 @@ from fsgreen import confounds, rules
 from fsgreen.analysis.cells import ended_from
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
-from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, VERDICTS, Basis
+from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, UNTESTED, VERDICTS, Basis
 from fsgreen.design import Plan
 from fsgreen.design.overview import blocks_of
 from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
@@ -24,6 +24,7 @@ MEANING = {
     "reversed": "the opposite direction",
     "inconclusive": "too wide an interval, too few trials, or a cell without a steady state",
     "by construction": "the experiment or its model was made so: it is no evidence",
+    "not in the state of the claim": "the trials were in another state than the one it is about",
     "not testable here": "it takes something that this campaign does not have",
 }
 
@@ -55,7 +56,7 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         "verdicts": _verdicts(claims),
         "claims": {
             "total": len(claims),
-            "tested": int((claims["verdict"] != "not testable here").sum()),
+            "tested": int((~claims["verdict"].isin(UNTESTED)).sum()),
             **{basis: int((claims["basis"] == basis).sum()) for basis in BASES},
             "part": int((claims["scope"] == "part").sum()),
         },

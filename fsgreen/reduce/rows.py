@@ -14,9 +14,10 @@ import pandas as pd
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
+from fsgreen.reduce.state import counted, device_served, made, state_of
 from fsgreen.stats import SAME_POWER, classify_series
 from fsgreen.trace import ErrorBudget, MeterEnergy, meter_energy, reduce_power, sum_energies
-from fsgreen.trial import Phase, Trial, TrialRecord, efficiency_meters
+from fsgreen.trial import Phase, Trial, efficiency_meters
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
 USUAL = ("system", "disk")
@@ -140,13 +141,16 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "bandwidth_b_s": (read_b + write_b) / duration_s,
         "read_b": read_b,
         "write_b": write_b,
-        **_device(traces.host, measure, trial.phase("flush")),
+        **device_served(
+            traces.host, measure, trial.phase("flush"), {"read": read_b, "write": write_b}
+        ),
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],
         **_cpu(traces.host, measure),
+        **made(record),
         **dict(zip(LATENCIES, quantiles_s(traces.latency, list(LATENCIES.values())), strict=True)),
         "flush_duration_s": trial.phase("flush").duration_s,
-        **_state(record),
+        **state_of(record),
         "steady": classify_series(_rate(ops)),
         "steady_power": classify_series(_power_w(traces), SAME_POWER),
         **_errors(traces.over.budget),
@@ -229,42 +233,8 @@ def _energy(traces: Traces) -> dict[str, Any]:
     }
 
 
-def _state(record: TrialRecord) -> dict[str, float]:
-    """Return what was found of the files, the memory for them, the cache and dirty pages.
-
-    Older records do not say it. Memory is empty where all of the machine's may be used.
-    """
-    share, flush = record.resident_share, record.flush
-    return {
-        "resident_percent": math.nan if share is None else 100 * share,
-        "files_b": math.nan if record.files_b is None else record.files_b,
-        "memory_limit_b": math.nan if record.memory is None else record.memory.limit_b,
-        "dirty_before_flush_b": math.nan if flush is None else flush.dirty_before_b,
-        "dirty_after_flush_b": math.nan if flush is None else flush.dirty_after_b,
-    }
-
-
-def _device(host: pd.DataFrame, measure: Phase, flush: Phase) -> dict[str, float]:
-    """Return the bytes that the device served: NaN where no counter of the kernel is its own.
-
-    Of writes those of the flush as well, which brings there what the workload had written.
-    """
-    ends_s = {"read": measure.end_s, "write": flush.end_s}
-    known = {of: host.get(f"disk_{of}_b", pd.Series(math.nan, host.index)) for of in ends_s}
-    return {
-        f"device_{of}_b": float(
-            np.diff(np.interp([measure.start_s, end_s], host["time_s"], known[of]))[0]
-        )
-        for of, end_s in ends_s.items()
-    }
-
-
 def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:
-    edges = [measure.start_s, measure.end_s]
-    used = {
-        state: float(np.diff(np.interp(edges, host["time_s"], host[f"cpu_{state}_s"]))[0])
-        for state in CPU_STATES
-    }
+    used = {state: counted(host, f"cpu_{state}_s", *measure.span_s) for state in CPU_STATES}
     total = sum(used.values())
     return {
         f"cpu_{state}_percent": 100 * value / total if total else math.nan

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.claims import VERDICTS, slugs_of
+from fsgreen.claims import UNTESTED, VERDICTS, slugs_of
 from fsgreen.reduce import read_plan, read_table
 from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet, unknown
 
@@ -27,8 +27,6 @@ NAME = re.compile(
     r'''"[\w./-]*\.(?:csv|json|pdf|png|svg|typ)"|(?<=rgb\()"#\w+"|(?<=\.at\()"[^"]*"'''
 )
 """A quoted string of a Typst source that no reader sees: a file, a colour, a column."""
-
-UNTESTED = "not testable here"
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ def verdict_per_claim(report: Report) -> Answer:
     if missing or claims["slug"].duplicated().any():
         return fired(f"not one verdict for each of {len(report.stated)}: {listed(missing)}")
     known = claims["verdict"].isin(VERDICTS)
-    untested = claims["verdict"] == UNTESTED
+    untested = claims["verdict"].isin(UNTESTED)
     measured = claims["basis"] == "measured"
     faults = {
         "have no known verdict": ~known,

@@ -43,6 +43,16 @@ def test_a_trial_of_known_work_and_power(raw):
     assert row["latency_p99_s"] == pytest.approx(4e-6)
 
 
+def test_the_state_of_a_trial_is_read_from_its_own_counters(raw):
+    """Without it, page cache passes for disk: no claim could ask what answered (rule 45)."""
+    reduce.write("small")
+    row = reduce.read_table("small", "trials").iloc[0]
+    assert row["device_read_percent"] == pytest.approx(25)
+    assert row["device_request_s"] == pytest.approx(0.5 / 100)
+    assert math.isnan(row["device_write_percent"]), "nothing was written"
+    assert {*reduce.STATE_COLUMNS} <= {*row.index}
+
+
 def test_series_starts_with_the_measured_phase(raw):
     """Ten seconds a trial, the first ending one second after the start."""
     reduce.write("small")

@@ -6,7 +6,7 @@ A paper's files stand in its room, `fsgreen/papers/NAME`; those of a study of yo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
@@ -14,9 +14,10 @@ from typing import Any, get_args
 
 from fsgreen import claims, schema
 from fsgreen.analysis.claims.kinds import Amount, Entry, Levels, Relation, Selector, levels_of
+from fsgreen.analysis.claims.states import State, known_columns
 from fsgreen.design import factors, metrics
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.schema import Document, Fault
+from fsgreen.schema import Document, Fault, Place
 
 PAPERS = Path(__file__).parents[2] / "papers"
 
@@ -40,6 +41,8 @@ class Claims:
         Texts for what a test would take, by name.
     cells : mapping
         Levels of the cells that have a name, by that.
+    states : mapping
+        The states that claims are about, by name.
     """
 
     study: str
@@ -47,6 +50,7 @@ class Claims:
     entries: Mapping[str, Entry]
     needs: Mapping[str, str]
     cells: Mapping[str, Levels]
+    states: Mapping[str, State]
 
     @classmethod
     def of(
@@ -67,14 +71,18 @@ class Claims:
             With everything that is wrong in the file, by line.
         """
         document, needs, cells = declared(study, "claims"), needs_of(study), cells_of(study)
+        states = states_of(study)
         if document is None:
-            return cls(study, {}, {}, needs, cells)
+            return cls(study, {}, {}, needs, cells, states)
         entries = document.as_(dict[str, Entry])
         published = claims.load_claims(study)
         faults = [
             fault
             for slug, entry in entries.items()
-            for fault in _wrong(slug, entry, published, needs, cells, checks, recomputed)
+            for fault in (
+                *_wrong(slug, entry, published, needs, cells, checks, recomputed),
+                *_unknown_states(slug, entry, states),
+            )
         ]
         faults += [
             Fault((), f"the claim {slug} has no entry, and would vanish from the report")
@@ -83,7 +91,7 @@ class Claims:
         ]
         if faults:
             raise document.refusal(faults)
-        return cls(study, published or _own(study, entries), entries, needs, cells)
+        return cls(study, published or _own(study, entries), entries, needs, cells, states)
 
 
 def _own(study: str, entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
@@ -114,8 +122,35 @@ def cells_of(study: str) -> dict[str, Levels]:
     return {} if document is None else document.as_(dict[str, Levels])
 
 
+def states_of(study: str) -> dict[str, State]:
+    """Return the states that the claims of a study are about, by name.
+
+    Raises
+    ------
+    FsgreenError
+        If one is told by what no trial records, or of a cell that cannot be.
+    """
+    document = declared(study, "states")
+    if document is None:
+        return {}
+    states = document.as_(dict[str, State])
+    faults = []
+    for name, state in states.items():
+        for column in state.holds:
+            if column not in known_columns():
+                what = unknown("column of a trial's state", column, known_columns()).what
+                faults.append(Fault((name, "holds", column), what))
+        for factor, levels in state.of.items():
+            faults += [
+                Fault((name, "of", factor), wrong) for wrong in _wrong_levels(factor, levels)
+            ]
+    if faults:
+        raise document.refusal(faults)
+    return states
+
+
 def declared(study: str, name: str) -> Document | None:
-    """Return a file on the claims of a study, `claims`, `needs` or `cells`, if it has it."""
+    """Return a file on the claims of a study if it has it: claims, needs, cells or states."""
     for file in (PAPERS / study / f"{name}.yaml", claims.own_file(study, name)):
         if file.is_file():
             next_step = "docs/claims.md has the kinds of claims and their keys"
@@ -178,11 +213,7 @@ def _wrong_selector(
     for several in (selector.for_each, getattr(selector, "over", {})):
         levels += [(name, level) for name, of in several.items() for level in of]
     for name, level in levels:
-        try:
-            if wrong := factors.get(name).check(level):
-                yield wrong
-        except FsgreenError as error:
-            yield error.what
+        yield from _wrong_levels(name, [level])
     of_cells = {name for _, base, _ in found for name in base}
     names = {"of", "against", "cell", *of_cells, *(name for name, _ in levels)}
     names |= {"option"} if "file_system" in names else set()
@@ -197,6 +228,26 @@ def _wrong_selector(
         of = list(numbers)[number].get("metric", "")
         if metrics.published(of) is None:
             yield unknown("metric of the published number", of, metrics.names()).what
+
+
+def _wrong_levels(factor: str, levels: Iterable[factors.Level]) -> Iterator[str]:
+    """Yield what is wrong with levels of a factor."""
+    for level in levels:
+        try:
+            if wrong := factors.get(factor).check(level):
+                yield wrong
+        except FsgreenError as error:
+            yield error.what
+
+
+def _unknown_states(slug: str, entry: Entry, states: Collection[str]) -> Iterator[Fault]:
+    """Yield what a claim or its parts name that is no state."""
+    places: dict[Place, tuple[str, ...]] = {(slug, "state"): entry.state}
+    places |= {(slug, kind, nth, "state"): part.state for kind, nth, part in entry.selectors}
+    for place, names in places.items():
+        for nth, name in enumerate(names):
+            if name not in states:
+                yield Fault((*place, nth), unknown("state", name, states).what)
 
 
 def _wrong_placeholders(text: str, names: Collection[str]) -> Iterator[str]:

@@ -63,6 +63,8 @@ class Selector(Declared):
         names of cells and levels.
     requires : str, optional
         Name of a need: a precondition without which the part decides nothing.
+    state : list of str
+        Names of states that the cells are to be in, beside those of the claim.
     built : bool
         The model was made so: agreement is by construction.
     """
@@ -76,6 +78,7 @@ class Selector(Declared):
     what: str | None = None
     published: str | None = None
     requires: str | None = None
+    state: tuple[str, ...] = ()
     built: bool = False
 
 
@@ -91,13 +94,14 @@ class Comparing(Selector):
 class Ratio(Comparing):
     """Each cell of `of` over the one that has the levels of `against` is as the number says.
 
-    Without `against` it is the same file system with its defaults. `tolerance` is the share by
+    Without `against` it is the same file system with its defaults; of several it is the first that
+    ran. `tolerance` is the share by
     which ours may differ, where it is not that of all measured ratios. `against_metric` is what is
     taken of the other cell, where it is something else.
     """
 
     number: int = Field(ge=0)
-    against: Cells | None = Field(default=None, max_length=1)
+    against: Cells | None = None
     against_metric: str | None = None
     tolerance: float | None = Field(default=None, gt=0)
 
@@ -151,6 +155,7 @@ class Entry(Declared):
     level: tuple[Amount, ...] = ()
     equivalence: tuple[Equivalence, ...] = ()
     where: Levels = Field(default_factory=dict)
+    state: tuple[str, ...] = ()
     check: str | None = None
     published: bool = False
     on: tuple[str, ...] = ()

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.analysis.claims.declared import Claims
-from fsgreen.analysis.claims.kinds import Entry, Levels
+from fsgreen.analysis.claims.kinds import Entry
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
-from fsgreen.claims import Part, by_construction, combine, missing, shown
+from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, missing, shown
 from fsgreen.reduce import write_table
 from fsgreen.stats import Estimate
 
@@ -88,10 +88,10 @@ def judge_claims(
         parts = [
             on_testbed(part, places, testbed, texts)
             for testbed, source in sources.items()
-            for part in parts_of(entry, claim["numbers"], source, checks, claims.cells)
+            for part in parts_of(entry, claim["numbers"], source, checks, claims)
         ]
         if entry.published and not any(part.tested for part in parts):
-            parts = [
+            parts = [part for part in parts if part.verdict == OTHER_STATE] + [
                 replace(part, needs=claims.needs.get(part.needs, part.needs))
                 for part in recomputed[slug](printed, claim["numbers"])
             ]
@@ -104,10 +104,10 @@ def parts_of(
     numbers: Numbers,
     source: Source,
     checks: Mapping[str, Check],
-    cells: Mapping[str, Levels] = {},
+    claims: Claims,
 ) -> list[Part]:
     """Return the parts of a claim that its entry declares, on one source."""
-    parts = selected(entry, numbers, source, cells)
+    parts = selected(entry, numbers, source, claims.cells, claims.states)
     if entry.check is not None:
         parts += checks[entry.check](source, numbers)
     return [by_construction(part) if entry.built else part for part in parts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,7 +19,18 @@ from fsgreen.analysis.claims.kinds import (
     levels_of,
 )
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
-from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, unit_of, written
+from fsgreen.analysis.claims.states import State, outside
+from fsgreen.claims import (
+    ABOVE,
+    OTHER_STATE,
+    Band,
+    Part,
+    about,
+    band,
+    by_construction,
+    unit_of,
+    written,
+)
 from fsgreen.design import DEFAULT, Cell, metrics
 
 WORST_FIRST = ("reversed", "not reproduced", "inconclusive", "direction only", "reproduced")
@@ -41,6 +52,7 @@ def selected(
     numbers: Numbers,
     source: Source,
     named: Mapping[str, Mapping[str, Any]] = {},
+    states: Mapping[str, State] = {},
 ) -> list[Part]:
     """Return the parts of a claim that its selectors declare.
 
@@ -54,12 +66,15 @@ def selected(
         What it is tested on.
     named : mapping
         Cells that the selectors mention by name.
+    states : mapping
+        States that trials are to be in, by name.
     """
     parts = []
     for _, _, selector in entry.selectors:
+        asked = [states[name] for name in (*entry.state, *selector.state)]
         for combination in _combinations(selector.for_each):
             levels = {**entry.where, **selector.where, **combination}
-            test = _Test(selector, levels, numbers, source, named)
+            test = _Test(selector, levels, numbers, source, named, asked)
             if source.records(test.metric):
                 parts += [by_construction(p) if selector.built else p for p in test.parts()]
     return parts
@@ -79,6 +94,7 @@ class _Test:
     numbers: Numbers
     source: Source
     named: Mapping[str, Mapping[str, Any]]
+    states: Sequence[State]
 
     @property
     def number(self) -> Mapping[str, Any] | None:
@@ -115,13 +131,21 @@ class _Test:
         if isinstance(selector, Order):
             yield from itertools.pairwise(self._cell(of, over) for of in selector.of)
             return
-        given = getattr(selector, "against", None)
-        against = given[0] if given else {"option": DEFAULT}
-        name, _, levels = levels_of(against, self.named)
         for of in selector.of:
             subject = self._cell(of, over)
-            other = NamedCell("", subject.cell.but(**levels))
-            yield subject, self._cell(against, over) if name else other
+            given = getattr(selector, "against", None) or ({"option": DEFAULT},)
+            others = [self._against(subject, against, over) for against in given]
+            ran = (other for other in others if not self.source.cell(other.cell).empty)
+            yield subject, next(ran, others[-1])
+
+    def _against(
+        self, subject: NamedCell, against: Mapping[str, Any], over: Mapping[str, Any]
+    ) -> NamedCell:
+        """Return the cell of a name, or the subject with other levels."""
+        name, _, levels = levels_of(against, self.named)
+        if name:
+            return self._cell(against, over)
+        return NamedCell("", subject.cell.but(**levels))
 
     def _worst(self, over: Mapping[str, Any]) -> Iterator[Part]:
         """Yield the part of the levels that are worst for a claim on all, and what did not run.
@@ -167,7 +191,8 @@ class _Test:
             baseline,
             **({"unit": unit_of(self.number)} if self.number else {}),
         )
-        return self._decided(self.source.gated(part, subject, baseline, self.metric), subject)
+        gated = self.source.gated(part, subject, baseline, self.metric)
+        return self._decided(gated, subject, baseline)
 
     def _level(self, named: NamedCell) -> Part:
         """Return the part in which a metric of a cell meets a number, or lies between two."""
@@ -237,11 +262,20 @@ class _Test:
         names = {"of": subject.name or spelled_out, "against": baseline.name, "cell": spelled_out}
         return text.format_map({**subject.cell, **names})
 
-    def _decided(self, part: Part, cell: Cell) -> Part:
+    def _decided(self, part: Part, cell: Cell, *others: Cell) -> Part:
         """Return a part as far as it decides anything.
 
-        It does not where its metric rests on a model, nor without what the selector requires.
+        It does not where its metric rests on a model, nor without what the selector requires, nor
+        on trials in another state than that which the claim is about (rule 45).
         """
+        part = self._of_metric(part, cell)
+        if not part.tested:
+            return part
+        found = outside(self.states, ((of, self.source.cell(of)) for of in (cell, *others)))
+        return replace(part, verdict=OTHER_STATE, basis=None, found=tuple(found)) if found else part
+
+    def _of_metric(self, part: Part, cell: Cell) -> Part:
+        """Return a part undecided without what it requires, and where its metric is modelled."""
         if (required := self.selector.requires) is not None:
             part = self.source.requiring(part, required, self.source.meets(required, cell))
         if self.metric not in metrics.names() or part.ours is None:

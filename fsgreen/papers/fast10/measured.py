@@ -16,6 +16,7 @@ from fsgreen.analysis.configuration import configuration, label
 from fsgreen.claims import Band, Part, Verdict, band, judge, written
 from fsgreen.design import Cell
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS
+from fsgreen.reduce import at
 
 CARRIES = 0.98
 """Share of a limited load from which on a file system counts as carrying it."""
@@ -23,14 +24,9 @@ CARRIES = 0.98
 
 @dataclass(frozen=True)
 class Servers(Source):
-    """A campaign that claims are judged on.
-
-    `cells` is the table `cells.csv`; `geometry` has a row per trial, with `file_system`, `option`
-    and what was read back from the disk after mkfs.
-    """
+    """A campaign that claims are judged on; `cells` is the table `cells.csv`."""
 
     cells: pd.DataFrame = field(default_factory=pd.DataFrame)
-    geometry: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def _metric_identity(source: Servers, numbers: Numbers) -> Iterator[Part]:
@@ -108,7 +104,7 @@ def _equal_power(source: Servers, numbers: Numbers) -> Iterator[Part]:
 
 def _block_groups(source: Servers, numbers: Numbers) -> Iterator[Part]:
     small, large = configuration("ext2", "bg16k"), configuration("ext2", "isz1k")
-    sizes = {config: _per_group(source.geometry, config) for config in (small, large)}
+    sizes = {config: _per_group(source.trials, config) for config in (small, large)}
     what = f"blocks in a group of {label(large)}"
     published = f"{numbers[0]['value']:g} Ki blocks"
     lacks = tuple(label(config) for config, estimate in sizes.items() if estimate is None)
@@ -130,13 +126,9 @@ def _block_groups(source: Servers, numbers: Numbers) -> Iterator[Part]:
     yield Part(what, judge(groups, target), "measured", written(numbers[1]), target, groups)
 
 
-def _per_group(geometry: pd.DataFrame, config: Cell) -> stats.Estimate | None:
+def _per_group(trials: pd.DataFrame, config: Cell) -> stats.Estimate | None:
     """Return the blocks per group of all trials of a configuration: mean, least and most."""
-    if "blocks_per_group" not in geometry:
-        return None
-    names = zip(geometry["file_system"], geometry["option"], strict=True)
-    of_config = [configuration(*name) == config for name in names]
-    found = geometry[of_config]["blocks_per_group"].dropna()
+    found = trials[at(trials, config)]["group_blocks_count"].dropna()
     if found.empty:
         return None
     return stats.Estimate(found.mean(), found.min(), found.max(), len(found))

@@ -35,6 +35,7 @@ OPTIONS = {
     **ATIME_OPTIONS,
     "blk1k": block(1024, "-b", "1024"),
     "blk2k": block(2048, "-b", "2048"),
+    "isz128": Setting("inode", "128 B inodes", ("-I", "128"), (), {"inode_b": 128}),
     "isz1k": Setting("inode", "1 KiB inodes", ("-I", "1024"), (), {"inode_b": 1024}),
     "bg16k": Setting(
         "group", "16 Ki blocks a group", ("-g", "16384"), (), {"blocks_per_group": 16384}

@@ -1,0 +1,94 @@
+"""The state that a claim is about, and whether trials were in it by their counters (rule 45)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import pandas as pd
+from pydantic import BeforeValidator, Field
+
+from fsgreen.claims import Found
+from fsgreen.design import Cell, factors
+from fsgreen.reduce import STATE_COLUMNS
+from fsgreen.schema import Declared
+
+
+class Limits(Declared):
+    """What a column of `trials.csv` lies within; a number alone is what it is."""
+
+    at_least: float = -math.inf
+    at_most: float = math.inf
+
+    def __str__(self) -> str:
+        if self.at_least == self.at_most:
+            return f"{self.at_least:g}"
+        ends = {"at least": self.at_least, "at most": self.at_most}
+        return " and ".join(f"{name} {end:g}" for name, end in ends.items() if math.isfinite(end))
+
+
+def _limits(value: Any) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return {"at_least": value, "at_most": value} if is_number else value
+
+
+def _levels(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: of if isinstance(of, list) else [of] for name, of in value.items()}
+
+
+class State(Declared):
+    """A state that claims are about; trials that were in another one decide nothing of them.
+
+    Attributes
+    ----------
+    says : str
+        What is so, in words: "reads come from the device".
+    of : mapping
+        Levels of the cells that it is asked of; without any, of every cell of a part.
+    holds : mapping
+        Limits by column of `trials.csv`, for each trial.
+    way : str
+        How to get there.
+    """
+
+    says: str
+    of: Annotated[dict[str, tuple[factors.Level, ...]], BeforeValidator(_levels)] = Field(
+        default_factory=dict
+    )
+    holds: dict[str, Annotated[Limits, BeforeValidator(_limits)]]
+    way: str
+
+    def about(self, cell: Cell) -> bool:
+        """Return whether the state is asked of a cell."""
+        return all(cell.get(name) in levels for name, levels in self.of.items())
+
+    def missed(self, trials: pd.DataFrame) -> Iterator[Found]:
+        """Yield what was found of trials that were not all in the state.
+
+        A trial that does not tell is not known to have been in it. No trial is left out for its
+        own state: that would choose trials by what came of them.
+        """
+        for column, limits in self.holds.items():
+            values = trials[column] if column in trials else pd.Series(math.nan, trials.index)
+            if not values.between(limits.at_least, limits.at_most).all():
+                yield Found(self.says, self.way, column, str(limits), values.min(), values.max())
+
+
+def known_columns() -> tuple[str, ...]:
+    """Return the columns that a state may be told by."""
+    return (*STATE_COLUMNS, *factors.names())
+
+
+def outside(states: Iterable[State], cells: Iterable[tuple[Cell, pd.DataFrame]]) -> list[Found]:
+    """Return what was found of the trials of cells that were not in the states of a part."""
+    every = list(cells)
+    return [
+        found
+        for state in states
+        for cell, trials in every
+        if state.about(cell)
+        for found in state.missed(trials)
+    ]

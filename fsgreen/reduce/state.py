@@ -1,0 +1,85 @@
+"""The state that a trial was in, by its own counters: caches, memory, device, what mkfs made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from fsgreen.trial import Phase, TrialRecord
+
+GEOMETRY = {
+    "block_b": "block_b",
+    "inode_b": "inode_b",
+    "agcount": "allocation_groups_count",
+    "blocks_per_group": "group_blocks_count",
+}
+"""Columns for what is read back from a file system after mkfs."""
+
+STATE_COLUMNS = (
+    *("device_read_percent", "device_write_percent", "device_request_s", "resident_percent"),
+    *("files_b", "memory_limit_b", "data_over_memory_x"),
+    *GEOMETRY.values(),
+)
+"""What a trial's own counters tell of the state that it was in (rule 45)."""
+
+
+def device_served(
+    host: pd.DataFrame, measure: Phase, flush: Phase, asked_b: Mapping[str, float]
+) -> dict[str, float]:
+    """Return what the device served, for each byte of the workload too, and how long it was busy.
+
+    Of writes those of the flush as well, which brings there what the workload had written. Empty
+    where no counter of the kernel is the device's own, or nothing was asked of it.
+    """
+    ends_s = {"read": measure.end_s, "write": flush.end_s}
+    moved_b = {
+        way: counted(host, f"disk_{way}_b", measure.start_s, end_s) for way, end_s in ends_s.items()
+    }
+    names = ("disk_busy_s", "disk_reads_count", "disk_writes_count")
+    busy_s, reads, writes = (counted(host, name, *measure.span_s) for name in names)
+    return {
+        **{f"device_{way}_b": bytes_b for way, bytes_b in moved_b.items()},
+        **{
+            f"device_{way}_percent": _over(100 * bytes_b, asked_b[way])
+            for way, bytes_b in moved_b.items()
+        },
+        "device_request_s": _over(busy_s, reads + writes),
+    }
+
+
+def made(record: TrialRecord) -> dict[str, float]:
+    """Return what mkfs made, as it was read back; empty where a file system has no such thing."""
+    geometry = record.mount.get("geometry") or {}
+    return {column: geometry.get(name, math.nan) for name, column in GEOMETRY.items()}
+
+
+def state_of(record: TrialRecord) -> dict[str, float]:
+    """Return what was found of the files, the memory for them, the cache and dirty pages.
+
+    Older records do not say it. Memory is empty where all of the machine's may be used.
+    """
+    share, flush = record.resident_share, record.flush
+    files_b = math.nan if record.files_b is None else record.files_b
+    limit_b = math.nan if record.memory is None else record.memory.limit_b
+    return {
+        "resident_percent": math.nan if share is None else 100 * share,
+        "files_b": files_b,
+        "memory_limit_b": limit_b,
+        "data_over_memory_x": files_b / limit_b,
+        "dirty_before_flush_b": math.nan if flush is None else flush.dirty_before_b,
+        "dirty_after_flush_b": math.nan if flush is None else flush.dirty_after_b,
+    }
+
+
+def counted(host: pd.DataFrame, column: str, start_s: float, end_s: float) -> float:
+    """Return by how much a counter of the host grew between two moments; NaN if it was not kept."""
+    if column not in host:
+        return math.nan
+    return float(np.diff(np.interp([start_s, end_s], host["time_s"], host[column]))[0])
+
+
+def _over(above: float, below: float) -> float:
+    return above / below if below > 0 else math.nan
