@@ -192,6 +192,35 @@ def test_a_claim_over_levels_is_as_good_as_its_worst_and_names_what_did_not_run(
     assert "oltp xfs" in table.loc["everywhere", "needs"]
 
 
+TWO_SERVERS = """
+everywhere:
+  statement: XFS against ext3 on every server.
+  numbers: [{{metric: throughput, op: {op}, value: {value}, unit: x}}]
+  ratio:
+  - {{number: 0, over: {{workload: [webserver, varmail]}}, of: xfs, against: ext3{more}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "worst"),
+    [
+        ({"op": "at_most", "value": 2, "more": ""}, "varmail"),
+        ({"op": "at_least", "value": 1.1, "more": ""}, "webserver"),
+        ({"op": "approx", "value": 1.6, "more": ", tolerance: 0.3"}, "webserver"),
+        ({"op": "approx", "value": 1.3, "more": ", tolerance: 0.3"}, "varmail"),
+    ],
+)
+def test_the_worst_of_several_is_the_nearest_to_what_refutes_the_claim(declared, claim, worst):
+    """Where less is better the least was shown: of 1.3 and 1.56 for "at most 2" the 1.3."""
+    claims = declared(TWO_SERVERS.format(**claim))
+    cells = synthetic.cells(["webserver", "varmail"], ["ext3", "xfs"])
+    trials = synthetic.trials_frame(cells, scatter=0.004, speed={"varmail-xfs-default": 1.2})
+    sources = {"loop": Source(trials, 0.05, claims.needs)}
+    (part,) = judge_claims(claims, sources, {}, {})["everywhere"]
+    assert part.verdict == "reproduced"
+    assert f"the worst of 2: {worst} workload" in part.what
+
+
 def test_a_claim_over_levels_that_a_model_cannot_decide_says_so(declared):
     """Whoever has no meter has modelled power in every cell."""
     own = OVER.replace("[fast, ext3]", "[xfs, ext3]").replace("throughput", "efficiency")

@@ -150,9 +150,9 @@ class _Test:
     def _worst(self, over: Mapping[str, Any]) -> Iterator[Part]:
         """Yield the part of the levels that are worst for a claim on all, and what did not run.
 
-        The worst is that of the worst verdict and, of several, the least above its second: a claim
-        on all is no better than that (an intersection-union test, which needs no correction for
-        the number of pairs).
+        The worst is that of the worst verdict and, of several, the nearest to an end of what
+        agrees, or the farthest beyond: a claim on all is no better than that (an
+        intersection-union test, which needs no correction for the number of pairs).
         """
         selector = self.selector
         assert isinstance(selector, Comparing)
@@ -303,7 +303,18 @@ def _band_of_level(value: float, op: str) -> Band:
 
 
 def _badness(part: Part) -> tuple[int, float]:
-    return WORST_FIRST.index(part.verdict), part.ours.value if part.ours else 0.0
+    return WORST_FIRST.index(part.verdict), _room(part)
+
+
+def _room(part: Part) -> float:
+    """Return how far inside its band a ratio lies, as a logarithm; negative beyond an end."""
+    if part.ours is None or part.band is None or math.isnan(part.ours.value):
+        return -math.inf
+    value, low, high = part.ours.value, part.band.low, part.band.high
+    if value <= 0:
+        return -math.inf if low > 0 else math.inf
+    above = math.log(value / low) if low > 0 else math.inf
+    return min(above, math.log(high / value))
 
 
 def _without_workload(cell: Cell, *, short: bool) -> str:
