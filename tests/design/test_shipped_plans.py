@@ -29,8 +29,8 @@ SHIPPED = {
     "nfstricks03": (
         "nfstricks03",
         "quick",
-        "b591b79d7ec02079fbf6d9ec07903e36de4e8d6f03bf0f81992b932798977ac1",
-        "8ed524c6fced330acc841ccf024bd97d8949b0c517f7048f0f150dff6d7bb950",
+        "3271b923136ee3256ec1af54e0db9be34f43a0569b096f3b2761f6c0b3a52fcd",
+        "75c042a5c20b66b86a7d8b1a2ab0325575cb198fb9c790ecb6e71eb92449dfa5",
     ),
     "fast10-disk": (
         "fast10",

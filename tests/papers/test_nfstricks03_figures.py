@@ -3,15 +3,18 @@
 import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 import synthetic_readers
 
 from fsgreen import confounds, paths, recommend, reduce, report
 from fsgreen.analysis import interactions, standard
 from fsgreen.papers.nfstricks03 import claims, figures, virtual
-from fsgreen.papers.nfstricks03.figures import by_rank, by_readers, schedulers
-from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed, setup
-from fsgreen.papers.nfstricks03.tables import NOT_RUN, finishes, throughput
+from fsgreen.papers.nfstricks03.figures import by_file_system, by_rank, by_readers, schedulers
+from fsgreen.papers.nfstricks03.numbers import clocks_line, spread_lines
+from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, FIGURE_3, Printed, setup
+from fsgreen.papers.nfstricks03.spreads import by_both_clocks, spreads
+from fsgreen.papers.nfstricks03.tables import NOT_RUN, file_systems, finishes, throughput
 from fsgreen.papers.nfstricks03.tables import schedulers as scheduler_table
 
 PRINTED = Printed.load()
@@ -69,12 +72,76 @@ def test_published_values_stand_where_they_were_printed(both):
     assert "< 14.3" in texts(first)
 
 
-def test_smaller_files_have_a_scale_of_their_own(both):
-    """Files of 8 MB beside those of 32 MB would be a line at the bottom."""
+def test_all_panels_of_figure_3_have_one_scale_from_0(both):
+    """On a scale of their own, files of 8 MB looked as slow as the published ones of 32 MB."""
     quick = synthetic_readers.runs(profile="quick", scale=0.25)
-    first, real, virtual_time = by_rank([quick, both[1]], PRINTED.points("3")).axes
-    assert virtual_time.get_ylim() == first.get_ylim()
-    assert real.get_ylim()[1] < 0.5 * first.get_ylim()[1]
+    panels = by_rank([quick, both[1]], PRINTED.points("3")).axes
+    (limits,) = {axes.get_ylim() for axes in panels}
+    assert limits[0] == 0
+
+
+def by_scheduler(measured, series, scheduler):
+    return measured[(measured["series"] == series) & (measured["scheduler"] == scheduler)]
+
+
+def sizes_of(runs, total_mib, ext2_x):
+    """What virtual time has of eight readers: on ext2 `ext2_x` apart, else as in real time."""
+    eight = runs.trials[runs.trials["readers"] == 8]
+    ended_s = runs.finishes.groupby("trial")["ended_s"].agg(["min", "max"]).loc[eight["trial"]]
+    found = eight.assign(
+        total_mib=total_mib, first_s=ended_s["min"].to_numpy(), last_s=ended_s["max"].to_numpy()
+    )
+    fair = found["file_system"].eq("ext2") & found["scheduler"].eq("elevator")
+    return found.assign(last_s=found["last_s"].mask(fair, ext2_x * found["first_s"]))
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """Readers in real time with files of 8 MB, and in virtual time of 8 and 32 MB."""
+    real = synthetic_readers.runs(profile="quick", scale=0.25)
+    sizes = pd.concat([sizes_of(real, 64, 1.8), sizes_of(real, 256, 1.1)])
+    return real, spreads([real], sizes)
+
+
+def test_clocks_are_compared_at_files_of_one_size(apart):
+    """A file of 32 MB has four times the blocks of its map: its readers are four times as fair."""
+    both = by_both_clocks(apart[1])
+    assert set(both["total_mib"]) == {64}
+    ide1 = by_scheduler(both, "ide1", "elevator").set_index("file_system")
+    assert ide1.loc["ext2", "virtual_over_real_x"] == pytest.approx(1.8 / 5.8, rel=1e-6)
+    assert ide1.loc[["ext4", "xfs"], "virtual_over_real_x"].tolist() == pytest.approx([1, 1])
+
+
+def test_the_figure_by_file_system_shows_both_clocks_at_one_size(apart):
+    """And the published ratio beside them, where nfstricks03 states both times."""
+    figure = by_file_system(*apart, PRINTED.points("3"))
+    ide1, scsi1, tags = figure.axes
+    assert [axes.get_title("left") for axes in figure.axes] == list(FIGURE_3)
+    assert all("simulated disk" in texts(axes) for axes in figure.axes)
+    ratios = [
+        {round(float(y), 2) for line in axes.lines for y in line.get_ydata()}
+        for axes in figure.axes
+    ]
+    assert 5.74 in ratios[0] and 7.24 in ratios[1]
+    assert 1.8 in ratios[0]
+    assert "8 files of 8 MB" in " ".join(text.get_text() for text in figure.texts)
+    assert tags.get_ylim() == ide1.get_ylim() == scsi1.get_ylim()
+
+
+def test_the_report_says_from_data_what_file_systems_do(apart):
+    """Numbers in the text are those of the table, and say which clock and which files."""
+    lines = spread_lines(apart[1])
+    assert lines[0].startswith("real time, files of 8 MB: 5.8 to 7.2 times on ext2")
+    assert lines[1].startswith(
+        "virtual time, files of 8 MB: 1.8 times on ext2, 5.8 to 7.2 times on"
+    )
+    assert lines[2].startswith("virtual time, files of 32 MB: 1.1 times on ext2")
+    assert "(18 cells)" in clocks_line(apart[1])
+    assert "no cells with files of one size" in clocks_line(apart[1][:0])
+    table = file_systems(apart[1]).set_index(["series", "scheduler", "file system", "MB of a file"])
+    row = table.loc[("ide1", "elevator", "ext2", "8")]
+    assert (row["real time"][:3], row["virtual over real"]) == ("5.8", "0.31")
+    assert table.loc[("ide1", "elevator", "ext2", "32"), "real time"] == NOT_RUN
 
 
 def test_points_of_flagged_comparisons_are_marked(both):
@@ -156,18 +223,19 @@ def test_each_reader_of_each_trial_has_its_time(campaign):
 def test_cells_are_compared_by_place_queue_and_scheduler_within_their_readers(campaign):
     """Operations of two numbers of readers say nothing of each other: each opens a file."""
     effects = reduce.read_table(campaign, "effects")
-    assert set(effects["kind"]) == {"partition", "queue depth", "scheduler"}
+    assert set(effects["kind"]) == {"partition", "queue depth", "scheduler", "file system"}
     assert (effects["readers"] == effects["baseline_readers"]).all()
     changed = {
         "partition": "partition",
         "queue depth": "queue_depth",
         "scheduler": "scheduler",
+        "file system": "file_system",
     }
     for kind, factor in changed.items():
         rows = effects[effects["kind"] == kind]
         assert (rows[factor] != rows[f"baseline_{factor}"]).all()
     cells = reduce.read_table(campaign, "cells")
-    assert len(cells) == 15
+    assert len(cells) == 27
     assert cells["bandwidth_b_s"].notna().all()
 
 

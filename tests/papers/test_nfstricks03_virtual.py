@@ -10,7 +10,7 @@ import pytest
 
 from fsgreen import cli, design, paths
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.nfstricks03 import virtual
+from fsgreen.papers.nfstricks03 import experiments, virtual
 
 START_NS = 5_000_000
 DISKS = ("wd200bb", "ddys-t36950n")
@@ -71,6 +71,25 @@ def test_every_trial_of_the_plan_is_asked_for_as_its_cell_says(engine):
             cell["partition"],
         )
         assert (readers["total_mib"], readers["seed"]) == (64, planned.seed)
+        assert readers["map_kib"] == {"ext2": 4096, "ext4": 0, "xfs": 0}[cell["file_system"]]
+
+
+@pytest.mark.parametrize("level", [{"file_system": "btrfs"}, {"option": "blk1k"}])
+def test_a_file_system_without_a_model_of_its_map_is_left_out_and_named(engine, monkeypatch, level):
+    """It would be run with the map of another; blocks of 1 KiB have one of 256 KiB."""
+    study = design.load_study("nfstricks03")
+    cells = tuple(cell.but(**level) for cell in study.matrices["ide_few"])
+    mixed = replace(
+        study,
+        baseline=study.baseline.but(**level),
+        matrices={"ide_few": cells, "scsi_few": study.matrices["scsi_few"]},
+        profiles={"quick": replace(study.profiles["quick"], matrices=("ide_few", "scsi_few"))},
+    )
+    monkeypatch.setattr(design, "load_study", lambda name: mixed)
+    folder = virtual.simulate("nfstricks03", "quick", "mine")
+    left_out = json.loads((folder / "simulated.json").read_text())["left_out"]
+    assert len(left_out) == 4
+    assert all(next(iter(level.values())) in label for label in left_out)
 
 
 def test_what_is_kept_is_read_again(engine):
@@ -92,7 +111,10 @@ def test_what_is_kept_is_read_again(engine):
     assert whole["longest_s"].eq(1).all()
     files = found.waits.dropna(subset="queue_requests_count")
     assert files["queue_requests_count"].unique() == pytest.approx([(4 + 9 + 1) / 6])
-    assert files.groupby(["disk", "readers"]).size().eq(virtual.WAIT_BLOCKS).all()
+    assert files.groupby(["disk", "readers"]).size().eq(experiments.WAIT_BLOCKS).all()
+    sizes = found.sizes[found.sizes["file_system"] == "xfs"]
+    assert set(sizes["total_mib"]) == set(experiments.SIZES_MIB)
+    assert (sizes["first_s"].eq(1) & sizes["last_s"].eq(8)).all()
     assert virtual.read("another") is None
     assert virtual.disk_files("another") == {}
 
@@ -127,7 +149,9 @@ def test_a_scheduler_without_a_model_is_left_out_and_named(engine):
     left_out = json.loads((folder / "simulated.json").read_text())["left_out"]
     assert len(left_out) == 3
     assert all("kyber" in label for label in left_out)
-    assert {asked["scheduler"] for asked in engine.asked} == set(virtual.MODELS.values()) - {"sstf"}
+    assert {asked["scheduler"] for asked in engine.asked} == set(experiments.MODELS.values()) - {
+        "sstf"
+    }
 
 
 def test_a_changed_table_is_not_read(engine):
@@ -142,14 +166,16 @@ def test_a_changed_table_is_not_read(engine):
     assert "fsgreen simulate" in caught.value.next_step
 
 
-def test_what_an_older_version_simulated_has_no_waits(engine):
+@pytest.mark.parametrize("table", ["waits", "sizes"])
+def test_what_an_older_version_simulated_lacks_what_came_later(engine, table):
     folder = virtual.simulate("nfstricks03", "quick", "mine")
     identity = json.loads((folder / "simulated.json").read_text())
-    del identity["files"]["waits.csv"]
+    del identity["files"][f"{table}.csv"]
     (folder / "simulated.json").write_text(json.dumps(identity))
-    (folder / "waits.csv").unlink()
-    assert virtual.read("mine").waits.empty
-    assert len(virtual.read("mine").trials)
+    (folder / f"{table}.csv").unlink()
+    found = virtual.read("mine")
+    assert getattr(found, table).empty
+    assert len(found.trials)
 
 
 def test_a_study_without_simulated_disks_is_refused(engine):
@@ -197,3 +223,17 @@ def test_the_real_simulator_gives_the_same_bits_each_time(tmp_path, monkeypatch)
     assert (folder / "finishes.csv").read_bytes() == before
     ended_s = virtual.read("mine").finishes["ended_s"]
     assert (ended_s > 0).all()
+
+
+def test_a_block_map_makes_the_elevator_fair_in_the_real_simulator(tmp_path, monkeypatch):
+    """Readers without metadata were unfair as on extents, and were held against ext2."""
+    real = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
+    if not hasattr(real, "simulate"):
+        pytest.skip("the engine is older than the simulator: run ./run engine")
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    virtual.simulate("nfstricks03", "quick", "mine")
+    sizes = virtual.sizes("mine")
+    sizes = sizes[sizes["scheduler"].eq("elevator") & sizes["queue_depth"].eq(1)]
+    spread_x = (sizes["last_s"] / sizes["first_s"]).groupby(sizes["file_system"])
+    assert spread_x.max()["ext2"] < 2.5
+    assert spread_x.min()[["ext4", "xfs"]].min() > 6

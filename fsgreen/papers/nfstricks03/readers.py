@@ -22,14 +22,15 @@ ROUNDING = 1e-12
 """A line is no straighter than this share of its variance."""
 
 
-TREATMENTS = ("disk", "partition", "queue_depth", "scheduler", "readers")
+TREATMENTS = ("file_system", "disk", "partition", "queue_depth", "scheduler", "readers")
 """What readers read from, what orders their requests, and how many they are."""
 
 
 def label(setup: Cell) -> str:
     """Return the levels of `TREATMENTS` as people write them."""
     return (
-        "{disk} partition {partition} queue {queue_depth} {scheduler} {readers} readers"
+        "{file_system} {disk} partition {partition} queue {queue_depth} {scheduler} "
+        "{readers} readers"
     ).format_map(setup)
 
 

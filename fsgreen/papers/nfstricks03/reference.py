@@ -15,6 +15,9 @@ READERS = (1, 2, 4, 8, 16, 32)
 EIGHT = 8
 """Readers of figure 3."""
 
+FILE_SYSTEMS = ("ext2", "ext4", "xfs")
+"""Those that the eight readers of figure 3 are run on; the others of the paper on the first."""
+
 FIGURE_1 = ("ide1", "ide4", "scsi1 tags", "scsi4 tags")
 FIGURE_2 = ("scsi1 tags", "scsi4 tags", "scsi1 no tags", "scsi4 no tags")
 FIGURE_3 = ("ide1", "scsi1 no tags", "scsi1 tags")
@@ -27,9 +30,16 @@ class Printed(PrintedPaper):
     paper = PAPER
 
 
-def setup(name: str, readers: int = EIGHT, scheduler: str = "elevator") -> Cell:
+def setup(
+    name: str,
+    readers: int = EIGHT,
+    scheduler: str = "elevator",
+    file_system: str = FILE_SYSTEMS[0],
+) -> Cell:
     """Return the setup of a series: `ide1`, `scsi4 tags`, `scsi1 no tags`."""
-    return Cell(**_series()[name]).but(scheduler=scheduler, readers=readers)
+    return Cell(**_series()[name]).but(
+        scheduler=scheduler, readers=readers, file_system=file_system
+    )
 
 
 @cache

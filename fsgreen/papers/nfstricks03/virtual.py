@@ -7,13 +7,9 @@ tables, since there is no power trace, no machine and no harness whose records a
 
 from __future__ import annotations
 
-import bisect
-import io
-import itertools
 import json
 import shutil
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,58 +17,47 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import design, paths
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
+from fsgreen.papers.nfstricks03 import experiments
+from fsgreen.papers.nfstricks03.experiments import NS_PER_S
 from fsgreen.trial import sha256_of, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WORKLOAD = "sequential-readers"
-TOTAL_MIB = 256
-"""Of all files together at scale 1 (nfstricks03, section 4.3)."""
-
-START_WITHIN_MS = 10
-"""Processes do not begin at the same moment; assumed. It is what differs from block to block."""
-
-MODELS: Mapping[str, str] = {
-    "elevator": "elevator",
-    "n-cscan": "n-cscan",
-    "sstf": "sstf",
-    "none": "fifo",
-    "mq-deadline": "deadline",
-    "bfq": "bfq",
-}
-"""The model of each scheduler; of kyber there is none."""
-
-NS_PER_S, FJ_PER_J = 1e9, 1e15
-SECTOR_B = 512
-TABLES = ("trials", "finishes", "waits")
-
-WAIT_BLOCKS = 5
-MANY = (1, 2, 4, 8, 16, 32)
+FJ_PER_J = 1e15
+TABLES = ("trials", "finishes", "waits", "sizes")
+ADDED = ("waits", "sizes")
+"""Tables that older versions did not write."""
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """Runs in virtual time: their plan, and a row per trial, per reader, and per run for waits.
+    """Runs in virtual time: their plan, a row per trial and per reader, and two tables beside.
 
     `waits` is of runs beside those of the plan, on what a request waits for: `disk`, `scheduler`,
     `readers`, `block`; the mean `response_s` and the `longest_s`; of two readers of a whole disk
     `scan_s`, the time in which the first of them read its half; of others the mean
-    `queue_requests_count` at the begin of the sweep that a request was served in. It is empty where
-    an older version simulated.
+    `queue_requests_count` at the begin of the sweep that a request was served in.
+
+    `sizes` has the trials of eight readers again, with `total_mib` of files of several sizes: the
+    factors, `first_s` and `last_s`, when the first and the last of them were done.
+
+    Both are empty where an older version simulated.
     """
 
     plan: Plan
     trials: pd.DataFrame
     finishes: pd.DataFrame
     waits: pd.DataFrame
+    sizes: pd.DataFrame
 
 
 def simulate(study: str, profile: str, name: str | None = None) -> Path:
     """Run the cells of a study in virtual time and keep what comes of it; return the folder.
 
     It lies in `data/raw/NAME/virtual`, whatever was there before. Cells without a disk, readers of
-    another workload and schedulers without a model are left out, and named in `simulated.json`.
+    another workload, and schedulers, file systems and options without a model are left out, and
+    named in `simulated.json`.
 
     Parameters
     ----------
@@ -90,7 +75,8 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
 
     engine = _engine()
     plan = design.make_plan(design.load_study(study), profile)
-    able = [planned for planned in plan.trials if _experiment(plan, planned) is not None]
+    asked = {planned: experiments.experiment(plan, planned) for planned in plan.trials}
+    able = {planned: one for planned, one in asked.items() if one is not None}
     if not able:
         raise FsgreenError(
             f"the profile {profile} of {study} has no readers of a simulated disk",
@@ -100,14 +86,15 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     folder = done.with_name(".virtual.partial")
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "disks").mkdir(parents=True)
-    reports = [_run(engine, plan, planned) for planned in able]
+    reports = [experiments.run(engine.simulate, one, planned.cell) for planned, one in able.items()]
     files = engine.profiles()
     disks = {disk: files[disk] for disk in sorted({str(planned.cell["disk"]) for planned in able})}
     rows = zip(able, reports, strict=True)
     tables = {
         "trials": pd.DataFrame([_trial_row(plan, planned, report) for planned, report in rows]),
         "finishes": pd.DataFrame(_finish_rows(able, reports)),
-        "waits": pd.DataFrame(_wait_rows(engine, disks)),
+        "waits": pd.DataFrame(experiments.wait_rows(engine.simulate, disks)),
+        "sizes": pd.DataFrame(experiments.size_rows(engine.simulate, plan, able)),
     }
     for table, values in tables.items():
         file = folder / f"{table}.csv"
@@ -142,7 +129,7 @@ def read(campaign: str) -> Simulated | None:
         tables = []
         for table in TABLES:
             file = folder / f"{table}.csv"
-            if file.name == "waits.csv" and file.name not in identity["files"]:
+            if table in ADDED and file.name not in identity["files"]:
                 tables.append(pd.DataFrame())
                 continue
             if sha256_of(file) != identity["files"][file.name]:
@@ -155,6 +142,14 @@ def read(campaign: str) -> Simulated | None:
             next_step=f"./run reproduce (shipped), or fsgreen simulate STUDY --name {campaign}",
         ) from error
     return Simulated(plan, *tables)
+
+
+def sizes(campaign: str) -> pd.DataFrame:
+    """Return the runs of eight readers at several sizes of files; none without virtual time."""
+    import pandas as pd
+
+    simulated = read(campaign)
+    return pd.DataFrame() if simulated is None else simulated.sizes
 
 
 def disk_files(campaign: str) -> dict[str, str]:
@@ -171,36 +166,6 @@ def _engine() -> Any:
             "the simulator comes with the engine, which is not installed", next_step="./run engine"
         ) from error
     return fsgreen_engine
-
-
-def _experiment(plan: Plan, planned: PlannedTrial) -> dict[str, Any] | None:
-    """Return a trial as the simulator takes it, None for one that it has no model of."""
-    cell, levels = planned.cell, plan.levels(planned.cell)
-    scheduler = MODELS.get(levels["scheduler"])
-    if cell["workload"] != WORKLOAD or None in (cell.get("readers"), cell.get("disk"), scheduler):
-        return None
-    return {
-        "disk": cell["disk"],
-        "overrides": {"depth": cell["queue_depth"]} if "queue_depth" in cell else {},
-        "scheduler": scheduler,
-        "work": {
-            "readers": {
-                "readers": cell["readers"],
-                "total_mib": round(TOTAL_MIB * plan.profile.scale[WORKLOAD]),
-                "partition": cell.get("partition"),
-                "start_within_ms": START_WITHIN_MS,
-                "seed": planned.seed,
-            }
-        },
-    }
-
-
-def _run(engine: Any, plan: Plan, planned: PlannedTrial) -> dict[str, Any]:
-    try:
-        report: dict[str, Any] = engine.simulate(json.dumps(_experiment(plan, planned)))
-    except ValueError as error:
-        raise FsgreenError(f"{error}", where=planned.cell.label) from error
-    return report
 
 
 def _trial_row(plan: Plan, planned: PlannedTrial, report: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,61 +196,3 @@ def _finish_rows(
             sorted(reader["done_ns"] - report["start_ns"] for reader in report["readers"]), start=1
         )
     ]
-
-
-def _wait_rows(engine: Any, disks: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the runs of `Simulated.waits`, by a disk that takes one request at a time."""
-    for disk, block in itertools.product(disks, range(1, WAIT_BLOCKS + 1)):
-        for scheduler in ("elevator", "n-cscan"):
-            whole = {"readers": 2, "total_mib": _size_mib(disks[disk])}
-            report = _waited(engine, disk, scheduler, block, whole)
-            scan_s = min(reader["done_ns"] for reader in report["readers"]) / NS_PER_S
-            yield _wait_row(disk, scheduler, block, report) | {"scan_s": scan_s}
-        for readers in MANY:
-            files = {"readers": readers, "total_mib": TOTAL_MIB, "partition": 1}
-            report = _waited(engine, disk, "n-cscan", block, files, log=True)
-            queue = {"queue_requests_count": _mean_sweep(report["log"])}
-            yield _wait_row(disk, "n-cscan", block, report) | queue
-
-
-def _waited(
-    engine: Any, disk: str, scheduler: str, block: int, work: dict[str, Any], *, log: bool = False
-) -> dict[str, Any]:
-    readers = {**work, "start_within_ms": START_WITHIN_MS, "seed": block}
-    asked = {"disk": disk, "overrides": {"depth": 1}, "scheduler": scheduler, "log": log}
-    report: dict[str, Any] = engine.simulate(json.dumps({**asked, "work": {"readers": readers}}))
-    return report
-
-
-def _wait_row(disk: str, scheduler: str, block: int, report: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "disk": disk,
-        "scheduler": scheduler,
-        "readers": len(report["readers"]),
-        "block": block,
-        "response_s": report["response_ns"]["mean"] / NS_PER_S,
-        "longest_s": report["response_ns"]["max"] / NS_PER_S,
-    }
-
-
-def _size_mib(profile: str) -> int:
-    """Return the size of a disk by its file, whole MiB for two readers."""
-    sectors: int = tomllib.loads(profile)["geometry"]["sectors"]
-    return sectors * SECTOR_B // 2**20 // 2 * 2
-
-
-def _mean_sweep(log: str) -> float:
-    """Return how many requests wait when the sweep begins that a request is served in, on average.
-
-    N-CSCAN fixes what a sweep serves when it begins: all that was issued and is not yet sent.
-    """
-    import pandas as pd
-
-    served = pd.read_csv(io.StringIO(log))
-    issued_ns, sent_ns = (sorted(served[at]) for at in ("issued_ns", "sent_ns"))
-    squares = done = 0
-    while done < len(sent_ns):
-        waiting = bisect.bisect_right(issued_ns, sent_ns[done]) - done
-        squares += waiting**2
-        done += waiting
-    return squares / done

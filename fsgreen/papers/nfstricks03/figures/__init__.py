@@ -10,19 +10,22 @@ import pandas as pd
 from fsgreen import paths
 from fsgreen.design import Cell
 from fsgreen.figures import confound_curves, irregular_cells_of, keeper, save
+from fsgreen.papers.nfstricks03 import virtual
+from fsgreen.papers.nfstricks03.figures.by_file_system import by_file_system
 from fsgreen.papers.nfstricks03.figures.by_rank import by_rank
 from fsgreen.papers.nfstricks03.figures.by_readers import by_readers
 from fsgreen.papers.nfstricks03.figures.schedulers import schedulers
 from fsgreen.papers.nfstricks03.readers import TREATMENTS, runs_of
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed
+from fsgreen.papers.nfstricks03.spreads import spreads
 from fsgreen.papers.nfstricks03.tables import write_tables
 from fsgreen.reduce import read_table
 
-__all__ = ["by_rank", "by_readers", "flagged", "schedulers", "write"]
+__all__ = ["by_file_system", "by_rank", "by_readers", "flagged", "schedulers", "write"]
 
 
 def write(campaign: str) -> Path:
-    """Write figures 1 to 3, one of all schedulers, the confounds' curves and the tables.
+    """Write figures 1 to 3, those of file systems and of schedulers, confounds' curves, tables.
 
     Returns the folder of the figures, which are SVG and PNG.
     """
@@ -34,11 +37,13 @@ def write(campaign: str) -> Path:
     for number, names in (("1", FIGURE_1), ("2", FIGURE_2)):
         save(by_readers(runs, names, printed.points(number)), folder, f"fig{number}")
     save(by_rank(runs, printed.points("3")), folder, "fig3")
+    found = spreads(runs, virtual.sizes(campaign))
+    save(by_file_system(runs[0], found, printed.points("3")), folder, "fig3_file_systems")
     save(schedulers(runs), folder, "fig3_schedulers")
     keeper(campaign)(irregular_cells_of(campaign), "odd_cells")
     for name, curve in confound_curves(campaign).items():
         save(curve, folder, name)
-    write_tables(campaign, runs)
+    write_tables(campaign, runs, found)
     return folder
 
 

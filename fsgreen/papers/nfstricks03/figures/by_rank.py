@@ -40,7 +40,7 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
     figure = new(3.4)
     if all(one.cell(setup(name)).empty for one in runs for name in FIGURE_3):
         return empty(figure, "This campaign has no eight readers.")
-    first, others = side_by_side(figure, runs, by_size=True)
+    first, others = side_by_side(figure, runs)
     for axes, one in zip(others, runs, strict=True):
         for scheduler in LINE:
             for name in FIGURE_3:
@@ -48,9 +48,7 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
     _published(first, published)
     for axes in (first, *others):
         axes.set(xlabel="readers that are done", xticks=RANKS, xlim=(0.5, EIGHT + 1.2))
-    first.set(ylabel="mean time (s)", ylim=(-1.5, None))
-    for axes in others:
-        axes.set_ylim(bottom=-1.5 if axes.get_shared_y_axes().joined(first, axes) else 0)
+    first.set(ylabel="mean time (s)", ylim=(0, None))
     mark_simulated(others)
     handles, labels = others[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
@@ -77,7 +75,7 @@ def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
         axes.annotate(
             f"{below}{y:g}",
             (point["x"], y),
-            xytext=(3, -9) if name == "ide1" else (3, 5),
+            xytext=(6, -5) if name == "ide1" else (3, 5),
             textcoords="offset points",
             fontsize=6,
         )

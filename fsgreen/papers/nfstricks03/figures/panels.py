@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from fsgreen.design import Cell
 from fsgreen.figures import flag, simulated
-from fsgreen.papers.nfstricks03.readers import REAL, Runs
+from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
 from fsgreen.stats import Estimate
 
-TITLE = {REAL: "real time: ext2 on Linux"}
+TITLE = {REAL: "real time: ext2 on Linux", VIRTUAL: "virtual time: ext2's block map"}
 COLOUR = {
     "ide1": "#0072B2",
     "ide4": "#56B4E9",
@@ -36,21 +36,14 @@ MARKER = {
 STATED, DERIVED = "full", "none"
 
 
-def side_by_side(
-    figure: Figure, runs: Sequence[Runs], *, by_size: bool = False
-) -> tuple[Axes, list[Axes]]:
-    """Return a panel for the published values, and one for each of the runs, of equal scale.
-
-    With `by_size`, what is shown depends on the size of the files: panels of runs with other files
-    than published have a scale of their own.
-    """
+def side_by_side(figure: Figure, runs: Sequence[Runs]) -> tuple[Axes, list[Axes]]:
+    """Return a panel for the published values, and one for each of the runs, of equal scale."""
     first = figure.add_subplot(1, 1 + len(runs), 1)
     first.set_title("published (open: derived)")
     others = []
     for place, one in enumerate(runs, start=2):
-        alike = one.scale == 1 or not by_size
-        axes = figure.add_subplot(1, 1 + len(runs), place, sharey=first if alike else None)
-        axes.tick_params(labelleft=by_size)
+        axes = figure.add_subplot(1, 1 + len(runs), place, sharey=first)
+        axes.tick_params(labelleft=False)
         axes.set_title(TITLE.get(one.clock, one.clock))
         others.append(axes)
     return first, others

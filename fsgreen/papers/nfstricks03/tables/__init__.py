@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from fsgreen.analysis.tables import write_all
 from fsgreen.design import Cell
-from fsgreen.papers.nfstricks03.readers import Runs
+from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
+from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_1, FIGURE_2, FIGURE_3, READERS, setup
+from fsgreen.papers.nfstricks03.spreads import CELL, by_both_clocks
 
 NOT_RUN = "not run"
 SERIES = tuple(dict.fromkeys([*FIGURE_1, *FIGURE_2]))
 
 
-def write_tables(campaign: str, runs: Sequence[Runs]) -> Path:
-    """Write `throughput`, `finishes` and `schedulers` as `.csv` and `.tex`; return their folder."""
+def write_tables(campaign: str, runs: Sequence[Runs], found: pd.DataFrame) -> Path:
+    """Write four tables as `.csv` and `.tex`; return their folder.
+
+    `found` is what `spreads.spreads` gives.
+    """
     return write_all(
         campaign,
         {
@@ -29,6 +36,10 @@ def write_tables(campaign: str, runs: Sequence[Runs]) -> Path:
             "schedulers": (
                 "Eight readers by scheduler: MiB/s, and the last reader's time over the first's",
                 schedulers(runs),
+            ),
+            "file_systems": (
+                "The last of eight readers over the first by file system, simulated disks",
+                file_systems(found),
             ),
         },
     )
@@ -80,6 +91,37 @@ def schedulers(runs: Sequence[Runs]) -> pd.DataFrame:
             if len(one.cell(of := setup(name, scheduler=str(scheduler))))
         ]
     )
+
+
+def file_systems(found: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per series, scheduler, file system and size: both clocks, and how they differ.
+
+    The sizes are those of real time, and the published one.
+    """
+    shown = found[found["total_mib"].isin({*found[found["clock"] == REAL]["total_mib"], TOTAL_MIB})]
+    apart = by_both_clocks(shown).set_index(CELL)["virtual_over_real_x"]
+    rows = []
+    for cell, of_cell in shown.groupby(CELL, sort=False):
+        series, scheduler, file_system, total_mib = cell
+        by_clock = {row.clock: _interval(row) for row in of_cell.itertuples()}
+        rows.append(
+            {
+                "series": series,
+                "scheduler": scheduler,
+                "file system": file_system,
+                "MB of a file": f"{total_mib / EIGHT:g}",
+                REAL: by_clock.get(REAL, NOT_RUN),
+                VIRTUAL: by_clock.get(VIRTUAL, NOT_RUN),
+                "virtual over real": f"{apart[cell]:.2f}" if cell in apart.index else "",
+            }
+        )
+    columns = ["series", "scheduler", "file system", "MB of a file", REAL, VIRTUAL]
+    return pd.DataFrame(rows, columns=[*columns, "virtual over real"])
+
+
+def _interval(row: Any) -> str:
+    known = math.isfinite(row.low_x) and math.isfinite(row.high_x)
+    return f"{row.value_x:.3g}" + (f" [{row.low_x:.3g}, {row.high_x:.3g}]" if known else "")
 
 
 def _value(runs: Runs, setup: Cell, metric: str) -> str:

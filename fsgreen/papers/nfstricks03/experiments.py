@@ -1,0 +1,208 @@
+"""What the simulator is asked for: trials of a study, and runs beside those that no trial holds."""
+
+from __future__ import annotations
+
+import bisect
+import io
+import itertools
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fsgreen.design import DEFAULT, Cell, Plan, PlannedTrial
+from fsgreen.errors import FsgreenError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Report = Mapping[str, Any]
+Simulate = Callable[[str], dict[str, Any]]
+"""Takes an experiment in JSON and gives its report; raises ValueError for what it refuses."""
+
+WORKLOAD = "sequential-readers"
+TOTAL_MIB = 256
+"""Of all files together at scale 1 (nfstricks03, section 4.3)."""
+
+START_WITHIN_MS = 10
+"""Processes do not begin at the same moment; assumed. It is what differs from block to block."""
+
+COPY_MB_S = 200
+"""How fast a reader takes what is in memory; assumed."""
+
+MODELS: Mapping[str, str] = {
+    "elevator": "elevator",
+    "n-cscan": "n-cscan",
+    "sstf": "sstf",
+    "none": "fifo",
+    "mq-deadline": "deadline",
+    "bfq": "bfq",
+}
+"""The model of each scheduler; of kyber there is none."""
+
+BLOCK_KIB, ADDRESS_B = 4, 4
+"""The block that mke2fs makes on 512 MiB or more (mke2fs.conf), and a block's number in the map of
+ext2 (`__le32 i_block` in struct ext2_inode of the kernel)."""
+
+MAP_KIB: Mapping[str, int] = {
+    "ext2": BLOCK_KIB * 1024 // ADDRESS_B * BLOCK_KIB,
+    "ext3": BLOCK_KIB * 1024 // ADDRESS_B * BLOCK_KIB,
+    "ext4": 0,
+    "xfs": 0,
+}
+"""Data that a block of a file's map stands for, which must be read before them; 0 for extents, of
+which a file in one piece has few enough for its inode."""
+
+NS_PER_S = 1e9
+SECTOR_B = 512
+
+WAIT_BLOCKS = 5
+MANY = (1, 2, 4, 8, 16, 32)
+EIGHT = 8
+SIZES_MIB = (64, 128, 256)
+"""Of all files together: those of the profiles quick, lab and full."""
+
+
+def experiment(
+    plan: Plan, planned: PlannedTrial, total_mib: int | None = None
+) -> dict[str, Any] | None:
+    """Return a trial as the simulator takes it, None for one that it has no model of.
+
+    `total_mib` is the size of all files, where it is not that of the plan's profile.
+    """
+    cell, levels = planned.cell, plan.levels(planned.cell)
+    scheduler, map_kib = MODELS.get(levels["scheduler"]), MAP_KIB.get(str(levels["file_system"]))
+    needed = (cell.get("readers"), cell.get("disk"), scheduler, map_kib)
+    if cell["workload"] != WORKLOAD or levels["option"] != DEFAULT or None in needed:
+        return None
+    return {
+        "disk": cell["disk"],
+        "overrides": {"depth": cell["queue_depth"]} if "queue_depth" in cell else {},
+        "scheduler": scheduler,
+        "work": {
+            "readers": {
+                "readers": cell["readers"],
+                "total_mib": total_mib or round(TOTAL_MIB * plan.profile.scale[WORKLOAD]),
+                "map_kib": map_kib,
+                "partition": cell.get("partition"),
+                "copy_mb_s": COPY_MB_S,
+                "start_within_ms": START_WITHIN_MS,
+                "seed": planned.seed,
+            }
+        },
+    }
+
+
+def run(simulate: Simulate, asked: Mapping[str, Any], cell: Cell) -> Report:
+    """Return what the simulator reports of an experiment.
+
+    Raises
+    ------
+    FsgreenError
+        If it refuses; the cell is named.
+    """
+    try:
+        return simulate(json.dumps(asked))
+    except ValueError as error:
+        raise FsgreenError(f"{error}", where=cell.label) from error
+
+
+# --- eight readers of files of other sizes -----------------------------------------------------
+
+
+def size_rows(
+    simulate: Simulate, plan: Plan, trials: Iterable[PlannedTrial]
+) -> Iterator[dict[str, Any]]:
+    """Yield the runs of `virtual.Simulated.sizes`: trials of eight readers, at each size.
+
+    They are what a campaign with files of that size is held against: how far the first and the last
+    reader are apart depends on how many blocks of its map a file has.
+    """
+    eight = [planned for planned in trials if planned.cell.get("readers") == EIGHT]
+    for planned, total_mib in itertools.product(eight, SIZES_MIB):
+        asked = experiment(plan, planned, total_mib)
+        if asked is None:
+            continue
+        report = run(simulate, asked, planned.cell)
+        ended_s = [(of["done_ns"] - report["start_ns"]) / NS_PER_S for of in report["readers"]]
+        yield {
+            "block": planned.block,
+            **plan.levels(planned.cell),
+            "total_mib": total_mib,
+            "first_s": min(ended_s),
+            "last_s": max(ended_s),
+        }
+
+
+# --- what one request waits for -----------------------------------------------------------------
+
+
+def wait_rows(simulate: Simulate, disks: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the runs of `virtual.Simulated.waits`, by a disk that takes one request at a time.
+
+    The map of the files is in memory: nothing but the scheduler makes a request wait.
+    """
+    for disk, block in itertools.product(disks, range(1, WAIT_BLOCKS + 1)):
+        for scheduler in ("elevator", "n-cscan"):
+            whole = {"readers": 2, "total_mib": _size_mib(disks[disk])}
+            report = _waited(simulate, disk, scheduler, block, whole)
+            scan_s = min(reader["done_ns"] for reader in report["readers"]) / NS_PER_S
+            yield _wait_row(disk, scheduler, block, report) | {"scan_s": scan_s}
+        for readers in MANY:
+            files = {"readers": readers, "total_mib": TOTAL_MIB, "partition": 1}
+            report = _waited(simulate, disk, "n-cscan", block, files, log=True)
+            queue = {"queue_requests_count": _mean_sweep(report["log"])}
+            yield _wait_row(disk, "n-cscan", block, report) | queue
+
+
+def _waited(
+    simulate: Simulate,
+    disk: str,
+    scheduler: str,
+    block: int,
+    work: dict[str, Any],
+    *,
+    log: bool = False,
+) -> Report:
+    readers = {
+        **work,
+        "copy_mb_s": COPY_MB_S,
+        "start_within_ms": START_WITHIN_MS,
+        "seed": block,
+    }
+    asked = {"disk": disk, "overrides": {"depth": 1}, "scheduler": scheduler, "log": log}
+    return simulate(json.dumps({**asked, "work": {"readers": readers}}))
+
+
+def _wait_row(disk: str, scheduler: str, block: int, report: Report) -> dict[str, Any]:
+    return {
+        "disk": disk,
+        "scheduler": scheduler,
+        "readers": len(report["readers"]),
+        "block": block,
+        "response_s": report["response_ns"]["mean"] / NS_PER_S,
+        "longest_s": report["response_ns"]["max"] / NS_PER_S,
+    }
+
+
+def _size_mib(profile: str) -> int:
+    """Return the size of a disk by its file, whole MiB for two readers."""
+    sectors: int = tomllib.loads(profile)["geometry"]["sectors"]
+    return sectors * SECTOR_B // 2**20 // 2 * 2
+
+
+def _mean_sweep(log: str) -> float:
+    """Return how many requests wait when the sweep begins that a request is served in, on average.
+
+    N-CSCAN fixes what a sweep serves when it begins: all that was issued and is not yet sent.
+    """
+    import pandas as pd
+
+    served: pd.DataFrame = pd.read_csv(io.StringIO(log))
+    issued_ns, sent_ns = (sorted(served[at]) for at in ("issued_ns", "sent_ns"))
+    squares = done = 0
+    while done < len(sent_ns):
+        waiting = bisect.bisect_right(issued_ns, sent_ns[done]) - done
+        squares += waiting**2
+        done += waiting
+    return squares / done

@@ -1,0 +1,89 @@
+"""How far the last of eight readers is behind the first, by file system, size and clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.analysis.scatter import total
+from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
+from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
+from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_3, FILE_SYSTEMS, setup
+from fsgreen.reduce import at
+
+SCHEDULERS = ("elevator", "n-cscan")
+CELL = ["series", "scheduler", "file_system", "total_mib"]
+
+
+def spreads(runs: Iterable[Runs], sizes: pd.DataFrame) -> pd.DataFrame:
+    """Return the last reader's time over the first's of the cells of figure 3.
+
+    Parameters
+    ----------
+    runs : iterable of Runs
+        Those in real time count; in virtual time `sizes` has more.
+    sizes : DataFrame
+        As `virtual.Simulated` has them, or without rows.
+
+    Returns
+    -------
+    DataFrame
+        `series`, `scheduler`, `file_system`, `total_mib` of all files, `clock`, and the ratio
+        `value_x` with its interval `low_x` and `high_x`, where there is one.
+    """
+    measured = [one for one in runs if not one.virtual]
+    rows = []
+    for series, scheduler, file_system in _cells():
+        cell = setup(series, EIGHT, scheduler, file_system)
+        place = {"series": series, "scheduler": scheduler, "file_system": file_system}
+        for one in measured:
+            if len(one.cell(cell)):
+                size = {"total_mib": round(TOTAL_MIB * one.scale), "clock": REAL}
+                rows.append({**place, **size, **_columns(one.value(cell, "spread"))})
+        if sizes.empty:
+            continue
+        for total_mib, of_size in sizes[at(sizes, cell)].groupby("total_mib"):
+            sample = of_size.rename(columns={"last_s": "above", "first_s": "below"})
+            size = {"total_mib": total_mib, "clock": VIRTUAL}
+            ours = total(sample[["block", "above", "below"]])
+            rows.append({**place, **size, **_columns(ours)})
+    return pd.DataFrame(rows, columns=[*CELL, "clock", "value_x", "low_x", "high_x"])
+
+
+def by_both_clocks(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that both clocks have with files of one size, and `virtual_over_real_x`.
+
+    That ratio is the error of the model in virtual time, which none of its intervals holds.
+    """
+    real, virtual = (
+        found[found["clock"] == clock].set_index(CELL)["value_x"] for clock in (REAL, VIRTUAL)
+    )
+    both = pd.DataFrame({"real_x": real, "virtual_x": virtual}).dropna().reset_index()
+    return both.assign(virtual_over_real_x=both["virtual_x"] / both["real_x"])
+
+
+def published(points: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the published ratio under the elevator by series, of those that figure 3 states."""
+    at_rank = {(point["series"], point["x"]): point.get("y") for point in points}
+    found = {}
+    for series in FIGURE_3:
+        first, last = (at_rank.get((f"{series} elevator", rank)) for rank in (1, EIGHT))
+        if first is not None and last is not None:
+            found[series] = last / first
+    return found
+
+
+def _cells() -> Iterable[tuple[str, str, str]]:
+    return (
+        (series, scheduler, file_system)
+        for series in FIGURE_3
+        for scheduler in SCHEDULERS
+        for file_system in FILE_SYSTEMS
+    )
+
+
+def _columns(ours: stats.Estimate) -> dict[str, float]:
+    return {"value_x": ours.value, "low_x": ours.low, "high_x": ours.high}
