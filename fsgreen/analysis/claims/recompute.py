@@ -23,7 +23,7 @@ def holds(what: str, condition: bool, published: str) -> Part:
 
 
 def inside(
-    what: str, value: float, target: Band, published: str, unit: Literal["share", ""] = ""
+    what: str, value: float, target: Band, published: str, unit: Literal["x", "share", ""] = ""
 ) -> Part:
     """Return the part in which a number computed from printed ones lies in a band or not."""
     point = Estimate(value, value, value, 1)

@@ -12,7 +12,7 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.claims import ABOVE, Band, Part, about, band, judge, written
+from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, judge, written
 from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS
@@ -75,10 +75,11 @@ def _range(values: pd.Series) -> stats.Estimate:
 
 
 def _of_file(what: str, value: float, target: Band, published: str) -> Part:
-    """Return the part of a number that the file of a simulated disk has."""
+    """Return the part of a number that the file of a simulated disk has: nothing ran."""
     ours = stats.Estimate(value, value, value, 1)
     text, verdict = f"{what} (its file)", judge(ours, target)
-    return Part(text, verdict, "simulated", published, target, ours, source="its file")
+    part = Part(text, verdict, "simulated", published, target, ours, source="its file")
+    return by_construction(part)
 
 
 def _sector_ratio(source: Readers, numbers: Numbers) -> Iterator[Part]:
