@@ -5,7 +5,7 @@ import time
 from fsgreen.meters.core.readings import Readings
 
 LIMIT_S = 60.0
-TRIES = 10
+TRIES = 30
 
 
 def wait_for(condition, otherwise="waited in vain"):

@@ -138,7 +138,7 @@ def quick_machine(folder):
 
 
 @pytest.fixture(scope="module")
-def calibrated(tmp_path_factory, alone):
+def calibrated(tmp_path_factory):
     """One calibration: what was found, what was printed, and the file of profiles.
 
     A machine that stands still leaves too few steps for one, which is then made again.
@@ -156,7 +156,7 @@ def calibrated(tmp_path_factory, alone):
 
 
 @pytest.fixture
-def machine(tmp_path, alone):
+def machine(tmp_path):
     """A machine and its testbed file."""
     with quick_machine(tmp_path) as made:
         yield made

@@ -13,8 +13,6 @@ from fsgreen.meters import HostSampler
 from fsgreen.meters.modelled.activity import activity
 from tests.patience import wait_for
 
-pytestmark = pytest.mark.alone
-
 SEED = 1
 TRIES = 10
 ORPHAN = """
@@ -94,6 +92,7 @@ def test_device_is_never_written_to(tmp_path):
     assert done.returncode != 0
 
 
+@pytest.mark.alone
 def test_cores_work_for_the_share_that_is_asked_of_them():
     """In one of some seconds: a machine that stands still works for nobody."""
     user, system = (Step(name, ((name, "1"),)) for name in ("user", "system"))
@@ -102,6 +101,7 @@ def test_cores_work_for_the_share_that_is_asked_of_them():
     assert any(during(system, 1.0)["cpu_system_x"] > max(0.3, idle_x) for _ in range(TRIES))
 
 
+@pytest.mark.alone
 def test_disk_is_read_past_the_page_cache_from_end_to_end(scratch):
     (seek,) = (step for step in steps(1, scratch, SEED) if step.name == "disk-seek")
     done = during(seek, 1.0, scratch.device)

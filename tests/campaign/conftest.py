@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from fsgreen import campaign, design, testbeds
+from fsgreen import design, testbeds
 from fsgreen.campaign import drive, fitting, idlepower
 from fsgreen.meters.core import registry
 from fsgreen.trial import Phase, WorkSummary
@@ -102,47 +102,6 @@ class ScriptedWorkload:
         return Outcome(phases, ops, latency, WorkSummary(**summary))
 
 
-class Measured(NamedTuple):
-    """A campaign that was measured, and with what."""
-
-    campaign: campaign.Campaign
-    bed: testbeds.Testbed
-    plan: design.Plan
-
-
-def state_of(folder: Path) -> dict[Path, int]:
-    """Return when each file of a folder was changed."""
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.fixture(scope="session")
-def measured_once(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
-    """Measure two trials, with the two meters that every user without one has."""
-    data = tmp_path_factory.mktemp("measured")
-    with directory() as opened:
-        plan = plan_of(opened, PHASES)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("FSGREEN_DATA", str(data))
-            be_scripted(patch, lambda summary: None)
-            be_patient(patch)
-            done = campaign.run(plan, "demo", testbed=opened)
-        yield Measured(done, opened, plan)
-
-
-@pytest.fixture
-def measured(measured_once: Measured) -> Iterator[Measured]:
-    """Return the campaign `demo`, measured once for all tests that only read it.
-
-    FSGREEN_DATA names its folder meanwhile, and its workload can be loaded.
-    """
-    before = state_of(measured_once.campaign.folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FSGREEN_DATA", str(measured_once.campaign.folder.parents[1]))
-        be_scripted(patch, lambda summary: None)
-        yield measured_once
-    assert state_of(measured_once.campaign.folder) == before, "a test changed what all share"
-
-
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty data folder that takes the place of the project's own."""
@@ -190,7 +149,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def bed(alone: None) -> Iterator[testbeds.Testbed]:
+def bed() -> Iterator[testbeds.Testbed]:
     """Yield the testbed `directory` on a folder of its own, where a cache can be cold."""
     with directory() as opened:
         yield opened

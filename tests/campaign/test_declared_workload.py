@@ -13,7 +13,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.workloads import memory
 
 pytestmark = [
-    pytest.mark.alone,
+    pytest.mark.slow,
     pytest.mark.skipif(
         shutil.which("fio") is None, reason="fio is not installed: apt-get install fio"
     ),

@@ -17,8 +17,6 @@ from fsgreen.campaign import pulses
 from fsgreen.errors import FsgreenError
 from tests.patience import wait_for
 
-pytestmark = pytest.mark.alone
-
 RUNS = (0.2, 0.1, 0.1, 0.2, 0.2)
 
 

@@ -14,50 +14,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fsgreen import audit, campaign, design, meters, testbeds, trial
+from fsgreen import audit, campaign, design, testbeds, trial
 from fsgreen.campaign import drive, onetrial, settling, trialphases
 from fsgreen.campaign.context import RunningTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture
 from fsgreen.preflight import load
-from tests.campaign.conftest import Measured, state_of
+
+pytestmark = pytest.mark.slow
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
-
-
-def test_all_trials_are_measured_once_and_a_second_start_adds_none(measured: Measured) -> None:
-    done, bed, plan = measured
-    found = trial.list_trials(done.folder)
-    assert [one.name for one in found] == [planned.trial for planned in plan.trials]
-    for one in found:
-        one.verify()
-        names = [phase.name for phase in one.record.phases]
-        assert names == list(trialphases.PHASES)
-        follow = zip(one.record.phases, one.record.phases[1:], strict=False)
-        assert all(a.end_s <= b.start_s for a, b in follow)
-        assert one.record.boundary == "modelled"
-        assert one.record.plan_hash == plan.hash
-        assert {check.rule for check in one.record.checks} >= {
-            7,
-            8,
-            9,
-            10,
-            11,
-            12,
-            13,
-            14,
-            16,
-            20,
-            21,
-            40,
-        }
-        assert 0 <= one.record.resident_share <= 1
-        assert one.record.flush.dirty_before_b >= 0
-        reparsed = meters.reparse(one.folder / "power.raw")
-        assert reparsed.equals(one.table("power"))
-    before = state_of(done.folder)
-    campaign.run(plan, "demo", testbed=bed)
-    assert state_of(done.folder) == before
 
 
 def test_a_changed_plan_is_refused_with_the_difference(
@@ -153,13 +119,6 @@ def test_a_second_harness_is_refused_before_it_makes_anything(
     ):
         campaign.measure("fast10", "quick")
     assert made == []
-
-
-def test_other_meters_under_a_campaign_that_began_are_refused(measured: Measured) -> None:
-    identity = measured.campaign.identity()
-    identity["meters"]["system"]["serial"] = "another"
-    with pytest.raises(FsgreenError, match="the meters is not the one"):
-        measured.campaign.check_identity(identity)
 
 
 def test_a_changed_kernel_under_a_campaign_that_began_is_refused_before_it_measures(
@@ -278,17 +237,6 @@ def test_work_that_a_failing_meter_stopped_at_once_is_not_the_fault_of_the_engin
     assert stopped.outcome is None
     with pytest.raises(FsgreenError, match="ended by SIGTERM"):
         trialphases._work(RunningTrial(context, planned, sound, prepared=made))
-
-
-def test_another_testbed_is_refused_also_where_nothing_is_missing(
-    measured: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its user would read the trials of a loop device as those of a disk that never turned."""
-    with testbeds.open_testbed("directory", folder=tmp_path, size_b=2**21) as another:
-        described = {**another.describe(), "kind": "loop"}
-        monkeypatch.setattr(another, "describe", lambda: described)
-        with pytest.raises(FsgreenError, match="the testbed is not the one"):
-            campaign.run(measured.plan, "demo", testbed=another)
 
 
 def test_a_campaign_that_has_not_begun_to_measure_says_so(data: Path, plan: design.Plan) -> None:

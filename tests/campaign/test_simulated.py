@@ -99,7 +99,8 @@ def plan() -> design.Plan:
     os.geteuid() != 0 or paths.program(PROGRAM) is None or paths.program("fsgreen-wml") is None,
     reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
 )
-@pytest.mark.usefixtures("alone", "patient")
+@pytest.mark.loop
+@pytest.mark.usefixtures("patient")
 def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

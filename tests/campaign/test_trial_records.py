@@ -18,7 +18,9 @@ from fsgreen.campaign.events import during, offered
 from fsgreen.design.study import PlannedEvent
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import WorkloadFailed
-from tests.campaign.conftest import Measured, ScriptedWorkload
+from tests.campaign.conftest import ScriptedWorkload
+
+pytestmark = pytest.mark.slow
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
@@ -43,17 +45,6 @@ def two_boundaries(monkeypatch: pytest.MonkeyPatch) -> None:
         return meters
 
     monkeypatch.setattr(drive, "open_meters", with_a_rail)
-
-
-def test_energy_in_the_record_is_that_of_the_trace(measured: Measured) -> None:
-    """It is computed once, and everything after rests on it."""
-    found, *_ = trial.list_trials(measured.campaign.folder)
-    assert found.record.energy.keys() == found.record.meters.keys()
-    computed = trial.computed_energies(found)
-    for name, said in found.record.energy.items():
-        assert repr(said) == repr(computed[name])
-        assert said.energy_j > 0
-    assert set(found.record.efficiency_meters) == found.record.meters.keys()
 
 
 @pytest.mark.usefixtures("behave", "patient", "two_boundaries")

@@ -15,6 +15,8 @@ from fsgreen.campaign import drive
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 
+pytestmark = pytest.mark.slow
+
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 
 

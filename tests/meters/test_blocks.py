@@ -21,8 +21,6 @@ from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.meters.blocks.sender import Link, Sender, channel_of, loaded, made_up_a, main, paced
 from tests.patience import listen, wait_for
 
-pytestmark = pytest.mark.alone
-
 ENTRY = {
     "name": "ssd",
     "driver": "blocks",

@@ -10,8 +10,6 @@ from fsgreen.meters import Driver, open_meters
 from fsgreen.meters.core import registry
 from tests.emulated import wattsup
 
-pytestmark = pytest.mark.alone
-
 PROFILE = """
 [flat]
 driven_by = "cpu"

@@ -22,8 +22,6 @@ from tests.emulated import wattsup
 from tests.patience import wait_for
 from tests.traces import total_w, whole_energy_j
 
-pytestmark = pytest.mark.alone
-
 ACCURACY = {"gain_error": 0.01, "constant_error_w": 0.01, "source": "test"}
 
 
@@ -63,8 +61,9 @@ def test_fast_meter_beside_a_slow_one_loses_nothing_and_leaves_nothing(meters, t
     assert threading.active_count() == threads
     assert descriptors() <= files
     power = reparse(tmp_path / "power.raw")
-    assert set(power["quality"]) == {"ok"}
     rail = power[power["meter"] == "rail"]
+    assert set(rail["quality"]) == {"ok"}
+    assert set(power["quality"]) <= {"ok", "retimed"}  # by a slow reader that stood still
     info = meters["rail"].describe()
     assert trace.check_trace(rail, start_s, end_s, 10_000.0) == []
     assert whole_energy_j(rail, start_s, end_s) == pytest.approx(5 * (end_s - start_s), rel=1e-3)

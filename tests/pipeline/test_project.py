@@ -54,7 +54,7 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 def test_a_study_is_planned_measured_and_reported_in_a_project(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     run(tmp_path, "fsgreen", "new", "tiny", "--project", "mine")

@@ -1,17 +1,37 @@
 """The disks that are served for tests of the testbed, and what that takes."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fsgreen import paths
-from fsgreen.simdisk import PROGRAM
+from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import PROGRAM, Server
+from tests.patience import TRIES
 
 IDE, SCSI = "wd200bb", "ddys-t36950n"
 SIZE_B = 320 << 20
 
-needs_disk = pytest.mark.skipif(
+_served = pytest.mark.skipif(
     os.geteuid() != 0 or paths.program(PROGRAM) is None or not Path("/dev/fuse").exists(),
     reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
 )
+
+
+def needs_disk(test: Callable[..., None]) -> Callable[..., None]:
+    """Skip a test where no disk can be served; the kernel sees it behind a loop device."""
+    return pytest.mark.loop(_served(test))
+
+
+def serve_patiently(*given: Any, **named: Any) -> Server:
+    """Serve a disk, as soon as the machine is fast enough for it."""
+    for _ in range(TRIES):
+        try:
+            return Server(*given, **named)
+        except FsgreenError as error:
+            if "floor of this machine" not in error.what:
+                raise
+    return Server(*given, **named)

@@ -19,8 +19,6 @@ from fsgreen.devices import blockdev, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Disk, open_testbed, sweep
 
-pytestmark = pytest.mark.alone
-
 HARNESS = """
 import sys, time
 from fsgreen.testbeds import Disk, open_testbed

@@ -15,8 +15,6 @@ from fsgreen.errors import FsgreenError
 from fsgreen.simdisk.server import require
 from fsgreen.testbeds import Disk, Testbed, available, open_testbed
 
-pytestmark = pytest.mark.alone
-
 
 @needs_disk
 @pytest.mark.parametrize(

@@ -21,8 +21,6 @@ from fsgreen.simdisk import Control
 from fsgreen.simdisk.server import require
 from fsgreen.testbeds import Testbed
 
-pytestmark = pytest.mark.alone
-
 BLOCK_B = 4096
 
 

@@ -8,7 +8,6 @@ from tests.view import chromium
 from tests.view.lab import jupyterlab, write_notebook
 
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.notebook,
     pytest.mark.skipif(chromium.program() is None, reason="no Chromium: apt install chromium"),
 ]

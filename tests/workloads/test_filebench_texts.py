@@ -27,7 +27,6 @@ NUMBER = re.compile(r"(size|\$\w*(?:size|files|bytes|ndirs))=(\d+)([kmg]?)\b")
 
 texts = sorted(FOLDER.glob("*.f"))
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.usefixtures("engine"),
     pytest.mark.skipif(
         not texts,

@@ -12,7 +12,7 @@ from fsgreen import units, workloads
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import wml
 
-pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("engine")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("engine")]
 
 SCALE = 0.01
 SCALES = {"fileserver-sun14": 0.05, "varmail-sun14": 0.2, "webserver-sun14": 0.2}
