@@ -9,11 +9,19 @@ from typing import Any
 import pytest
 
 from fsgreen.devices import blockdev, folders, mounts
+from fsgreen.stacks import filesystems
 
 
 def levels(file_system: str, option: str = "default", **others: Any) -> dict[str, Any]:
     """The levels of a cell that leaves everything else open."""
     return {"file_system": file_system, "option": option, **others}
+
+
+def need(file_system: str) -> None:
+    """Skip a test where this machine cannot make or mount a file system."""
+    usable, why = filesystems.usable_here(filesystems.file_system(file_system))
+    if not usable:
+        pytest.skip(f"{file_system}: {why}")
 
 
 @pytest.fixture(autouse=True)

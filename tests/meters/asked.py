@@ -38,6 +38,13 @@ def trial(meter, driver, count):
     return list(readings)
 
 
+def free_port(kind=socket.SOCK_STREAM):
+    """A port of this machine that nobody has."""
+    with socket.socket(socket.AF_INET, kind) as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
 @contextmanager
 def conversation(*pairs):
     """A port that hears exactly these lines and answers them; fails on anything left over."""
