@@ -43,6 +43,8 @@ from fsgreen.stats.summary import (
     ratio_of_totals,
     variation,
 )
+from fsgreen.stats.together import Together, chance_inside, random_effects
+from fsgreen.stats.turns import left_by_turns
 from fsgreen.stats.welch import compare_unpaired
 
 __all__ = [
@@ -65,7 +67,9 @@ __all__ = [
     "OwnCoverage",
     "Peak",
     "Scatter",
+    "Together",
     "Variation",
+    "chance_inside",
     "changepoints",
     "classify_cell",
     "classify_series",
@@ -79,6 +83,7 @@ __all__ = [
     "emd",
     "harmonic_mean",
     "holm",
+    "left_by_turns",
     "logs_of_whole",
     "mean_ci",
     "median_ci",
@@ -87,6 +92,7 @@ __all__ = [
     "order_drift",
     "own_coverage",
     "peaks",
+    "random_effects",
     "ratio_of_totals",
     "shape",
     "shift",

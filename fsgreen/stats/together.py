@@ -1,0 +1,86 @@
+"""One claim from several campaigns, and what an interval could have shown of it (rules 46, 49)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats as distributions
+
+
+@dataclass(frozen=True)
+class Together:
+    """The logarithm of a ratio from several campaigns.
+
+    `low` and `high` hold the mean of all campaigns, `next_low` and `next_high` what one on a
+    further machine would find; `spread` is the standard deviation between campaigns beyond that
+    inside them, and `same_p` belongs to "there is none".
+    """
+
+    value: float
+    low: float
+    high: float
+    next_low: float
+    next_high: float
+    spread: float
+    same_p: float
+
+
+def random_effects(values: ArrayLike, errors: ArrayLike, level: float = 0.95) -> Together:
+    """Return what campaigns say together, each with an error of its own.
+
+    The spread is that of DerSimonian & Laird 1986, the interval of the mean that of Hartung & Knapp
+    2001, no shorter than without their factor, and that of the next that of Higgins et al. 2009.
+
+    Parameters
+    ----------
+    values, errors : array_like, shape (campaigns,)
+        Logarithms of ratios, and their standard errors.
+
+    Raises
+    ------
+    ValueError
+        If there are not two campaigns, or an error is not positive.
+    """
+    found, error = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
+    k = found.size
+    if k < 2 or not (error > 0).all():
+        raise ValueError("it takes two campaigns with errors above zero")
+    fixed = error**-2.0
+    apart = float(fixed @ (found - fixed @ found / fixed.sum()) ** 2)
+    spare = fixed.sum() - (fixed**2).sum() / fixed.sum()
+    variance = max(0.0, (apart - (k - 1)) / spare)
+    weights = 1 / (error**2 + variance)
+    value = float(weights @ found / weights.sum())
+    factor = max(1.0, float(weights @ (found - value) ** 2) / (k - 1))
+    mean_error = math.sqrt(factor / weights.sum())
+    quantile = float(distributions.t.ppf(0.5 + level / 2, k - 1))
+    next_error = math.sqrt(variance + mean_error**2)
+    return Together(
+        value,
+        value - quantile * mean_error,
+        value + quantile * mean_error,
+        value - quantile * next_error,
+        value + quantile * next_error,
+        math.sqrt(variance),
+        float(distributions.chi2.sf(apart, k - 1)),
+    )
+
+
+def chance_inside(low: float, high: float, half_width: float) -> float:
+    """Return how likely an interval lies inside a band, were the band's middle the truth (rule 46).
+
+    Parameters
+    ----------
+    low, high : float
+        The band, as logarithms.
+    half_width : float
+        Of an interval of 95 % whose estimate is normal.
+    """
+    if half_width <= 0:
+        return 1.0
+    room = (high - low) / 2 - half_width
+    error = half_width / float(distributions.norm.ppf(0.975))
+    return max(0.0, 2 * float(distributions.norm.cdf(room / error)) - 1)
