@@ -14,6 +14,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import QUANTILES
 from fsgreen.reduce.pool import read_identity, read_plan
 from fsgreen.reduce.rows import CPU_STATES, LATENCIES
+from fsgreen.reduce.state import STATE_COLUMNS
 from fsgreen.reduce.tables import read_csv, write_table
 from fsgreen.stats import classify_series
 from fsgreen.trial import sha256_of
@@ -27,7 +28,7 @@ COLUMNS = (
     *("device_read_b", "device_write_b", "energy_j", "power_w", "idle_power_w"),
     *("idle_power_before_w", "idle_power_after_w", "energy_above_idle_j", "efficiency_ops_j"),
     *(f"cpu_{state}_percent" for state in CPU_STATES),
-    *(*LATENCIES, "flush_duration_s", "resident_percent", "dirty_before_flush_b"),
+    *(*LATENCIES, "flush_duration_s", *STATE_COLUMNS, "dirty_before_flush_b"),
     *("dirty_after_flush_b", "steady", "steady_power"),
     *(f"error_{term}_j" for term in ("gain", "constant", "quantisation", "edges")),
     *("harness_cpu_percent", "settle_s"),

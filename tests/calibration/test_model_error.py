@@ -108,6 +108,7 @@ def test_profile_is_held_against_every_workload_of_a_campaign(folder):
 
 
 def test_campaign_without_trials_or_with_one_workload_is_refused(folder):
+    trial.write_json(folder / "plan.json", synthetic.make_plan().to_json())
     with pytest.raises(FsgreenError, match="no trial whose power"):
         model_error.model_error("c")
     write(folder, "t0", "web", 0)

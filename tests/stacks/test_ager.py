@@ -3,11 +3,12 @@
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 from loops import levels
 
-from fsgreen.devices import guard, image
+from fsgreen.devices import image
 from fsgreen.devices.base import Settings
 from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.volume import Volume
@@ -91,9 +92,8 @@ def test_the_images_of_a_block_go_when_the_next_one_begins(
 ) -> None:
     """Ten blocks of them, kept in RAM beside the image, would fill it."""
     monkeypatch.setattr(snapshot, "save", lambda fd, size_b, file: file.touch(exist_ok=False))
-    monkeypatch.setattr(guard, "bind", lambda *_: -1)
-    volume = Volume(Path("/dev/none"), Path("image"), 4 << 20, lock_fd=-1)
-    monkeypatch.setattr(Volume, "overwriting", lambda _: nullcontext(-1))
+    volume = create_autospec(Volume, instance=True, size_b=4 << 20)
+    volume.overwriting.return_value = nullcontext(-1)
     images = aged.AgedImages(tmp_path / "aged")
     for seed in (1, 2):
         for file_system in ("ext4", "xfs"):
