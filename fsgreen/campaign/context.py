@@ -19,7 +19,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
 from fsgreen.testbeds import Testbed
 from fsgreen.trace import MeterInfo
-from fsgreen.trial import Check, Event, Flush, MemoryUse, Phase
+from fsgreen.trial import Check, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.workloads import Outcome, Workload
 
 
@@ -74,7 +74,7 @@ class RunningTrial:
         What was used of a memory that is bounded.
     simulated : dict
         What is kept of a simulated disk.
-    cpu_s : float
+    harness : HarnessCost
         What the harness took while the workload ran.
     failure : str, optional
         Why what the workload did cannot be told.
@@ -91,7 +91,7 @@ class RunningTrial:
     flush: Flush | None = None
     memory: MemoryUse | None = None
     simulated: dict[str, Any] = field(default_factory=dict)
-    cpu_s: float = 0.0
+    harness: HarnessCost = field(default_factory=lambda: HarnessCost(0.0, 0.0))
     failure: str | None = None
 
     @contextmanager

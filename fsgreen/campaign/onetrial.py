@@ -19,7 +19,7 @@ from fsgreen.meters import Capture, HostSampler
 from fsgreen.meters.core.rawtrace import write_parsed
 from fsgreen.testbeds import Mount
 from fsgreen.trace import MeterEnergy, meter_energies, sum_energies
-from fsgreen.trial import Clock, HarnessCost, TrialRecord, TrialWriter
+from fsgreen.trial import Clock, TrialRecord, TrialWriter
 
 
 def run_trial(context: TrialContext, planned: PlannedTrial) -> str | None:
@@ -85,7 +85,7 @@ def _run(context: TrialContext, planned: PlannedTrial, writer: TrialWriter) -> s
         checks=tuple(running.checks),
         exit="ok" if reason is None else "invalid",
         reason=reason,
-        harness=HarnessCost(running.cpu_s, _harness_percent(running)),
+        harness=running.harness,
         audit_sha256=writer.write_json("audit.json", {"start": before, "end": after}),
     )
     (writer.set_aside if reason else writer.keep)(record)
@@ -135,7 +135,7 @@ def _checks(
             audits[0]["cores_count"],
             bounds["others_percent"],
         ),
-        checks.check_harness(_harness_percent(running)),
+        checks.check_harness(running.harness),
         _check_meters(context),
     ]
     if "speed_percent" in bounds:
@@ -154,14 +154,6 @@ def _reason(running: RunningTrial, fault: FsgreenError | None) -> str | None:
         return fault.what
     broken = [f"rule {check.rule}: {check.detail}" for check in running.checks if not check.ok]
     return "; ".join([running.failure] if running.failure else broken) or None
-
-
-def _harness_percent(running: RunningTrial) -> float:
-    """Return what the harness took of one core while the workload ran (rule 20)."""
-    if running.outcome is None:
-        return 0.0
-    phases = running.outcome.phases
-    return 100 * running.cpu_s / (phases[-1].end_s - phases[0].start_s)
 
 
 def _check_meters(context: TrialContext) -> trial.Check:

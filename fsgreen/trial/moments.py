@@ -103,3 +103,8 @@ class HarnessCost:
 
     cpu_s: float
     cpu_percent: float
+
+    @classmethod
+    def over(cls, ran_s: float, cpu_s: float) -> HarnessCost:
+        """Return the cost of so much time of a processor, spent while something ran for `ran_s`."""
+        return cls(cpu_s, 100 * cpu_s / ran_s)

@@ -11,7 +11,7 @@ from fsgreen import audit
 from fsgreen.campaign import checks
 from fsgreen.testbeds import DeviceState, Mount
 from fsgreen.trace import MeterEnergy, MeterTrace, meter_energy
-from fsgreen.trial import Event, Flush, Phase, WorkSummary
+from fsgreen.trial import Event, Flush, HarnessCost, Phase, WorkSummary
 
 MEASURE = Phase("measure", 10.0, 20.0)
 
@@ -213,8 +213,8 @@ def test_rule_16_fires_when_the_constant_error_weighs_too_much() -> None:
 
 
 def test_rule_20_fires_on_a_costly_harness_and_on_work_that_is_not_whole() -> None:
-    assert checks.check_harness(1.0).ok
-    assert not checks.check_harness(6.0).ok
+    assert checks.check_harness(HarnessCost(0.11, 1.0)).ok
+    assert not checks.check_harness(HarnessCost(0.66, 6.0)).ok
     whole = WorkSummary(duration_s=60.0, work_ops=10)
     assert checks.check_workload(whole).ok
     assert not checks.check_workload(replace(whole, partial=True)).ok

@@ -67,6 +67,20 @@ def test_meters_of_two_boundaries_are_measured_together_and_never_added_up(
     assert measured[found.name].energy_j == record.energy["system"].energy_j
 
 
+@pytest.mark.usefixtures("data", "patient")
+def test_a_workload_that_is_held_up_at_its_end_costs_the_harness_no_more_of_a_core(
+    bed: testbeds.Testbed, single: design.Plan, behave: Behave
+) -> None:
+    """A web server whose log met the limit of dirty pages waited for 25 s after what is measured:
+    what the harness took meanwhile was said of the 11 s before, and the trial refused each time."""
+    held_up_s = 2.0
+    behave(lambda summary: time.sleep(held_up_s))
+    [found] = trial.list_trials(campaign.run(single, "demo", testbed=bed).folder)
+    cost = found.record.harness
+    worked_s = sum(found.record.phase(name).duration_s for name in ("warmup", "measure"))
+    assert 100 * cost.cpu_s / cost.cpu_percent >= worked_s + held_up_s
+
+
 @pytest.mark.usefixtures("behave", "data", "two_boundaries")
 def test_meters_of_two_boundaries_want_a_word_on_what_the_efficiency_is_over(
     bed: testbeds.Testbed, single: design.Plan
