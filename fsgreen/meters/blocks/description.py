@@ -18,6 +18,9 @@ from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.core.settings import Accuracy, MeterSettings, Texts
 from fsgreen.trace import MeterInfo
 
+Names = tuple[str, str]
+"""A channel's name and unit."""
+
 
 @dataclass(frozen=True, slots=True)
 class Correction:
@@ -70,10 +73,6 @@ def _mean(readings: Readings, quantity: str) -> float:
             next_step="measure that step again",
         )
     return float(column[sound].mean())
-
-
-Names = tuple[str, str]
-"""A channel's name and unit."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,14 @@ from fsgreen.meters.core.readings import Floats
 Timed = tuple[int, Samples]
 """The time of the first of some samples in ns, and the samples."""
 
+RETRY_S = 1.0
+STUCK_S = 1.0
+"""A receiver that takes nothing for so long is hung up on."""
+
+SYNTHETIC = "synthetic"
+
+_CHANNEL = re.compile(r"(.+) ([VAW]) (\S+) (\S+)(?: (-?\d+) (-?\d+))?")
+
 
 def paced(take: Callable[[int, int], Samples], rate_hz: float, every_s: float) -> Iterator[Timed]:
     """Yield the samples that `take(first, count)` has, when a converter would have them.
@@ -95,15 +103,6 @@ def converted(values: np.ndarray, channel: Channel) -> Samples:
     """Return what a channel's converter makes of values; beyond its ends it clips."""
     steps = np.rint((values - channel.offset) / channel.gain)
     return np.clip(steps, channel.low, channel.high).astype(np.int16)
-
-
-RETRY_S = 1.0
-STUCK_S = 1.0
-"""A receiver that takes nothing for so long is hung up on."""
-
-SYNTHETIC = "synthetic"
-
-_CHANNEL = re.compile(r"(.+) ([VAW]) (\S+) (\S+)(?: (-?\d+) (-?\d+))?")
 
 
 class Link:

@@ -21,6 +21,11 @@ PROPORTIONAL, INTEGRAL = 0.3, 0.05
 """Share of a window's error that the next window takes back, and that its drift learns: a pair of
 poles at 0.84, so that a drift of 100 ppm is followed within some ten windows."""
 
+LOW = 0.1
+"""The quantile of the times between changes that is taken for one period: see `refresh_s`."""
+
+MIN_CHANGES = 4
+
 
 class SampleClock:
     """Turns sample numbers into host times, from the arrival of some of them.
@@ -83,12 +88,6 @@ class SampleClock:
         self.late_s = min(self._least_s, self._least_before_s)
         self._least_before_s, self._least_s = self._least_s, float("inf")
         self._opened_s = arrived_s
-
-
-LOW = 0.1
-"""The quantile of the times between changes that is taken for one period: see `refresh_s`."""
-
-MIN_CHANGES = 4
 
 
 def refresh_s(time_s: Sequence[float], values: Sequence[float]) -> float:

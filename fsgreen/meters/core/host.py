@@ -20,6 +20,28 @@ KHZ = 1e3
 
 CORE_COLUMNS = ("cpu_shallow_idle_s", "cpu_cycles_count")
 
+STAT = Path("/proc/stat")
+DISKSTATS = Path("/proc/diskstats")
+SYS_BLOCK = Path("/sys/class/block")
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
+
+CPU_COLUMNS = ("cpu_user_s", "cpu_system_s", "cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
+WORKING = ("cpu_user_s", "cpu_system_s")
+DISK_COLUMNS = (
+    "disk_read_b",
+    "disk_write_b",
+    "disk_reads_count",
+    "disk_writes_count",
+    "disk_busy_s",
+    "disk_discards_count",
+)
+COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS, "disk_standby_s", *CORE_COLUMNS)
+"""`time_s` is monotonic; every other column is cumulative, NaN where the kernel does not tell."""
+
+ProcessorTime = Callable[[], tuple[float, float]]
+"""Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""
+
 
 class Cores:
     """Cumulative counters over all cores; `CORE_COLUMNS`.
@@ -102,26 +124,6 @@ class _MeanClock:
         return self._mean_hz
 
 
-STAT = Path("/proc/stat")
-DISKSTATS = Path("/proc/diskstats")
-SYS_BLOCK = Path("/sys/class/block")
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
-
-CPU_COLUMNS = ("cpu_user_s", "cpu_system_s", "cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
-WORKING = ("cpu_user_s", "cpu_system_s")
-DISK_COLUMNS = (
-    "disk_read_b",
-    "disk_write_b",
-    "disk_reads_count",
-    "disk_writes_count",
-    "disk_busy_s",
-    "disk_discards_count",
-)
-COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS, "disk_standby_s", *CORE_COLUMNS)
-"""`time_s` is monotonic; every other column is cumulative, NaN where the kernel does not tell."""
-
-
 def parse_stat(text: str) -> dict[str, float]:
     """Cumulative processor seconds over all cores from `/proc/stat`.
 
@@ -191,10 +193,6 @@ def standby_s(device: str) -> float:
         return int((power / "runtime_suspended_time").read_text()) / 1000
     except (OSError, ValueError):
         return NAN
-
-
-ProcessorTime = Callable[[], tuple[float, float]]
-"""Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""
 
 
 class HostSampler:

@@ -17,6 +17,13 @@ NAN = float("nan")
 
 Floats = NDArray[np.float64]
 
+KEPT = 1_000_000
+"""Readings: 50 s at 20 kHz; with four quantities 40 MB."""
+KEPT_CHUNKS = 10_000
+"""The same for slow meters, whose chunks hold a reading each: almost three hours at 1 Hz."""
+
+Mask = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -117,12 +124,6 @@ class Readings(Sequence[Reading]):
         return Reading(**values)
 
 
-KEPT = 1_000_000
-"""Readings: 50 s at 20 kHz; with four quantities 40 MB."""
-KEPT_CHUNKS = 10_000
-"""The same for slow meters, whose chunks hold a reading each: almost three hours at 1 Hz."""
-
-
 class Newest:
     """Written by one thread, read by any; both take time that does not grow with what is kept."""
 
@@ -161,9 +162,6 @@ class Newest:
         if later:
             later[-1] = later[-1].part(int(np.searchsorted(later[-1].time_s, time_s, "right")))
         return Readings.joined(reversed(later))
-
-
-Mask = NDArray[np.bool_]
 
 
 def flags_of(masks: Mapping[str, Mask]) -> dict[int, str]:

@@ -28,6 +28,12 @@ from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.files.text import some
 from fsgreen.trace import REMARKS, MeterEnergy
 
+UNIX_S = 1e8
+"""Times above are seconds since 1970 UTC; those below count from the first reading."""
+
+KEY = b"fsgreen"
+"""Under this key the metadata of a Parquet file are JSON."""
+
 
 def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> Imported:
     """Read a file with a driver and its settings.
@@ -100,10 +106,6 @@ def _value(text: str) -> Any:
     return value if isinstance(value, (bool, int, float, list, str)) else text
 
 
-UNIX_S = 1e8
-"""Times above are seconds since 1970 UTC; those below count from the first reading."""
-
-
 def moment(text: str | None, imported: Imported) -> float | None:
     """Return a moment on a file's clock: of seconds from its first reading, or of a time.
 
@@ -174,10 +176,6 @@ def energy_of(imported: Imported, span: tuple[float, float] | None = None) -> Me
     span = span or span_of(imported)
     table = power_table({info.driver: imported.readings})
     return trace.meter_energy(info.driver, info, trace.MeterTrace.of(table, info, [span]), span)
-
-
-KEY = b"fsgreen"
-"""Under this key the metadata of a Parquet file are JSON."""
 
 
 def write_readings(imported: Imported, said: MeterEnergy, path: Path) -> None:

@@ -29,6 +29,8 @@ SOURCES = (("power_input",), ("power_average",), ("in_input", "curr_input"), ("e
 
 SEE = "see what there is: grep . /sys/class/hwmon/*/name /sys/class/hwmon/*/*_label"
 
+ROOT = "/sys/class/hwmon"
+
 
 def attribute_of(quantity: str, channel: int) -> str:
     """Return the attribute of a quantity, such as power1_input of power_input."""
@@ -113,9 +115,6 @@ def period_s(folder: Path, channel: int) -> float:
 def _labels(folder: Path, channel: int) -> set[str]:
     kinds = ("power", "in", "curr", "energy")
     return {attribute(folder / f"{kind}{channel}_label") for kind in kinds} - {""}
-
-
-ROOT = "/sys/class/hwmon"
 
 
 class HwmonSettings(MeterSettings):

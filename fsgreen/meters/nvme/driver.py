@@ -38,6 +38,12 @@ WHOLE_DRIVE = 0
 FEATURE = re.compile(rb"get-feature:0x0?2 .*value:(?:0x)?([0-9a-fA-F]{1,8})\s*\n")
 """What nvme-cli prints of feature 02h; the low five bits are the power state."""
 
+TIMEOUT_S = 5.0
+NEXT_STEP = (
+    "measure as root; list the drives with: nvme list; install it with: apt install nvme-cli"
+)
+BY_ID = Path("/dev/disk/by-id")
+
 
 def measured_w(page: bytes) -> float:
     """Return the power of the last second from a SMART log page, NaN where it has none."""
@@ -118,13 +124,6 @@ class StateParser:
 def parser(info: MeterInfo) -> MeasuredParser | StateParser:
     """Return the parser of what the drive gives."""
     return StateParser(info) if "state_max_w" in info.options else MeasuredParser(info)
-
-
-TIMEOUT_S = 5.0
-NEXT_STEP = (
-    "measure as root; list the drives with: nvme list; install it with: apt install nvme-cli"
-)
-BY_ID = Path("/dev/disk/by-id")
 
 
 class NvmeSettings(MeterSettings):

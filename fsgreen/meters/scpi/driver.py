@@ -32,6 +32,8 @@ MISSING = re.compile(r"NAN|-{2,}|\*{2,}", re.IGNORECASE)
 OVER = re.compile(r"[+-]?INF|-*(O\.?L|OF|OVER)-*", re.IGNORECASE)
 RANGE_TOLERANCE = 1e-3
 
+VALUES = ":NUMERIC:NORMAL:VALUE?"
+
 
 class ScpiParser(AnswerParser):
     """Readings of one element of an analyzer.
@@ -84,9 +86,6 @@ def _number(cell: str, flags: list[str]) -> float:
     else:
         flags.append("bad-number")
     return NAN
-
-
-VALUES = ":NUMERIC:NORMAL:VALUE?"
 
 
 class Scpi(Asked):

@@ -37,6 +37,10 @@ HIGHEST_MAINS_V = 250.0
 Found = dict[str, tuple[str, str]]
 """Type and value of every object in an answer, by OID."""
 
+SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"
+FINE_COUNTER_W = 1.0
+"""A counter whose single count per question is worth less than this gives power itself."""
+
 
 def objects_in(data: bytes) -> Found:
     """Return the objects of an answer; a line that is not whole is none."""
@@ -138,11 +142,6 @@ def _mean_w(before: tuple[float, float], now: tuple[float, float], answer: Answe
     else:
         return span_wh * JOULES_PER_WH / span_s
     return NAN
-
-
-SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"
-FINE_COUNTER_W = 1.0
-"""A counter whose single count per question is worth less than this gives power itself."""
 
 
 class Snmp(Asked):

@@ -32,6 +32,8 @@ MARGIN_W = 1.0
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+")
 COVERS = {"wall": ("system",), "dc-rail": ("disk",), "cpu": ("cpu",), "modelled": ("system",)}
 
+FILE = Path(__file__).with_name("recipes.toml")
+
 
 def read(data: bytes, settings: TableSettings) -> Imported:
     """Read a file; see docs/meters/table.md for the settings.
@@ -181,9 +183,6 @@ IMPORTER = Importer(
     read=read,
     columns=lambda data: shown_columns(decode(data, Report("table"))),
 )
-
-
-FILE = Path(__file__).with_name("recipes.toml")
 
 
 @cache

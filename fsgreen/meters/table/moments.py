@@ -29,6 +29,11 @@ CLOCK = re.compile(r"\d{1,2}:\d\d:\d\d(?:\.\d+)?")
 UNIX_S = 1e8
 """Times above are seconds since 1970 UTC; those below count from some beginning."""
 
+GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+ROUNDING = 1e-6
+"""Share of a step by which sums of steps may be off."""
+
 
 def row_times(rows: Rows, settings: TableSettings, report: Report) -> Floats:
     """Return the time of each row: since 1970 UTC where the file says so, else since the first.
@@ -86,9 +91,6 @@ def _of_day(texts: list[str], report: Report) -> Floats:
     return second_s - second_s[known[0]] if len(known) else second_s
 
 
-GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-
-
 def added(
     rows: Rows, cells: Sequence[Cells], shape: Shape, report: Report
 ) -> tuple[Rows, list[Cells]]:
@@ -144,10 +146,6 @@ def _sum(cells: Sequence[Cells], name: str, shape: Shape) -> str:
         return f"{sum((Decimal(text) for text in texts), Decimal(0)):f}"
     except InvalidOperation:
         return ""
-
-
-ROUNDING = 1e-6
-"""Share of a step by which sums of steps may be off."""
 
 
 def held(

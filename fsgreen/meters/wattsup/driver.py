@@ -30,6 +30,9 @@ RECORD_S = 0.015  # the longest record at 115200 baud
 QUIET_S = 4 * RECORD_S
 MODELS = {"0": "standard", "1": "PRO", "2": "ES", "3": ".NET"}
 
+RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
+STOP = "#L,R,0;"
+
 
 class WattsUpSettings(MeterSettings):
     """What is told of a Watts Up."""
@@ -126,10 +129,6 @@ class Conversation:
     def error(self, what: str, next_step: str) -> FsgreenError:
         """Return what is wrong with the meter on this port."""
         return FsgreenError(what, where=self._port, next_step=next_step)
-
-
-RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
-STOP = "#L,R,0;"
 
 
 class WattsUp(Streamed):

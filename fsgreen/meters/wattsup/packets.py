@@ -31,6 +31,13 @@ LEAST_VA = 10.0
 """Below about 5 W the meter senses no current: it shows 0 A, a power factor of 1 and the watts as
 VA. So little VA says nothing of the amperes."""
 
+ACCURACY: dict[str, Any] = {
+    "resolution_w": 0.1,
+    "gain_error": 0.015,
+    "constant_error_w": 0.3,
+    "source": "Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
+}
+
 
 @dataclass(frozen=True)
 class Packet:
@@ -83,14 +90,6 @@ def _packet(body: bytes, *, closed: bool) -> Packet:
     _, _, rest = rest.partition(",")
     count, *args = rest.split(",")
     return Packet(command, tuple(args), closed, counted=count == str(len(args)))
-
-
-ACCURACY: dict[str, Any] = {
-    "resolution_w": 0.1,
-    "gain_error": 0.015,
-    "constant_error_w": 0.3,
-    "source": "Watts Up? PRO: 1.5 % of the value and 3 counts of 0.1 W",
-}
 
 
 class WattsUpParser:
