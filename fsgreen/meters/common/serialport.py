@@ -13,6 +13,7 @@ import serial
 from serial.tools import list_ports
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.common.live import Streamed
 from fsgreen.meters.core.base import Chunk
 
 PORTS = "ls -l /dev/serial/by-id"
@@ -90,13 +91,48 @@ class SerialPort:
         """Release the port; harmless when repeated."""
         self._line.close()
 
+    def error(self, what: str, next_step: str) -> FsgreenError:
+        """Return what is wrong with the meter on this port."""
+        return FsgreenError(what, where=self.path, next_step=next_step)
+
+    def unanswered(
+        self, command: str, limit_s: float, *, heard: object, hint: str = ""
+    ) -> FsgreenError:
+        """Return that no reply came, and whether something else was `heard`."""
+        if heard:
+            return self.error(
+                f"the port speaks garbage: it sends, but no reply to {command}",
+                f"check that this is the meter's port: {PORTS}{hint}",
+            )
+        return self.error(
+            f"the meter is silent: no reply to {command} within {limit_s:g} s",
+            "check that the meter is on; unplug and replug its USB cable",
+        )
+
     def _vanished(self) -> FsgreenError:
         self.close()
-        return FsgreenError(
-            "the meter vanished from its port",
-            where=self.path,
-            next_step=f"plug its USB cable in again, then: {PORTS}",
+        return self.error(
+            "the meter vanished from its port", f"plug its USB cable in again, then: {PORTS}"
         )
+
+
+class SerialMeter(Streamed):
+    """A meter that sends over a serial port."""
+
+    _line: SerialPort
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the port is open; a port that failed is not."""
+        return self._line.is_open
+
+    def read(self, timeout_s: float) -> Chunk | None:
+        """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
+        return self._line.read(timeout_s)
+
+    def close(self) -> None:
+        """Release the port; harmless when repeated."""
+        self._line.close()
 
 
 def usb_serial(path: str) -> str | None:

@@ -13,8 +13,7 @@ from dataclasses import astuple, replace
 import numpy as np
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.live import Streamed
-from fsgreen.meters.common.serialport import PORTS, SerialPort, usb_ports, usb_serial
+from fsgreen.meters.common.serialport import SerialMeter, SerialPort, usb_ports, usb_serial
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.settings import Accuracy, MeterSettings, Texts
 from fsgreen.meters.powersensor3.packets import (
@@ -45,7 +44,7 @@ class PowerSensor3Settings(MeterSettings, Accuracy):
     covers: Texts = ("disk",)
 
 
-class PowerSensor3(Streamed):
+class PowerSensor3(SerialMeter):
     """One meter on a serial port; opening asks for its settings and finds its rate.
 
     Raises FsgreenError where the port is missing, busy or silent, or speaks something else, and
@@ -56,11 +55,6 @@ class PowerSensor3(Streamed):
         self.port = settings.port
         self._settings = settings
         self._info = self._identified()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the port is open."""
-        return self._line.is_open
 
     def read(self, timeout_s: float) -> Chunk | None:
         """Return the bytes of some `CHUNK_S`, with the time of the last; None after `timeout_s`.
@@ -76,10 +70,6 @@ class PowerSensor3(Streamed):
             if time_s - began_s > CHUNK_S and len(piece.data) < FULL_B:
                 break
         return Chunk(time_s, b"".join(pieces)) if pieces else None
-
-    def close(self) -> None:
-        """Release the port."""
-        self._line.close()
 
     def _open(self) -> None:
         self._line = SerialPort(self.port, 115200, BURST_S, write_timeout_s=REPLY_S)
@@ -100,7 +90,7 @@ class PowerSensor3(Streamed):
             records.append(self._ask(b"s", lambda data: len(data) >= RECORD.size))
         end = self._ask(b"s", lambda data: len(data) >= 1)
         if end != b"D" or any(len(record) != RECORD.size for record in records):
-            raise self._garbage(b"R")
+            raise self._line.unanswered("R", REPLY_S, heard=True)
         return records
 
     def _described(self, version: str, records: Sequence[bytes]) -> MeterInfo:
@@ -154,7 +144,7 @@ class PowerSensor3(Streamed):
         self._end()
         interval = interval_us(values_of(samples_of(data)[0], 0))
         if not interval > 0:
-            raise self._error(
+            raise self._line.error(
                 "the meter answers but sends no samples",
                 "unplug and replug its USB cable; if it stays so, load its firmware anew",
             )
@@ -165,7 +155,7 @@ class PowerSensor3(Streamed):
         self._line.write(command)
         data = self._line.until(whole, REPLY_S)
         if not whole(data):
-            raise self._garbage(command) if data else self._silent(command)
+            raise self._line.unanswered(command.decode(), REPLY_S, heard=data)
         return data
 
     def _end(self) -> None:
@@ -173,22 +163,9 @@ class PowerSensor3(Streamed):
         self._ask(b"X", lambda data: data.endswith(STOPPED))
 
     def _settings_error(self, what: str) -> FsgreenError:
-        return self._error(what, f"set it right: psconfig -d {self.port} -p shows its settings")
-
-    def _garbage(self, command: bytes) -> FsgreenError:
-        return self._error(
-            f"the port speaks garbage: it sends, but no reply to {command.decode()}",
-            f"check that this is the meter's port: {PORTS}",
+        return self._line.error(
+            what, f"set it right: psconfig -d {self.port} -p shows its settings"
         )
-
-    def _silent(self, command: bytes) -> FsgreenError:
-        return self._error(
-            f"the meter is silent: no reply to {command.decode()} within {REPLY_S:g} s",
-            "unplug and replug its USB cable",
-        )
-
-    def _error(self, what: str, next_step: str) -> FsgreenError:
-        return FsgreenError(what, where=self.port, next_step=next_step)
 
 
 def _recorded(sensor: Sensor) -> Sensor:

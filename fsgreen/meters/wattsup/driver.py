@@ -11,9 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from fsgreen.errors import FsgreenError
-from fsgreen.meters.common.live import Streamed
-from fsgreen.meters.common.serialport import PORTS, SerialPort, usb_ports, usb_serial
+from fsgreen.meters.common.serialport import SerialMeter, SerialPort, usb_ports, usb_serial
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.settings import Above0, Count, MeterSettings
 from fsgreen.meters.wattsup.packets import (
@@ -49,19 +47,13 @@ class WattsUpSettings(MeterSettings):
         return self.info(boundary=self.boundary or "wall", rate_hz=rate_hz, **ACCURACY)
 
 
-class Conversation:
+class Conversation(SerialPort):
     """An open port; every byte that came stays in `unread` until somebody takes it."""
 
     def __init__(self, port: str, baud: int) -> None:
-        self._port = port
-        self._line = SerialPort(port, baud, RECORD_S, write_timeout_s=REPLY_S)
+        super().__init__(port, baud, RECORD_S, write_timeout_s=REPLY_S)
         self._packets = PacketReader()
         self.unread: list[Chunk] = []
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the port is open; a port that failed is not."""
-        return self._line.is_open
 
     def identify(self) -> tuple[str, str]:
         """Return the model with its versions, and the meter's own stamp."""
@@ -71,11 +63,11 @@ class Conversation:
 
     def read(self, timeout_s: float) -> Chunk | None:
         """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
-        return self.unread.pop(0) if self.unread else self._line.read(timeout_s)
+        return self.unread.pop(0) if self.unread else super().read(timeout_s)
 
     def send(self, command: str) -> None:
         """Send a command."""
-        self._line.write(command.encode("ascii"))
+        self.write(command.encode("ascii"))
 
     def ask(self, command: str, letter: str, count: int | None = None) -> Packet:
         """Send a command and return its reply; raises FsgreenError where there is none."""
@@ -84,17 +76,9 @@ class Conversation:
         reply = self.wait(
             lambda p: p.whole and p.command == letter and count in (None, len(p.args))
         )
-        if reply is None and self.unread:
-            raise self.error(
-                f"the port speaks garbage: it sends, but no reply to {command}",
-                f"check that this is the meter's port: {PORTS}; "
-                "a meter of hardware minor 1 needs baud 19200",
-            )
         if reply is None:
-            raise self.error(
-                f"the meter is silent: no reply to {command} within {REPLY_S:g} s",
-                "check that the meter is on; unplug and replug its USB cable",
-            )
+            hint = "; a meter of hardware minor 1 needs baud 19200"
+            raise self.unanswered(command, REPLY_S, heard=self.unread, hint=hint)
         return reply
 
     def wait(
@@ -107,7 +91,7 @@ class Conversation:
         packet = next(filter(wanted, self._packets.feed(b"")), None)
         deadline_s = time.monotonic() + REPLY_S
         while packet is None and (left_s := deadline_s - time.monotonic()) > 0:
-            if chunk := self._line.read(left_s):
+            if chunk := super().read(left_s):
                 self.unread.append(chunk)
                 packet = next(filter(wanted, self._packets.feed(chunk.data)), None)
                 if while_it_talks:
@@ -119,23 +103,17 @@ class Conversation:
         self.unread = []
         self._packets = PacketReader()
         deadline_s = time.monotonic() + REPLY_S
-        while self._line.read(QUIET_S) is not None and time.monotonic() < deadline_s:
+        while super().read(QUIET_S) is not None and time.monotonic() < deadline_s:
             pass
 
-    def close(self) -> None:
-        """Release the port; harmless when repeated."""
-        self._line.close()
 
-    def error(self, what: str, next_step: str) -> FsgreenError:
-        """Return what is wrong with the meter on this port."""
-        return FsgreenError(what, where=self._port, next_step=next_step)
-
-
-class WattsUp(Streamed):
+class WattsUp(SerialMeter):
     """One meter on a serial port; opening identifies it and waits for a first reading.
 
     Raises FsgreenError where the port is missing, busy or silent, or speaks something else.
     """
+
+    _line: Conversation
 
     def __init__(self, settings: WattsUpSettings) -> None:
         self.port = settings.port
@@ -144,30 +122,17 @@ class WattsUp(Streamed):
         self._sheet = settings.sheet(1.0)
         self._info = self._identified()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the port is open."""
-        return self._talk.is_open
-
-    def read(self, timeout_s: float) -> Chunk | None:
-        """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
-        return self._talk.read(timeout_s)
-
-    def close(self) -> None:
-        """Release the port."""
-        self._talk.close()
-
     def _open(self) -> None:
-        self._talk = Conversation(self.port, self._baud)
+        self._line = Conversation(self.port, self._baud)
 
     def _identify(self) -> MeterInfo:
         """Ask who is there, up to a first reading."""
         self._end()
-        model, stamp = self._talk.identify()
-        self._talk.ask("#H,R,0;", "h")
+        model, stamp = self._line.identify()
+        self._line.ask("#H,R,0;", "h")
         self._reserved = self._accepted_reserved()
         parser = WattsUpParser(self._sheet)
-        for chunk in self._talk.unread:
+        for chunk in self._line.unread:
             parser.feed(chunk)
         self._end()
         return replace(
@@ -184,11 +149,11 @@ class WattsUp(Streamed):
         A meter answers an unknown command with its version.
         """
         for reserved in sorted(RESERVED, key=lambda r: r != self._reserved):
-            self._talk.send(self._logging(reserved))
-            answer = self._talk.wait(lambda p: p.whole and p.command in ("d", "v"))
+            self._line.send(self._logging(reserved))
+            answer = self._line.wait(lambda p: p.whole and p.command in ("d", "v"))
             if answer is not None and answer.command == "d":
                 return reserved
-        raise self._talk.error(
+        raise self._line.error(
             "the meter answers but sends no readings",
             "unplug and replug its USB cable; if it stays so, restart the meter",
         )
@@ -200,13 +165,13 @@ class WattsUp(Streamed):
     def _begin(self) -> None:
         """Begin logging once a second; the header packet and the records come through `read`."""
         self._end()
-        self._talk.ask("#H,R,0;", "h")
-        self._talk.send(self._logging(self._reserved))
+        self._line.ask("#H,R,0;", "h")
+        self._line.send(self._logging(self._reserved))
 
     def _end(self) -> None:
         """Stop logging and throw away what was under way."""
-        self._talk.send(STOP)
-        self._talk.drain()
+        self._line.send(STOP)
+        self._line.drain()
 
 
 DRIVER = Driver(
