@@ -109,12 +109,12 @@ def results(campaign: str) -> Path:
     """
     folder = data() / "results" / checked(campaign)
     overwrites = "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
-    return folder if overwrites or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
+    return folder if overwrites or not _in_a_kernel() or not ships(campaign) else _own_copy(folder)
 
 
 def unknown_campaign(name: str) -> FsgreenError:
     """Return the error for a campaign that has neither traces nor results here."""
-    if _ships(name):
+    if ships(name):
         return FsgreenError(
             f"the traces of the campaign '{name}' have not been brought here",
             where=raw(name),
@@ -192,7 +192,8 @@ def _in_a_kernel() -> bool:
     return kernels is not None and bool(kernels.IPKernelApp.initialized())
 
 
-def _ships(campaign: str) -> bool:
+def ships(campaign: str) -> bool:
+    """Return whether the pipeline analyses a campaign."""
     return campaign in _shipped()
 
 

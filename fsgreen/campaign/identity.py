@@ -13,7 +13,7 @@ from typing import Any
 from fsgreen import audit
 from fsgreen.errors import FsgreenError
 
-OF_THE_DAY = ("device", "floor", "privileges", "schedulers", "why")
+OF_THE_DAY = ("device", "floor", "folder", "privileges", "schedulers", "why")
 """What a testbed says of itself that may differ from day to day."""
 
 LAYERS = ("lowerdir=", "upperdir=", "workdir=")

@@ -71,7 +71,7 @@ def _show(rule: Rule, campaign: str | None, found: pd.DataFrame | None) -> None:
         "if it fires": rule.consequence,
     }
     if campaign is None or found is None:
-        parts["then"] = rule.remedy.format(campaign="CAMPAIGN", study="STUDY", profile="PROFILE")
+        parts["then"] = rule.remedy.format(**rules.ANY)
     else:
         row = found.loc[rule.number]
         parts["then"] = row["remedy"]

@@ -7,6 +7,7 @@ this file hold the judges of one group each.
 from fsgreen.rules.answer import STATES, Answer, State
 from fsgreen.rules.catalogue import MODES, Rule, rule, rules, sources
 from fsgreen.rules.evidence import Evidence, gather
+from fsgreen.rules.remedies import ANY
 from fsgreen.rules.trust import (
     by_state,
     counts,
@@ -19,6 +20,7 @@ from fsgreen.rules.trust import (
 )
 
 __all__ = [
+    "ANY",
     "MODES",
     "STATES",
     "Answer",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, quiet, unknown
+from fsgreen.rules.catalogue import Rule
 from fsgreen.rules.evidence import Evidence
 
 NO_DEVICE = "an import says nothing of the device and who read from it"
@@ -87,6 +88,19 @@ BEFORE = {29: totals_known, 36: model_of_blocks}
 
 OF_THROUGHPUT = (31, 33, 34)
 """Rules on throughput, asked of the cells that have it."""
+
+
+def remedy(campaign: str, evidence: Evidence, rule: Rule) -> str:
+    """Return what to do about a rule: what is measured already cannot go on."""
+    if "{again}" in rule.remedy:
+        return f"fsgreen notebook 60_analyse -p campaign {campaign}"
+    if rule.number in UNTOLD:
+        return "nothing in files of runs tells; fsgreen measure records it: docs/studies.md"
+    if any(f"{{{name}}}" in rule.remedy for name in ("study", "profile", "measure", "enough")):
+        return (
+            f"bring more runs, all in one import: fsgreen import-runs FILE ... --name {campaign}-2"
+        )
+    return rule.remedy.format(campaign=campaign)
 
 
 def judged(number: int, judge: Judge, evidence: Evidence) -> Answer:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from fsgreen.rules import (
     design,
     imported,
     power,
+    remedies,
     reporting,
     state,
     steadiness,
@@ -58,12 +60,9 @@ def judge(evidence: Evidence) -> dict[int, Answer]:
     return {number: _answer(number, judged, evidence) for number, judged in JUDGES.items()} | later
 
 
-def trust_table(
-    answers: Mapping[int, Answer], campaign: str, study: str, profile: str
-) -> pd.DataFrame:
-    """Return a row per rule with the columns `COLUMNS`; remedies name the campaign."""
-    names = {"campaign": campaign, "study": study, "profile": profile}
-    rows = [_row(rule, answers[rule.number], names) for rule in rules().values()]
+def trust_table(answers: Mapping[int, Answer], remedy: Callable[[Rule], str]) -> pd.DataFrame:
+    """Return a row per rule with the columns `COLUMNS`; `remedy` says what to do about each."""
+    rows = [_row(rule, answers[rule.number], remedy(rule)) for rule in rules().values()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -76,9 +75,8 @@ def write(campaign: str) -> Path:
         If the campaign has no plan, or its tables have not been made.
     """
     evidence = gather(campaign)
-    plan = evidence.plan
-    names = ("STUDY", "PROFILE") if evidence.imported else (plan.study, plan.profile.name)
-    table = trust_table(judge(evidence), campaign, *names)
+    remedy = imported.remedy if evidence.imported else remedies.of_measured
+    table = trust_table(judge(evidence), partial(remedy, campaign, evidence))
     return write_table(table.assign(rule=table["rule"].map("{:02d}".format)), campaign, "trust")
 
 
@@ -163,7 +161,7 @@ def _answer(number: int, judged: Judge, evidence: Evidence) -> Answer:
         return unknown(f"the records or tables are of an older version: they lack {lacking}")
 
 
-def _row(rule: Rule, answer: Answer, names: Mapping[str, str]) -> tuple[str | int, ...]:
+def _row(rule: Rule, answer: Answer, remedy: str) -> tuple[str | int, ...]:
     return (
         rule.number,
         rule.group,
@@ -173,5 +171,5 @@ def _row(rule: Rule, answer: Answer, names: Mapping[str, str]) -> tuple[str | in
         answer.state,
         answer.found,
         rule.consequence,
-        rule.remedy.format(**names),
+        remedy,
     )

@@ -172,7 +172,7 @@ def open_testbed(
     _refuse_foreign(kind, chosen, settings)
     device = chosen.device(settings)
     try:
-        return Testbed(kind, device, chosen.stack(device), why)
+        return Testbed(kind, device, chosen.stack(device), why, folder)
     except BaseException:
         device.close()
         device.work.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from fsgreen import commands
@@ -23,17 +24,28 @@ class Testbed:
         What makes a directory of it.
     why : str
         Why this testbed was chosen, for the record.
+    folder : Path, optional
+        The place that was asked for, for the record.
     """
 
-    def __init__(self, kind: str, device: Device, stack: Stack, why: str = "asked for") -> None:
+    def __init__(
+        self,
+        kind: str,
+        device: Device,
+        stack: Stack,
+        why: str = "asked for",
+        folder: Path | None = None,
+    ) -> None:
         self.device = device
         self.stack = stack
         self.kind = kind
         self._why = why
+        self._folder = folder
 
     def describe(self) -> dict[str, Any]:
         """Return what the testbed is, for the record; `why` says why it was chosen."""
         about = {"kind": self.kind, "why": self._why}
+        about |= {} if self._folder is None else {"folder": str(self._folder)}
         return {**about, **self.device.describe(), **self.stack.describe()}
 
     def check(self, levels: Levels) -> None:

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from fsgreen import paths, pipeline, reduce, rules
 from fsgreen.analysis import numbers, standard
 from fsgreen.cli import rules as rules_command
 from fsgreen.errors import FsgreenError
+from fsgreen.rules import remedies
 from fsgreen.rules.trust import COLUMNS
 
 
@@ -62,6 +64,31 @@ def test_remedies_name_the_campaign(campaign):
     remedies = reduce.read_table(campaign, "trust").set_index("rule")["remedy"]
     assert "fsgreen measure fast10 --profile test --name small" in remedies[3]
     assert not remedies.str.contains("{", regex=False).any()
+
+
+@pytest.mark.parametrize(
+    ("testbed", "place"),
+    [
+        ({"kind": "loop", "in_memory": False}, ""),
+        ({"kind": "loop", "in_memory": True}, " --testbed loop --in-memory"),
+        ({"kind": "directory", "folder": "/mnt/x"}, " --testbed directory --folder /mnt/x"),
+        ({"kind": "simdisk", "model": "a disk"}, " --testbed simdisk"),
+    ],
+)
+def test_a_remedy_goes_on_where_the_campaign_began_with_blocks_that_suffice(
+    campaign, testbed, place
+):
+    """On another testbed the same command is refused; two blocks are as few the second time."""
+    evidence = rules.gather(campaign)
+    evidence = replace(evidence, identity={**evidence.identity, "testbed": testbed})
+    told = {
+        number: remedies.of_measured(campaign, evidence, rules.rule(number)) for number in (4, 26)
+    }
+    assert told[4] == f"fsgreen measure fast10 --profile test --name small{place}"
+    assert told[26] == (
+        "blocks: 5 in profile test of studies/fast10.yaml, then "
+        f"fsgreen measure fast10 --profile test --name small-5{place}"
+    )
 
 
 def test_two_blocks_are_too_few_and_the_summary_says_so(campaign):
