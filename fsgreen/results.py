@@ -95,4 +95,4 @@ class Results:
         """
         trial = self.trial(name)
         power = trial.table("power")
-        return power.assign(since_s=power["time_s"] - trial.phase("measure").start_s)
+        return power.assign(since_s=power["time_s"] - trial.measured[0].start_s)

@@ -124,10 +124,19 @@ def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", w
     return folder
 
 
-def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **changes):
-    """Write one trial: 2 s idle, 10 s measured, 1 s flush, 2 s idle."""
+def write_trial(
+    folder: Path, name, plan, planned, *, power_w=250.0, ops=100, windows=(), **changes
+):
+    """Write one trial: 2 s idle, 10 s measured, 1 s flush, 2 s idle; or these windows, 1 s flush.
+
+    A window is (start_s, end_s), between 10 and 20 s.
+    """
     spans = (("prepare", 0, 4), ("settle", 4, 4), ("idle", 4, 6), ("warmup", 6, 10))
-    spans += (("measure", 10, 20), ("flush", 20, 21), ("idle", 21, 23))
+    for start_s, end_s in windows or [(10, 20)]:
+        spans += (("measure", start_s, end_s), ("flush", end_s, end_s + 1))
+    spans += (("idle", 21, 23),)
+    rows_s = np.array([end_s - start_s for start_s, end_s in windows] or [1.0] * 10, dtype=float)
+    ends_s = [float(end_s) for _, end_s in windows] or np.arange(11.0, 21.0)
     writer = trial.TrialWriter(folder, planned.trial)
     seconds = np.arange(0.0, 26.0)
     parts = {"system": power_w - 10, "disk": 10.0}
@@ -156,10 +165,10 @@ def write_trial(folder: Path, name, plan, planned, *, power_w=250.0, ops=100, **
         "ops",
         pd.DataFrame(
             {
-                "time_s": np.arange(11.0, 21.0),
-                "duration_s": 1.0,
-                "work_ops": ops,
-                "read_b": 4096 * ops,
+                "time_s": ends_s,
+                "duration_s": rows_s,
+                "work_ops": (rows_s * ops).astype(int),
+                "read_b": (rows_s * 4096 * ops).astype(int),
                 "write_b": 0,
             }
         ),

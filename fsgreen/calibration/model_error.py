@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fsgreen import trial
@@ -85,16 +85,18 @@ def campaign_table(trials: list[trial.Trial]) -> pd.DataFrame:
     for measured in trials:
         power = measured.table("power")
         traces = [power[power["meter"] == name] for name in measured.record.meters]
-        measure = measured.phase("measure")
-        count = max(1, int(measure.duration_s / WINDOW_S))
-        length_s = measure.duration_s / count
         spans = [
-            (
-                str(measured.record.cell["workload"]),
-                measure.start_s + nth * length_s,
-                measure.start_s + (nth + 1) * length_s,
-            )
-            for nth in range(count)
+            (str(measured.record.cell["workload"]), start_s, end_s)
+            for phase in measured.measured
+            for start_s, end_s in _pieces(phase)
         ]
         tables.append(activity_table(traces, measured.table("host"), spans))
     return pd.concat(tables, ignore_index=True)
+
+
+def _pieces(phase: trial.Phase) -> Iterator[tuple[float, float]]:
+    """Yield begin and end of equal pieces of a phase, of about `WINDOW_S` each."""
+    count = max(1, int(phase.duration_s / WINDOW_S))
+    length_s = phase.duration_s / count
+    for nth in range(count):
+        yield phase.start_s + nth * length_s, phase.start_s + (nth + 1) * length_s

@@ -154,23 +154,25 @@ def check_budget(energy: MeterEnergy, limit_percent: float) -> Check:
 
 
 def check_others(
-    host: pd.DataFrame, measure: Phase, workload_user_s: float, cores: int, limit_percent: float
+    host: pd.DataFrame,
+    measured: Sequence[Phase],
+    workload_user_s: float,
+    cores: int,
+    limit_percent: float,
 ) -> Check:
-    """Rule 10: other programs and the host took little of the measured interval.
+    """Rule 10: other programs and the host took little of what was measured.
 
     Work of the kernel cannot be told apart from the file system's own; user time can, and so can
     time that the hypervisor stole.
     """
     times_s = host["time_s"].to_numpy()
-    start, end = (
-        sum(
-            float(np.interp(moment_s, times_s, host[name]))
-            for name in ("cpu_user_s", "cpu_steal_s")
-        )
-        for moment_s in (measure.start_s, measure.end_s)
+    used_s = sum(
+        float(np.diff(np.interp(phase.span_s, times_s, host[name]))[0])
+        for name in ("cpu_user_s", "cpu_steal_s")
+        for phase in measured
     )
-    taken_s = max(0.0, end - start - workload_user_s)
-    percent = 100 * taken_s / (cores * measure.duration_s)
+    taken_s = max(0.0, used_s - workload_user_s)
+    percent = 100 * taken_s / (cores * sum(phase.duration_s for phase in measured))
     return Check(10, percent < limit_percent, f"others took {percent:.1f} % of all cores")
 
 

@@ -19,7 +19,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
 from fsgreen.testbeds import Testbed
 from fsgreen.trace import MeterInfo
-from fsgreen.trial import Check, Event, Flush, HarnessCost, MemoryUse, Phase
+from fsgreen.trial import Beside, Check, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.workloads import Outcome, Workload
 
 
@@ -66,6 +66,8 @@ class RunningTrial:
 
     Attributes
     ----------
+    testbed : Testbed
+        Where it runs.
     phases, events, checks : list
         What happened, in its order, and the rules that were asked.
     prepared, outcome, flush : optional
@@ -78,11 +80,14 @@ class RunningTrial:
         What the harness took while the workload ran.
     failure : str, optional
         Why what the workload did cannot be told.
+    beside : Beside, optional
+        The trials that it takes turns with.
     """
 
     context: TrialContext
     planned: PlannedTrial
     capture: Capture
+    testbed: Testbed
     phases: list[Phase] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
@@ -93,6 +98,7 @@ class RunningTrial:
     simulated: dict[str, Any] = field(default_factory=dict)
     harness: HarnessCost = field(default_factory=lambda: HarnessCost(0.0, 0.0))
     failure: str | None = None
+    beside: Beside | None = None
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -110,9 +116,9 @@ class RunningTrial:
             and all(check.ok for check in self.checks)
         )
 
-    def measured(self) -> Phase:
-        """Return the phase `measure`, which has ended."""
-        return next(phase for phase in self.phases if phase.name == "measure")
+    def measured(self) -> list[Phase]:
+        """Return what was measured: one interval, or its windows."""
+        return [phase for phase in self.phases if phase.name == "measure"]
 
 
 def open_context(

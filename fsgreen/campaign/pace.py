@@ -28,6 +28,8 @@ class Pace:
         for trial in trials:
             if trial.record.phases:
                 duration_s = trial.record.phases[-1].end_s - trial.record.clock.monotonic_s
+                if trial.record.beside is not None:
+                    duration_s /= len(trial.record.beside.trials)
                 cell = Cell(**trial.record.cell)
                 pace.add(cell, duration_s, counts=trial.record.exit == "ok")
         return pace

@@ -43,7 +43,7 @@ def watched(testbed: Testbed, into: dict[str, Any]) -> Iterator[None]:
 
 
 def parts_j(raw: Path, measure: Phase) -> dict[str, dict[str, float]]:
-    """Return the joules of each part of each simulated disk over the measured interval."""
+    """Return the joules of each part of each simulated disk over a phase."""
     trace = RawTrace(raw)
     return {
         name: simdisk.parts_j(trace.chunks(name), measure.start_s, measure.end_s)

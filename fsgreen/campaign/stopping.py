@@ -20,7 +20,7 @@ def measured(trial: Trial, plan: Plan) -> Measured:
     )
     return Measured(
         work_ops=record.work.work_ops,
-        duration_s=trial.phase("measure").duration_s,
+        duration_s=trial.record.measured_s,
         energy_j=sum_energies([energy[name] for name in over]).energy_j,
     )
 

@@ -14,7 +14,7 @@ from fsgreen.campaign.context import RunningTrial
 from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.settling import settle
 from fsgreen.errors import FsgreenError
-from fsgreen.trial import Flush, HarnessCost
+from fsgreen.trial import Check, Flush, HarnessCost, Phase
 from fsgreen.workloads import WorkloadFailed, memory
 
 DIRTY = ("Dirty", "Writeback")
@@ -32,7 +32,7 @@ def run(trial: RunningTrial) -> None:
     """Run the phases of a trial, as far as it is sound; note what happens in them."""
     context = trial.context
     profile, workload = context.plan.profile, context.workload(trial.planned)
-    offering = [context.testbed.device, context.testbed.stack, workload]
+    offering = [trial.testbed.device, trial.testbed.stack, workload]
     known = events.offered(offering) if profile.events else {}
     for step in STEPS:
         if not trial.sound:
@@ -50,26 +50,31 @@ def run(trial: RunningTrial) -> None:
         trial.checks.append(checks.check_events(trial.events, trial.phases))
 
 
-def _prepare(trial: RunningTrial) -> None:
+def make_ready(trial: RunningTrial) -> None:
     """Bring the device into its state, make the file system and the files, and verify it."""
     context, planned = trial.context, trial.planned
     with trial.phase("prepare"):
-        trial.prepared = prepare(context.testbed, context.workload(planned), context.plan, planned)
+        trial.prepared = prepare(trial.testbed, context.workload(planned), context.plan, planned)
     trial.checks += trial.prepared.checks
 
 
 def _settle(trial: RunningTrial) -> None:
     """Wait until power is back in the idle band for a whole idle phase (rule 11)."""
+    phases, check = settled(trial)
+    trial.phases += phases
+    trial.checks.append(check)
+
+
+def settled(trial: RunningTrial) -> tuple[list[Phase], Check]:
+    """Return what `settling.settle` does, with what a trial is held to."""
     context, profile = trial.context, trial.context.plan.profile
-    phases, check = settle(
+    return settle(
         trial.capture,
         context.efficiency_meters,
         context.idle_band_w(trial.planned),
         profile.idle_s,
         profile.settle_limit_s,
     )
-    trial.phases += phases
-    trial.checks.append(check)
 
 
 def _work(trial: RunningTrial) -> None:
@@ -77,15 +82,15 @@ def _work(trial: RunningTrial) -> None:
     context, planned = trial.context, trial.planned
     profile, stop = context.plan.profile, threading.Event()
     trial.capture.on_fault(stop.set)
-    start_s, before_s = time.monotonic(), _cpu_s()
+    start_s, before_s = time.monotonic(), cpu_s()
     limit_b = context.plan.memory_limit_b(planned.cell)
     with (
-        simulated.watched(context.testbed, trial.simulated),
+        simulated.watched(trial.testbed, trial.simulated),
         memory.bounded(limit_b) as bound,
     ):
         try:
             trial.outcome = context.workload(planned).run(
-                _made(trial).mount.directory,
+                made(trial).mount.directory,
                 planned.seed,
                 profile.warmup_s,
                 profile.measure_s,
@@ -98,7 +103,7 @@ def _work(trial: RunningTrial) -> None:
                 raise
             trial.failure = error.what
     # A file system may hold its writers up for long after the measured interval.
-    trial.harness = HarnessCost.over(time.monotonic() - start_s, _cpu_s() - before_s)
+    trial.harness = HarnessCost.over(time.monotonic() - start_s, cpu_s() - before_s)
     trial.memory = bound.use
     if bound.use is not None:
         trial.checks.append(checks.check_memory(bound.use))
@@ -108,10 +113,10 @@ def _work(trial: RunningTrial) -> None:
 
 def _flush(trial: RunningTrial) -> None:
     """Write dirty pages back in a phase of its own, and note how many there were (rule 12)."""
-    dirty_before_b = _dirty_b()
+    dirty_before_b = dirty_b()
     with trial.phase("flush"):
-        commands.run(["sync", "--file-system", str(_made(trial).mount.directory)])
-    trial.flush = Flush(dirty_before_b, _dirty_b())
+        commands.run(["sync", "--file-system", str(made(trial).mount.directory)])
+    trial.flush = Flush(dirty_before_b, dirty_b())
     trial.checks.append(checks.check_flush(trial.flush, trial.phases[-1].duration_s))
 
 
@@ -122,7 +127,7 @@ def _idle(trial: RunningTrial) -> None:
 
 
 STEPS = (
-    Step(("prepare",), _prepare),
+    Step(("prepare",), make_ready),
     Step(("settle", "idle"), _settle),
     Step(("warmup", "measure"), _work),
     Step(("flush",), _flush),
@@ -134,16 +139,18 @@ PHASES = tuple(name for step in STEPS for name in step.phases)
 """The phases of a whole trial in their order; the second `idle` follows the work."""
 
 
-def _made(trial: RunningTrial) -> Prepared:
+def made(trial: RunningTrial) -> Prepared:
+    """Return the file system of a trial that is ready."""
     assert trial.prepared is not None
     return trial.prepared
 
 
-def _dirty_b() -> int:
+def dirty_b() -> int:
     """Return the bytes of all file systems that wait for, or are in, write-back (proc(5))."""
     return sum(audit.meminfo_b(audit.HERE, key) or 0 for key in DIRTY)
 
 
-def _cpu_s() -> float:
+def cpu_s() -> float:
+    """Return the processor time that the harness has had, in seconds."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime

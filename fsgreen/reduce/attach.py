@@ -158,18 +158,21 @@ def _energy(
     name: str, trial: Trial, readings: pd.DataFrame, info: trace.MeterInfo, fit: trace.ClockFit
 ) -> MeterEnergy | None:
     """Return what the meter says of a trial; None where its trace does not cover the trial."""
-    span, ahead_s = _span(trial), trial.record.clock.ahead_s
-    if not _covers(readings, span):
+    if not _covers(readings, _span(trial)):
         return None
-    idles = [(start_s + ahead_s, end_s + ahead_s) for start_s, end_s in trial.record.idle_spans_s]
-    reduced = trace.MeterTrace.of(readings, info, [span, *idles], clock=fit)
-    return trace.meter_energy(name, info, reduced, span, len(idles))
+    ahead_s = trial.record.clock.ahead_s
+    measured, idles = (
+        [(start_s + ahead_s, end_s + ahead_s) for start_s, end_s in spans]
+        for spans in ([phase.span_s for phase in trial.measured], trial.record.idle_spans_s)
+    )
+    reduced = trace.MeterTrace.of(readings, info, [*measured, *idles], clock=fit)
+    return trace.meter_energy(name, info, reduced, measured, len(idles))
 
 
 def _span(trial: Trial) -> tuple[float, float]:
-    """Return when a trial was measured, in the host's seconds since 1970."""
-    measure, ahead_s = trial.phase("measure"), trial.record.clock.ahead_s
-    return measure.start_s + ahead_s, measure.end_s + ahead_s
+    """Return when a trial was first and last measured, in the host's seconds since 1970."""
+    measured, ahead_s = trial.measured, trial.record.clock.ahead_s
+    return measured[0].start_s + ahead_s, measured[-1].end_s + ahead_s
 
 
 def _covers(readings: pd.DataFrame, span: tuple[float, float], zone_s: float = 0.0) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,17 @@ import pandas as pd
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
-from fsgreen.reduce.state import counted, device_served, made, state_of
+from fsgreen.reduce.state import counted, device_served, made, of_windows, state_of
 from fsgreen.stats import SAME_POWER, classify_series
-from fsgreen.trace import ErrorBudget, MeterEnergy, meter_energy, reduce_power, sum_energies
-from fsgreen.trial import Phase, Trial, efficiency_meters
+from fsgreen.trace import (
+    ErrorBudget,
+    MeterEnergy,
+    Span,
+    meter_energy,
+    reduce_power,
+    sum_energies,
+)
+from fsgreen.trial import Trial, efficiency_meters
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
 USUAL = ("system", "disk")
@@ -62,17 +69,22 @@ class Traces:
         record = trial.record
         ops, host, latency = (trial.table(name) for name in ("ops", "host", "latency"))
         ends_s = ops["time_s"].to_numpy(dtype=float)
-        edges_s = [ends_s[0] - ops["duration_s"].iloc[0], *ends_s] if len(ops) else ()
         infos = dict(sorted(record.meters.items()))
-        measure, idles = record.phase("measure").span_s, record.idle_spans_s
-        power = reduce_power(trial.folder / "power.parquet", infos, [measure, *idles], edges_s)
+        measured, idles = [phase.span_s for phase in trial.measured], record.idle_spans_s
+        if record.beside is not None:  # a row for each window, and pauses between them
+            edges_s: Sequence[float] = np.ravel(measured).tolist()
+            of_rows = slice(0, None, 2)
+        else:
+            edges_s = [ends_s[0] - ops["duration_s"].iloc[0], *ends_s] if len(ops) else ()
+            of_rows = slice(None)
+        power = reduce_power(trial.folder / "power.parquet", infos, [*measured, *idles], edges_s)
         energy = {
             name: record.energy.get(name)
-            or meter_energy(name, infos[name], reduced, measure, len(idles))
+            or meter_energy(name, infos[name], reduced, measured, len(idles))
             for name, reduced in power.items()
         } | dict(attached or {})
         chosen = _chosen(plan, infos, energy, trial.folder)
-        series_w = {name: reduced.series_w() for name, reduced in power.items()}
+        series_w = {name: reduced.series_w()[of_rows] for name, reduced in power.items()}
         cell = plan.levels(Cell(**record.cell))
         return cls(trial, cell, series_w, energy, chosen, ops, host, latency)
 
@@ -115,7 +127,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
     seconds since 1970.
     """
     trial, ops = traces.trial, traces.ops
-    record, measure = trial.record, trial.phase("measure")
+    record, measured = trial.record, trial.measured
     work_ops = int(ops["work_ops"].sum())
     if work_ops != record.work.work_ops:
         raise FsgreenError(
@@ -124,7 +136,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
             where=trial.folder,
             next_step=f"move it out of the campaign: mv {trial.folder} ELSEWHERE",
         )
-    duration_s = measure.duration_s
+    duration_s = record.measured_s
     energy = _energy(traces)
     read_b, write_b = (float(ops[name].sum()) for name in ("read_b", "write_b"))
     return {
@@ -141,15 +153,14 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "bandwidth_b_s": (read_b + write_b) / duration_s,
         "read_b": read_b,
         "write_b": write_b,
-        **device_served(
-            traces.host, measure, trial.phase("flush"), {"read": read_b, "write": write_b}
-        ),
+        **device_served(traces.host, record, {"read": read_b, "write": write_b}),
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],
-        **_cpu(traces.host, measure),
+        **_cpu(traces.host, [phase.span_s for phase in measured]),
+        **({} if record.beside is None else of_windows(record)),
         **made(record),
         **dict(zip(LATENCIES, quantiles_s(traces.latency, list(LATENCIES.values())), strict=True)),
-        "flush_duration_s": trial.phase("flush").duration_s,
+        "flush_duration_s": sum(phase.duration_s for phase in record.flushes),
         **state_of(record),
         "steady": classify_series(_rate(ops)),
         "steady_power": classify_series(_power_w(traces), SAME_POWER),
@@ -160,7 +171,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
 
 
 def series_of(traces: Traces) -> pd.DataFrame:
-    """Return throughput and power of each second of the phase `measure`.
+    """Return throughput and power of each second of the phase `measure`, or of each window.
 
     `time_s` counts from the start of the phase; power is the sum of the meters that the efficiency
     is over, and each meter of the trial: the mean of the second, which is what a meter of one
@@ -172,7 +183,7 @@ def series_of(traces: Traces) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "trial": traces.trial.name,
-            "time_s": time_s - traces.trial.phase("measure").start_s,
+            "time_s": time_s - traces.trial.measured[0].start_s,
             "throughput_ops_s": (ops["work_ops"] / ops["duration_s"]).to_numpy(dtype=float),
             "power_w": traces.total_w,
             **by_meter,
@@ -233,8 +244,8 @@ def _energy(traces: Traces) -> dict[str, Any]:
     }
 
 
-def _cpu(host: pd.DataFrame, measure: Phase) -> dict[str, float]:
-    used = {state: counted(host, f"cpu_{state}_s", *measure.span_s) for state in CPU_STATES}
+def _cpu(host: pd.DataFrame, spans_s: Sequence[Span]) -> dict[str, float]:
+    used = {state: counted(host, f"cpu_{state}_s", spans_s) for state in CPU_STATES}
     total = sum(used.values())
     return {
         f"cpu_{state}_percent": 100 * value / total if total else math.nan

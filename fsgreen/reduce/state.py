@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
-from fsgreen.trial import Phase, TrialRecord
+from fsgreen.trace import Span
+from fsgreen.trial import TrialRecord
 
 GEOMETRY = {
     "block_b": "block_b",
@@ -27,19 +28,24 @@ STATE_COLUMNS = (
 
 
 def device_served(
-    host: pd.DataFrame, measure: Phase, flush: Phase, asked_b: Mapping[str, float]
+    host: pd.DataFrame, record: TrialRecord, asked_b: Mapping[str, float]
 ) -> dict[str, float]:
     """Return what the device served, for each byte of the workload too, and how long it was busy.
 
     Of writes those of the flush as well, which brings there what the workload had written. Empty
     where no counter of the kernel is the device's own, or nothing was asked of it.
     """
-    ends_s = {"read": measure.end_s, "write": flush.end_s}
+    measured_s = [phase.span_s for phase in record.measured]
+    written_s = [
+        (phase.start_s, flush.end_s)
+        for phase, flush in zip(record.measured, record.flushes, strict=True)
+    ]
     moved_b = {
-        way: counted(host, f"disk_{way}_b", measure.start_s, end_s) for way, end_s in ends_s.items()
+        way: counted(host, f"disk_{way}_b", spans_s)
+        for way, spans_s in {"read": measured_s, "write": written_s}.items()
     }
     names = ("disk_busy_s", "disk_reads_count", "disk_writes_count")
-    busy_s, reads, writes = (counted(host, name, *measure.span_s) for name in names)
+    busy_s, reads, writes = (counted(host, name, measured_s) for name in names)
     return {
         **{f"device_{way}_b": bytes_b for way, bytes_b in moved_b.items()},
         **{
@@ -74,11 +80,17 @@ def state_of(record: TrialRecord) -> dict[str, float]:
     }
 
 
-def counted(host: pd.DataFrame, column: str, start_s: float, end_s: float) -> float:
-    """Return by how much a counter of the host grew between two moments; NaN if it was not kept."""
+def of_windows(record: TrialRecord) -> dict[str, float]:
+    """Return how many windows a trial had, and what its workload took of the processors in them."""
+    cost_s = record.work.cost.user_s + record.work.cost.system_s
+    return {"windows_count": len(record.measured), "workload_cpu_s": cost_s or math.nan}
+
+
+def counted(host: pd.DataFrame, column: str, spans_s: Iterable[Span]) -> float:
+    """Return by how much a counter of the host grew in several spans; NaN if it was not kept."""
     if column not in host:
         return math.nan
-    return float(np.diff(np.interp([start_s, end_s], host["time_s"], host[column]))[0])
+    return sum(float(np.diff(np.interp(span, host["time_s"], host[column]))[0]) for span in spans_s)
 
 
 def _over(above: float, below: float) -> float:

@@ -16,7 +16,7 @@ from fsgreen.trace.checks import check_trace, identity_flaws
 from fsgreen.trace.clock import MAX_DRIFT_PPM, ClockFit, fit_clock, synchronised, to_host
 from fsgreen.trace.flaw import REMARKS, Flaw
 from fsgreen.trace.meter import Boundary, MeterInfo
-from fsgreen.trace.meterenergy import MeterEnergy, meter_energies, meter_energy, sum_energies
+from fsgreen.trace.meterenergy import MeterEnergy, Span, meter_energies, meter_energy, sum_energies
 from fsgreen.trace.metertrace import MeterTrace, reduce_power
 from fsgreen.trace.pattern import expected_share, pulse_edges, pulse_runs
 
@@ -30,6 +30,7 @@ __all__ = [
     "MeterEnergy",
     "MeterInfo",
     "MeterTrace",
+    "Span",
     "check_trace",
     "constant_edge_share",
     "expected_share",

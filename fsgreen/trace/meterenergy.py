@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
@@ -19,7 +21,7 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class MeterEnergy:
-    """What one meter says of one phase.
+    """What one meter says of what was measured: of one interval, or of windows added up.
 
     A number that the trace does not tell is NaN, and `flaws` say why. `energy_j` is by trapezoid,
     `counter_energy_j` by the meter's own counter, if it has one. The idle powers are means over the
@@ -50,9 +52,9 @@ class MeterEnergy:
 
 
 def meter_energies(
-    file: Path, infos: Mapping[str, MeterInfo], measure: Span, idles: Sequence[Span] = ()
+    file: Path, infos: Mapping[str, MeterInfo], measured: Sequence[Span], idles: Sequence[Span] = ()
 ) -> dict[str, MeterEnergy]:
-    """Return what each meter in a `power.parquet` says of the phase `measure`.
+    """Return what each meter in a `power.parquet` says of what was measured.
 
     Parameters
     ----------
@@ -60,8 +62,8 @@ def meter_energies(
         The table of power of one trial.
     infos : mapping of str to MeterInfo
         Its meters, of any boundaries.
-    measure : (start_s, end_s)
-        The phase, on the host's monotonic clock.
+    measured : sequence of (start_s, end_s)
+        The phase `measure`, or its windows, on the host's monotonic clock.
     idles : sequence of (start_s, end_s)
         The idle phases; the first is before the work.
 
@@ -70,42 +72,47 @@ def meter_energies(
     FsgreenError
         If the file cannot be read. What is wrong with a trace is in its `flaws`.
     """
-    traces = reduce_power(file, infos, [measure, *idles])
+    traces = reduce_power(file, infos, [*measured, *idles])
     return {
-        name: meter_energy(name, infos[name], trace, measure, len(idles))
+        name: meter_energy(name, infos[name], trace, measured, len(idles))
         for name, trace in traces.items()
     }
 
 
 def meter_energy(
-    meter: str, info: MeterInfo, trace: MeterTrace, measure: Span, idle_count: int = 0
+    meter: str, info: MeterInfo, trace: MeterTrace, measured: Sequence[Span], idle_count: int = 0
 ) -> MeterEnergy:
-    """Return what one meter says of a phase, by a trace that was reduced over it.
+    """Return what one meter says of what was measured, by a trace that was reduced over it.
 
-    The spans of `trace` are `measure` and then so many idle phases. A meter that was attached
-    later, by its own clock, is reduced by `MeterTrace.of(readings, info, spans, clock=fit)`.
+    The spans of `trace` are those of `measured`, and then so many idle phases. Energies of windows
+    add up, and so do the limits of their errors, term by term: each window has edges of its own,
+    and no error is taken to cancel that of another. A meter that was attached later, by its own
+    clock, is reduced by `MeterTrace.of(readings, info, spans, clock=fit)`.
     """
-    flaws = trace.flaws()
+    flaws = [flaw for nth, _ in enumerate(measured) for flaw in trace.flaws(nth)]
     energy_j = counter_j = math.nan
     budget = ErrorBudget(*[math.nan] * len(fields(ErrorBudget)))
+    places = range(len(measured))
     try:
-        energy_j, budget = trace.energy_j(), trace.error_budget()
-        counter_j = trace.counter_energy_j()
+        energies_j = [trace.energy_j(nth) for nth in places]
+        budget = reduce(add, [trace.error_budget(nth) for nth in places])
+        energy_j = sum(energies_j)
+        counter_j = sum(trace.counter_energy_j(nth) for nth in places)
     except FsgreenError as error:
         flaws = flaws or [Flaw(14, "no-energy", error.what)]
-    idles = range(1, 1 + idle_count)
+    idles = range(len(measured), len(measured) + idle_count)
     return MeterEnergy(
         meter=meter,
         boundary=info.boundary,
         covers=info.covers,
-        duration_s=measure[1] - measure[0],
+        duration_s=sum(end_s - start_s for start_s, end_s in measured),
         energy_j=energy_j,
         counter_energy_j=counter_j,
         budget=budget,
         idle_power_w=_idle_power_w(trace, idles),
         idle_power_before_w=_idle_power_w(trace, idles[:1]),
         idle_power_after_w=_idle_power_w(trace, idles[1:]),
-        flaws=tuple(flaws),
+        flaws=tuple(dict.fromkeys(flaws)),
     )
 
 

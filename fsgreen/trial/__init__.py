@@ -12,13 +12,14 @@ from fsgreen.trial.energy import (
 )
 from fsgreen.trial.files import read_of_campaign, sha256_of, write_json
 from fsgreen.trial.folder import Trial, first_trial, list_invalid, list_trials, read_trial, sweep
-from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
+from fsgreen.trial.moments import Beside, Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.record import TrialRecord
 from fsgreen.trial.work import Cost, ThreadWork, WorkSummary
 from fsgreen.trial.writer import TrialWriter
 
 __all__ = [
     "AttachedMeter",
+    "Beside",
     "Check",
     "Clock",
     "Cost",

@@ -20,9 +20,9 @@ def energies_of(trial: Trial) -> Mapping[str, MeterEnergy]:
 def computed_energies(trial: Trial) -> dict[str, MeterEnergy]:
     """Return what each meter says of a trial, computed from its trace, whatever is recorded."""
     record = trial.record
-    measure = trial.phase("measure").span_s
+    measured = [phase.span_s for phase in trial.measured]
     file = trial.folder / "power.parquet"
-    return meter_energies(file, dict(sorted(record.meters.items())), measure, record.idle_spans_s)
+    return meter_energies(file, dict(sorted(record.meters.items())), measured, record.idle_spans_s)
 
 
 def efficiency_meters(

@@ -42,6 +42,12 @@ class Trial:
         except FsgreenError as error:
             raise foreign(self.folder, error.what) from None
 
+    @property
+    def measured(self) -> tuple[Phase, ...]:
+        """Return what was measured: one interval, or its windows; raises as `phase` does."""
+        self.phase("measure")
+        return self.record.measured
+
     def table(self, name: str) -> pd.DataFrame:
         """Return one of the tables `power`, `ops`, `latency`, `host`."""
         import pandas as pd

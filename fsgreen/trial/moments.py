@@ -25,6 +25,22 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The trials that one took turns with, window by window (rule 47).
+
+    Attributes
+    ----------
+    trials : tuple of str
+        All that were ready, this one included, in the order in which they were prepared.
+    order : tuple of int
+        Of each window of this trial its place in its round, from 1.
+    """
+
+    trials: tuple[str, ...]
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Event:
     """What was done to the device, the stack or the workload in the course of a phase.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trace import Boundary, MeterEnergy, MeterInfo
-from fsgreen.trial.moments import Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
+from fsgreen.trial.moments import Beside, Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.work import WorkSummary
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class TrialRecord:
         Bytes of the workload's files at its scale; older records do not know it.
     memory : MemoryUse, optional
         Of a memory that was bounded; None where it was all of the machine's.
+    beside : Beside, optional
+        Of a trial in windows; None where it was measured in one interval.
     exit : {"ok", "invalid"}
         Whether it counts; `reason` says why not.
     files : mapping of str to str
@@ -89,6 +92,7 @@ class TrialRecord:
     energy: Mapping[str, MeterEnergy] = field(default_factory=dict)
     efficiency_meters: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
+    beside: Beside | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -110,6 +114,41 @@ class TrialRecord:
             if phase.name == name:
                 return phase
         raise FsgreenError(f"there is no phase '{name}'", where=f"the trial {self.trial}")
+
+    @property
+    def measured(self) -> tuple[Phase, ...]:
+        """Return what was measured: one interval, or its windows in their order.
+
+        Raises
+        ------
+        FsgreenError
+            If nothing was.
+        """
+        return tuple(phase for phase in self.phases if phase.name == "measure") or (
+            self.phase("measure"),
+        )
+
+    @property
+    def measured_s(self) -> float:
+        """Return how long was measured, in seconds."""
+        return sum(phase.duration_s for phase in self.measured)
+
+    @property
+    def flushes(self) -> tuple[Phase, ...]:
+        """Return the flush behind each that was measured; raises FsgreenError if one lacks."""
+        if len(self.measured) == 1:
+            return (self.phase("flush"),)
+        flushes = tuple(
+            phase
+            for before, phase in pairwise(self.phases)
+            if before.name == "measure" and phase.name == "flush"
+        )
+        if len(flushes) == len(self.measured):
+            return flushes
+        raise FsgreenError(
+            f"{len(self.measured)} windows have {len(flushes)} phases 'flush' behind them",
+            where=f"the trial {self.trial}",
+        )
 
     @property
     def idle_spans_s(self) -> list[tuple[float, float]]:

@@ -225,18 +225,16 @@ def test_work_that_a_failing_meter_stopped_at_once_is_not_the_fault_of_the_engin
         raise FsgreenError("the workload engine was ended by SIGTERM")
 
     (planned, *_) = plan.trials
-    testbed = SimpleNamespace(simulator=lambda: None)
-    context: Any = SimpleNamespace(
-        plan=plan, testbed=testbed, workload=lambda _: SimpleNamespace(run=run)
-    )
+    bed: Any = SimpleNamespace(simulator=lambda: None)
+    context: Any = SimpleNamespace(plan=plan, workload=lambda _: SimpleNamespace(run=run))
     made: Any = SimpleNamespace(mount=SimpleNamespace(directory=Path()))
     failed: Any = SimpleNamespace(fault=FsgreenError("no answer"), on_fault=lambda told: told())
     sound: Any = SimpleNamespace(fault=None, on_fault=lambda told: None)
-    stopped = RunningTrial(context, planned, failed, prepared=made)
+    stopped = RunningTrial(context, planned, failed, bed, prepared=made)
     trialphases._work(stopped)
     assert stopped.outcome is None
     with pytest.raises(FsgreenError, match="ended by SIGTERM"):
-        trialphases._work(RunningTrial(context, planned, sound, prepared=made))
+        trialphases._work(RunningTrial(context, planned, sound, bed, prepared=made))
 
 
 def test_a_campaign_that_has_not_begun_to_measure_says_so(data: Path, plan: design.Plan) -> None:

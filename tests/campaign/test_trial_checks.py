@@ -30,7 +30,7 @@ def power(power_w: float = 100.0, missing: tuple[int, ...] = ()) -> dict[str, Me
         }
     )
     reduced = MeterTrace.of(readings, INFO, [MEASURE.span_s])
-    return {"system": meter_energy("system", INFO, reduced, MEASURE.span_s)}
+    return {"system": meter_energy("system", INFO, reduced, [MEASURE.span_s])}
 
 
 def host(user_s_per_s: float, steal_s_per_s: float = 0.0) -> pd.DataFrame:
@@ -185,8 +185,13 @@ def test_rule_9_fires_on_another_text_of_the_workload(
     ("user", "steal", "ok"), [(0.25, 0.0, True), (0.5, 0.0, False), (0.2, 0.2, False)]
 )
 def test_rule_10_fires_when_others_took_the_processor(user: float, steal: float, ok: bool) -> None:
-    found = checks.check_others(host(user, steal), MEASURE, 2.0, 2, 5.0)
+    found = checks.check_others(host(user, steal), [MEASURE], 2.0, 2, 5.0)
     assert found.ok is ok
+    windows = [
+        replace(MEASURE, end_s=MEASURE.start_s + 1),
+        replace(MEASURE, start_s=MEASURE.start_s + 1),
+    ]
+    assert checks.check_others(host(user, steal), windows, 2.0, 2, 5.0) == found
 
 
 def test_rule_11_fires_when_power_did_not_come_down() -> None:

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -60,6 +61,35 @@ def test_series_starts_with_the_measured_phase(raw):
     one = series[series["trial"] == series["trial"].iloc[0]]
     assert one["time_s"].tolist() == list(range(1, 11))
     assert one["power_w"].tolist() == [250] * 10
+
+
+def test_a_trial_in_windows_is_the_sum_of_them(tmp_path, monkeypatch):
+    """What others did between them, and the power of it, would be taken for its own."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    windows = [(10, 12), (14, 15), (17, 19)]
+    plan = synthetic.make_plan()
+    folder = synthetic.write_raw("small", plan)
+    names = tuple(planned.trial for planned in plan.trials if planned.block == 1)
+    shutil.rmtree(folder / "trials")
+    for planned in plan.trials:
+        work = {"work_ops": 500, "duration_s": 5.0, "cost": {"user_s": 0.5, "system_s": 1.5}}
+        beside = {"trials": names, "order": [1, 2, 1]}
+        synthetic.write_trial(
+            folder, "small", plan, planned, windows=windows, workload=work, beside=beside
+        )
+    reduce.write("small")
+    row = reduce.read_table("small", "trials").iloc[0]
+    assert row["duration_s"] == 5
+    assert row["throughput_ops_s"] == pytest.approx(100)
+    assert row["energy_j"] == pytest.approx(5 * 250)
+    assert row["device_read_b"] == pytest.approx(5 * 1024 * 100)
+    assert row["flush_duration_s"] == pytest.approx(3)
+    assert (row["windows_count"], row["workload_cpu_s"]) == (3, 2.0)
+    series = reduce.read_table("small", "series")
+    one = series[series["trial"] == row["trial"]]
+    assert one["time_s"].tolist() == [2, 5, 9]
+    assert one["power_w"].tolist() == [250] * 3
+    assert one["throughput_ops_s"].tolist() == [100] * 3
 
 
 def test_latency_is_merged_over_trials_before_quantiles(raw):

@@ -48,7 +48,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def energies(file):
-    return meter_energies(file, {"wall": WALL, "rail": RAIL}, MEASURE, IDLES)
+    return meter_energies(file, {"wall": WALL, "rail": RAIL}, [MEASURE], IDLES)
 
 
 def test_wall_and_rail_of_one_trial_have_each_its_energy(energies):
@@ -71,7 +71,7 @@ def test_idle_power_is_that_of_the_phases_as_far_as_the_trace_reaches(energies):
 
 
 def test_phases_that_were_not_there_have_no_idle_power(file):
-    wall = meter_energies(file, {"wall": WALL}, MEASURE, IDLES[:1])["wall"]
+    wall = meter_energies(file, {"wall": WALL}, [MEASURE], IDLES[:1])["wall"]
     assert wall.idle_power_before_w == pytest.approx(200.0)
     assert math.isnan(wall.idle_power_after_w)
 
@@ -105,21 +105,45 @@ def test_trace_without_an_energy_says_why_and_has_no_number(tmp_path):
     """Half a phase must never be taken for a whole one."""
     half = walls()[lambda table: table["time_s"] < 150]
     write_power(tmp_path / "power.parquet", {"wall": [readings_of(half)]})
-    wall = meter_energies(tmp_path / "power.parquet", {"wall": WALL}, MEASURE, IDLES)["wall"]
+    wall = meter_energies(tmp_path / "power.parquet", {"wall": WALL}, [MEASURE], IDLES)["wall"]
     assert math.isnan(wall.energy_j) and math.isnan(wall.budget.total_j)
     assert math.isnan(wall.idle_power_after_w)
     assert 13 in {flaw.rule for flaw in wall.flaws}
     kept = RECORDED.dump_json(wall)
     assert math.isnan(RECORDED.validate_json(kept, strict=True).energy_j)
-    silent = meter_energies(tmp_path / "power.parquet", {"other": WALL}, MEASURE)["other"]
+    silent = meter_energies(tmp_path / "power.parquet", {"other": WALL}, [MEASURE])["other"]
     assert math.isnan(silent.energy_j) and silent.flaws
+
+
+def test_windows_add_up_and_what_is_between_them_is_no_part_of_them(file):
+    """A server that idles between the windows of a trial would be charged to it."""
+    windows = [(125.0, 135.0), (150.0, 165.0), (190.0, 195.0)]
+    alone = [meter_energies(file, {"wall": WALL}, [window], IDLES)["wall"] for window in windows]
+    whole = meter_energies(file, {"wall": WALL}, windows, IDLES)["wall"]
+    assert whole.duration_s == 30.0
+    assert whole.energy_j == sum(one.energy_j for one in alone)
+    assert whole.energy_j == pytest.approx(25 * 250.0 + 5 * 200.0)
+    assert whole.counter_energy_j == sum(one.counter_energy_j for one in alone)
+    assert whole.idle_power_w == alone[0].idle_power_w
+    for term, limit_j in vars(whole.budget).items():
+        assert limit_j == pytest.approx(sum(getattr(one.budget, term) for one in alone))
+
+
+def test_one_window_that_the_trace_does_not_cover_leaves_no_energy_of_all(tmp_path):
+    """The others would pass for the whole trial."""
+    half = walls()[lambda table: table["time_s"] < 150]
+    write_power(tmp_path / "power.parquet", {"wall": [readings_of(half)]})
+    windows = [(125.0, 135.0), (155.0, 165.0)]
+    wall = meter_energies(tmp_path / "power.parquet", {"wall": WALL}, windows)["wall"]
+    assert math.isnan(wall.energy_j) and math.isnan(wall.budget.total_j)
+    assert wall.flaws
 
 
 def test_meter_that_was_attached_later_gives_the_same_row_with_its_clock():
     fit = ClockFit(100.0, 3.0, 20.0, 0.01, 0.4, 5.0, 0.99, 8)
     spans = [MEASURE, *IDLES]
     attached = MeterTrace.of(walls(), WALL, spans, clock=fit)
-    wall = meter_energy("hobo", WALL, attached, MEASURE, len(IDLES))
+    wall = meter_energy("hobo", WALL, attached, [MEASURE], len(IDLES))
     budget = whole_budget(walls(), *MEASURE, WALL, fit)
     assert vars(wall.budget) == pytest.approx(vars(budget), rel=1e-9)
     assert wall.budget.clock_j > 0

@@ -175,7 +175,7 @@ def energy_of(imported: Imported, span: tuple[float, float] | None = None) -> Me
     info = imported.info
     span = span or span_of(imported)
     table = power_table({info.driver: imported.readings})
-    return trace.meter_energy(info.driver, info, trace.MeterTrace.of(table, info, [span]), span)
+    return trace.meter_energy(info.driver, info, trace.MeterTrace.of(table, info, [span]), [span])
 
 
 def write_readings(imported: Imported, said: MeterEnergy, path: Path) -> None:

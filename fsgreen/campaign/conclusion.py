@@ -1,0 +1,180 @@
+"""What becomes of a trial once its phases are over: its tables, its checks, and its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import trace, trial
+from fsgreen.campaign import checks, simulated
+from fsgreen.campaign.context import RunningTrial, TrialContext
+from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import Mount
+from fsgreen.trace import MeterEnergy, meter_energies, sum_energies
+from fsgreen.trial import Clock, TrialRecord, TrialWriter
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was seen and recorded while a trial ran.
+
+    Attributes
+    ----------
+    clock : Clock
+        A moment before its phases.
+    raw : Path
+        The bytes of the meters.
+    write_power : callable
+        Writes the table of power that they hold.
+    audits : sequence of mapping
+        What the machine was before and after.
+    text_sha256 : str
+        The text of the workload before.
+    fault : FsgreenError, optional
+        Of a meter.
+    """
+
+    clock: Clock
+    raw: Path
+    write_power: Callable[[Path], object]
+    host: pd.DataFrame
+    audits: Sequence[dict[str, Any]]
+    text_sha256: str
+    fault: FsgreenError | None
+
+
+def conclude(running: RunningTrial, watched: Watched, writer: TrialWriter) -> str | None:
+    """Keep a trial whose phases are over; return why it does not count, or None if it does."""
+    context, planned = running.context, running.planned
+    energy = _write_tables(running, watched, writer)
+    workload = context.workload(planned)
+    if running.outcome is not None:
+        running.checks += _checks(running, watched, energy, workload.text_sha256())
+    reason = _reason(running, watched.fault)
+    before, after = watched.audits
+    record = TrialRecord(
+        trial=planned.trial,
+        study=context.plan.study,
+        campaign=context.campaign.name,
+        profile=context.plan.profile.name,
+        plan_hash=context.plan.hash,
+        cell=planned.cell.to_json(),
+        block=planned.block,
+        order=planned.order,
+        seed=planned.seed,
+        clock=watched.clock,
+        phases=tuple(running.phases),
+        events=tuple(running.events),
+        meters=context.infos,
+        boundary=context.identity["boundary"],
+        efficiency_meters=context.efficiency_meters,
+        energy=energy,
+        workload=None if running.outcome is None else running.outcome.summary,
+        workload_sha256=watched.text_sha256,
+        mount={} if running.prepared is None else _mount_record(running.prepared.mount),
+        resident_share=None if running.prepared is None else running.prepared.resident_share,
+        settle_s=sum(phase.duration_s for phase in running.phases if phase.name == "settle"),
+        files_b=workload.size_b or None,
+        memory=running.memory,
+        flush=running.flush,
+        simulated=running.simulated or None,
+        checks=tuple(running.checks),
+        exit="ok" if reason is None else "invalid",
+        reason=reason,
+        harness=running.harness,
+        beside=running.beside,
+        audit_sha256=writer.write_json("audit.json", {"start": before, "end": after}),
+    )
+    (writer.set_aside if reason else writer.keep)(record)
+    return reason
+
+
+def revive(context: TrialContext, fault: FsgreenError | None) -> None:
+    """Open the meters again after a fault, or stop the campaign with that fault."""
+    if fault is None:
+        return
+    for meter in context.meters.values():
+        try:
+            meter.stop()
+            meter.start()
+        except FsgreenError as still:
+            raise fault from still
+
+
+def _write_tables(
+    running: RunningTrial, watched: Watched, writer: TrialWriter
+) -> dict[str, MeterEnergy]:
+    """Write the tables of a trial; return what each meter says, where there is something to say."""
+    power_file = writer.write_parts("power", watched.write_power)
+    writer.write_table("host", watched.host)
+    if running.outcome is None:
+        return {}
+    writer.write_table("ops", running.outcome.ops)
+    writer.write_table("latency", running.outcome.latency)
+    measured = [phase.span_s for phase in running.measured()]
+    if running.simulated:
+        [measure] = running.measured()
+        running.simulated["parts_j"] = simulated.parts_j(watched.raw, measure)
+    idles = [phase.span_s for phase in running.phases if phase.name == "idle"]
+    return meter_energies(power_file, running.context.infos, measured, idles)
+
+
+def _checks(
+    running: RunningTrial, watched: Watched, energy: dict[str, MeterEnergy], text_sha256: str
+) -> list[trial.Check]:
+    """Return what the rules say that can be asked once the work is done."""
+    assert running.outcome is not None
+    context, summary, audits = running.context, running.outcome.summary, watched.audits
+    identity, bounds = context.identity, context.plan.bounds
+    asked = [
+        checks.check_audits(identity["audit"], audits),
+        checks.check_text(
+            identity.get("workloads", {}).get(running.planned.cell["workload"]),
+            [watched.text_sha256, text_sha256],
+        ),
+        *checks.check_power(energy),
+        checks.check_workload(summary),
+        checks.check_others(
+            watched.host,
+            running.measured(),
+            summary.cost.user_s,
+            audits[0]["cores_count"],
+            bounds["others_percent"],
+        ),
+        checks.check_harness(running.harness),
+        _check_meters(context),
+    ]
+    if "speed_percent" in bounds:
+        asked.append(checks.check_speed(identity["audit"], audits, bounds["speed_percent"]))
+    if running.simulated:
+        asked.append(checks.check_timing(running.simulated["timing"]))
+    if running.sound and all(check.ok for check in asked):
+        over = sum_energies([energy[name] for name in context.efficiency_meters])
+        asked.append(checks.check_budget(over, bounds["budget_percent"]))
+    return asked
+
+
+def _reason(running: RunningTrial, fault: FsgreenError | None) -> str | None:
+    """Return why a trial does not count, None if it does."""
+    if fault is not None:
+        return fault.what
+    broken = [f"rule {check.rule}: {check.detail}" for check in running.checks if not check.ok]
+    return "; ".join([running.failure] if running.failure else broken) or None
+
+
+def _check_meters(context: TrialContext) -> trial.Check:
+    """Rule 21: each meter is still the one that the campaign began with."""
+    flaws = [
+        f"{name}: {flaw.detail}"
+        for name, meter in context.meters.items()
+        for flaw in trace.identity_flaws(context.infos[name], meter.describe())
+    ]
+    return trial.Check(21, not flaws, "; ".join(flaws) or "the same meters")
+
+
+def _mount_record(mount: Mount) -> dict[str, Any]:
+    return {name: value for name, value in asdict(mount).items() if name != "directory"}
