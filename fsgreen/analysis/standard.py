@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
+
 from fsgreen import confounds, paths, rules
 from fsgreen.analysis.cells import cells_table, ended_from
 from fsgreen.analysis.comparisons import comparisons_of, pairs_of, treatments_of
+from fsgreen.analysis.discarded import beside
 from fsgreen.analysis.effects import effects_table
 from fsgreen.design import metrics
-from fsgreen.reduce import read_plan, read_study, read_table, write_table
+from fsgreen.reduce import discarded_trials, read_plan, read_study, read_table, write_table
 
 
 def write(campaign: str) -> Path:
@@ -18,11 +21,14 @@ def write(campaign: str) -> Path:
     study, trials = read_study(campaign), read_table(campaign, "trials")
     comparisons = comparisons_of(study, plan)
     treatments = treatments_of(study, comparisons)
-    pairs = pairs_of(trials, comparisons, treatments)
+    pairs = list(pairs_of(trials, comparisons, treatments))
     chosen = [metrics.get(name) for name in study.metrics]
-    effects = confounds.Gate.of(campaign).flags(
-        effects_table(trials, pairs, plan.bounds, treatments, chosen)
-    )
+
+    def compare(measured: pd.DataFrame) -> pd.DataFrame:
+        return effects_table(measured, pairs, plan.bounds, treatments, chosen)
+
+    found = beside(compare(trials), trials, discarded_trials(campaign), compare)
+    effects = confounds.Gate.of(campaign).flags(found)
     cells = cells_table(
         trials, plan.bounds, (*metrics.USUAL, *chosen), least_n=ended_from(plan, trials)
     )

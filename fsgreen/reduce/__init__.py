@@ -43,7 +43,7 @@ from fsgreen.reduce.tables import (
     write_table,
 )
 from fsgreen.trace import MeterEnergy
-from fsgreen.trial import AttachedMeter, Trial, attached_meters, sha256_of
+from fsgreen.trial import AttachedMeter, Trial, attached_meters, discarded, sha256_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +54,7 @@ __all__ = [
     "at",
     "blocks_by_clock",
     "cell_label",
+    "discarded_trials",
     "due_trials",
     "factors_of",
     "is_imported",
@@ -126,6 +127,23 @@ def _write_measured(campaign: str) -> None:
         "latency",
     )
     write_table(pd.concat([part.finishes for part in parts]), campaign, "finishes")
+
+
+def discarded_trials(campaign: str) -> pd.DataFrame:
+    """Return rows as in `trials.csv` of the trials that somebody set aside (rule 48).
+
+    Raises
+    ------
+    FsgreenError
+        If a file of one is not the one recorded.
+    """
+    import pandas as pd
+
+    plan = read_plan(campaign)
+    with discarded(paths.raw(campaign)) as trials:
+        for trial in trials:
+            trial.verify()
+        return pd.DataFrame([trial_row(Traces.of(trial, plan)) for trial in trials])
 
 
 def _attached_energies(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:

@@ -11,7 +11,15 @@ from fsgreen.trial.energy import (
     energies_of,
 )
 from fsgreen.trial.files import read_of_campaign, sha256_of, write_json
-from fsgreen.trial.folder import Trial, first_trial, list_invalid, list_trials, read_trial, sweep
+from fsgreen.trial.folder import (
+    Trial,
+    discarded,
+    first_trial,
+    list_invalid,
+    list_trials,
+    read_trial,
+    sweep,
+)
 from fsgreen.trial.moments import Beside, Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.record import TrialRecord
 from fsgreen.trial.work import Cost, ThreadWork, WorkSummary
@@ -35,6 +43,7 @@ __all__ = [
     "WorkSummary",
     "attached_meters",
     "computed_energies",
+    "discarded",
     "efficiency_meters",
     "energies_of",
     "first_trial",

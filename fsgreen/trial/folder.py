@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import lzma
 import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,6 +128,30 @@ def list_invalid(campaign_folder: Path) -> list[Trial]:
     """Return the trials that broke a rule and were kept apart."""
     folder = campaign_folder / "invalid"
     return [read_trial(entry) for entry in sorted(folder.iterdir())] if folder.is_dir() else []
+
+
+@contextmanager
+def discarded(campaign_folder: Path) -> Iterator[list[Trial]]:
+    """Yield the whole trials that somebody set aside after they were measured (rule 48).
+
+    They are folders of `discarded`, or of `discarded.tar.xz`, which is unpacked for that long.
+
+    Raises
+    ------
+    FsgreenError
+        If the archive cannot be read.
+    """
+    archive = campaign_folder / "discarded.tar.xz"
+    with tempfile.TemporaryDirectory(prefix="fsgreen-") as unpacked:
+        if archive.is_file():
+            try:
+                with tarfile.open(archive, "r:xz") as members:
+                    members.extractall(unpacked, filter="data")
+            except (OSError, EOFError, tarfile.TarError, lzma.LZMAError) as error:
+                raise foreign(archive, f"it cannot be unpacked: {error}") from error
+        folders = (campaign_folder / "discarded", Path(unpacked))
+        entries = [entry for of in folders if of.is_dir() for entry in of.iterdir()]
+        yield [read_trial(entry) for entry in sorted(entries, key=lambda entry: entry.name)]
 
 
 def sweep(campaign_folder: Path) -> list[str]:

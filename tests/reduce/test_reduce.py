@@ -54,6 +54,23 @@ def test_the_state_of_a_trial_is_read_from_its_own_counters(raw):
     assert {*reduce.STATE_COLUMNS} <= {*row.index}
 
 
+def test_a_trial_that_was_set_aside_after_a_look_has_a_row_of_its_own(raw):
+    """It does not count, and is not lost (rule 48)."""
+    aside = raw / "discarded"
+    aside.mkdir()
+    [chosen, *_] = sorted((raw / "trials").iterdir())
+    shutil.copytree(chosen, aside / chosen.name)
+    reduce.write("small")
+    counted = reduce.read_table("small", "trials")
+    found = reduce.discarded_trials("small")
+    assert len(counted) == 4
+    assert found["trial"].tolist() == [chosen.name]
+    assert found["work_ops"].iloc[0] == counted.set_index("trial").loc[chosen.name, "work_ops"]
+    (aside / chosen.name / "ops.parquet").write_bytes(b"other")
+    with pytest.raises(FsgreenError, match=r"ops\.parquet is not the file that was recorded"):
+        reduce.discarded_trials("small")
+
+
 def test_series_starts_with_the_measured_phase(raw):
     """Ten seconds a trial, the first ending one second after the start."""
     reduce.write("small")
