@@ -33,7 +33,7 @@ def _rules(options: argparse.Namespace) -> None:
 
     chosen = None if options.number is None else rules.rule(options.number)
     campaign = options.campaign or rules.last_campaign()
-    found = None if campaign is None else rules.read(campaign).set_index("rule")
+    found = None if campaign is None else rules.read(campaign, together=True).set_index("rule")
     if chosen is not None:
         _show(chosen, campaign, found)
         return

@@ -1,4 +1,4 @@
-"""The 44 rules for honest numbers: what each asks, and what became of it in a campaign.
+"""The 52 rules for honest numbers: what each asks, and what became of it in a campaign.
 
 `catalogue.yaml` holds them as data. A judge answers one rule from an `Evidence`; the rooms beside
 this file hold the judges of one group each.

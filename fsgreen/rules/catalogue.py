@@ -27,7 +27,7 @@ class Rule:
     Attributes
     ----------
     number : int
-        1 to 44, the same in code, records and text.
+        1 to 52, the same in code, records and text.
     group, mode : str
         The heading that it stands under, and a key of `MODES`.
     name, text, question : str

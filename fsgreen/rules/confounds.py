@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fsgreen.confounds import measured_sizes, upper_bounds_b_s
 from fsgreen.confounds.known import FLIGHT, PLACE, SCHEDULER
+from fsgreen.rules import served
 from fsgreen.rules.answer import (
     Answer,
     Judge,
@@ -142,9 +143,21 @@ def upper_bounds(evidence: Evidence) -> Answer:
         above = trials[trials["bandwidth_b_s"] > bounds[name]]
         if len(above):
             of = ", ".join(sorted(above["workload"].unique()))
+            shares = served.by_workload(trials)
             return fired(
                 f"{text}: {len(above)} of {len(trials)} trials are above the {name} ({of})"
+                + (f"; of bytes read the device served: {shares}" if shares else "")
             )
+    percent = served.served_percent(trials)
+    answered = trials[percent < served.MEMORY_PERCENT]
+    if len(answered):
+        of = ", ".join(sorted(answered["workload"].unique()))
+        return fired(
+            f"{text}: none is above these, but the device served under {served.MEMORY_PERCENT:g} % "
+            f"of the bytes read in {len(answered)} of {len(trials)} trials ({of})"
+        )
+    if (blank := int(served.uncounted(trials).sum())) > 0:
+        return unknown(f"{text}; what the device served is not counted in {plural(blank, 'trial')}")
     return quiet(f"{text}; no network is used")
 
 

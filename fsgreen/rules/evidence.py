@@ -25,6 +25,7 @@ from fsgreen.trial import (
     Trial,
     TrialRecord,
     attached_meters,
+    discarded,
     energies_of,
     list_invalid,
     list_trials,
@@ -42,15 +43,16 @@ class Evidence:
     ----------
     plan, identity
         What was to be measured, and `campaign.json`.
-    records, invalid : sequence of TrialRecord
-        The records of the trials that count, and of those that broke a rule.
+    records, invalid, discarded : sequence of TrialRecord
+        The records of the trials that count, of those that broke a rule, and of those that somebody
+        set aside.
     audits : mapping
         `audit.json` by trial that counts.
     altered : sequence of str
         Files that are not the ones recorded, and why.
     power : DataFrame
         A row per flaw of a trace: `trial`, `rule`, `detail` (rules 13, 14, 21).
-    trials, cells, effects : DataFrame
+    trials, cells, effects, series : DataFrame
         The result tables of these names.
     probes : mapping of DataFrame
         The curves of `confounds.read_probes`.
@@ -66,12 +68,14 @@ class Evidence:
     identity: Mapping[str, Any]
     records: Sequence[TrialRecord]
     invalid: Sequence[TrialRecord]
+    discarded: Sequence[TrialRecord]
     audits: Mapping[str, Mapping[str, Any]]
     altered: Sequence[str]
     power: pd.DataFrame
     trials: pd.DataFrame
     cells: pd.DataFrame
     effects: pd.DataFrame
+    series: pd.DataFrame
     probes: Mapping[str, pd.DataFrame]
     attached: pd.DataFrame
     stopping: Mapping[str, Any]
@@ -134,19 +138,22 @@ def gather(campaign: str) -> Evidence:
     raw, plan = paths.raw(campaign), read_plan(campaign)
     trials, stopping = list_trials(raw), raw / "stopping.json"
     flaws = [flaw for trial in trials for flaw in _flaws(trial)]
+    with discarded(raw) as aside:
+        set_aside = [trial.record for trial in aside]
+        altered = [text for trial in [*trials, *aside] for text in _altered(trial)]
     return Evidence(
         plan=plan,
         identity=read_identity(campaign),
         records=[trial.record for trial in trials],
         invalid=[trial.record for trial in list_invalid(raw)],
+        discarded=set_aside,
         audits={trial.name: trial.audit() for trial in trials},
-        altered=altered_files(campaign)
-        if is_imported(campaign)
-        else [text for trial in trials for text in _altered(trial)],
+        altered=altered_files(campaign) if is_imported(campaign) else altered,
         power=pd.DataFrame(flaws, columns=["trial", "rule", "detail"]),
         trials=read_table(campaign, "trials"),
         cells=read_table(campaign, "cells"),
         effects=read_table(campaign, "effects"),
+        series=read_table(campaign, "series"),
         probes=read_probes(campaign),
         attached=_attached(campaign),
         stopping=json.loads(stopping.read_text()) if stopping.is_file() else {},

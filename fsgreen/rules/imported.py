@@ -44,6 +44,10 @@ UNTOLD: Mapping[int, str] = {
     40: NO_DEVICE,
     41: NO_DEVICE,
     42: NO_DEVICE,
+    47: NO_SERIES,
+    48: "whether runs were started that are not in the files",
+    51: "how long the runs are in seconds and blocks, which is what judges need to see anything",
+    52: "whether runs depend on those before them: their order is not known",
 }
 """Why a rule cannot be answered, or what cannot be told."""
 
@@ -96,7 +100,10 @@ def remedy(campaign: str, evidence: Evidence, rule: Rule) -> str:
         return f"fsgreen notebook 60_analyse -p campaign {campaign}"
     if rule.number in UNTOLD:
         return "nothing in files of runs tells; fsgreen measure records it: docs/studies.md"
-    if any(f"{{{name}}}" in rule.remedy for name in ("study", "profile", "measure", "enough")):
+    if any(
+        f"{{{name}}}" in rule.remedy
+        for name in ("study", "profile", "measure", "enough", "another")
+    ):
         return (
             f"bring more runs, all in one import: fsgreen import-runs FILE ... --name {campaign}-2"
         )

@@ -16,6 +16,7 @@ ANY: Mapping[str, str] = {
     "profile": "PROFILE",
     "measure": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN",
     "enough": "5 blocks or more in the profile, and fsgreen measure STUDY --profile PROFILE",
+    "another": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN-2",
     "again": "./run reproduce",
 }
 """What remedies name where no campaign is judged."""
@@ -39,6 +40,7 @@ def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
         profile=profile,
         measure=measure,
         enough=enough,
+        another=f"{of_profile} --name {campaign}-2{place}",
         again=_again(campaign),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -17,6 +17,9 @@ from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet
 LEDGER = "claims"
 """The table of verdicts, made after the rules' own: no stage that judges depends on it."""
 
+PARTS = "claim_parts"
+"""The table of what each claim consists of."""
+
 LOOK = "style"
 """The text that holds the look of reports, and no number of a result."""
 
@@ -27,6 +30,15 @@ NAME = re.compile(
     r'''"[\w./-]*\.(?:csv|json|pdf|png|svg|typ)"|(?<=rgb\()"#\w+"|(?<=\.at\()"[^"]*"'''
 )
 """A quoted string of a Typst source that no reader sees: a file, a colour, a column."""
+
+COUNTED = re.compile(r"\b(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)")
+"""A digit, or a number in words but one, which is also an article."""
+
+NO_BASIS = "nothing"
+"""What a verdict rests on that says that a claim cannot be tested."""
+
+NO_CLAIM = "this study states no claim, and repeats no paper that does"
+NO_VERDICT = "the verdicts have not been made: notebook 80_claims"
 
 
 @dataclass(frozen=True)
@@ -41,37 +53,59 @@ class Report:
         The table `claims.csv`; empty before there is one.
     stated : set of str
         The slugs of the claims of the paper that the study repeats, or of its own.
+    parts, trials : DataFrame
+        The tables `claim_parts.csv` and `trials.csv`; empty before there is one.
+    others : mapping of DataFrame
+        The parts of other campaigns of the study, by their names; None where nobody asked.
     """
 
     texts: Mapping[str, str]
     claims: pd.DataFrame
     stated: frozenset[str]
+    parts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    trials: pd.DataFrame = field(default_factory=pd.DataFrame)
+    others: Mapping[str, pd.DataFrame] | None = None
 
     @classmethod
-    def of(cls, campaign: str) -> Report:
-        """Read what there is of a campaign's report."""
+    def of(cls, campaign: str, *, together: bool = False) -> Report:
+        """Read what there is of a campaign's report.
+
+        With `together` also the claims of the study's other campaigns, on which no report rests.
+        """
         study = read_plan(campaign).study
         texts = paths.texts()
         aside = {LOOK, OF_ANY} if f"{study}.typ" in texts else {LOOK}
-        made = (paths.results(campaign) / f"{LEDGER}.csv").is_file()
         return cls(
             {
                 name: text.read_text()
                 for name, text in sorted(texts.items())
                 if text.stem not in aside
             },
-            read_table(campaign, LEDGER) if made else pd.DataFrame(),
+            _made(campaign, LEDGER),
             slugs_of(study),
+            _made(campaign, PARTS),
+            _made(campaign, "trials"),
+            _others(campaign, study) if together else None,
         )
 
 
 def generated_numbers(report: Report) -> Answer:
-    """Rule 43: no digit stands in the texts of the reports outside of names."""
+    """Rule 43: no digit stands in the texts of the reports and of verdicts outside of names.
+
+    In what the study says beside a verdict, a number in words counts as well: it may name a cell
+    that no campaign has.
+    """
     if not report.texts:
         return not_asked("there is no text of a report")
     typed = [
         f"{name}: {line}" for name, text in report.texts.items() for line in typed_numbers(text)
     ]
+    if "caution" in report.claims:
+        typed += [
+            f"caution of {slug}: {caution}"
+            for slug, caution in zip(report.claims["slug"], report.claims["caution"], strict=True)
+            if isinstance(caution, str) and COUNTED.search(caution)
+        ]
     if typed:
         return fired(f"{plural(len(typed), 'line')} with typed numbers, {listed(typed, 1)}")
     return quiet(f"no number is typed into {', '.join(sorted(report.texts))}")
@@ -90,9 +124,9 @@ def verdict_per_claim(report: Report) -> Answer:
     """Rule 44: each claim, of a paper or of one's own, has one verdict, with what that takes."""
     claims = report.claims
     if not report.stated:
-        return not_asked("this study states no claim, and repeats no paper that does")
+        return not_asked(NO_CLAIM)
     if claims.empty:
-        return unknown("the verdicts have not been made: notebook 80_claims")
+        return unknown(NO_VERDICT)
     missing = sorted(report.stated ^ set(claims["slug"]))
     if missing or claims["slug"].duplicated().any():
         return fired(f"not one verdict for each of {len(report.stated)}: {listed(missing)}")
@@ -110,8 +144,26 @@ def verdict_per_claim(report: Report) -> Answer:
     for fault, rows in faults.items():
         if rows.any():
             return fired(f"{int(rows.sum())} {fault}: {listed(claims[rows]['slug'])}")
-    counts = Counter(claims["verdict"]).most_common()
-    return quiet(", ".join(f"{count} {verdict}" for verdict, count in counts))
+    return quiet(
+        "; ".join(
+            f"{basis}: " + ", ".join(f"{n} {v}" for v, n in Counter(these["verdict"]).most_common())
+            for basis, these in claims.assign(basis=claims["basis"].fillna(NO_BASIS)).groupby(
+                "basis", sort=False
+            )
+        )
+    )
+
+
+def _made(campaign: str, name: str) -> pd.DataFrame:
+    made = (paths.results(campaign) / f"{name}.csv").is_file()
+    return read_table(campaign, name) if made else pd.DataFrame()
+
+
+def _others(campaign: str, study: str) -> dict[str, pd.DataFrame]:
+    """Return the parts of the study's other campaigns that have been judged."""
+    files = sorted((paths.data() / "results").glob(f"*/{PARTS}.csv"))
+    names = [file.parent.name for file in files if file.parent.name != campaign]
+    return {name: read_table(name, PARTS) for name in names if read_plan(name).study == study}
 
 
 JUDGES: Mapping[int, Callable[[Report], Answer]] = {

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from fsgreen import audit
+from fsgreen.rules import served
 from fsgreen.rules.answer import Answer, Judge, fired, listed, named_trials, plural, quiet, unknown
 from fsgreen.rules.device import cell_of, device_state
 from fsgreen.rules.evidence import Evidence
@@ -44,10 +45,31 @@ def cache_state(evidence: Evidence) -> Answer:
         return unknown(
             f"the state was looked at in {len(checked)} of {len(evidence.records)} trials only"
         )
+    if unlike := _unlike_while_measured(evidence):
+        return unlike
     how = next(iter(checked.values()))
     return quiet(
         f"{' and '.join(sorted(map(str, levels)))} before the warm-up in each trial, such as: {how}"
     )
+
+
+def _unlike_while_measured(evidence: Evidence) -> Answer | None:
+    """Return what speaks against the declared cache in the interval itself; None for nothing."""
+    trials = evidence.trials
+    percent, cold = served.served_percent(trials), trials["cache"] == "cold"
+    answered = trials["trial"][cold & (percent < served.MEMORY_PERCENT)]
+    if len(answered):
+        return fired(
+            "cold before the warm-up, but memory answered while it was measured: the device served "
+            f"under {served.MEMORY_PERCENT:g} % of the bytes read in {len(answered)} of "
+            f"{int((cold & percent.notna()).sum())} cold trials ({served.by_workload(trials)})"
+        )
+    missed = trials["trial"][(trials["cache"] == "warm") & (percent > served.MEMORY_PERCENT)]
+    if len(missed):
+        return fired(f"declared warm, but the device served {named_trials(missed)}")
+    if (blank := int(served.uncounted(trials).sum())) > 0:
+        return unknown(f"what the device served is not counted in {plural(blank, 'trial')}")
+    return None
 
 
 def audit_at_both_ends(evidence: Evidence) -> Answer:

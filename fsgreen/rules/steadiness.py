@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from fsgreen import design, stats
-from fsgreen.reduce import factors_of, measured
+from fsgreen.reduce import blocks_by_clock, factors_of, measured
 from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 
@@ -48,6 +48,12 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
     found = states[states == "inconsistent"].reset_index()
     if len(found):
         return fired(f"{len(found)} of {len(states)} cells: {listed(evidence.labels(found))}")
+    shortest_s = round(evidence.trials["duration_s"].min())
+    if shortest_s < stats.SHORTEST_SETTLED and not (states == "too short").any():
+        return unknown(
+            f"a change in the last quarter of {shortest_s} s cannot be seen: that takes trials of "
+            f"{stats.SHORTEST_SETTLED} s"
+        )
     short = int((states == "too short").sum())
     if short:
         return unknown(
@@ -63,7 +69,7 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
     The cells are one family under Holm, the two tests of all cells together are another.
     """
     tested = evidence.cells[evidence.cells["trend_p"].notna()]
-    together, found = _drift_together(evidence.trials)
+    together, found, moved_percent = _drift_together(evidence.trials)
     if tested.empty and not together:
         return unknown("it takes four trials of a cell to see a trend")
     adjusted = stats.holm(list(tested["trend_p"]))
@@ -76,7 +82,21 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
     alone = f"none of {len(tested)} cells drifts by itself"
     if together:
         return fired(f"{alone}, but all together do{found}")
+    fewest, blocks = int(tested["n"].min()), evidence.trials["block"].nunique()
+    bound_percent = evidence.plan.bounds["equivalence_percent"]
+    if abs(moved_percent) > bound_percent:
+        return unknown(
+            f"{alone}, and {blocks} blocks cannot tell from chance that the last is "
+            f"{moved_percent:+.0f} % off the first{found}"
+        )
+    if least_p(fewest) * len(tested) >= stats.LEVEL and 2 * least_p(blocks) >= stats.LEVEL:
+        return unknown(f"{fewest} trials in their best order are no trend of one of {len(tested)}")
     return quiet(f"{alone}: the smallest adjusted p is {min(adjusted):.2g}{found}")
+
+
+def least_p(n: int) -> float:
+    """Return the p-value of Kendall's test where n values are in perfect order."""
+    return 2 / math.factorial(n) if n > 1 else 1.0
 
 
 def enough_trials(evidence: Evidence) -> Answer:
@@ -145,21 +165,22 @@ def trials_needed(evidence: Evidence) -> Answer:
     return quiet(f"at most {known['needed_count'].max():.0f} in any of {len(known)} cells")
 
 
-def _drift_together(trials: pd.DataFrame) -> tuple[bool, str]:
-    """Return whether all cells drift together, and how far, as far as can be told.
+def _drift_together(trials: pd.DataFrame) -> tuple[bool, str, float]:
+    """Return whether all cells drift together, how far, and the change from first to last block.
 
     A cell whose load is held shows no drift of the machine.
     """
     free = trials[trials["load_ops_s"].isna()]
     if free.empty:
-        return False, ""
+        return False, "", 0.0
     cells = free.groupby(factors_of(free), dropna=False).ngroup()
-    drift = stats.order_drift(cells, free["block"], free["order"], free["throughput_ops_s"])
+    blocks = blocks_by_clock(free)
+    drift = stats.order_drift(cells, blocks, free["order"], free["throughput_ops_s"])
     within, p_values = drift.within_percent, stats.holm([drift.between_p, drift.within_p])
     found = ""
     if not math.isnan(drift.between_p):
         found += (
-            f"; blocks over their number: tau {drift.between_tau:+.2f}, "
+            f"; blocks by the clock: {drift.between_percent:+.1f} %, tau {drift.between_tau:+.2f}, "
             f"adjusted p {p_values[0]:.2g}"
         )
     if not math.isnan(drift.within_p):
@@ -167,7 +188,8 @@ def _drift_together(trials: pd.DataFrame) -> tuple[bool, str]:
             f"; last over first place of a block: {within.value:+.1f} % "
             f"({within.low:+.1f} to {within.high:+.1f} %), adjusted p {p_values[1]:.2g}"
         )
-    return any(p < stats.LEVEL for p in p_values), found
+    moved_percent = 0.0 if math.isnan(drift.between_percent) else drift.between_percent
+    return any(p < stats.LEVEL for p in p_values), found, moved_percent
 
 
 def _counted(states: pd.Series) -> str:

@@ -17,10 +17,12 @@ from fsgreen.rules.answer import (
     Judge,
     fired,
     listed,
+    named_trials,
     not_asked,
     quiet,
     unknown,
 )
+from fsgreen.rules.deciding import measured_late
 from fsgreen.rules.evidence import Evidence
 
 FAR = 3.5
@@ -110,7 +112,14 @@ def nothing_deleted(evidence: Evidence) -> Answer:
     silent = [record.trial for record in evidence.invalid if not record.reason]
     if silent:
         return fired(f"set aside without a reason: {listed(silent)}")
+    if late := measured_late(evidence):
+        return fired(
+            "measured after a later block, and what may have stood there before is not kept: "
+            f"{named_trials(late)}"
+        )
     aside = f"; {len(evidence.invalid)} set aside, each with its reason" if evidence.invalid else ""
+    if evidence.discarded:
+        aside += f"; {len(evidence.discarded)} set aside after a look, and kept (rule 48)"
     speed = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["throughput_ops_s"]
     far = evidence.trials["trial"][speed.transform(_far).astype(bool)]
     named = f" ({listed(far)})" if len(far) else ""

@@ -15,14 +15,17 @@ from fsgreen.reduce import read_identity, read_table, write_table
 from fsgreen.rules import (
     comparison,
     confounds,
+    deciding,
     design,
     imported,
     power,
+    reach,
     remedies,
     reporting,
     state,
     steadiness,
     summaries,
+    verdicts,
 )
 from fsgreen.rules.answer import STATES, Answer, Judge, unknown
 from fsgreen.rules.catalogue import Rule, rules
@@ -36,8 +39,16 @@ JUDGES: Mapping[int, Judge] = {
     **summaries.JUDGES,
     **comparison.JUDGES,
     **confounds.JUDGES,
+    **deciding.JUDGES,
+    **reach.JUDGES,
 }
 """The judges of the rules that the analysis can tell about."""
+
+OF_REPORT: Mapping[int, Callable[[reporting.Report], Answer]] = {
+    **reporting.JUDGES,
+    **verdicts.JUDGES,
+}
+"""The judges of the rules on the report and its claims."""
 
 COLUMNS = (
     "rule",
@@ -56,8 +67,9 @@ LATER = unknown("judged with the report, which is made after this table: fsgreen
 
 def judge(evidence: Evidence) -> dict[int, Answer]:
     """Return the answer of each rule by its number, in their order."""
-    later = dict.fromkeys(reporting.JUDGES, LATER)
-    return {number: _answer(number, judged, evidence) for number, judged in JUDGES.items()} | later
+    later = dict.fromkeys(OF_REPORT, LATER)
+    answers = {number: _answer(number, judged, evidence) for number, judged in JUDGES.items()}
+    return dict(sorted((answers | later).items()))
 
 
 def trust_table(answers: Mapping[int, Answer], remedy: Callable[[Rule], str]) -> pd.DataFrame:
@@ -80,8 +92,10 @@ def write(campaign: str) -> Path:
     return write_table(table.assign(rule=table["rule"].map("{:02d}".format)), campaign, "trust")
 
 
-def read(campaign: str) -> pd.DataFrame:
+def read(campaign: str, *, together: bool = False) -> pd.DataFrame:
     """Return `trust.csv`, with the rules on the report judged on what there is of it now.
+
+    With `together`, rule 49 looks at the study's other campaigns; a report rests on its own alone.
 
     Raises
     ------
@@ -97,9 +111,9 @@ def read(campaign: str) -> pd.DataFrame:
             f"fsgreen notebook 60_analyse -p campaign {campaign}",
         )
     table = table.set_index("rule", drop=False)
-    report = reporting.Report.of(campaign)
-    for number, judged in reporting.JUDGES.items():
-        answer = judged(report)
+    report = reporting.Report.of(campaign, together=together)
+    for number, judged in OF_REPORT.items():
+        answer = _or_older(partial(judged, report))
         table.loc[number, ["state", "found"]] = [answer.state, answer.found]
     return table.reset_index(drop=True)
 
@@ -153,10 +167,15 @@ def _begun_unix_s(campaign: str) -> float | None:
 
 
 def _answer(number: int, judged: Judge, evidence: Evidence) -> Answer:
+    if evidence.imported:
+        return _or_older(partial(imported.judged, number, judged, evidence))
+    return _or_older(partial(judged, evidence))
+
+
+def _or_older(answer: Callable[[], Answer]) -> Answer:
+    """Return an answer, which is unknown where the tables lack what it takes."""
     try:
-        if evidence.imported:
-            return imported.judged(number, judged, evidence)
-        return judged(evidence)
+        return answer()
     except KeyError as lacking:
         return unknown(f"the records or tables are of an older version: they lack {lacking}")
 

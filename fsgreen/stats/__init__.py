@@ -2,7 +2,7 @@
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
 from fsgreen.stats.compare import Comparison, compare, effect, holm
-from fsgreen.stats.dependence import Dependence, dependence, logs_of_whole
+from fsgreen.stats.dependence import FEWEST_BLOCKS, Dependence, dependence, logs_of_whole
 from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
 from fsgreen.stats.latency_profiles import (
     Peak,
@@ -19,12 +19,14 @@ from fsgreen.stats.repetition import Components, trials_needed, variance_compone
 from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.series import (
     SAME_POWER,
+    SHORTEST_SERIES,
     SHORTEST_SETTLED,
     changepoints,
     classify_cell,
     classify_series,
 )
 from fsgreen.stats.shape import (
+    FEW,
     NOT_NORMAL,
     TOO_FEW,
     WIDE_PERCENT,
@@ -43,16 +45,20 @@ from fsgreen.stats.summary import (
     ratio_of_totals,
     variation,
 )
-from fsgreen.stats.together import Together, chance_inside, random_effects
-from fsgreen.stats.turns import left_by_turns
+from fsgreen.stats.together import Together, random_effects
+from fsgreen.stats.turns import FEWEST_WINDOWS, left_by_turns
 from fsgreen.stats.welch import compare_unpaired
 
 __all__ = [
+    "FEW",
+    "FEWEST_BLOCKS",
+    "FEWEST_WINDOWS",
     "LEAST_PERCENT",
     "LEVEL",
     "MIN_BLOCKS",
     "NOT_NORMAL",
     "SAME_POWER",
+    "SHORTEST_SERIES",
     "SHORTEST_SETTLED",
     "TOO_FEW",
     "WIDE_PERCENT",
@@ -69,7 +75,6 @@ __all__ = [
     "Scatter",
     "Together",
     "Variation",
-    "chance_inside",
     "changepoints",
     "classify_cell",
     "classify_series",

@@ -24,12 +24,14 @@ class Drift:
     """Drift of a campaign, between blocks and inside them.
 
     `between_tau` and `between_p`: Kendall's test of the blocks' levels over their number, which
-    needs four blocks. `within_percent`: change from the first to the last place in a block, with
-    its 95 % interval, `n` being trials; `within_p` belongs to "none".
+    needs four blocks; `between_percent`: their change from the first to the last, by the median of
+    slopes. `within_percent`: change from the first to the last place in a block, with its 95 %
+    interval, `n` being trials; `within_p` belongs to "none".
     """
 
     between_tau: float
     between_p: float
+    between_percent: float
     within_percent: Estimate
     within_p: float
 
@@ -101,14 +103,19 @@ def order_drift(
     slope, error, degrees = _slope(dummies, places, logs)
     fit = np.linalg.lstsq(dummies, logs - (slope if degrees else 0.0) * places, rcond=None)[0]
     # Blocks that differ by rounding only are ties.
-    tau, between_p = trend(number, np.round(fit[-len(number) :], 12))
+    levels = np.round(fit[-len(number) :], 12)
+    tau, between_p = trend(number, levels)
+    between = math.nan
+    if len(number) > 1:
+        slope_of_blocks = float(distributions.theilslopes(levels, number).slope)
+        between = 100 * math.expm1(slope_of_blocks * float(np.ptp(number)))
     reach = float(np.ptp(places))
     last_over_first = LogRatio(reach * slope, reach * error, degrees)
     change, low, high = (
         100 * (ratio - 1) for ratio in (math.exp(reach * slope), *last_over_first.interval())
     )
     within = Estimate(change, low, high, logs.size)
-    return Drift(tau, between_p, within, last_over_first.difference_p())
+    return Drift(tau, between_p, between, within, last_over_first.difference_p())
 
 
 def _slope(

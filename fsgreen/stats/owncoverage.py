@@ -40,7 +40,8 @@ NOTHING = OwnCoverage(math.nan, math.nan, math.nan)
 def own_coverage(logs: ArrayLike, depends: Dependence, seed: int = 0) -> OwnCoverage:
     """Return how often intervals cover in campaigns that are drawn from what this one left over.
 
-    Trials are drawn from what cells, and for ratios blocks, leave of those of all cells.
+    Trials are drawn from what cells and blocks leave of those of all cells; what blocks have in
+    common is taken for normal, since a few blocks do not show its shape.
     Where trials depend on those of the block before, what is drawn is what each adds (a sieve
     bootstrap: Buehlmann 1997), as five blocks hold no two pieces of a series. A rare slow mode is
     known as far as some cell has shown it; one that no trial was in stays unknown.
@@ -62,11 +63,12 @@ def own_coverage(logs: ArrayLike, depends: Dependence, seed: int = 0) -> OwnCove
     shape = (CAMPAIGNS, min(cells, MOST_CELLS), n)
     # By medians, which leave a rare slow trial as far off as it was; of scales nothing depends.
     of_cells = table - np.median(table, axis=1, keepdims=True)
-    in_blocks = of_cells - np.median(of_cells, axis=0)
-    trials = _series(rng.choice(in_blocks.ravel(), shape), depends)
-    values = np.exp(_series(rng.choice(of_cells.ravel(), shape), depends))
+    of_blocks = np.median(of_cells, axis=0)
+    trials = _series(rng.choice((of_cells - of_blocks).ravel(), shape), depends)
+    together = rng.normal(0, of_blocks.std(ddof=1), (CAMPAIGNS, 1, n))
+    values = np.exp(trials + together)
     return OwnCoverage(
-        _of_cells(values, float(np.exp(of_cells).mean())),
+        _of_cells(values, float(values.mean())),
         _pooled(trials, depends.widening),
         _alone(np.exp(trials), depends.widening),
     )

@@ -1,4 +1,4 @@
-"""One claim from several campaigns, and what an interval could have shown of it (rules 46, 49)."""
+"""One claim from several campaigns (rule 49)."""
 
 from __future__ import annotations
 
@@ -67,20 +67,3 @@ def random_effects(values: ArrayLike, errors: ArrayLike, level: float = 0.95) ->
         math.sqrt(variance),
         float(distributions.chi2.sf(apart, k - 1)),
     )
-
-
-def chance_inside(low: float, high: float, half_width: float) -> float:
-    """Return how likely an interval lies inside a band, were the band's middle the truth (rule 46).
-
-    Parameters
-    ----------
-    low, high : float
-        The band, as logarithms.
-    half_width : float
-        Of an interval of 95 % whose estimate is normal.
-    """
-    if half_width <= 0:
-        return 1.0
-    room = (high - low) / 2 - half_width
-    error = half_width / float(distributions.norm.ppf(0.975))
-    return max(0.0, 2 * float(distributions.norm.cdf(room / error)) - 1)

@@ -26,7 +26,7 @@ def test_rows_per_cell_and_rule(campaign):
     assert cells["n"].tolist() == [5, 5]
     assert cells["throughput_ops_s"].tolist() == pytest.approx([100, 100])
     trust = reduce.read_table(campaign, "trust").set_index("rule")
-    assert len(trust) == 44
+    assert len(trust) == 52
     assert trust.loc[26, "state"] == "quiet"
     assert "modelled" in trust.loc[19, "found"]
 

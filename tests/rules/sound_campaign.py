@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import synthetic
 from synthetic import edited
@@ -88,6 +89,7 @@ def make_evidence():
         trials=trials,
         cells=cells,
         effects=effects.assign(model="mixed model", model_note=""),
+        series=make_series(trials),
         attached=pd.DataFrame(
             {"trial": rows.index, "energy_j": 2500.0, "error_clock_j": 1.0, "flaws": ""}
         ),
@@ -118,6 +120,15 @@ def make_trials(plan):
     keys = zip(frame["workload"], frame["file_system"], frame["block"], strict=True)
     frame[["trial", "order"]] = [names[key] for key in keys]
     return frame.assign(steady_power="flat")
+
+
+def make_series(trials):
+    """A table like series.csv in which seconds are independent and scatter as trials do."""
+    rng = np.random.default_rng(3)
+    rates = trials["throughput_ops_s"].to_numpy(dtype=float)[:, None]
+    noise = rng.normal(1, 0.01 * np.sqrt(10), (len(trials), 10))
+    names = np.repeat(trials["trial"].to_numpy(), 10)
+    return pd.DataFrame({"trial": names, "throughput_ops_s": (rates * noise).ravel()})
 
 
 def at_the_wall():
@@ -155,9 +166,26 @@ def make_report():
             "testbed": ["loop", None],
             "boundary": [None, None],
             "needs": [None, "a meter"],
+            "states": ["device-reads", None],
         }
     )
-    return Report({"fast10.typ": '#image("fig1.svg")'}, claims, frozenset({"one", "two"}))
+    parts = pd.DataFrame(
+        {
+            "slug": ["one"],
+            "part": ["xfs over ext3"],
+            "basis": ["measured"],
+            "power_p": [0.9],
+            **{"ours_x": [2.1], "ours_low_x": [2.05], "ours_high_x": [2.15]},
+        }
+    )
+    return Report(
+        {"fast10.typ": '#image("fig1.svg")'},
+        claims,
+        frozenset({"one", "two"}),
+        parts,
+        make_trials(make_plan()),
+        {"elsewhere": parts.assign(ours_x=2.11, ours_low_x=2.06, ours_high_x=2.16)},
+    )
 
 
 def with_record(evidence, place=0, **changes):

@@ -55,7 +55,7 @@ def run_command(*arguments):
 def test_every_rule_has_a_row_with_all_columns(campaign):
     table = reduce.read_table(campaign, "trust")
     assert tuple(table.columns) == COLUMNS
-    assert table["rule"].tolist() == list(range(1, 45))
+    assert table["rule"].tolist() == list(range(1, 53))
     assert table.notna().all(axis=None)
     assert set(table["state"]) <= set(rules.STATES)
 
@@ -93,7 +93,7 @@ def test_a_remedy_goes_on_where_the_campaign_began_with_blocks_that_suffice(
 
 def test_two_blocks_are_too_few_and_the_summary_says_so(campaign):
     shown = rules.summary(campaign)
-    assert shown.startswith("small: can these numbers be trusted? Of 44 rules ")
+    assert shown.startswith("small: can these numbers be trusted? Of 52 rules ")
     assert "26 at least five trials: fewer than 5 trials in 3 of 3 cells" in shown
     fired = int((rules.read(campaign)["state"] == "fired").sum())
     assert len(shown.splitlines()) == fired + 2
@@ -166,7 +166,7 @@ def test_without_a_campaign_the_catalogue_is_listed(tmp_path, monkeypatch, capsy
     run_command()
     shown = capsys.readouterr().out
     assert "no campaign has been analysed here" in shown
-    assert sum(line[:2].strip().isdigit() for line in shown.splitlines()) == 44
+    assert sum(line[:2].strip().isdigit() for line in shown.splitlines()) == 52
     run_command("27")
     assert "STUDY" in capsys.readouterr().out
 
@@ -212,14 +212,17 @@ def test_the_shipped_campaign_is_judged_as_its_records_say(shipped):
     assert "b02-027-fileserver-ext3-wrbck" in table.loc[11, "found"]
     assert "speed of the processor was not recorded" in table.loc[9, "found"]
     states = table["state"]
-    assert states[[3, 11, 27, 42]].eq("fired").all()
-    assert states[[8, 9, 10, 15, 41]].eq("unknown").all()
-    assert states[[1, 2, 4, 7, 12, 13, 14, 19, 20, 21, 22, 29, 38]].eq("quiet").all()
+    assert states[[3, 7, 11, 27, 42, 47, 50]].eq("fired").all()
+    assert states[[8, 9, 10, 15, 25, 41]].eq("unknown").all()
+    assert states[[1, 2, 4, 12, 13, 14, 19, 20, 21, 22, 29, 38, 51]].eq("quiet").all()
+    assert "180 of 180 cold trials" in table.loc[7, "found"]
+    assert "blocks by the clock: +11.7 %, tau +0.80" in table.loc[25, "found"]
+    assert "oltp 0.0065 %" in table.loc[42, "found"]
     assert states[17] == "not asked"
 
 
-def test_the_page_has_two_pages_at_most(shipped, tmp_path):
-    """One sheet of paper, printed on both sides."""
+def test_the_page_has_three_pages_at_most(shipped, tmp_path):
+    """Who has to leaf through more does not read it."""
     values = {"trust": numbers.trust(shipped)}
     (tmp_path / "numbers.json").write_text(json.dumps(values))
     for name in ("style.typ", "trust.typ"):
@@ -228,4 +231,4 @@ def test_the_page_has_two_pages_at_most(shipped, tmp_path):
     page.write_text('#import "style.typ": *\n#show: report\n#include "trust.typ"\n')
     pages = typst.compile(str(page), root=str(tmp_path), format="svg", ignore_system_fonts=True)
     assert isinstance(pages, list)
-    assert len(pages) == 1 + 2, "the title, and the two pages"
+    assert len(pages) <= 1 + 3, "the title, and the three pages"

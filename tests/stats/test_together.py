@@ -1,11 +1,11 @@
-"""Campaigns together, odds of a verdict, and windows by turns."""
+"""Campaigns together, and windows by turns."""
 
 import math
 
 import numpy as np
 import pytest
 
-from fsgreen.stats.together import chance_inside, random_effects
+from fsgreen.stats.together import random_effects
 from fsgreen.stats.turns import left_by_turns
 
 
@@ -44,14 +44,6 @@ def test_one_campaign_is_not_several():
     for values, errors in (([0.1], [0.1]), ([0.1, 0.2], [0.1, 0.0])):
         with pytest.raises(ValueError):
             random_effects(values, errors)
-
-
-@pytest.mark.parametrize("half_width", [0.02, 0.05, 0.09, 0.2])
-def test_odds_of_a_verdict_are_those_of_drawn_intervals(half_width):
-    rng = np.random.default_rng(0)
-    middles = rng.normal(0, half_width / 1.96, 20_000)
-    inside = (np.abs(middles) + half_width <= 0.1).mean()
-    assert chance_inside(-0.1, 0.1, half_width) == pytest.approx(inside, abs=0.01)
 
 
 def wandering(seconds, memory_s, rng):

@@ -173,6 +173,12 @@ class Entry(Declared):
             for nth, selector in enumerate(getattr(self, kind)):
                 yield kind, nth, selector
 
+    @property
+    def states(self) -> list[str]:
+        """Return the names of the states that the claim or a part of it is about, each once."""
+        of_parts = (name for _, _, selector in self.selectors for name in selector.state)
+        return list(dict.fromkeys([*self.state, *of_parts]))
+
 
 def levels_of(
     cell: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]

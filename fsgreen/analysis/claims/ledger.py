@@ -37,7 +37,7 @@ GATES = ("", "passed", "unknown", "flagged")
 CLAIM_COLUMNS = (
     *("id", "slug", "section", "statement", "kind", "decisive", "verdict", "scope", "basis"),
     *("tested_count", "parts_count", "published", "ours", "n", "gate", "testbed", "boundary"),
-    *("needs", "notes", "caution"),
+    *("needs", "notes", "caution", "states"),
 )
 PART_COLUMNS = (
     *("slug", "part", "verdict", "basis", "published", "ours", "band_low_x", "band_high_x"),
@@ -166,6 +166,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
                 "needs": missing(parts),
                 "notes": claim.get("notes", ""),
                 "caution": claims.entries[slug].caution,
+                "states": ", ".join(claims.entries[slug].states),
             }
         )
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS).astype({"n": "Int64"})

@@ -1,0 +1,202 @@
+"""Rules 47, 48, 50 and 52: can this campaign decide, by all that was started, each thing once?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.reduce import factors_of
+from fsgreen.rules.answer import (
+    Answer,
+    Judge,
+    fired,
+    listed,
+    named_trials,
+    not_asked,
+    plural,
+    quiet,
+    unknown,
+)
+from fsgreen.rules.comparison import NOTHING
+from fsgreen.rules.evidence import Evidence
+
+HALF = 0.5
+"""Share of an interval's width below which taking turns would have been the better design."""
+
+SAME_EVIDENCE = 0.99
+"""Correlation of two metrics' logarithms from which on the second says what the first does."""
+
+WINDOWS = "windows"
+"""The design in which cells take turns."""
+
+
+def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
+    """Rule 47: what would be left of an interval's width if compared cells took turns."""
+    if evidence.effects.empty:
+        return not_asked(NOTHING)
+    if evidence.plan.constants.get("design") == WINDOWS:
+        return not_asked("the cells take turns in windows")
+    shares = {
+        workload: _left_by_turns(these, evidence.series)
+        for workload, these in evidence.trials[evidence.trials["load_ops_s"].isna()].groupby(
+            "workload"
+        )
+    }
+    known = {name: share for name, share in shares.items() if not math.isnan(share)}
+    if not known:
+        return unknown(
+            f"it takes {stats.FEWEST_WINDOWS} seconds a trial, and two cells in two blocks, to see "
+            "whether neighbours share the level of the machine"
+        )
+    text = "of the width of intervals would be left, if cells took turns second by second: " + (
+        ", ".join(f"{name} {100 * share:.0f} %" for name, share in sorted(known.items()))
+    )
+    fewer = [name for name, share in known.items() if share < HALF]
+    if fewer:
+        return fired(
+            f"{text}; what moves between trials is not inside them, so it is the machine's time, "
+            "or how each file system came out: a pilot of several makings tells which"
+        )
+    return quiet(text)
+
+
+def measured_late(evidence: Evidence) -> list[str]:
+    """Return the trials that ran after a later block, and of which no earlier try is kept."""
+    begun = {
+        block: float(np.median([r.clock.unix_s for r in evidence.records if r.block == block]))
+        for block in {record.block for record in evidence.records}
+    }
+    tried = {record.trial for record in [*evidence.invalid, *evidence.discarded]}
+    return [
+        record.trial
+        for record in evidence.records
+        if record.trial not in tried
+        and any(at < record.clock.unix_s for block, at in begun.items() if block > record.block)
+    ]
+
+
+def all_that_was_started(evidence: Evidence) -> Answer:
+    """Rule 48: what was set aside after it was measured is kept, and changes no comparison."""
+    late = measured_late(evidence)
+    if late:
+        return fired(
+            "measured after a later block, without what may have stood there before: "
+            f"{named_trials(late)}"
+        )
+    refused = plural(len(evidence.invalid), "refused trial")
+    if not evidence.discarded:
+        return quiet(f"nothing was set aside after it was measured; {refused} kept with a reason")
+    kept = f"{plural(len(evidence.discarded), 'trial')} set aside after a look, and kept"
+    effects = evidence.effects
+    if "first_outcome" not in effects:
+        return unknown(f"{kept}; whether verdicts rest on that was not looked at")
+    known = effects[effects["first_outcome"].notna()]
+    other = known[known["outcome"] != known["first_outcome"]]
+    changes = (other["outcome"] + " became " + other["first_outcome"]).value_counts()
+    widths = _half_widths_percent(known)
+    text = (
+        f"{kept}; with them in place of what was measured in their stead the median half-width is "
+        f"{widths[1]:.1f} % instead of {widths[0]:.1f} %"
+    )
+    if len(other):
+        told = ", ".join(f"{count} {change}" for change, count in changes.items())
+        return fired(f"{text}, and {len(other)} of {len(known)} comparisons end otherwise: {told}")
+    return quiet(f"{text}, and all {len(known)} comparisons end the same")
+
+
+def evidence_counts_once(evidence: Evidence) -> Answer:
+    """Rule 50: whether work per joule says anything that work per second does not."""
+    effects = evidence.effects
+    if effects.empty:
+        return not_asked(NOTHING)
+    modelled = effects[effects["boundary"] == "modelled"]
+    if modelled.empty:
+        return quiet("no metric that is compared is modelled from another")
+    named = factors_of(effects)
+    keys = ["kind", *named, *(f"baseline_{n}" for n in named if f"baseline_{n}" in effects)]
+    sides = modelled.groupby(keys, dropna=False).ngroup()
+    wide = modelled.assign(sides=sides).pivot_table("ratio_x", "sides", "metric")
+    if not {"throughput", "efficiency"} <= set(wide):
+        return quiet("energy is modelled, and nothing that rests on it is compared")
+    logs = np.log(wide[["throughput", "efficiency"]].dropna())
+    if len(logs) < 3:
+        return unknown("it takes three comparisons to see whether two metrics say the same")
+    alike = float(logs.corr().iloc[0, 1])
+    text = (
+        f"{len(logs)} comparisons in work per joule, whose power is modelled, correlate by "
+        f"{alike:.4f} with those in work per second"
+    )
+    if alike > SAME_EVIDENCE:
+        return fired(f"{text}: they are no second evidence")
+    return quiet(text)
+
+
+def robust_intervals(evidence: Evidence) -> Answer:
+    """Rule 52: how often intervals cover on the campaign's residuals, and lag-1 dependence."""
+    cells, effects = evidence.cells, evidence.effects
+    if "coverage_percent" not in cells:
+        return unknown("how often intervals cover on these residuals was not simulated")
+    known = cells[cells["coverage_percent"].notna()]
+    if known.empty:
+        return unknown("it takes two cells in three blocks to draw campaigns from their residuals")
+    short = known[known["coverage_percent"] < stats.LEAST_PERCENT]
+    bare = short[~short["starred"].astype(bool)]
+    if len(bare):
+        return fired(f"{len(bare)} cells whose intervals are short bear no star")
+    parts = [f"intervals of cells cover {_range(known['coverage_percent'])} on their residuals"]
+    broad = pd.DataFrame()
+    few = effects[effects.get("coverage_percent", pd.Series(dtype=float)) < stats.LEAST_PERCENT]
+    if len(effects) and effects["coverage_percent"].notna().any():
+        parts.append(f"those of ratios {_range(effects['coverage_percent'].dropna())}")
+        broad = effects[effects["widened_x"] > 1]
+    if len(broad):
+        where = ", ".join(sorted(broad["workload"].unique()))
+        parts.append(
+            f"{len(broad)} ratios are up to {broad['widened_x'].max():.1f} times as wide: trials "
+            f"keep up to {broad['lag1_x'].max():.2f} of what they were off in the block before "
+            f"({where})"
+        )
+    text = "; ".join(parts)
+    if len(short) or len(few):
+        return fired(
+            f"{text}; {len(short)} of {len(known)} cells and {len(few)} of {len(effects)} ratios "
+            f"below {stats.LEAST_PERCENT:.0f} %: {listed(evidence.labels(short))}"
+        )
+    if len(effects) and effects["lag1_p"].isna().all():
+        return unknown(f"{text}; dependence between blocks takes four of them")
+    return quiet(text)
+
+
+def _left_by_turns(trials: pd.DataFrame, series: pd.DataFrame) -> float:
+    cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
+    logs = stats.logs_of_whole(cells, trials["block"], trials["throughput_ops_s"])
+    trial_sd = stats.variance_components(np.exp(logs)).trial_percent / 100
+    chosen = series[series["trial"].isin(trials["trial"])]
+    return stats.left_by_turns(
+        (of_trial.to_numpy() for _, of_trial in chosen.groupby("trial")["throughput_ops_s"]),
+        trial_sd,
+    )
+
+
+def _half_widths_percent(effects: pd.DataFrame) -> list[float]:
+    """Return the median half-width as it is, and with what was set aside."""
+    ends = (("ratio_low_x", "ratio_high_x"), ("first_low_x", "first_high_x"))
+    halves = [np.sqrt(effects[high] / effects[low]) - 1 for low, high in ends]
+    return [100 * float(half.median()) for half in halves]
+
+
+def _range(percent: pd.Series) -> str:
+    low, high = percent.min(), percent.max()
+    return f"{low:.0f} %" if round(low) == round(high) else f"{low:.0f} to {high:.0f} %"
+
+
+JUDGES: Mapping[int, Judge] = {
+    47: turns_at_the_scale_of_noise,
+    48: all_that_was_started,
+    50: evidence_counts_once,
+    52: robust_intervals,
+}

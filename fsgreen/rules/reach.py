@@ -1,0 +1,56 @@
+"""Rule 51: which judges cannot see what they look for on a campaign's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fsgreen import stats
+from fsgreen.rules import deciding, steadiness, summaries
+from fsgreen.rules.answer import Answer, Judge, fired, quiet
+from fsgreen.rules.evidence import Evidence
+
+
+def blind(evidence: Evidence) -> dict[int, str]:
+    """Return why a judge could not fire on this campaign, by the number of its rule."""
+    trials, cells = evidence.trials, evidence.cells
+    shortest_s = round(trials["duration_s"].min())
+    blocks, fewest = trials["block"].nunique(), int(cells["n"].min())
+    tested = max(1, int(cells["trend_p"].notna().sum()))
+    reasons = {
+        23: (shortest_s < stats.SHORTEST_SERIES, f"{shortest_s} s show no change of level"),
+        24: (
+            shortest_s < stats.SHORTEST_SETTLED,
+            f"the last quarter of {shortest_s} s holds no level",
+        ),
+        25: (
+            steadiness.least_p(fewest) * tested >= stats.LEVEL
+            and steadiness.least_p(blocks) * 2 >= stats.LEVEL,
+            f"{blocks} blocks in their best order are no trend yet",
+        ),
+        33: (fewest < stats.FEW, f"{fewest} trials do not show their shape"),
+        47: (shortest_s < stats.FEWEST_WINDOWS, f"{shortest_s} s have too few windows"),
+        52: (blocks < stats.FEWEST_BLOCKS, f"{blocks} blocks show no dependence"),
+    }
+    return {number: why for number, (cannot, why) in reasons.items() if cannot}
+
+
+def judges_can_fire(evidence: Evidence) -> Answer:
+    """Rule 51: no judge is quiet that could not have fired."""
+    reasons = blind(evidence)
+    silent = [number for number in reasons if SEEN[number](evidence).state == "quiet"]
+    if silent:
+        told = "; ".join(f"{number} ({reasons[number]})" for number in silent)
+        return fired(f"rules are quiet that could not have fired here: {told}")
+    if reasons:
+        told = "; ".join(f"{number} ({why})" for number, why in reasons.items())
+        return quiet(f"no judge is quiet that could not have fired; out of reach: {told}")
+    return quiet("every judge whose reach depends on seconds, blocks or trials has enough of them")
+
+
+SEEN: Mapping[int, Judge] = {
+    **{number: steadiness.JUDGES[number] for number in (23, 24, 25)},
+    33: summaries.JUDGES[33],
+    **{number: deciding.JUDGES[number] for number in (47, 52)},
+}
+
+JUDGES: Mapping[int, Judge] = {51: judges_can_fire}

@@ -1,0 +1,128 @@
+"""Rules 45, 46 and 49: what the verdicts on claims rest on, here and on other machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.claims import OTHER_STATE
+from fsgreen.rules import served
+from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet, unknown
+from fsgreen.rules.reporting import NO_CLAIM, NO_VERDICT, Report
+
+EVEN = 0.5
+"""Chance of a verdict below which a part is underpowered (rule 46)."""
+
+NORMAL_95 = 1.96
+"""Standard errors of half an interval, as the table does not say its degrees of freedom."""
+
+MEASURED = ("measured", "simulated")
+"""What a verdict rests on that trials decide."""
+
+
+def in_the_state_of_the_claim(report: Report) -> Answer:
+    """Rule 45: claims decided by trials without saying in which state, although memory answered."""
+    claims, trials = report.claims, report.trials
+    if not report.stated:
+        return not_asked(NO_CLAIM)
+    if claims.empty:
+        return unknown(NO_VERDICT)
+    aside = plural(int((claims["verdict"] == OTHER_STATE).sum()), "claim")
+    decided = claims[claims["basis"].isin(MEASURED)]
+    if decided.empty:
+        return quiet(f"trials decide no claim; {aside} not judged, being about another state")
+    if "states" not in decided:
+        return unknown("the verdicts are older than what says which state a claim is about")
+    bare = decided[decided["states"].isna()]
+    text = (
+        f"{len(decided) - len(bare)} of {plural(len(decided), 'claim')} that trials decide say in "
+        f"which state, and all their trials were in it; {aside} not judged, being about another"
+    )
+    if bare.empty:
+        return quiet(text)
+    percent = served.served_percent(trials)
+    memory = int((percent < served.MEMORY_PERCENT).sum())
+    if memory:
+        return fired(
+            f"{text}; {listed(bare['slug'])} do not say whether they are about a device or about "
+            f"memory, which answered in {memory} of {len(trials)} trials (of bytes read the device "
+            f"served: {served.by_workload(trials)})"
+        )
+    return unknown(f"{text}; {listed(bare['slug'])} do not say which state they are about")
+
+
+def assay(report: Report) -> Answer:
+    """Rule 46: how likely each measured part was to be reproduced, were the paper right."""
+    parts = report.parts
+    if not report.stated:
+        return not_asked(NO_CLAIM)
+    if parts.empty:
+        return unknown(NO_VERDICT)
+    if "power_p" not in parts:
+        return unknown("the verdicts are older than the assay: they do not say what they could be")
+    chances = parts.loc[parts["basis"].isin(MEASURED), "power_p"].dropna()
+    if chances.empty:
+        return not_asked("no measured part has a band and an interval")
+    under = int((chances < EVEN).sum())
+    text = (
+        f"were the published numbers exactly right, {plural(len(chances), 'measured part')} had a "
+        f"chance of {100 * chances.mean():.0f} % on average to be reproduced"
+    )
+    if under:
+        return fired(f"{text}; {under} of them are underpowered: less than {100 * EVEN:.0f} %")
+    return quiet(f"{text}, and each {100 * chances.min():.0f} % or more")
+
+
+def one_row_of_all_campaigns(report: Report) -> Answer:
+    """Rule 49: what campaigns of one study say of the same part, and whether they agree."""
+    if not report.stated:
+        return not_asked(NO_CLAIM)
+    if report.others is None:
+        return unknown("judged over all campaigns of the study: fsgreen rules 49 --campaign NAME")
+    own = estimates(report.parts)
+    told = {name: estimates(parts) for name, parts in report.others.items()}
+    beside = {name: found for name, found in told.items() if found.keys() & own.keys()}
+    pooled = []
+    for key, estimate in own.items():
+        all_of = [estimate, *(found[key] for found in beside.values() if key in found)]
+        if len(all_of) > 1:
+            values, errors = np.array(all_of).T
+            pooled.append(stats.random_effects(values, errors))
+    if not pooled:
+        return not_asked("no other campaign of this study has an interval for the same part")
+    apart = sum(p < stats.LEVEL for p in stats.holm([one.same_p for one in pooled]))
+    spread_percent = 100 * math.expm1(float(np.median([one.spread for one in pooled])))
+    text = (
+        f"{plural(len(pooled), 'part')} also in {listed(sorted(beside))}: {apart} of them disagree "
+        f"by more than their intervals, and campaigns typically differ by {spread_percent:.0f} %"
+    )
+    if apart:
+        return fired(f"{text}; each verdict here is that of one campaign, and not of the next")
+    return quiet(text)
+
+
+def estimates(parts: pd.DataFrame) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return logarithm and standard error of each measured part that has an interval."""
+    if parts.empty:
+        return {}
+    numbers = ["ours_x", "ours_low_x", "ours_high_x"]
+    known = parts[parts["basis"].isin(MEASURED)].dropna(subset=numbers)
+    known = known[(known["ours_low_x"] > 0) & (known["ours_high_x"] > known["ours_low_x"])]
+    return {
+        (row["slug"], row["part"]): (
+            math.log(row["ours_x"]),
+            math.log(row["ours_high_x"] / row["ours_low_x"]) / (2 * NORMAL_95),
+        )
+        for row in known.to_dict("records")
+    }
+
+
+JUDGES: Mapping[int, Callable[[Report], Answer]] = {
+    45: in_the_state_of_the_claim,
+    46: assay,
+    49: one_row_of_all_campaigns,
+}
