@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from fsgreen.errors import FsgreenError
@@ -20,6 +21,8 @@ from fsgreen.trial import MemoryUse
 
 MOUNTS, OWN = Path("/proc/self/mounts"), Path("/proc/self/cgroup")
 PREFIX = "fsgreen-memory-"
+"""Begins the name of a group; the process that made it and a number follow."""
+
 GONE_WITHIN_S = 5.0
 """How long the kernel may take to see that all processes of a group have ended."""
 
@@ -68,6 +71,8 @@ class _Group:
         return 0
 
 
+_numbers = count()
+
 _entered: ContextVar[_Group | None] = ContextVar("entered", default=None)
 """The group that programs are started in; a workload starts its programs where it likes."""
 
@@ -89,6 +94,9 @@ class Bounded:
 @contextlib.contextmanager
 def bounded(limit_b: int | None) -> Iterator[Bounded]:
     """Start programs of workloads so that they and their page cache have so much memory.
+
+    Bounds may be nested, where several workloads are ready side by side: each program has that of
+    the innermost when it started.
 
     Parameters
     ----------
@@ -132,10 +140,12 @@ def require() -> None:
 def _made(limit_b: int) -> _Group:
     """Make a group of that limit beside those of others; what a killed run left goes."""
     parent, version = _parent()
+    own = f"{PREFIX}{os.getpid()}-"
     for left in parent.glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            left.rmdir()  # refused where processes are in it
-    group = _Group(parent / f"{PREFIX}{os.getpid()}", version)
+        if not left.name.startswith(own):
+            with contextlib.suppress(OSError):
+                left.rmdir()  # refused where processes are in it
+    group = _Group(parent / f"{own}{next(_numbers)}", version)
     try:
         group.folder.mkdir(exist_ok=True)
         (group.folder / version.limit).write_text(str(limit_b))

@@ -24,7 +24,7 @@ def controller() -> Iterator[None]:
         pytest.skip(f"{error.what}; {error.next_step}")
     yield
     parent, _ = memory._parent()
-    assert not list(parent.glob(f"{memory.PREFIX}{os.getpid()}"))
+    assert not list(parent.glob(f"{memory.PREFIX}{os.getpid()}-*"))
 
 
 READ_TWICE = """
