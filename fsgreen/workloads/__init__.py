@@ -10,13 +10,24 @@ from typing import Any
 
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.workloads import driver
-from fsgreen.workloads.base import Outcome, Workload, WorkloadFailed
+from fsgreen.workloads.base import Outcome, TakesTurns, Turn, Turns, Workload, WorkloadFailed
 from fsgreen.workloads.command import CommandWorkload
 from fsgreen.workloads.driver import GROUP
 from fsgreen.workloads.together import Together
 from fsgreen.workloads.wml import WmlWorkload
 
-__all__ = ["GROUP", "Outcome", "Workload", "WorkloadFailed", "load_workload", "names", "summary"]
+__all__ = [
+    "GROUP",
+    "Outcome",
+    "TakesTurns",
+    "Turn",
+    "Turns",
+    "Workload",
+    "WorkloadFailed",
+    "load_workload",
+    "names",
+    "summary",
+]
 
 _PERSONALITIES = Path(__file__).parent / "personalities"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -41,6 +43,50 @@ class Outcome:
     summary: WorkSummary
 
 
+COUNTED = ("work_ops", "read_b", "write_b")
+"""What is counted in a turn and in each second of a series."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a run did in one of its turns; times are seconds of `time.monotonic()`."""
+
+    start_s: float
+    end_s: float
+    work_ops: int
+    read_b: int
+    write_b: int
+
+
+class Turns(Protocol):
+    """A run that works and stands still as it is told; between turns its clock stands too."""
+
+    def turn(self, length_s: float) -> Turn:
+        """Work for so long, and stand still again; raises as `Workload.run` does."""
+        ...
+
+    def outcome(self, windows: Sequence[Turn]) -> Outcome:
+        """End the run; return what it did in these of its turns, which are what is measured.
+
+        `phases` and `ops` have a row for each of them. Raises as `Workload.run` does.
+        """
+        ...
+
+
+@runtime_checkable
+class TakesTurns(Protocol):
+    """A workload of which several runs can take turns."""
+
+    def turns(
+        self, directory: Path, seed: int, warmup_s: float, load_ops_s: float | None = None
+    ) -> AbstractContextManager[Turns]:
+        """Begin a run on files that `prepare` made with this seed; it ends with the block.
+
+        What is done in the first `warmup_s` of its turns counts nothing.
+        """
+        ...
+
+
 LATENCY_COLUMNS = ("process", "thread", "flowop", "operation", "lower_ns", "upper_ns", "work_ops")
 
 
@@ -60,7 +106,7 @@ class Workload(Protocol):
     """Work to measure. `prepare` and `run` belong together through directory and seed.
 
     One that offers events has `events() -> Mapping[str, Callable[[], None]]` as well
-    (`campaign.events`).
+    (`campaign.events`); one whose runs can take turns is a `TakesTurns`.
     """
 
     name: str

@@ -84,7 +84,7 @@ def run(
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         lines = _Lines(errors, hear)
         start_s = time.monotonic()
-        with _process(command, output, errors, directory) as process:
+        with started(command, output, errors, directory) as process:
             usage, stopped = _wait(process, stop or threading.Event(), start_s + limit_s, lines)
         end_s = time.monotonic()
         lines.pass_on()
@@ -95,10 +95,17 @@ def run(
 
 
 @contextlib.contextmanager
-def _process(
-    command: Sequence[str], output: IO[bytes], errors: IO[bytes], directory: Path | None
+def started(
+    command: Sequence[str],
+    output: IO[bytes] | int,
+    errors: IO[bytes],
+    directory: Path | None = None,
+    *,
+    stdin: int = subprocess.DEVNULL,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a process group; whatever happens, nothing that came of it is left.
+
+    `output` and `stdin` may be `subprocess.PIPE`.
 
     Jobs of fio leave the group (setsid), and those of a fio that was killed have no parent: they
     are known by a mark in their environment.
@@ -106,7 +113,7 @@ def _process(
     mark = f"{MARK}={uuid.uuid4().hex}"
     process = subprocess.Popen(
         memory.joined(command),
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=output,
         stderr=errors,
         cwd=directory,
@@ -123,6 +130,10 @@ def _process(
                 os.kill(pid, signal.SIGKILL)
         if process.returncode is None:
             process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
 
 
 def _marked(mark: bytes) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -56,18 +57,36 @@ def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[
     """
     command = [require(), *arguments, "--die-with-parent"]
     done = process.run(command, stop, hear=_show_progress)
-    if done.status in REPORTED:
-        report: dict[str, Any] = json.loads(done.output)
+    return report_of(done.output, done.errors, done.status)
+
+
+def report_of(output: str, errors: str, status: int) -> dict[str, Any]:
+    """Return the report of a program that has ended.
+
+    Parameters
+    ----------
+    output, errors : str
+        What it wrote.
+    status : int
+        Its exit status; below 0, the signal that ended it.
+
+    Raises
+    ------
+    FsgreenError
+        If it failed, with its own words, or was killed.
+    """
+    if status in REPORTED:
+        report: dict[str, Any] = json.loads(output)
         return report
-    if done.signal_name is not None:
+    if status < 0:
         raise FsgreenError(
-            f"the workload engine was ended by {done.signal_name}",
+            f"the workload engine was ended by {signal.Signals(-status).name}",
             next_step="run it again; dmesg says whether memory was short",
         )
-    what, _, remedy = done.errors.strip().rpartition(NEXT)
+    what, _, remedy = errors.strip().rpartition(NEXT)
     said = (what or remedy).strip().removeprefix(f"{PROGRAM}: ")
     raise FsgreenError(
-        said or f"the workload engine failed with status {done.status}",
+        said or f"the workload engine failed with status {status}",
         next_step=remedy.strip() if what else None,
     )
 

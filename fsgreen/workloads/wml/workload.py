@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pandas as pd
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
-from fsgreen.workloads.base import Outcome, refuse_full
+from fsgreen.workloads.base import COUNTED, Outcome, Turn, Turns, refuse_full
 from fsgreen.workloads.wml import engine
+from fsgreen.workloads.wml.turns import begun, in_windows
 
 NS_PER_S = 1e9
 
@@ -100,15 +102,34 @@ class WmlWorkload:
         stop: threading.Event | None = None,
     ) -> Outcome:
         """Work on files that `prepare` made with this seed; see `base.Workload.run`."""
-        options = [
-            *self._options(directory, seed),
-            "--prepared",
-            f"--warmup={warmup_s}",
-            f"--duration={measure_s}",
-        ]
-        if load_ops_s is not None:
-            options.append(f"--set=load={load_ops_s}")
-        report = engine.call(["run", str(self.file), *options], stop)
+        options = self._prepared(directory, seed, warmup_s, load_ops_s)
+        report = engine.call(["run", str(self.file), *options, f"--duration={measure_s}"], stop)
+        outcome = _outcome(self._only_run(report))
+        refuse_full(outcome.summary, self.name, directory)
+        return outcome
+
+    def turns(
+        self, directory: Path, seed: int, warmup_s: float, load_ops_s: float | None = None
+    ) -> AbstractContextManager[Turns]:
+        """Begin a run that works in turns; see `base.TakesTurns`."""
+
+        def concluded(report: Mapping[str, Any], windows: Sequence[Turn]) -> Outcome:
+            outcome = in_windows(_outcome(self._only_run(report)), windows)
+            refuse_full(outcome.summary, self.name, directory)
+            return outcome
+
+        options = self._prepared(directory, seed, warmup_s, load_ops_s)
+        return begun([str(self.file), *options], concluded)
+
+    def _prepared(
+        self, directory: Path, seed: int, warmup_s: float, load_ops_s: float | None
+    ) -> list[str]:
+        """Return the options of a run on files that were prepared."""
+        load = [] if load_ops_s is None else [f"--set=load={load_ops_s}"]
+        return [*self._options(directory, seed), "--prepared", f"--warmup={warmup_s}", *load]
+
+    def _only_run(self, report: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a report of one run; raises FsgreenError where it is of none or of several."""
         if not report["runs"]:
             raise self._stopped(report)
         if len(report["runs"]) > 1:
@@ -117,9 +138,7 @@ class WmlWorkload:
                 where=self.file,
                 next_step="make a workload of each",
             )
-        outcome = _outcome(report)
-        refuse_full(outcome.summary, self.name, directory)
-        return outcome
+        return report
 
     def _options(self, directory: Path, seed: int) -> list[str]:
         variables = {"dir": str(directory), **self._variables}
@@ -180,7 +199,7 @@ def _outcome(report: Mapping[str, Any]) -> Outcome:
         for errno, count in flowop["errors"].items():
             errors[errno] = errors.get(errno, 0) + count
     summary = WorkSummary(
-        **{name: measure[name] for name in ("duration_s", "work_ops", "read_b", "write_b")},
+        **{name: measure[name] for name in ("duration_s", *COUNTED)},
         errors=errors,
         skipped=sum(flowop["skipped"] for flowop in measure["flowops"]),
         threads=_threads(run),
@@ -235,10 +254,7 @@ def _ops(series: Mapping[str, Any], start_s: float, end_s: float) -> pd.DataFram
             "duration_s": pd.Series(
                 [end - begin for begin, end in zip(begins, ends, strict=True)], dtype=float
             ),
-            **{
-                name: pd.Series(series[name], dtype="int64")
-                for name in ("work_ops", "read_b", "write_b")
-            },
+            **{name: pd.Series(series[name], dtype="int64") for name in COUNTED},
         }
     )
 
