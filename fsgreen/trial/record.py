@@ -136,8 +136,6 @@ class TrialRecord:
     @property
     def flushes(self) -> tuple[Phase, ...]:
         """Return the flush behind each that was measured; raises FsgreenError if one lacks."""
-        if len(self.measured) == 1:
-            return (self.phase("flush"),)
         flushes = tuple(
             phase
             for before, phase in pairwise(self.phases)
@@ -145,6 +143,8 @@ class TrialRecord:
         )
         if len(flushes) == len(self.measured):
             return flushes
+        if len(self.measured) == 1:
+            return (self.phase("flush"),)
         raise FsgreenError(
             f"{len(self.measured)} windows have {len(flushes)} phases 'flush' behind them",
             where=f"the trial {self.trial}",
