@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -39,6 +39,8 @@ class TrialContext:
         What runs, by what a cell asks of it.
     identity : mapping
         `campaign.json`.
+    beside : tuple of Testbed
+        More of the same kind, for trials that are ready side by side.
     """
 
     campaign: Campaign
@@ -49,6 +51,12 @@ class TrialContext:
     efficiency_meters: tuple[str, ...]
     workloads: Workloads
     identity: Mapping[str, Any]
+    beside: tuple[Testbed, ...] = ()
+
+    @property
+    def testbeds(self) -> tuple[Testbed, ...]:
+        """Return one testbed for each trial that may be ready at once."""
+        return (self.testbed, *self.beside)
 
     def workload(self, planned: PlannedTrial) -> Workload:
         """Return what runs in a trial."""
@@ -129,6 +137,7 @@ def open_context(
     workloads: Workloads,
     *,
     pulses: bool,
+    beside: Sequence[Testbed] = (),
 ) -> TrialContext:
     """Return what the trials of a campaign have in common, once it is what it began with.
 
@@ -180,7 +189,15 @@ def open_context(
             }
         )
     return TrialContext(
-        campaign, plan, testbed, meters, infos, efficiency, workloads, campaign.identity()
+        campaign,
+        plan,
+        testbed,
+        meters,
+        infos,
+        efficiency,
+        workloads,
+        campaign.identity(),
+        tuple(beside),
     )
 
 

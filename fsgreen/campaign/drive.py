@@ -9,15 +9,16 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from fsgreen import trial
+from fsgreen import design, trial
 from fsgreen.campaign.context import TrialContext, open_context
-from fsgreen.campaign.fitting import load_workloads
+from fsgreen.campaign.fitting import check_turns, load_workloads
 from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.onetrial import run_trial
 from fsgreen.campaign.pace import Pace
 from fsgreen.campaign.pulses import LoadPulses
 from fsgreen.campaign.state import Campaign
-from fsgreen.design import Plan, PlannedTrial
+from fsgreen.campaign.windows import run_group
+from fsgreen.design import Group, Plan
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import open_meters
@@ -45,6 +46,7 @@ def run(
     meters: Sequence[Mapping[str, Any]] | None = None,
     pulses: bool = False,
     preflight: Sequence[Finding] | None = None,
+    beside: Sequence[Testbed] = (),
 ) -> Campaign:
     """Measure the pending trials of a plan into the campaign `name`.
 
@@ -63,6 +65,8 @@ def run(
         of hours (rule 17).
     preflight : sequence of Finding, optional
         What the preflight table said before this start, for the record (rule 10).
+    beside : sequence of Testbed, optional
+        More of the same kind, where the plan has windows: one for each trial that is ready at once.
 
     Raises
     ------
@@ -70,6 +74,7 @@ def run(
         For anything that stops the campaign; the whole trials so far are kept.
     """
     workloads = load_workloads(plan, testbed)
+    check_turns(plan, workloads, (testbed, *beside))
     campaign = Campaign(name)
     with campaign.alone(), machine_alone(), campaign.in_place():
         campaign.adopt(plan)
@@ -80,7 +85,9 @@ def run(
             return campaign
         opened = open_meters(_tables(meters, testbed), testbed.device_name)
         try:
-            context = open_context(campaign, plan, testbed, opened, workloads, pulses=pulses)
+            context = open_context(
+                campaign, plan, testbed, opened, workloads, pulses=pulses, beside=beside
+            )
             if preflight is not None:
                 campaign.note_preflight(preflight)
             marks = LoadPulses(campaign.note_pulses) if pulses else None
@@ -127,19 +134,21 @@ def _measure(context: TrialContext, marks: LoadPulses | None) -> list[str]:
             bar.total = bar.n + len(todo)
             last = todo[-1].block
             goal = "to go" if last == plan.profile.last_block else f"to the end of block {last}"
-            for nth, planned in enumerate(todo):
-                left_s = pace.total_s(later.cell for later in todo[nth:])
+            groups = design.groups(plan, todo)
+            for nth, group in enumerate(groups):
+                left_s = pace.total_s(later.cell for rest in groups[nth:] for later in rest)
                 if marks is not None and marks.due:
                     marks.make()
-                bar.set_postfix_str(f"{planned.cell.label}, {spell(left_s)} {goal}")
-                if _measure_one(context, planned, pace, bar):
+                also = f" and {len(group) - 1} beside it" if len(group) > 1 else ""
+                bar.set_postfix_str(f"{group[0].cell.label}{also}, {spell(left_s)} {goal}")
+                failed = _measure_group(context, group, pace, bar)
+                if len(failed) < len(group):
                     in_a_row.clear()
-                else:
-                    refused.append(planned.trial)
-                    in_a_row.append(planned.trial)
-                bar.update()
-                if len(in_a_row) == IN_A_ROW:
-                    raise _broken(campaign, f"{IN_A_ROW} trials in a row", in_a_row)
+                refused += failed
+                in_a_row += failed
+                bar.update(len(group))
+                if len(in_a_row) >= IN_A_ROW:
+                    raise _broken(campaign, f"{len(in_a_row)} trials in a row", in_a_row)
             campaign.note_stopping()
     return refused
 
@@ -165,15 +174,32 @@ def _broken(campaign: Campaign, which: str, names: Sequence[str]) -> FsgreenErro
     )
 
 
-def _measure_one(context: TrialContext, planned: PlannedTrial, pace: Pace, bar: tqdm) -> bool:
-    """Return whether the trial counts, after `ATTEMPTS` at most, and `COPIES` over all starts."""
-    kept = trial.list_invalid(context.campaign.folder)
-    before = sum(found.name == planned.trial for found in kept)
-    for _ in range(min(ATTEMPTS, COPIES - before)):
+def _measure_group(context: TrialContext, group: Group, pace: Pace, bar: tqdm) -> list[str]:
+    """Return which trials do not count, after `ATTEMPTS` at most, and `COPIES` over all starts."""
+    before = Counter(found.name for found in trial.list_invalid(context.campaign.folder))
+    left = group
+    for attempt in range(ATTEMPTS):
+        tried = tuple(due for due in left if before[due.trial] + attempt < COPIES)
+        if not tried:
+            break
         start_s = time.monotonic()
-        reason = run_trial(context, planned)
-        pace.add(planned.cell, time.monotonic() - start_s, counts=reason is None)
-        if reason is None:
-            return True
-        bar.write(f"{planned.trial} does not count: {reason}")
-    return False
+        reasons = _run(context, tried)
+        each_s = (time.monotonic() - start_s) / len(tried)
+        for planned in tried:
+            reason = reasons[planned.trial]
+            pace.add(planned.cell, each_s, counts=reason is None)
+            if reason is None:
+                left = tuple(due for due in left if due != planned)
+            else:
+                bar.write(f"{planned.trial} does not count: {reason}")
+        if not left:
+            break
+    return [planned.trial for planned in left]
+
+
+def _run(context: TrialContext, group: Group) -> dict[str, str | None]:
+    """Run trials, in turns where the plan has windows; return why each does not count, or None."""
+    if context.plan.profile.windows is not None:
+        return run_group(context, group)
+    [planned] = group
+    return {planned.trial: run_trial(context, planned)}

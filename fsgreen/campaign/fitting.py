@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from fsgreen import audit
+from collections.abc import Sequence
+
+from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
-from fsgreen.workloads import Workload, load_workload, memory
+from fsgreen.workloads import TakesTurns, Workload, load_workload, memory
 
 Workloads = dict[Cell, Workload]
 """By what a cell asks of its workload."""
@@ -49,6 +51,54 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     if any(plan.memory_limit_b(cell) is not None for cell in plan.cells):
         memory.require()
     return workloads
+
+
+def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> None:
+    """Raise FsgreenError where the trials of a plan with windows cannot take turns (rule 47)."""
+    windows = plan.profile.windows
+    if windows is None:
+        return
+    where = f"studies/{plan.study}.yaml, profile {plan.profile.name}"
+    for cell, workload in workloads.items():
+        if not isinstance(workload, TakesTurns):
+            raise FsgreenError(
+                f"the workload {workload.name} cannot take turns with others: it has no `turns`",
+                where=where,
+                next_step="take a text in the Workload Model Language, or a driver with `turns` "
+                "(docs/workloads.md), or leave windows out and say measure_s",
+            )
+        if "readers" in cell:
+            raise FsgreenError(
+                f"the readers of {workload.name} end once each has read its file: they cannot "
+                "take turns with others",
+                where=where,
+                next_step="leave windows out and say measure_s",
+            )
+    ready = design.most_ready(plan)
+    if not testbeds.find(opened[0].kind).several or len(opened) < ready:
+        raise FsgreenError(
+            f"{ready} trials are to be ready at once, and there is one testbed {opened[0].kind}",
+            where=where,
+            next_step="take a testbed of which there can be several, loop or directory, or leave "
+            "windows out and say measure_s",
+        )
+    _check_shared_memory(plan, workloads, ready, where)
+
+
+def _check_shared_memory(plan: Plan, workloads: Workloads, ready: int, where: str) -> None:
+    """Refuse files that drive those of the others out of a cache that is not bounded for each."""
+    unbounded = [cell for cell in plan.cells if plan.memory_limit_b(cell) is None]
+    files_b = ready * max(
+        (workloads[asked_of_workload(cell)].size_b for cell in unbounded), default=0
+    )
+    memory_b = audit.audit()["memory_b"]
+    if memory_b is not None and files_b > memory_b:
+        raise FsgreenError(
+            f"the files of {ready} trials have {files_b / 2**20:.0f} MiB, the memory "
+            f"{memory_b / 2**20:.0f} MiB: each would drive the others out of the page cache",
+            where=where,
+            next_step="a smaller scale, a smaller `ready`, or memory_mib, which gives each its own",
+        )
 
 
 def _check_image(workload: Workload, plan: Plan) -> None:

@@ -53,38 +53,44 @@ def measure(
                 if row.changes:
                     print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
         findings = preflight.check(
-            folder=_images(place, kind_of_testbed(place, plan)), image_b=plan.profile.image_b
+            folder=_images(place, kind_of_testbed(place, plan)),
+            image_b=design.most_ready(plan) * plan.profile.image_b,
         )
         for finding in findings:
             if finding.severity in preflight.DISTURBING:
                 mended = f" -> {finding.remedy}" if finding.remedy else ""
                 print(f"preflight {finding.severity}: {finding.subject}: {finding.state}{mended}")
-        testbed = stack.enter_context(
-            testbeds.open_testbed(
-                kind_of_testbed(place, plan),
-                folder=place.folder,
-                in_memory=place.in_memory,
-                size_b=plan.profile.image_b,
-                scheduler=plan.levels({})["scheduler"],
-                disk=place.simulated(),
-                queue_depth=place.queue_depth,
-                partition=place.partition,
-                listed=place.listed(),
-            )
-        )
+        testbed = stack.enter_context(_open(kind_of_testbed(place, plan), place, plan))
         print(f"testbed {testbed.kind}: {testbed.describe()['why']}")
         only = testbed.only_file_system()
         if only is not None:
             plan = design.make_plan(declared, profile, only=only)
             print(f"this testbed has one file system: {len(plan.cells)} cells on {only}")
+        more = design.most_ready(plan) - 1 if testbeds.find(testbed.kind).several else 0
+        beside = [stack.enter_context(_open(testbed.kind, place, plan)) for _ in range(more)]
         return run(
             plan,
             campaign.name,
             testbed=testbed,
+            beside=beside,
             meters=place.meters,
             pulses=place.pulses,
             preflight=findings,
         )
+
+
+def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:
+    return testbeds.open_testbed(
+        kind,
+        folder=place.folder,
+        in_memory=place.in_memory,
+        size_b=plan.profile.image_b,
+        scheduler=plan.levels({})["scheduler"],
+        disk=place.simulated(),
+        queue_depth=place.queue_depth,
+        partition=place.partition,
+        listed=place.listed(),
+    )
 
 
 def _images(place: TestbedFile, kind: str) -> Path | None:

@@ -60,11 +60,12 @@ def too_short(study: Study, profile: str) -> str | None:
     chosen = study.profiles[profile]
     bounds = {**study.bounds, **(chosen.bounds or {})}
     needed_s = _needed_s(bounds)
-    if chosen.measure_s >= needed_s:
+    if chosen.interval_s >= needed_s:
         return None
+    asked, unit = ("measure_s", "trials") if chosen.windows is None else ("length_s", "windows")
     return (
-        f"measure_s is {chosen.measure_s:g}; with the meters that are modelled where none is "
-        f"plugged in, {math.ceil(needed_s)} would do (rule 16), and shorter trials may not count"
+        f"{asked} is {chosen.interval_s:g}; with the meters that are modelled where none is "
+        f"plugged in, {math.ceil(needed_s)} would do (rule 16), and shorter {unit} may not count"
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from fsgreen.design import combinations, factors
 from fsgreen.design.plan import Plan
+from fsgreen.design.study import Windows
+from fsgreen.design.windows import most_cells, most_ready
 
 
 def describe(plan: Plan) -> Iterator[str]:
@@ -21,6 +23,8 @@ def describe(plan: Plan) -> Iterator[str]:
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
     bound = "at most" if plan.readers_only else "at least"
     yield f"{bound} {_span(*ends)}, without making files and waiting for idle power"
+    if profile.windows is not None:
+        yield from _windows(plan, profile.windows)
     if profile.sequential:
         target = f"{plan.bounds['ci_half_width_percent']:g} %"
         yield (
@@ -43,6 +47,19 @@ def describe(plan: Plan) -> Iterator[str]:
     yield "cells:"
     for cell in plan.cells:
         yield f"  {cell.label}{'  (baseline)' if cell == plan.baseline else ''}"
+
+
+def _windows(plan: Plan, windows: Windows) -> Iterator[str]:
+    yield (
+        f"each trial is {windows.count} windows of {windows.length_s:g} s, in turns with those "
+        f"beside it: {most_ready(plan)} ready at once, images of "
+        f"{most_ready(plan) * plan.profile.image_b / 2**20:.0f} MiB together"
+    )
+    if (cells := most_cells(plan)) > windows.ready:
+        yield (
+            f"not all cells of a workload take turns with each other: `ready: {cells}` would do, "
+            "else comparisons between groups are as wide as without windows"
+        )
 
 
 def blocks_of(plan: Plan) -> str:

@@ -12,7 +12,7 @@ from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial, complete_blocks
 from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factors import Factor, Level
-from fsgreen.design.study import Exclusion, PlannedEvent, Profile, Study
+from fsgreen.design.study import Exclusion, PlannedEvent, Profile, Study, Windows
 from fsgreen.errors import FsgreenError, nearest, unknown
 
 
@@ -132,7 +132,7 @@ class Plan:
         So a plan keeps its hash when there is more to declare.
         """
         profile = asdict(self.profile)
-        for name in ("most_blocks", "bounds", "constants", "events"):
+        for name in ("most_blocks", "bounds", "constants", "events", "windows"):
             if not profile[name]:
                 del profile[name]
         return {
@@ -151,8 +151,13 @@ class Plan:
 
 
 def _profile(value: Mapping[str, Any]) -> Profile:
-    events = tuple(PlannedEvent(**event) for event in value.get("events", ()))
-    return Profile(**{**value, "matrices": tuple(value["matrices"]), "events": events})
+    declared: dict[str, Any] = {
+        "matrices": tuple(value["matrices"]),
+        "events": tuple(PlannedEvent(**event) for event in value.get("events", ())),
+    }
+    if "windows" in value:
+        declared["windows"] = Windows(**value["windows"])
+    return Profile(**{**value, **declared})
 
 
 def all_but(file_system: str) -> tuple[Exclusion, ...]:

@@ -28,6 +28,25 @@ class PlannedEvent:
 
 
 @dataclass(frozen=True)
+class Windows:
+    """Short windows in which cells take turns, in place of one interval each (rule 47).
+
+    Attributes
+    ----------
+    count : int
+        Windows of each trial.
+    length_s : float
+        Length of a window in seconds.
+    ready : int
+        Trials that are kept ready side by side, at most.
+    """
+
+    count: int
+    length_s: float
+    ready: int
+
+
+@dataclass(frozen=True)
 class Profile:
     """How much of a study is run, and how long.
 
@@ -39,7 +58,8 @@ class Profile:
         Passes after which the last cell ends: until then, cells whose interval is still too wide
         get more (`design.sequential`). Without it, all cells end after `blocks`.
     idle_s, warmup_s, measure_s, settle_limit_s : float
-        Lengths of the phases; `settle_limit_s` is the longest wait for idle power.
+        Lengths of the phases; `settle_limit_s` is the longest wait for idle power. Of a trial in
+        windows, `measure_s` is that of all of them.
     scale : mapping of workload to float
         Factor on the published number of files, or file size for oltp.
     image_b : int
@@ -50,6 +70,8 @@ class Profile:
         Constants beside those of the study, or instead of them.
     events : tuple of PlannedEvent
         What is done to the device, the stack or the workload in the course of each trial.
+    windows : Windows, optional
+        Those in which cells take turns; without them, one trial runs after the other.
     """
 
     name: str
@@ -65,6 +87,12 @@ class Profile:
     bounds: Mapping[str, float] | None = None
     constants: Mapping[str, Any] | None = None
     events: tuple[PlannedEvent, ...] = ()
+    windows: Windows | None = None
+
+    @property
+    def interval_s(self) -> float:
+        """Return how long a meter has at a time: the measured interval, or a window of it."""
+        return self.measure_s if self.windows is None else self.windows.length_s
 
     @property
     def sequential(self) -> bool:
@@ -78,8 +106,12 @@ class Profile:
 
     @property
     def least_trial_s(self) -> float:
-        """Return the length of a trial without making files and waiting for idle power."""
-        return 2 * self.idle_s + self.warmup_s + self.measure_s
+        """Return the length of a trial without making files and waiting for idle power.
+
+        Trials that are ready side by side share their idle phases.
+        """
+        sharing = 1 if self.windows is None else self.windows.ready
+        return 2 * self.idle_s / sharing + self.warmup_s + self.measure_s
 
 
 @dataclass(frozen=True)
@@ -244,15 +276,20 @@ def _profile(
     if not isinstance(scale, Mapping):
         cells = [cell for matrix in entry.matrices for cell in matrices[matrix]]
         scale = dict.fromkeys(sorted({cell["workload"] for cell in cells}), scale)
+    windows = None if entry.windows is None else Windows(**entry.windows.model_dump())
+    phases = entry.phases.model_dump()
+    if windows is not None:
+        phases["measure_s"] = windows.count * windows.length_s
     return Profile(
         name=name,
         matrices=entry.matrices,
         blocks=entry.blocks,
         most_blocks=entry.most_blocks,
-        **entry.phases.model_dump(),
+        **phases,
         scale=scale,
         image_b=entry.image_mib * 2**20,
         bounds=None if entry.bounds is None else entry.bounds.set(),
         constants=entry.constants,
         events=tuple(PlannedEvent(**event.model_dump()) for event in entry.events),
+        windows=windows,
     )

@@ -48,12 +48,20 @@ class BoundsEntry(Declared):
 
 
 class PhasesEntry(Declared):
-    """Lengths of the phases of a trial."""
+    """Lengths of the phases of a trial; that of `measure` follows from windows, if there are."""
 
     idle_s: Positive
     warmup_s: NotNegative
-    measure_s: Positive
+    measure_s: Positive | None = None
     settle_limit_s: Positive
+
+
+class WindowsEntry(Declared):
+    """Windows in which cells take turns; `design.study.Windows` says what the keys mean."""
+
+    count: Count
+    length_s: Positive
+    ready: Count
 
 
 class EventEntry(Declared):
@@ -83,6 +91,20 @@ class ProfileEntry(Declared):
     bounds: BoundsEntry | None = None
     constants: dict[str, Any] | None = None
     events: tuple[EventEntry, ...] = ()
+    windows: WindowsEntry | None = None
+
+    @model_validator(mode="after")
+    def _one_length(self) -> ProfileEntry:
+        if self.phases.measure_s is None and self.windows is None:
+            raise ValueError("phases lacks measure_s")
+        if self.phases.measure_s is not None and self.windows is not None:
+            raise ValueError(
+                "measure_s and windows are two lengths of one phase: leave measure_s out, "
+                "it is count x length_s"
+            )
+        if self.events and self.windows is not None:
+            raise ValueError("events happen within one phase, and windows are many: leave one out")
+        return self
 
 
 class WorkloadEntry(Declared):

@@ -47,11 +47,16 @@ DEFAULT_SIZE_B = 2 << 30
 
 @dataclass(frozen=True)
 class Kind:
-    """A device, the stack on it, and what of `Settings` that device takes and others do not."""
+    """A device, the stack on it, and what of `Settings` that device takes and others do not.
+
+    `several` says whether trials can be ready on several of them at once: a real disk is one, and
+    the energy of a simulated disk is told by a meter of that one.
+    """
 
     device: type[Device]
     stack: type[Stack]
     takes: tuple[str, ...] = ()
+    several: bool = False
 
     def available(self, name: str) -> Availability:
         """Return whether both can be had here, under the name of the kind."""
@@ -63,8 +68,8 @@ class Kind:
 
 
 BUILT_IN: Mapping[str, Kind] = {
-    "loop": Kind(LoopDevice, KernelStack),
-    "directory": Kind(ExistingDevice, DirectoryStack),
+    "loop": Kind(LoopDevice, KernelStack, several=True),
+    "directory": Kind(ExistingDevice, DirectoryStack, several=True),
     "block": Kind(BlockDevice, KernelStack, takes=("listed", "partition", "queue_depth")),
     "simdisk": Kind(SimulatedDevice, KernelStack, takes=("simulated", "queue_depth")),
 }

@@ -18,7 +18,7 @@ import pandas as pd
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Meter, Parser
-from fsgreen.meters.core.host import COLUMNS, HostSampler
+from fsgreen.meters.core.host import COLUMNS, Sampler
 from fsgreen.meters.core.rawtrace import RawWriter, reparse
 from fsgreen.meters.core.readings import Newest, Readings
 from fsgreen.meters.core.registry import parser_of
@@ -51,7 +51,7 @@ class Capture:
         self,
         meters: Mapping[str, Meter],
         raw_path: Path,
-        host: HostSampler | None = None,
+        host: Sampler | None = None,
         *,
         ahead_s: float | None = None,
     ) -> None:
@@ -188,7 +188,7 @@ class Capture:
                 how = "speaks garbage" if now_s - heard_s < limit_s / 2 else "went silent"
                 raise _fault(name, f"{how}: no reading for {limit_s:g} s", info)
 
-    def _sample(self, host: HostSampler) -> None:
+    def _sample(self, host: Sampler) -> None:
         due_s = time.monotonic()
         while True:
             self._host_rows.append(host.sample())

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import NAN
@@ -193,6 +194,14 @@ def standby_s(device: str) -> float:
         return int((power / "runtime_suspended_time").read_text()) / 1000
     except (OSError, ValueError):
         return NAN
+
+
+class Sampler(Protocol):
+    """What a capture asks once a second for what the machine did."""
+
+    def sample(self) -> dict[str, float]:
+        """Return one row of `host.parquet`: `COLUMNS`."""
+        ...
 
 
 class HostSampler:

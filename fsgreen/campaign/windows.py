@@ -1,0 +1,255 @@
+"""Trials that take turns in short windows: kept ready side by side, each whole or absent (rule 47).
+
+One capture of the meters goes over the group, and each trial keeps all of its bytes. What is done
+in the windows of a trial is its own alone: the others stand still meanwhile, and what it left to be
+written is written before the next has its turn.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from fsgreen import audit, commands, design
+from fsgreen.campaign import checks, trialphases
+from fsgreen.campaign.conclusion import Watched, conclude, revive
+from fsgreen.campaign.context import RunningTrial, TrialContext
+from fsgreen.campaign.onetrial import sampler
+from fsgreen.design import Group
+from fsgreen.meters import Capture, HostSampler
+from fsgreen.meters.core.host import COLUMNS
+from fsgreen.meters.core.rawtrace import write_parsed
+from fsgreen.trial import Beside, Clock, Flush, HarnessCost, Phase, TrialWriter
+from fsgreen.workloads import TakesTurns, Turn, Turns, WorkloadFailed, memory
+
+
+def run_group(context: TrialContext, group: Group) -> dict[str, str | None]:
+    """Run trials in turns and keep their records; return why each does not count, or None.
+
+    Raises
+    ------
+    FsgreenError
+        If they cannot be run at all. Nothing is left mounted or half-written.
+    """
+    folder = context.campaign.folder
+    shared = TrialWriter(folder, f"{group[0].trial}.windows")
+    writers = {planned.trial: TrialWriter(folder, planned.trial) for planned in group}
+    try:
+        return _run(context, group, shared.folder, writers)
+    finally:
+        for writer in (shared, *writers.values()):
+            writer.discard()
+        for testbed in context.testbeds:
+            testbed.restore()
+
+
+def _run(
+    context: TrialContext, group: Group, shared: Path, writers: dict[str, TrialWriter]
+) -> dict[str, str | None]:
+    before = audit.audit()
+    texts = {planned.trial: context.workload(planned).text_sha256() for planned in group}
+    clock = Clock(time.monotonic(), time.time())
+    testbeds = context.testbeds[: len(group)]
+    machine = Machine([sampler(testbed) for testbed in testbeds])
+    raw, power = shared / "power.raw", shared / "power.parquet"
+    with Capture(context.meters, raw, machine) as capture:
+        trials = [
+            RunningTrial(context, planned, capture, testbed)
+            for planned, testbed in zip(group, testbeds, strict=True)
+        ]
+        _run_phases(trials, machine)
+        fault = capture.fault
+        capture.stop()
+    after = audit.audit()
+    write_parsed(raw, power)
+    reasons = {}
+    for nth, running in enumerate(trials):
+        name = running.planned.trial
+        own_raw = writers[name].folder / raw.name
+        _share(raw, own_raw)
+        watched = Watched(
+            clock,
+            own_raw,
+            partial(_share, power),
+            machine.table(nth),
+            (before, after),
+            texts[name],
+            fault,
+        )
+        reasons[name] = conclude(running, watched, writers[name])
+    revive(context, fault)
+    return reasons
+
+
+def _share(file: Path, place: Path) -> None:
+    """Have the same bytes at another place too, once on the disk where it can."""
+    try:
+        os.link(file, place)
+    except OSError:
+        shutil.copyfile(file, place)
+
+
+def _run_phases(trials: Sequence[RunningTrial], machine: Machine) -> None:
+    """Run the phases of a group, as far as its trials are sound."""
+    for trial in trials:
+        trialphases.make_ready(trial)
+    if sound := [trial for trial in trials if trial.sound]:
+        phases, check = trialphases.settled(sound[0])
+        for trial in sound:
+            trial.phases += phases
+            trial.checks.append(check)
+    sound = [trial for trial in trials if trial.sound]
+    _take_turns(sound, machine)
+    if sound:
+        start_s = time.monotonic()
+        time.sleep(sound[0].context.plan.profile.idle_s)
+        idle = Phase("idle", start_s, time.monotonic())
+        for trial in sound:
+            trial.phases.append(idle)
+
+
+def _take_turns(trials: Sequence[RunningTrial], machine: Machine) -> None:
+    """Warm each trial up, then give each a window in every round, in random order."""
+    with ExitStack() as stack:
+        takers = {trial.planned.trial: _Taker(trial, machine, stack) for trial in trials}
+        if not takers:
+            return
+        context = trials[0].context
+        for taker in takers.values():
+            taker.warm_up()
+        for one_round in design.rounds(context.plan, tuple(trial.planned for trial in trials)):
+            for place, planned in enumerate(one_round, start=1):
+                takers[planned.trial].window(place)
+        for taker in takers.values():
+            taker.end(tuple(takers))
+    for taker in takers.values():
+        taker.note_memory()
+
+
+class _Taker:
+    """One of the trials that take turns; nothing more is asked of one that is not sound.
+
+    Parameters
+    ----------
+    trial : RunningTrial
+        The trial, with its files made.
+    machine : Machine
+        Is sampled at both ends of each window.
+    stack : ExitStack
+        Ends the run, and its bound of memory.
+    """
+
+    def __init__(self, trial: RunningTrial, machine: Machine, stack: ExitStack) -> None:
+        self._trial, self._machine, self._stack = trial, machine, stack
+        self._windows: list[Turn] = []
+        self._places: list[int] = []
+        self._dirty_b = [0, 0]
+        self._cpu_s = 0.0
+        self._run: Turns | None = None
+        self._bound: memory.Bounded | None = None
+
+    def warm_up(self) -> None:
+        """Begin the run, and give it a turn that counts nothing."""
+        trial, profile = self._trial, self._trial.context.plan.profile
+        workload = trial.context.workload(trial.planned)
+        assert isinstance(workload, TakesTurns)
+        limit_b = trial.context.plan.memory_limit_b(trial.planned.cell)
+        self._bound = self._stack.enter_context(memory.bounded(limit_b))
+        self._run = self._stack.enter_context(
+            workload.turns(
+                trialphases.made(trial).mount.directory,
+                trial.planned.seed,
+                profile.warmup_s,
+                trial.planned.cell.get("load_ops_s"),
+            )
+        )
+        if profile.warmup_s > 0 and (turn := self._turn(profile.warmup_s)) is not None:
+            trial.phases.append(Phase("warmup", turn.start_s, turn.end_s))
+            self._flush()
+
+    def window(self, place: int) -> None:
+        """Have a window, the `place`-th of its round, and write back what it left."""
+        windows = self._trial.context.plan.profile.windows
+        assert windows is not None
+        self._machine.sample()
+        before_s = trialphases.cpu_s()
+        turn = self._turn(windows.length_s)
+        if turn is None:
+            return
+        self._cpu_s += trialphases.cpu_s() - before_s
+        self._machine.sample()
+        self._windows.append(turn)
+        self._places.append(place)
+        self._trial.phases.append(Phase("measure", turn.start_s, turn.end_s))
+        dirty_before_b = trialphases.dirty_b()
+        self._flush()
+        self._dirty_b[0] += dirty_before_b
+        self._dirty_b[1] += trialphases.dirty_b()
+
+    def end(self, names: tuple[str, ...]) -> None:
+        """End the run, and note what it did in its windows."""
+        trial = self._trial
+        trial.beside = Beside(names, tuple(self._places))
+        if self._run is None or not trial.sound:
+            return
+        try:
+            trial.outcome = self._run.outcome(self._windows)
+        except WorkloadFailed as error:
+            trial.failure = error.what
+            return
+        trial.flush = Flush(*self._dirty_b)
+        ran_s = sum(phase.duration_s for phase in trial.outcome.phases)
+        trial.harness = HarnessCost.over(ran_s, self._cpu_s)
+        flushes = [phase for phase in trial.phases if phase.name == "flush"]
+        trial.checks.append(
+            checks.check_flush(trial.flush, sum(phase.duration_s for phase in flushes))
+        )
+
+    def note_memory(self) -> None:
+        """Note what was used of a memory that was bounded, once the bound has ended."""
+        if self._bound is not None and self._bound.use is not None:
+            self._trial.memory = self._bound.use
+            self._trial.checks.append(checks.check_memory(self._bound.use))
+
+    def _turn(self, length_s: float) -> Turn | None:
+        """Give the run a turn; None where it, or a meter, has failed."""
+        if self._run is None or not self._trial.sound:
+            return None
+        try:
+            return self._run.turn(length_s)
+        except WorkloadFailed as error:
+            self._trial.failure = error.what
+            return None
+
+    def _flush(self) -> None:
+        with self._trial.phase("flush"):
+            directory = trialphases.made(self._trial).mount.directory
+            commands.run(["sync", "--file-system", str(directory)])
+
+
+class Machine:
+    """The counters of the machine, with those of the device of each of several testbeds."""
+
+    def __init__(self, samplers: Sequence[HostSampler]) -> None:
+        self._samplers = samplers
+        self._rows: list[list[dict[str, float]]] = [[] for _ in samplers]
+        self._lock = threading.Lock()
+
+    def sample(self) -> dict[str, float]:
+        """Read and keep them now, from any thread; return those with the first device."""
+        with self._lock:
+            for rows, one in zip(self._rows, self._samplers, strict=True):
+                rows.append(one.sample())
+            return self._rows[0][-1]
+
+    def table(self, nth: int) -> pd.DataFrame:
+        """Return the table of `host.parquet` with the nth device."""
+        return pd.DataFrame(self._rows[nth], columns=list(COLUMNS))
