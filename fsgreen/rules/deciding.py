@@ -30,15 +30,12 @@ HALF = 0.5
 SAME_EVIDENCE = 0.99
 """Correlation of two metrics' logarithms from which on the second says what the first does."""
 
-WINDOWS = "windows"
-"""The design in which cells take turns."""
-
 
 def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
     """Rule 47: what would be left of an interval's width if compared cells took turns."""
     if evidence.effects.empty:
         return not_asked(NOTHING)
-    if evidence.plan.constants.get("design") == WINDOWS:
+    if evidence.plan.profile.windows is not None:
         return not_asked("the cells take turns in windows")
     shares = {
         workload: _left_by_turns(these, evidence.series)
