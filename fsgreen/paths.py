@@ -17,7 +17,9 @@ _CODE = Path(__file__).resolve().parents[1]
 MARKER = ".fsgreen-data"
 """The file that shows that a data folder is fsgreen's although it holds other things."""
 
-OWN = frozenset({"raw", "results", "scratch", "reference", "store", "engine", "engine.dvc"})
+OWN = frozenset(
+    {"raw", "packed", "results", "scratch", "reference", "store", "engine", "engine.dvc"}
+)
 """What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -98,6 +100,11 @@ def _own(folder: Path) -> Path:
 def raw(campaign: str) -> Path:
     """Return the folder of the raw traces of a campaign."""
     return data() / "raw" / checked(campaign)
+
+
+def packed(campaign: str) -> Path:
+    """Return the file that the raw traces of a campaign are packed into."""
+    return data() / "packed" / f"{checked(campaign)}.tar.xz"
 
 
 def results(campaign: str) -> Path:

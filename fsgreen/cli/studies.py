@@ -119,6 +119,24 @@ def add(commands: command.Commands) -> None:
         "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE")
     )
 
+    pack = command.add(
+        commands,
+        "pack",
+        _pack,
+        "pack the raw traces of a campaign into one file, to keep or to send",
+        "fsgreen pack mine-quick",
+    )
+    pack.add_argument("campaign")
+
+    unpack = command.add(
+        commands,
+        "unpack",
+        _unpack,
+        "put the raw traces of a campaign in place, out of data/packed/CAMPAIGN.tar.xz",
+        "fsgreen unpack mine-quick",
+    )
+    unpack.add_argument("campaign")
+
     command.add(
         commands,
         "reproduce",
@@ -244,6 +262,18 @@ def _notebook(options: argparse.Namespace) -> None:
     from fsgreen import pipeline
 
     pipeline.run_notebook(options.notebook, dict(options.parameter))
+
+
+def _pack(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    print(pipeline.pack(options.campaign))
+
+
+def _unpack(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    print(pipeline.unpack(options.campaign))
 
 
 def _reproduce(options: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from fsgreen.pipeline.closure import code_digest, write_digests
 from fsgreen.pipeline.notebook import notebook_parameters, run_notebook
+from fsgreen.pipeline.packs import pack, unpack
 from fsgreen.pipeline.parallel import pull, reproduce
 from fsgreen.pipeline.stages import ANALYSIS, after_measure, campaigns
 
@@ -11,8 +12,10 @@ __all__ = [
     "campaigns",
     "code_digest",
     "notebook_parameters",
+    "pack",
     "pull",
     "reproduce",
     "run_notebook",
+    "unpack",
     "write_digests",
 ]

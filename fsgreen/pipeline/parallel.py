@@ -22,6 +22,7 @@ from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.closure import modules, write_digests
 from fsgreen.pipeline.ledger import Ledger
+from fsgreen.pipeline.packs import unpack
 from fsgreen.pipeline.stages import campaigns, outcome_of
 
 
@@ -64,6 +65,8 @@ def pull(campaign: str) -> None:
     with Ledger.opened(wait=True) as ledger:
         if ledger.out_of_date([f"collect@{campaign}"]):
             ledger.pull(f"collect@{campaign}")
+        if ledger.out_of_date([f"unpack@{campaign}"]):
+            unpack(campaign)
 
 
 class _Run:

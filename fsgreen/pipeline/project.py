@@ -38,6 +38,7 @@ dependencies:
 IGNORED = """\
 # results are made from traces, which are under DVC (their store ships in data/store)
 /build/
+/data/raw/
 /data/results/
 /data/scratch/
 __pycache__/
@@ -52,6 +53,7 @@ A study with fsgreen {version}: traces, tables, figures and the report.
 ```
 fsgreen plan {name}                                # what studies/{name}.yaml says, checked whole
 fsgreen measure {name}                             # goes on where it was stopped
+fsgreen pack {name}-quick                          # one file of all traces
 dvc repro plan@{name}-quick && dvc commit -f collect@{name}-quick
 dvc repro                                           # data/results/{name}-quick/report.pdf
 dvc push && git add . && git commit                 # traces are in data/store, which git keeps

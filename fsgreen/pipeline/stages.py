@@ -30,8 +30,9 @@ def after_measure(campaign: str) -> None:
     """
     if campaign in campaigns():
         print(
-            f"{campaign} is analysed by the pipeline: dvc repro plan@{campaign} && "
-            f"dvc commit -f collect@{campaign}, then fsgreen reproduce; dvc push to ship its traces"
+            f"{campaign} is analysed by the pipeline: fsgreen pack {campaign} && dvc repro "
+            f"plan@{campaign} && dvc commit -f collect@{campaign}, then fsgreen reproduce; "
+            "dvc push to ship its traces"
         )
         return
     for name in ANALYSIS:

@@ -47,5 +47,5 @@ class MeterInfo:
             raise FsgreenError(
                 f"the description of a meter is not one of ours: {error}",
                 where="meters",
-                next_step="take the record back from version control: dvc checkout",
+                next_step="move it away; fsgreen unpack CAMPAIGN brings back what was packed",
             ) from error

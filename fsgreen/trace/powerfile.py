@@ -220,8 +220,7 @@ class PowerFile:
         return FsgreenError(
             f"this is not a whole table of power: {reason}",
             where=self._path,
-            next_step="take it back from version control (dvc checkout), or make it anew from "
-            "power.raw: fsgreen reparse",
+            next_step="make it anew from power.raw: fsgreen reparse CAMPAIGN --into FOLDER",
         )
 
 

@@ -56,7 +56,8 @@ def read_of_campaign(campaign: str, name: str) -> dict[str, Any]:
         raise FsgreenError(
             f"not readable JSON: {error}",
             where=file,
-            next_step=f"dvc checkout data/raw/{campaign} (shipped data), or bring back the file",
+            next_step=f"move it away, then fsgreen unpack {campaign} (where it is packed), "
+            "or bring back the file",
         ) from error
     return value
 

@@ -213,5 +213,5 @@ def foreign(folder: Path, reason: str) -> FsgreenError:
     return FsgreenError(
         f"not a whole trial of this project: {reason}",
         where=folder,
-        next_step=f"move it out of the campaign (or, for shipped data, dvc checkout): {folder}",
+        next_step="move it out of the campaign; fsgreen unpack CAMPAIGN brings it back if packed",
     )

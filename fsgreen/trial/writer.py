@@ -41,8 +41,8 @@ class TrialWriter:
             raise FsgreenError(
                 "the folder of the campaign is gone: nothing more can be kept in it",
                 where=campaign_folder,
-                next_step="bring it back (dvc checkout, or a copy), then start the same command "
-                "again; without one it begins anew",
+                next_step="bring it back (fsgreen unpack CAMPAIGN, or a copy), then start the same "
+                "command again; without one it begins anew",
             )
         with full_disk_explained(self.folder):
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -178,5 +178,5 @@ class TrialFolder:
         return FsgreenError(
             f"this is not a raw power trace: {error!r}",
             where=self._path / RAW,
-            next_step="take it back from version control: dvc checkout",
+            next_step="move it away; fsgreen unpack CAMPAIGN brings back what was packed",
         )

@@ -61,6 +61,7 @@ def test_a_study_is_planned_measured_and_reported_in_a_project(tmp_path: Path) -
     assert "6 cells" in run(folder, "fsgreen", "plan", "tiny")
     (folder / "studies" / "tiny.yaml").write_text(STUDY)
     run(folder, "fsgreen", "measure", "tiny", "--testbed", "directory", "--folder", str(tmp_path))
+    run(folder, "fsgreen", "pack", "tiny-quick")
     run(folder, "dvc", "repro", "--quiet", "plan@tiny-quick")
     run(folder, "dvc", "commit", "--quiet", "--force", "collect@tiny-quick")
     run(folder, *REPRODUCE)

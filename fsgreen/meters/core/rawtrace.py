@@ -149,7 +149,7 @@ class RawTrace:
         return FsgreenError(
             f"this is not a whole raw power trace: {error!r} in line {line}",
             where=self._path,
-            next_step="take it back from version control: dvc checkout"
+            next_step="move it away; fsgreen unpack CAMPAIGN brings back what was packed"
             if self._data is None
             else f"cut the file before its line {line}: what comes before is whole",
         )

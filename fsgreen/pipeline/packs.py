@@ -1,0 +1,141 @@
+"""The raw traces of a campaign in one file: what DVC keeps and ships, and people send each other.
+
+A campaign of 900 trials is 6,700 small files. In one they take a sixth of the bytes, because the
+tables of one kind stand side by side and have much in common.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import lzma
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from fsgreen import paths
+from fsgreen.durable import whole
+from fsgreen.errors import FsgreenError
+from fsgreen.progress import progress
+from fsgreen.trial.files import PLAN
+
+UNREADABLE = (
+    *(tarfile.TarError, lzma.LZMAError, EOFError, ValueError),
+    *(FileExistsError, NotADirectoryError),
+)
+"""What is raised by a file that is no pack, or was damaged; the last two by names that repeat."""
+
+
+def pack(campaign: str) -> Path:
+    """Pack the raw traces of a campaign; return the file, `data/packed/CAMPAIGN.tar.xz`.
+
+    The same traces make the same bytes, by one version of liblzma. A trial that is being written is left out.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign.
+    """
+    folder, file = paths.raw(campaign), paths.packed(campaign)
+    if not (folder / PLAN).is_file():
+        raise paths.unknown_campaign(campaign)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    names = sorted(_names(folder), key=lambda name: (name.name, name))
+    with whole(file) as partial, tarfile.open(partial, "w:xz") as tar:
+        for name in progress(names, f"packing {campaign}", "files"):
+            tar.add(folder / name, str(name), filter=_nobodys)
+    return file
+
+
+def unpack(campaign: str) -> Path:
+    """Put the raw traces of a campaign in place, out of its pack; return their folder.
+
+    Trials that were measured since are left alone. A trial comes whole or not at all, also if this
+    is broken off.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no pack, it is damaged, or a file that was changed is in the way.
+    """
+    folder, file = paths.raw(campaign), paths.packed(campaign)
+    if not file.is_file():
+        raise FsgreenError(
+            f"there is no pack of the traces of '{campaign}'",
+            where=file,
+            next_step="./run reproduce brings those that ship; pack your own where they were "
+            f"measured: fsgreen pack {campaign}",
+        )
+    beside = file.with_name(f".{campaign}.partial")
+    shutil.rmtree(beside, ignore_errors=True)
+    try:
+        _extract(file, beside)
+        if changed := [
+            name for name in _names(beside) if _is_another(folder / name, beside / name)
+        ]:
+            raise FsgreenError(
+                f"{changed[0]} is not what was packed, nor are {len(changed) - 1} files more",
+                where=folder,
+                next_step=f"to have that of the pack, move it away: fsgreen unpack {campaign}",
+            )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _move(beside, folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return folder
+
+
+def _names(folder: Path) -> Iterator[PurePosixPath]:
+    """Yield the files below a folder but those that are being written, by their names in it."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.endswith(".partial")]
+        inside = PurePosixPath(Path(place).relative_to(folder))
+        yield from (inside / name for name in files if not name.endswith(".partial"))
+
+
+def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Return a member without what differs from machine to machine: its owner and its time."""
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    member.mode = 0o644
+    return member
+
+
+def _extract(file: Path, into: Path) -> None:
+    """Write all files of a pack, which may come from anybody."""
+    try:
+        with lzma.open(file) as stream, tarfile.open(fileobj=stream) as tar:
+            for member in tar:
+                name = PurePosixPath(member.name)
+                if not member.isfile() or name.is_absolute() or ".." in name.parts:
+                    raise tarfile.TarError(f"{name} is no file of a campaign")
+                content = tar.extractfile(member)
+                assert content is not None
+                (into / name).parent.mkdir(parents=True, exist_ok=True)
+                with (into / name).open("xb") as written:
+                    shutil.copyfileobj(content, written)
+            while stream.read(1 << 20):  # the check of all bytes stands at their end
+                pass
+        if not (into / PLAN).is_file():
+            raise tarfile.TarError(f"it has no {PLAN}")
+    except UNREADABLE as error:
+        raise FsgreenError(
+            f"this is no whole pack of traces: {error}",
+            where=file,
+            next_step="git checkout -- data/store, then ./run reproduce (shipped traces); "
+            "else pack them again where they were measured",
+        ) from error
+
+
+def _is_another(there: Path, packed: Path) -> bool:
+    return there.exists() and not (there.is_file() and filecmp.cmp(there, packed, shallow=False))
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move what is not there yet, a folder as a whole."""
+    if not target.exists():
+        source.rename(target)
+    elif source.is_dir():
+        for entry in sorted(source.iterdir()):
+            _move(entry, target / entry.name)

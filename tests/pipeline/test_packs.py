@@ -1,0 +1,145 @@
+"""Packs of raw traces: what comes out is what went in, and nothing is overwritten."""
+
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.pipeline import packs
+
+Files = dict[str, bytes]
+
+FILES: Files = {
+    "plan.json": b"{}\n",
+    "campaign.json": b"[]\n",
+    "trials/b01-001/trial.json": b"1\n",
+    "trials/b01-001/power.raw": bytes(range(256)) * 40,
+    "trials/b01-002/trial.json": b"2\n",
+    "invalid/b01-002.1/trial.json": b"why\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The raw traces of the campaign `c`, in an own data folder."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    written = tmp_path / "raw" / "c"
+    for name, content in FILES.items():
+        (written / name).parent.mkdir(parents=True, exist_ok=True)
+        (written / name).write_bytes(content)
+    return written
+
+
+def read(folder: Path) -> Files:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def taken_away(folder: Path) -> Path:
+    return folder.rename(folder.with_name("before"))
+
+
+def test_what_was_packed_comes_out(folder: Path) -> None:
+    assert packs.pack("c") == paths.packed("c")
+    before = read(taken_away(folder))
+    assert packs.unpack("c") == folder
+    assert read(folder) == before == FILES
+    assert os.listdir(paths.packed("c").parent) == ["c.tar.xz"]
+
+
+def test_the_same_traces_make_the_same_bytes(folder: Path) -> None:
+    """Otherwise each clone would ship a store of its own."""
+    first = packs.pack("c").read_bytes()
+    before = taken_away(folder)
+    for name in sorted(FILES, reverse=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes((before / name).read_bytes())
+        (folder / name).chmod(0o600)
+    assert packs.pack("c").read_bytes() == first
+
+
+def test_a_trial_that_is_being_written_is_left_out(folder: Path) -> None:
+    (folder / "trials/.b01-003.partial").mkdir()
+    (folder / "trials/.b01-003.partial/power.raw").write_bytes(b"half")
+    packs.pack("c")
+    with tarfile.open(paths.packed("c")) as tar:
+        assert sorted(tar.getnames()) == sorted(FILES)
+
+
+def test_trials_that_were_measured_since_stay_and_missing_ones_come_back(folder: Path) -> None:
+    packs.pack("c")
+    new = folder / "trials/b02-001/trial.json"
+    new.parent.mkdir()
+    new.write_bytes(b"3\n")
+    (folder / "trials/b01-002/trial.json").unlink()
+    (folder / "trials/b01-002").rmdir()
+    packs.unpack("c")
+    assert read(folder) == FILES | {"trials/b02-001/trial.json": b"3\n"}
+
+
+def test_a_file_that_was_changed_is_named_and_nothing_is_put_in_place(folder: Path) -> None:
+    packs.pack("c")
+    (folder / "plan.json").write_bytes(b"mine\n")
+    (folder / "campaign.json").unlink()
+    with pytest.raises(FsgreenError, match=r"plan\.json is not what was packed"):
+        packs.unpack("c")
+    assert (folder / "plan.json").read_bytes() == b"mine\n"
+    assert not (folder / "campaign.json").exists()
+
+
+def test_a_campaign_or_a_pack_that_is_not_there_is_named(folder: Path) -> None:
+    with pytest.raises(FsgreenError, match="unknown campaign 'other'"):
+        packs.pack("other")
+    with pytest.raises(FsgreenError, match="no pack of the traces of 'c'") as caught:
+        packs.unpack("c")
+    assert "fsgreen pack c" in str(caught.value.next_step)
+    assert read(folder) == FILES
+
+
+def test_a_pack_that_was_cut_or_damaged_puts_nothing_in_place(folder: Path) -> None:
+    """Half of a campaign would be analysed as if it were all."""
+    whole = packs.pack("c").read_bytes()
+    taken_away(folder)
+    cut = [whole[:size] for size in range(0, len(whole), 7)]
+    damaged = [whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :] for at in range(len(whole))]
+    for wrong in [*cut, *damaged[:: max(1, len(damaged) // 60)]]:
+        paths.packed("c").write_bytes(wrong)
+        with pytest.raises(FsgreenError, match="no whole pack"):
+            packs.unpack("c")
+        assert not folder.exists()
+
+
+def escaping(member: tarfile.TarInfo) -> None:
+    member.name = "../../escaped"
+
+
+def absolute(member: tarfile.TarInfo) -> None:
+    member.name = "/tmp/escaped"
+
+
+def link(member: tarfile.TarInfo) -> None:
+    member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+
+
+@pytest.mark.parametrize("change", [escaping, absolute, link])
+def test_a_pack_from_anybody_writes_below_its_campaign_only(
+    folder: Path, tmp_path: Path, change: Callable[[tarfile.TarInfo], None]
+) -> None:
+    taken_away(folder)
+    paths.packed("c").parent.mkdir()
+    with tarfile.open(paths.packed("c"), "w:xz") as tar:
+        member = tarfile.TarInfo("plan.json")
+        tar.addfile(member)
+        change(member)
+        tar.addfile(member)
+    with pytest.raises(FsgreenError, match="is no file of a campaign"):
+        packs.unpack("c")
+    assert not folder.exists()
+    assert not list(tmp_path.rglob("*escaped*"))
