@@ -14,8 +14,10 @@ from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, UNTESTED, VERDICTS, Basis
 from fsgreen.design import Plan
+from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of
 from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
+from fsgreen.rules.answer import listed
 
 MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",
@@ -30,6 +32,9 @@ MEANING = {
 
 
 BASES = get_args(Basis)
+
+MOST_FILES = 24
+"""Files of an import that a report names; `campaign.json` has all."""
 
 
 def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
@@ -146,13 +151,13 @@ def _setup(
 
 def _imported(identity: Mapping[str, Any]) -> list[list[str]]:
     """Return where runs came from that other programs measured, and what was decided of them."""
-    files = identity["imported"]["files"]
-    decided = [f"{entry['file']}: {said}" for entry in files for said in entry["decisions"]]
+    imported = identity["imported"]
+    decisions = [["Decided", line] for line in decided(imported)]
     return [
-        ["Format", identity["imported"]["format"]],
-        ["Files", ", ".join(entry["file"] for entry in files)],
+        ["Format", imported["format"]],
+        ["Files", listed((entry["file"] for entry in imported["files"]), MOST_FILES)],
         ["Power", identity["boundary"]],
-        ["Decided", " ".join(decided) or "nothing had to be"],
+        *(decisions or [["Decided", "nothing had to be"]]),
     ]
 
 

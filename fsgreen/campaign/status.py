@@ -10,6 +10,7 @@ from fsgreen.campaign import outlook
 from fsgreen.campaign.pace import Pace
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Cell, Plan, PlannedTrial, Trials
+from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of, spell
 
 SHOWN = 5
@@ -53,13 +54,7 @@ def _imported(campaign: Campaign) -> Iterator[str]:
     if few:
         shown = ", ".join(few[:SHOWN]) + (" ..." if len(few) > SHOWN else "")
         yield f"  too few   {len(few)} cells have fewer than {least:g} runs (rule 26): {shown}"
-    decided: dict[str, list[str]] = {}
-    for source in imported["files"]:
-        for decision in source["decisions"]:
-            decided.setdefault(decision, []).append(source["file"])
-    for decision, files in decided.items():
-        where = files[0] if len(files) == 1 else f"in {len(files)} files"
-        yield f"  decided   {where}: {decision}"
+    yield from (f"  decided   {line}" for line in decided(imported))
     yield f"  unknown   what such files cannot tell: fsgreen rules --campaign {campaign.name}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fsgreen.design import factors, metrics, studyfile
@@ -70,6 +70,21 @@ def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
         seed=0,
         trials=trials,
     )
+
+
+def decided(imported: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was decided about files of runs, each sentence once, with the files in front.
+
+    `imported` is that of `campaign.json`.
+    """
+    files = imported["files"]
+    of: dict[str, list[str]] = {}
+    for source in files:
+        for said in source["decisions"]:
+            of.setdefault(said, []).append(source["file"])
+    for said, names in of.items():
+        all_of = "all files" if len(names) == len(files) > 1 else f"{len(names)} files"
+        yield f"{names[0] if len(names) == 1 else all_of}: {said}"
 
 
 def study_of_runs(plan: Plan, title: str, question: str, measured_by: Iterable[str]) -> Study:

@@ -6,7 +6,7 @@ from fsgreen.figures.campaign import (
     keep_common,
     keeper,
 )
-from fsgreen.figures.cells import cell_rows, effect_rows
+from fsgreen.figures.cells import AXES, OF_POWER, cell_rows, effect_rows, known_metrics
 from fsgreen.figures.confounds import (
     completion_times,
     flag,
@@ -34,6 +34,8 @@ from fsgreen.figures.style import (
 )
 
 __all__ = [
+    "AXES",
+    "OF_POWER",
     "cell_rows",
     "completion_times",
     "confound_curves",
@@ -46,6 +48,7 @@ __all__ = [
     "irregular_cells_of",
     "keep_common",
     "keeper",
+    "known_metrics",
     "latency_profiles",
     "level_dots",
     "look_of",

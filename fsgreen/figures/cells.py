@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fsgreen.figures.confounds import FLAG, flag
-from fsgreen.figures.style import GREY, empty, look_of, modelled, new, note, styled
+from fsgreen.figures.style import GREY, empty, look_of, modelled, new, note, roomy, styled
 
 ROW_IN = 0.19
 MOST_ROWS = 60
@@ -25,17 +26,29 @@ AXES = {
     "power": ("w", "watts"),
     "duration": ("s", "seconds"),
 }
-"""Metrics by their rank for a figure, which has the first two that are known of its cells."""
+"""Metrics by their rank for a figure, each with its unit in columns and its name on an axis."""
 
 PANELS = 2
-NONE = pd.Series(dtype=float)
+
+
+OF_POWER = ("efficiency", "energy", "power")
+
+
+def known_metrics(
+    cells: pd.DataFrame, ranked: Iterable[str] = tuple(AXES), most: int = PANELS
+) -> list[str]:
+    """Return the first metrics, at most `most`, of which something is known; runs may lack any."""
+    known = (
+        metric
+        for metric in ranked
+        if cells.filter(items=[f"{metric}_{AXES[metric][0]}"]).notna().any(axis=None)
+    )
+    return [*islice(known, most)]
 
 
 @styled
 def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
-    """Return two metrics of each cell with 95 % intervals, side by side.
-
-    These are throughput and work per energy, or what is known instead.
+    """Return `known_metrics` of each cell with 95 % intervals, side by side.
 
     A cell without a steady state has its name and no mark (rule 24).
 
@@ -46,18 +59,16 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
     names : sequence of str
         What each row is called.
     """
-    shown = cells.head(MOST_ROWS).to_dict("records")
-    if not shown:
-        return empty(new(1.2), "No cell was measured.")
-    figure = new(0.9 + ROW_IN * len(shown))
-    known = [name for name in AXES if cells.get(f"{name}_{AXES[name][0]}", NONE).notna().any()]
-    chosen = [*known, *(name for name in AXES if name not in known)][:PANELS]
-    panels = figure.subplots(1, PANELS, sharey=True)
-    for axes, metric in zip(panels, sorted(chosen, key=[*AXES].index), strict=True):
+    shown, metrics = cells.head(MOST_ROWS).to_dict("records"), known_metrics(cells)
+    if not metrics:
+        return empty(new(1.2), "Nothing is known of these cells that a figure could show.")
+    figure = roomy(new(0.9 + ROW_IN * len(shown)))
+    panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
+    for axes, metric in zip(panels, metrics, strict=True):
         unit, title = AXES[metric]
         for place, cell in enumerate(shown):
             state = cell["state"] if metric == "throughput" else cell.get("power_state", "")
-            if "inconsistent" not in (cell["state"], state) and metric in known:
+            if "inconsistent" not in (cell["state"], state):
                 ends = [cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high")]
                 _mark(axes, place, ends, cell.get("file_system"), filled=True)
         axes.set_title(title)
@@ -65,10 +76,10 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.grid(axis="y", visible=False)
         axes.grid(axis="x")
-        if metric in ("efficiency", "energy", "power"):
+        if metric in OF_POWER:
             modelled(axes, shown[0]["boundary"])
     _rows(panels[0], names[: len(shown)])
-    text = "95 % intervals; without a mark: no steady state (rule 24)"
+    text = "95 % intervals, from 0 where they reach below it; no mark: no steady state (rule 24)"
     more = len(cells) - len(shown)
     note(figure, text + (f"; {more} more stand in cells.csv" if more else ""))
     return figure
@@ -91,13 +102,17 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     shown = effects.head(MOST_ROWS).to_dict("records")
     if not shown:
         return empty(new(1.2), "Nothing was compared.")
-    figure = new(0.9 + ROW_IN * len(shown))
+    figure = roomy(new(0.9 + ROW_IN * len(shown)))
     axes = figure.subplots()
     bound = shown[0]["bound_percent"] / 100
     texts = ["95 % intervals", "filled: told apart (Holm)"]
+    if any(row["ratio_low_x"] != row["ratio_low_x"] for row in shown):
+        texts.append("no interval: too few blocks")
     if bound == bound:  # none was declared before runs that were imported
         axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
-        texts.append(f"band: below {100 * bound:g} %")
+        texts.append(
+            f"band of {100 * bound:g} %: what counts as equal lies in it with its interval"
+        )
     axes.axvline(1, color="black", linewidth=0.6)
     flagged = []
     for place, row in enumerate(shown):
@@ -111,6 +126,7 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     axes.set_xlabel(f"{shown[0]['metric']}, ratio")
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")
+    axes.margins(x=0.08)
     if shown[0]["metric"] == "efficiency":
         modelled(axes, shown[0]["boundary"])
     _rows(axes, names[: len(shown)])

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fsgreen import stats
-from fsgreen.figures.style import GREY, empty, look_of, new, note, styled
+from fsgreen.figures.style import GREY, empty, look_of, new, note, roomy, styled
 from fsgreen.reduce import at, cell_label, factors_of
 
 ROW_IN = 0.17
@@ -37,9 +37,7 @@ def irregular_cells(
     shown = irregular(cells).to_dict("records")
     if not shown:
         return empty(new(1.2), "No cell shows a long tail, two modes or a wide scatter.")
-    figure = new(0.9 + ROW_IN * len(shown))
-    # Letters are a little wider in the file than at the resolution of the layout.
-    figure.set_layout_engine("constrained", w_pad=0.2)
+    figure = roomy(new(0.9 + ROW_IN * len(shown)))
     axes = figure.subplots()
     for place, cell in enumerate(shown):
         levels = {name: None if pd.isna(cell[name]) else cell[name] for name in factors_of(cells)}

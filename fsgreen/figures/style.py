@@ -133,6 +133,15 @@ def new(height_in: float, width_in: float = WIDTH_IN) -> Figure:
     return Figure(figsize=(width_in, height_in))
 
 
+def roomy(figure: Figure) -> Figure:
+    """Return the figure with room beside long labels.
+
+    Letters are a little wider in the file than at the resolution of the layout.
+    """
+    figure.set_layout_engine("constrained", w_pad=0.2)
+    return figure
+
+
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as SVG (letters as paths) and PNG, without dates; return the files."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,13 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.analysis.tables import write_all
-from fsgreen.figures import cell_rows, effect_rows, keep_common, keeper
-from fsgreen.reduce import factors_of, level_label, read_table
+from fsgreen.figures import AXES, cell_rows, effect_rows, keep_common, keeper, known_metrics
+from fsgreen.reduce import factors_of, is_imported, level_label, read_table
+
+METRICS = ("throughput", "efficiency", "power", "bandwidth", "energy", "duration")
+"""Metrics by their rank for the table of cells, which has the first three that are known."""
+
+SHOWN = 3
 
 
 def write(campaign: str) -> Path:
@@ -25,18 +30,21 @@ def write(campaign: str) -> Path:
     keep, varied = keeper(campaign), varied_factors(cells)
     for workload, of_workload in cells.groupby("workload"):
         names = [cell_name(cell, varied) for cell in of_workload.to_dict("records")]
-        keep(cell_rows(of_workload, names), figure_name(str(workload)))
+        if known_metrics(of_workload):
+            keep(cell_rows(of_workload, names), figure_name(str(workload)))
     for (kind, metric), of_kind in effects.groupby(["kind", "metric"]):
         names = [pair_name(row) for row in of_kind.to_dict("records")]
         keep(effect_rows(of_kind, names), f"fig_{kind.replace(' ', '_')}_{metric}")
     keep_common(campaign)
-    boundary = str(cells["boundary"].iloc[0])
+    boundary, texts = str(cells["boundary"].iloc[0]), cells_text(cells, varied)
+    if is_imported(campaign):
+        texts = texts.drop(columns="steady")
     write_all(
         campaign,
         {
             "cells": (
                 f"Every cell with its 95 per cent intervals; efficiency is over {boundary} power",
-                cells_text(cells, varied),
+                texts,
             ),
             "effects": (
                 f"Every comparison; efficiency is over {boundary} power",
@@ -94,14 +102,30 @@ def cells_text(cells: pd.DataFrame, varied: list[str]) -> pd.DataFrame:
                 "workload": cell["workload"],
                 "cell": cell_name(cell, varied),
                 "n": cell["n"],
-                "operations per second": _interval(cell, "throughput", "ops_s"),
-                "operations per joule": _interval(cell, "efficiency", "ops_j"),
-                "power (W)": _interval(cell, "power", "w"),
+                **{AXES[metric][1]: _interval(cell, metric) for metric in shown_metrics(cells)},
                 "steady": cell["state"],
             }
             for cell in cells.to_dict("records")
         ]
     )
+
+
+def shown_metrics(cells: pd.DataFrame) -> list[str]:
+    """Return the metrics of the table of cells."""
+    return known_metrics(cells, METRICS, SHOWN)
+
+
+def any_interval_cut(cells: pd.DataFrame) -> bool:
+    """Return whether an interval of the table of cells reached below 0, where nothing can be.
+
+    Student's t takes what it is the interval of for any number. The part that is left has the same
+    coverage: the true value is in it as often as in the whole.
+    """
+    return any((cells[_column(metric, "_low")] < 0).any() for metric in shown_metrics(cells))
+
+
+def _column(metric: str, end: str = "") -> str:
+    return f"{metric}{end}_{AXES[metric][0]}"
 
 
 def effects_text(effects: pd.DataFrame) -> pd.DataFrame:
@@ -124,13 +148,13 @@ def effects_text(effects: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _interval(cell: Mapping[str, Any], metric: str, unit: str) -> str:
+def _interval(cell: Mapping[str, Any], metric: str) -> str:
     if cell["state"] == "inconsistent":
         return "no steady state"
-    value, low, high = (cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high"))
+    value, low, high = (cell[_column(metric, end)] for end in ("", "_low", "_high"))
     if pd.isna(value):
         return "not known"
-    interval = "" if pd.isna(low) else f" [{_number(low)}, {_number(high)}]"
+    interval = "" if pd.isna(low) else f" [{_number(max(low, 0))}, {_number(high)}]"
     return f"{_number(value)}{interval}"
 
 

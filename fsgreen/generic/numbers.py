@@ -6,8 +6,10 @@ from typing import Any
 
 from fsgreen import paths
 from fsgreen.analysis.numbers import campaign_numbers
-from fsgreen.generic.figures import figure_name
-from fsgreen.reduce import read_study, read_table
+from fsgreen.confounds import read_probes
+from fsgreen.figures import AXES, OF_POWER, known_metrics
+from fsgreen.generic.figures import any_interval_cut, figure_name
+from fsgreen.reduce import is_imported, read_study, read_table
 
 
 def numbers(campaign: str) -> dict[str, Any]:
@@ -16,7 +18,9 @@ def numbers(campaign: str) -> dict[str, Any]:
     shared = campaign_numbers(campaign, {"title": study.title, "question": study.question})
     return {
         **shared,
-        "exclusions": [{"what": left.what, "why": left.why} for left in study.exclusions],
+        "probed": any(not curve.empty for curve in read_probes(campaign).values()),
+        "cut": any_interval_cut(read_table(campaign, "cells")),
+        "imported": is_imported(campaign),
         "figures": _figures(campaign, str(shared["boundary"])),
         "decided": _decided(campaign),
     }
@@ -38,12 +42,15 @@ def _decided(campaign: str) -> list[list[str]]:
 def _figures(campaign: str, boundary: str) -> list[dict[str, str]]:
     """Return file and caption of each figure, in the order of the report."""
     made = sorted((paths.results(campaign) / "figures").glob("fig_*.svg"))
-    workloads = {figure_name(name): name for name in read_table(campaign, "cells")["workload"]}
+    cells = read_table(campaign, "cells")
+    workloads = {figure_name(name): name for name in cells["workload"]}
     entries = []
     for file in made:
         if file.stem in workloads:
-            of_cells = f"throughput, and work per energy ({boundary} power), of every cell."
-            text = f"{workloads[file.stem]}: {of_cells}"
+            workload = workloads[file.stem]
+            metrics = known_metrics(cells[cells["workload"] == workload])
+            power = f"; {boundary} power" if {*metrics} & {*OF_POWER} else ""
+            text = f"{workload}: {' and '.join(AXES[metric][1] for metric in metrics)}{power}."
         else:
             kind, _, metric = file.stem.removeprefix("fig_").rpartition("_")
             text = f"Comparisons by {kind.replace('_', ' ')}, {metric}."

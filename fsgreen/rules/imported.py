@@ -86,6 +86,11 @@ def model_of_blocks(evidence: Evidence) -> Answer | None:
 INSTEAD: Mapping[int, Judge] = {19: one_boundary, 22: files_kept}
 """Judges that look at what an import has in place of records."""
 
+INSTEAD_REMEDY = {
+    19: "one import for each boundary: fsgreen import-runs FILE ... --name NAME --boundary ...",
+    22: "bring the files back as they came, or import them again under another --name",
+}
+
 BEFORE = {29: totals_known, 36: model_of_blocks}
 """Judges that may know an answer before the usual one is asked."""
 
@@ -95,11 +100,13 @@ OF_THROUGHPUT = (31, 33, 34)
 
 
 def remedy(campaign: str, evidence: Evidence, rule: Rule) -> str:
-    """Return what to do about a rule: what is measured already cannot go on."""
+    """Return what to do about a rule: runs that were imported cannot be measured again here."""
+    if rule.number in UNTOLD:
+        return "imported files cannot tell; fsgreen measure records it: docs/studies.md"
+    if rule.number in INSTEAD:
+        return INSTEAD_REMEDY[rule.number]
     if "{again}" in rule.remedy:
         return f"fsgreen notebook 60_analyse -p campaign {campaign}"
-    if rule.number in UNTOLD:
-        return "nothing in files of runs tells; fsgreen measure records it: docs/studies.md"
     if any(
         f"{{{name}}}" in rule.remedy
         for name in ("study", "profile", "measure", "enough", "another")

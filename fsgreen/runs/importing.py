@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -160,9 +161,10 @@ def import_runs(
         if row.keys() & {column for column, _ in UNITS.values()}:
             rows.append({"trial": name, **row})
         aside.append({"trial": name, **{_other(key): run.aside[key] for key in run.aside}})
+    names = _names(contents)
     sources = [
         {
-            "file": file.name,
+            "file": names[file],
             "kept": f"files/{numbers[file]}-{file.name}",
             "sha256": hashes[file],
             "decisions": list(report.decisions),
@@ -179,6 +181,15 @@ def import_runs(
         tuple(contents.values()),
         str(boundary) if _has_energy(table) else NO_ENERGY,
     )
+
+
+def _names(files: Iterable[Path]) -> dict[Path, str]:
+    """Return what each file is called: its name, with its folders where two have the same."""
+    places = {file: file.absolute() for file in files}
+    if len({file.name for file in places}) == len(places):
+        return {file: file.name for file in places}
+    shared = Path(os.path.commonpath([place.parent for place in places.values()]))
+    return {file: place.relative_to(shared).as_posix() for file, place in places.items()}
 
 
 def _content(file: Path) -> bytes:

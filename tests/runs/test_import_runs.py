@@ -143,6 +143,14 @@ def test_arbitrary_bytes_are_no_trace_of_energibridge(data):
         assert caught.value.next_step
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    """Twelve times `run.json` says nothing of where a run came from; nor is the whole path told."""
+    files = fio_files(tmp_path, {"ext4": 100, "xfs": 200}, runs=1)
+    (same,) = {file.name for file in files}
+    assert [source["file"] for source in imported(files).sources] == [f"ext4/{same}", f"xfs/{same}"]
+    assert [source["file"] for source in imported(files[:1]).sources] == [same]
+
+
 def test_a_file_that_is_given_twice_counts_once_or_not_at_all(tmp_path):
     copy = tmp_path / "copy.json"
     copy.write_bytes(FIO.read_bytes())

@@ -13,7 +13,9 @@ import fsgreen
 from fsgreen import confounds, paths, reduce
 from fsgreen.analysis import standard
 from fsgreen.campaign import Campaign, status
+from fsgreen.design.imported import decided
 from fsgreen.errors import FsgreenError
+from fsgreen.generic import figures as generic
 from fsgreen.runs import ImportedRuns
 
 pytestmark = pytest.mark.usefixtures("data")
@@ -186,3 +188,49 @@ def test_the_columns_are_those_of_a_measured_campaign():
         measured, mine = (set(reduce.read_table(name, table)) for name in ("measured", "mine"))
         assert mine <= measured
         assert {column for column in measured - mine if not OF_METERS.match(column)} == set()
+
+
+def test_what_was_decided_of_files_is_told_once_with_the_files_in_front():
+    """A hundred files of one program repeat one sentence a hundred times otherwise."""
+    decisions = {
+        "a.csv": ["X."],
+        "b.csv": ["X.", "Y."],
+        "c.csv": ["X.", "Z."],
+        "d.csv": ["X.", "Z."],
+    }
+    files = [{"file": name, "decisions": said} for name, said in decisions.items()]
+    assert [*decided({"files": files})] == ["all files: X.", "b.csv: Y.", "2 files: Z."]
+
+
+def test_remedies_fit_runs_that_nobody_can_measure_again_here():
+    told = analysed(runs_of([1.0, 1.1], [2.0, 2.1])).trust.set_index("rule")["remedy"]
+    assert told[26].endswith("fsgreen import-runs FILE ... --name mine-2")
+    assert set(told[[1, 9, 37]]) == {
+        "imported files cannot tell; fsgreen measure records it: docs/studies.md"
+    }
+    assert told[29] == "fsgreen notebook 60_analyse -p campaign mine"
+    assert not told[[19, 22]].str.contains("measure").any()
+
+
+def test_a_table_of_cells_has_the_metrics_that_the_runs_know():
+    """A column of "not known", or on steadiness, for which no run has a series, tells nothing."""
+    analysed(pd.DataFrame({"duration_s": [3.0, 4.0], "energy_j": [9.0, 8.0]}), boundary="wall")
+    generic.write("mine")
+    table = pd.read_csv(paths.results("mine") / "tables/cells.csv")
+    assert [*table] == ["workload", "cell", "n", "joules", "seconds"]
+
+
+def test_runs_that_know_nothing_a_figure_could_show_have_none():
+    analysed(pd.DataFrame({"latency_p50_s": [3.0, 4.0]}))
+    generic.write("mine")
+    assert not [*(paths.results("mine") / "figures").glob("fig_*")]
+
+
+def test_an_interval_below_nothing_is_shown_from_nothing():
+    """Two trials that scatter widely: nothing works less than not at all."""
+    cells = analysed(runs_of([1.0, 9.0], [40.0, 41.0])).cells
+    assert cells["throughput_low_ops_s"].min() < 0
+    assert generic.any_interval_cut(cells)
+    shown = generic.cells_text(cells, ["file_system"])["operations per second"]
+    assert "[0, " in shown[0]
+    assert "-" not in "".join(shown)
