@@ -2,9 +2,6 @@
 
 import errno
 import json
-import lzma
-import shutil
-import tarfile
 from pathlib import Path
 
 import pandas as pd
@@ -52,39 +49,14 @@ def test_invalid_trials_are_kept_apart_and_numbered(tmp_path: Path) -> None:
     assert trial.list_trials(tmp_path) == []
 
 
-def set_aside_by_hand(campaign: Path) -> Path:
-    """A trial as somebody would move it out of the way after a look at it."""
-    aside = campaign / "discarded"
-    aside.mkdir()
-    write(campaign).rename(aside / NAME)
-    return aside
-
-
-def test_what_was_set_aside_is_read_from_folders_and_from_an_archive(tmp_path: Path) -> None:
-    """A block that was discarded after a look is evidence (rule 48), also in one shipped file."""
-    aside = set_aside_by_hand(tmp_path)
-    with trial.discarded(tmp_path) as [found]:
-        found.verify()
-    with tarfile.open(tmp_path / "discarded.tar.xz", "w:xz") as archive:
-        archive.add(aside / NAME, NAME)
-    shutil.rmtree(aside)
-    with trial.discarded(tmp_path) as [found]:
-        found.verify()
-        assert found.name == NAME
-        assert found.table("power")["power_w"].tolist() == [5.0, 6.0]
-    assert not found.folder.exists()
+def test_what_was_set_aside_by_hand_is_read_apart(tmp_path: Path) -> None:
+    """A block that was discarded after a look is evidence (rule 48)."""
+    (tmp_path / "discarded").mkdir()
+    write(tmp_path).rename(tmp_path / "discarded" / NAME)
+    [found] = trial.list_discarded(tmp_path)
+    found.verify()
+    assert found.name == NAME
     assert trial.list_trials(tmp_path) == []
-
-
-@pytest.mark.parametrize("content", [b"", b"no archive", lzma.compress(b"no archive")])
-def test_an_archive_that_is_none_is_refused_by_its_name(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "discarded.tar.xz").write_bytes(content)
-    with (
-        pytest.raises(FsgreenError, match="cannot be unpacked") as caught,
-        trial.discarded(tmp_path),
-    ):
-        pass
-    assert caught.value.where == str(tmp_path / "discarded.tar.xz")
 
 
 def test_a_changed_byte_in_a_raw_file_is_found(tmp_path: Path) -> None:

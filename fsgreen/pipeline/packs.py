@@ -30,7 +30,8 @@ UNREADABLE = (
 def pack(campaign: str) -> Path:
     """Pack the raw traces of a campaign; return the file, `data/packed/CAMPAIGN.tar.xz`.
 
-    The same traces make the same bytes, by one version of liblzma. A trial that is being written is left out.
+    The same traces make the same bytes, by one version of liblzma. A trial that is being written is
+    left out.
 
     Raises
     ------

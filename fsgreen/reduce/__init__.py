@@ -43,7 +43,7 @@ from fsgreen.reduce.tables import (
     write_table,
 )
 from fsgreen.trace import MeterEnergy
-from fsgreen.trial import AttachedMeter, Trial, attached_meters, discarded, sha256_of
+from fsgreen.trial import AttachedMeter, Trial, attached_meters, list_discarded, sha256_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,11 +139,10 @@ def discarded_trials(campaign: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    plan = read_plan(campaign)
-    with discarded(paths.raw(campaign)) as trials:
-        for trial in trials:
-            trial.verify()
-        return pd.DataFrame([trial_row(Traces.of(trial, plan)) for trial in trials])
+    plan, trials = read_plan(campaign), list_discarded(paths.raw(campaign))
+    for trial in trials:
+        trial.verify()
+    return pd.DataFrame([trial_row(Traces.of(trial, plan)) for trial in trials])
 
 
 def _attached_energies(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:

@@ -25,8 +25,8 @@ from fsgreen.trial import (
     Trial,
     TrialRecord,
     attached_meters,
-    discarded,
     energies_of,
+    list_discarded,
     list_invalid,
     list_trials,
 )
@@ -136,17 +136,15 @@ def gather(campaign: str) -> Evidence:
         If the campaign has no plan or its tables have not been made.
     """
     raw, plan = paths.raw(campaign), read_plan(campaign)
-    trials, stopping = list_trials(raw), raw / "stopping.json"
+    trials, set_aside, stopping = list_trials(raw), list_discarded(raw), raw / "stopping.json"
     flaws = [flaw for trial in trials for flaw in _flaws(trial)]
-    with discarded(raw) as aside:
-        set_aside = [trial.record for trial in aside]
-        altered = [text for trial in [*trials, *aside] for text in _altered(trial)]
+    altered = [text for trial in [*trials, *set_aside] for text in _altered(trial)]
     return Evidence(
         plan=plan,
         identity=read_identity(campaign),
         records=[trial.record for trial in trials],
         invalid=[trial.record for trial in list_invalid(raw)],
-        discarded=set_aside,
+        discarded=[trial.record for trial in set_aside],
         audits={trial.name: trial.audit() for trial in trials},
         altered=altered_files(campaign) if is_imported(campaign) else altered,
         power=pd.DataFrame(flaws, columns=["trial", "rule", "detail"]),

@@ -13,8 +13,8 @@ from fsgreen.trial.energy import (
 from fsgreen.trial.files import read_of_campaign, sha256_of, write_json
 from fsgreen.trial.folder import (
     Trial,
-    discarded,
     first_trial,
+    list_discarded,
     list_invalid,
     list_trials,
     read_trial,
@@ -43,10 +43,10 @@ __all__ = [
     "WorkSummary",
     "attached_meters",
     "computed_energies",
-    "discarded",
     "efficiency_meters",
     "energies_of",
     "first_trial",
+    "list_discarded",
     "list_invalid",
     "list_trials",
     "read_of_campaign",

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import lzma
 import shutil
-import tarfile
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,32 +121,12 @@ def first_trial(campaign_folder: Path) -> Trial:
 
 def list_invalid(campaign_folder: Path) -> list[Trial]:
     """Return the trials that broke a rule and were kept apart."""
-    folder = campaign_folder / "invalid"
-    return [read_trial(entry) for entry in sorted(folder.iterdir())] if folder.is_dir() else []
+    return _trials_below(campaign_folder / "invalid")
 
 
-@contextmanager
-def discarded(campaign_folder: Path) -> Iterator[list[Trial]]:
-    """Yield the whole trials that somebody set aside after they were measured (rule 48).
-
-    They are folders of `discarded`, or of `discarded.tar.xz`, which is unpacked for that long.
-
-    Raises
-    ------
-    FsgreenError
-        If the archive cannot be read.
-    """
-    archive = campaign_folder / "discarded.tar.xz"
-    with tempfile.TemporaryDirectory(prefix="fsgreen-") as unpacked:
-        if archive.is_file():
-            try:
-                with tarfile.open(archive, "r:xz") as members:
-                    members.extractall(unpacked, filter="data")
-            except (OSError, EOFError, tarfile.TarError, lzma.LZMAError) as error:
-                raise foreign(archive, f"it cannot be unpacked: {error}") from error
-        folders = (campaign_folder / "discarded", Path(unpacked))
-        entries = [entry for of in folders if of.is_dir() for entry in of.iterdir()]
-        yield [read_trial(entry) for entry in sorted(entries, key=lambda entry: entry.name)]
+def list_discarded(campaign_folder: Path) -> list[Trial]:
+    """Return the whole trials that somebody set aside after they were measured (rule 48)."""
+    return _trials_below(campaign_folder / "discarded")
 
 
 def sweep(campaign_folder: Path) -> list[str]:
@@ -161,6 +136,10 @@ def sweep(campaign_folder: Path) -> list[str]:
     for entry in left:
         shutil.rmtree(entry)
     return [entry.name for entry in left]
+
+
+def _trials_below(folder: Path) -> list[Trial]:
+    return [read_trial(entry) for entry in sorted(folder.iterdir())] if folder.is_dir() else []
 
 
 def _read(file: Path) -> bytes:
