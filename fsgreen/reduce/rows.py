@@ -14,7 +14,7 @@ import pandas as pd
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
-from fsgreen.reduce.state import counted, device_served, made, of_windows, state_of
+from fsgreen.reduce.state import counted, device_served, made, of_windows, state_of, windows_of
 from fsgreen.stats import SAME_POWER, classify_series
 from fsgreen.trace import (
     ErrorBudget,
@@ -187,6 +187,7 @@ def series_of(traces: Traces) -> pd.DataFrame:
             "throughput_ops_s": (ops["work_ops"] / ops["duration_s"]).to_numpy(dtype=float),
             "power_w": traces.total_w,
             **by_meter,
+            **windows_of(traces.trial.record, traces.host),
         }
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -84,6 +84,33 @@ def of_windows(record: TrialRecord) -> dict[str, float]:
     """Return how many windows a trial had, and what its workload took of the processors in them."""
     cost_s = record.work.cost.user_s + record.work.cost.system_s
     return {"windows_count": len(record.measured), "workload_cpu_s": cost_s or math.nan}
+
+
+def windows_of(record: TrialRecord, host: pd.DataFrame) -> dict[str, Sequence[float]]:
+    """Return the columns of each window beside its rates: its place in its round, its length, and
+    how fast and how much disturbed the machine was: covariates of its rate (rule 47).
+
+    `core_clock_hz` is the mean over the time in which the cores worked; empty where the kernel
+    does not tell. Nothing at all of a trial without windows.
+    """
+    if record.beside is None:
+        return {}
+    spans_s = [phase.span_s for phase in record.measured]
+
+    def grown(column: str) -> np.ndarray:
+        return np.array([counted(host, column, [span]) for span in spans_s])
+
+    work_s = grown("cpu_user_s") + grown("cpu_system_s")
+    steal_s = grown("cpu_steal_s")
+    all_s = work_s + steal_s + grown("cpu_iowait_s") + grown("cpu_idle_s")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {
+            "order": record.beside.order,
+            "duration_s": [phase.duration_s for phase in record.measured],
+            "cpu_work_s": work_s,
+            "cpu_steal_percent": 100 * steal_s / all_s,
+            "core_clock_hz": grown("cpu_cycles_count") / work_s,
+        }
 
 
 def counted(host: pd.DataFrame, column: str, spans_s: Iterable[Span]) -> float:

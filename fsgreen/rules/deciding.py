@@ -36,7 +36,7 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
     if evidence.effects.empty:
         return not_asked(NOTHING)
     if evidence.plan.profile.windows is not None:
-        return not_asked("the cells take turns in windows")
+        return _turns(evidence)
     shares = {
         workload: _left_by_turns(these, evidence.series)
         for workload, these in evidence.trials[evidence.trials["load_ops_s"].isna()].groupby(
@@ -59,6 +59,54 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
             "or how each file system came out: a pilot of several makings tells which"
         )
     return quiet(text)
+
+
+def _turns(evidence: Evidence) -> Answer:
+    """Rule 47 where cells took turns: which were never ready together, and what dominates."""
+    beside = {
+        record.trial: record.beside.trials
+        for record in evidence.records
+        if record.beside is not None
+    }
+    of_workload = evidence.trials.groupby(["workload", "block"])["trial"]
+    apart = sum(len({beside.get(name) for name in names}) > 1 for _, names in of_workload)
+    parts = [
+        f"{workload}: {_components(these, evidence.series, beside)}"
+        for workload, these in evidence.trials.groupby("workload")
+    ]
+    text = f"cells take turns in windows; {'; '.join(parts)}"
+    if apart:
+        return fired(
+            f"{text}; in {apart} of {len(of_workload)} blocks of a workload not all cells were "
+            "ready together, so that some comparisons are between different minutes"
+        )
+    return quiet(text)
+
+
+def _components(
+    trials: pd.DataFrame, series: pd.DataFrame, beside: Mapping[str, tuple[str, ...]]
+) -> str:
+    rates = {
+        name: of_trial.to_numpy()
+        for name, of_trial in series.groupby("trial")["throughput_ops_s"]
+        if name in set(trials["trial"])
+    }
+    if not all((of_trial > 0).all() for of_trial in rates.values()):
+        return "windows in which nothing was done have no logarithm"
+    together: dict[tuple[str, ...], list[np.ndarray]] = {}
+    for name, of_trial in rates.items():
+        together.setdefault(beside[name], []).append(of_trial)
+    cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
+    table = trials.assign(cell=cells).pivot_table("throughput_ops_s", "cell", "block")
+    found = stats.turn_components([np.array(group) for group in together.values()], table)
+    if found.buys_most == "unknown":
+        return "it takes two cells in two blocks and two rounds to tell what scatters"
+    return (
+        f"{found.block_percent:.2g} % between blocks and {found.round_percent:.2g} % between "
+        f"rounds, which ratios are free of, {found.making_percent:.2g} % between makings, "
+        f"{found.window_percent:.2g} % between windows, so that another {found.buys_most} buys "
+        f"most"
+    )
 
 
 def measured_late(evidence: Evidence) -> list[str]:

@@ -46,7 +46,7 @@ from fsgreen.stats.summary import (
     variation,
 )
 from fsgreen.stats.together import Together, random_effects
-from fsgreen.stats.turns import FEWEST_WINDOWS, left_by_turns
+from fsgreen.stats.turns import FEWEST_WINDOWS, TurnComponents, left_by_turns, turn_components
 from fsgreen.stats.welch import compare_unpaired
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "Peak",
     "Scatter",
     "Together",
+    "TurnComponents",
     "Variation",
     "changepoints",
     "classify_cell",
@@ -107,6 +108,7 @@ __all__ = [
     "trend",
     "trend_percent",
     "trials_needed",
+    "turn_components",
     "variance_components",
     "variation",
 ]

@@ -1,12 +1,16 @@
-"""What it would buy if cells took turns in windows, instead of one after the other (rule 47)."""
+"""Cells that take turns in windows: what that would buy, and what is left to scatter (rule 47)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats as distributions
+
+from fsgreen.stats.repetition import variance_components
 
 FEWEST_WINDOWS = 8
 """Samples of a trial, below which its two halves by turns are too few to compare."""
@@ -37,3 +41,89 @@ def left_by_turns(series: Iterable[ArrayLike], trial_sd: float) -> float:
         return math.nan
     # Each half has half the time of a trial, and a comparison has two trials.
     return float(np.sqrt(np.mean(np.square(logs)))) / (2 * trial_sd)
+
+
+@dataclass(frozen=True)
+class TurnComponents:
+    """Standard deviations of log(rate) = cell + block + making + round + window, in per cent.
+
+    Cells that take turns share block and round, so that their ratio has none of these two. A
+    making is one cell of a block: its file system, its files and its mount. A trial has `windows`
+    windows; `cells` were measured in `blocks`.
+    """
+
+    block_percent: float
+    making_percent: float
+    round_percent: float
+    window_percent: float
+    windows: int
+    cells: int
+    blocks: int
+
+    @property
+    def buys_most(self) -> str:
+        """Return the level whose repetition narrows the interval of a ratio most."""
+        if not math.isfinite(self.making_percent):
+            return "unknown"
+        of_windows = self.window_percent / math.sqrt(self.windows)
+        return "making" if self.making_percent > of_windows else "window"
+
+    def half_width_percent(self, blocks: int, windows: int, level: float = 0.95) -> float:
+        """Return the half-width of the ratio of two cells after so many blocks and windows.
+
+        It takes both to scatter as all cells together (log values, Student's t): for planning.
+        """
+        degrees = (self.cells - 1) * (blocks - 1)
+        if degrees < 1:
+            return math.nan
+        quantile = float(distributions.t.ppf(0.5 + level / 2, degrees))
+        of_trial = math.hypot(self.making_percent, self.window_percent / math.sqrt(windows))
+        return 100 * math.expm1(quantile * math.sqrt(2 / blocks) * of_trial / 100)
+
+
+def turn_components(groups: Iterable[ArrayLike], trials: ArrayLike) -> TurnComponents:
+    """Return what scatters where cells took turns, by the method of moments.
+
+    Round and window are those of two-way tables, pooled over groups; block and making are what
+    `variance_components` finds between and within blocks, without the share of the windows that a
+    trial is the mean of (Searle, Casella & McCulloch, Variance Components, sections 4.3 and 4.4). A
+    negative estimate is given as 0. All are NaN where no two cells took turns in two rounds.
+
+    Parameters
+    ----------
+    groups : iterable of array_like, shape (cells, rounds)
+        Rates of cells that took turns, one table for each group.
+    trials : array_like, shape (cells, blocks)
+        Rates of whole trials; NaN where a cell was not measured in a block.
+
+    Raises
+    ------
+    ValueError
+        If a rate is not positive.
+    """
+    tables = [np.asarray(rates, dtype=float) for rates in groups]
+    if any(table.ndim != 2 or not (table > 0).all() for table in tables):
+        raise ValueError("components of turns need tables of cells and rounds, positive rates")
+    whole = variance_components(trials)
+    squares = degrees = of_rounds = weight = 0.0
+    for logs in (np.log(table) for table in tables if min(table.shape) > 1):
+        cells, rounds = logs.shape
+        of_round = logs.mean(axis=0) - logs.mean()
+        left = logs - logs.mean(axis=1, keepdims=True) - of_round
+        squares += float((left**2).sum())
+        degrees += (cells - 1) * (rounds - 1)
+        of_rounds += cells * float((of_round**2).sum())
+        weight += rounds - 1
+    windows = min((table.shape[1] for table in tables), default=0)
+    if not degrees:
+        nan = math.nan
+        return TurnComponents(nan, nan, nan, nan, windows, whole.cells, whole.blocks)
+    window = squares / degrees
+    ready = sum(table.shape[0] * (table.shape[1] - 1) for table in tables if len(table) > 1)
+    round_ = max(0.0, (of_rounds - weight * window) / ready)
+    making = max(0.0, (whole.trial_percent / 100) ** 2 - window / windows)
+    block = max(0.0, (whole.block_percent / 100) ** 2 - round_ / windows)
+    block, making, round_, window = (
+        100 * math.sqrt(part) for part in (block, making, round_, window)
+    )
+    return TurnComponents(block, making, round_, window, windows, whole.cells, whole.blocks)

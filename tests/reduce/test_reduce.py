@@ -107,6 +107,11 @@ def test_a_trial_in_windows_is_the_sum_of_them(tmp_path, monkeypatch):
     assert one["time_s"].tolist() == [2, 5, 9]
     assert one["power_w"].tolist() == [250] * 3
     assert one["throughput_ops_s"].tolist() == [100] * 3
+    assert one["order"].tolist() == [1, 2, 1]
+    assert one["duration_s"].tolist() == [2, 1, 2]
+    assert one["cpu_work_s"].tolist() == pytest.approx([1, 0.5, 1])
+    assert one["cpu_steal_percent"].tolist() == [0] * 3
+    assert one["core_clock_hz"].isna().all(), "no counter of cycles"
 
 
 def test_latency_is_merged_over_trials_before_quantiles(raw):

@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 import sound_campaign
 from sound_campaign import answer, retabled, with_mounts, with_plan, with_work, without_checks
+from synthetic import edited
 
 from fsgreen import rules
+from fsgreen.design import Windows
 from fsgreen.rules.reporting import verdict_per_claim
 from fsgreen.stats import WILD
 
@@ -290,3 +292,45 @@ def test_without_comparisons_there_is_nothing_to_ask_of_them(number, sound):
 def test_before_the_ledger_is_made_its_rule_is_unknown():
     report = replace(sound_campaign.make_report(), claims=NOTHING)
     assert verdict_per_claim(report).state == "unknown"
+
+
+# --- cells that take turns ----------------------------------------------------------------------
+
+
+def in_turns(sound, ready):
+    """The sound campaign in windows: the trials of a block took turns, so many at a time."""
+    profile = replace(sound.plan.profile, windows=Windows(10, 1.0, ready))
+    of_block = {}
+    for record in sound.records:
+        of_block.setdefault(record.block, []).append(record.trial)
+    beside = {
+        name: names[nth - nth % ready : nth - nth % ready + ready]
+        for names in of_block.values()
+        for nth, name in enumerate(names)
+    }
+    records = [
+        edited(record, beside={"trials": beside[record.trial], "order": [1] * 10})
+        for record in sound.records
+    ]
+    return replace(with_plan(sound, profile=profile), records=records)
+
+
+def test_cells_that_took_turns_say_what_dominates(sound):
+    """Rule 47: a pilot tells whether to buy blocks or windows."""
+    found = answer(47, in_turns(sound, 3))
+    assert found.state == "quiet"
+    assert "between makings" in found.found
+    assert "so that another" in found.found
+
+
+def test_cells_that_were_not_ready_together_are_told(sound):
+    """Rule 47: their ratio is between different minutes, as it is without windows."""
+    found = answer(47, in_turns(sound, 2))
+    assert found.state == "fired"
+    assert "in 10 of 10 blocks" in found.found
+
+
+def test_windows_without_work_have_no_components(sound):
+    """Rule 47: a logarithm of nothing must not pass for a small scatter."""
+    idle = sound.series.assign(throughput_ops_s=0.0)
+    assert "no logarithm" in answer(47, in_turns(replace(sound, series=idle), 3)).found
