@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 
-from fsgreen.reduce import factors_of
+from fsgreen.design import metrics
+from fsgreen.reduce import cell_label, factors_of
 
 COLUMNS = {
     "ratio_x": "first_ratio_x",
@@ -56,3 +58,49 @@ def beside(
     keys = [key for key in keys if key in effects]
     first = compare(as_first_measured(trials, discarded))[[*keys, *COLUMNS]]
     return effects.merge(first.rename(columns=COLUMNS), on=keys, how="left", validate="1:1")
+
+
+def both_ways(effects: pd.DataFrame, constants: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return how many comparisons there are both ways, and those that end otherwise, in words.
+
+    A row has the comparison, its metric, and how it ends without and with what was set aside. None
+    where nothing was.
+
+    Parameters
+    ----------
+    effects : DataFrame
+        What `beside` returns.
+    constants : mapping
+        Those of the plan.
+    """
+    if "first_outcome" not in effects:
+        return None
+    known = effects[effects["first_outcome"].notna()]
+    differ = known[known["outcome"] != known["first_outcome"]]
+    return {
+        "compared": len(known),
+        "differ": [
+            [
+                _sides(row, factors_of(effects), constants),
+                _labelled(row["metric"], row["boundary"]),
+                _ended(*(row[name] for name in COLUMNS)),
+                _ended(*(row[name] for name in COLUMNS.values())),
+            ]
+            for row in differ.to_dict("records")
+        ],
+    }
+
+
+def _sides(row: Mapping[str, Any], names: Iterable[str], constants: Mapping[str, Any]) -> str:
+    cells = (
+        {name: row.get(f"{of}{name}", row[name]) for name in names} for of in ("", "baseline_")
+    )
+    return " over ".join(cell_label(cell, constants) for cell in cells)
+
+
+def _labelled(metric: str, boundary: str) -> str:
+    return f"{metric}, {boundary} power" if metrics.get(metric).of_power else metric
+
+
+def _ended(ratio: float, low: float, high: float, outcome: str) -> str:
+    return f"{outcome}, {ratio:.3g}x [{low:.3g}, {high:.3g}]"

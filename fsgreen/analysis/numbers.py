@@ -10,6 +10,7 @@ import pandas as pd
 
 from fsgreen import confounds, rules
 from fsgreen.analysis.cells import ended_from
+from fsgreen.analysis.discarded import both_ways
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
 from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, UNTESTED, VERDICTS, Basis
@@ -84,6 +85,7 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         },
         "intervals": intervals(cells, effects, combined, least_n=ended_from(plan, trials)),
         "interactions": list(_interaction_plots(combined)),
+        "discarded": both_ways(effects, plan.constants),
         "gate": confounds.sentence(effects),
         "trust": trust(campaign),
         "not_run": _not_run(plan, trials),

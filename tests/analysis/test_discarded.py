@@ -6,12 +6,12 @@ import pytest
 import synthetic
 
 from fsgreen.analysis.comparisons import USUAL, pairs_of
-from fsgreen.analysis.discarded import as_first_measured, beside
+from fsgreen.analysis.discarded import as_first_measured, beside, both_ways
 from fsgreen.analysis.effects import effects_table
 from fsgreen.analysis.scatter import TREATMENTS
 
 CELLS = synthetic.cells(["webserver"], ["ext3", "ext4", "xfs"])
-TRIALS = synthetic.trials_frame(CELLS, blocks=5, speed={"webserver-ext4-default": 0.7})
+TRIALS = synthetic.trials_frame(CELLS, blocks=5, speed={"webserver-xfs-default": 0.785})
 
 
 def compare(trials):
@@ -50,6 +50,19 @@ def test_a_block_that_was_slow_as_a_whole_costs_none():
     assert len(speed) == 3
     assert speed["first_outcome"].tolist() == speed["outcome"].tolist()
     assert speed["first_ratio_x"].tolist() == pytest.approx(speed["ratio_x"].tolist(), rel=0.01)
+
+
+def test_the_report_names_each_comparison_that_ends_otherwise():
+    """Who reads one analysis alone believes what was chosen after a look."""
+    told = both_ways(beside(compare(TRIALS), TRIALS, slow_first_block(0.4), compare), {})
+    assert told is not None
+    assert told["compared"] == 6
+    comparison, metric, now, first = told["differ"][0]
+    assert {*comparison.split(" over ")} == {"webserver ext3 default", "webserver xfs default"}
+    assert metric in ("throughput", "efficiency, modelled power")
+    assert now.startswith("different, ")
+    assert first.startswith("inconclusive, ")
+    assert both_ways(compare(TRIALS), {}) is None
 
 
 def test_where_nothing_was_set_aside_the_table_stays_as_it_is():
