@@ -20,7 +20,8 @@ import pytest
 from fsgreen import campaign, paths, testbeds, trial
 from fsgreen.campaign import stopping
 
-KILLS = 20 if "FSGREEN_NIGHTLY" in os.environ else 6
+NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
+KILLS = 20 if NIGHTLY else 6
 LEAST, MOST = 4, 6
 """Trials of two blocks, and with the third, which may hold one cell alone or both."""
 
@@ -29,15 +30,17 @@ LAST_STARTS = 5
 
 HARNESS = """
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from fsgreen import campaign, design, testbeds
 
+turns = sys.argv[2] == "in turns"
 study = design.load_study("fast10")
 quick = replace(
     study.profiles["quick"], matrices=("small",), blocks=2, most_blocks=3,
     idle_s=1.2, warmup_s=0.2, measure_s=2.0, image_b=1 << 30,
-    scale={"webserver": 0.005},
+    scale={"webserver": 0.005}, windows=design.Windows(2, 1.0, 2) if turns else None,
 )
 cells = tuple(design.Cell(workload="webserver", file_system=name) for name in ("ext4", "xfs"))
 busy = {**study.bounds, "others_percent": 101, "idle_band_percent": 50}
@@ -46,10 +49,14 @@ busy["minimum_trials"] = 2
 small = replace(study, matrices={"small": cells}, profiles={"quick": quick}, bounds=busy)
 plan = design.make_plan(small, "quick")
 testbeds.sweep()
-with testbeds.open_testbed(
-    "loop", folder=Path(sys.argv[1]), in_memory=True, size_b=quick.image_b, scheduler="none"
-) as testbed:
-    campaign.run(plan, "killed", testbed=testbed)
+with ExitStack() as stack:
+    bed, *beside = [
+        stack.enter_context(testbeds.open_testbed(
+            "loop", folder=Path(sys.argv[1]), in_memory=True, size_b=quick.image_b, scheduler="none"
+        ))
+        for _ in range(2 if turns else 1)
+    ]
+    campaign.run(plan, "killed", testbed=bed, beside=beside)
 """
 
 
@@ -60,9 +67,9 @@ def place() -> Iterator[Path]:
         yield Path(folder)
 
 
-def start(data: Path, place: Path) -> subprocess.Popen[bytes]:
+def start(data: Path, place: Path, how: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(place)],
+        [sys.executable, "-c", HARNESS, str(place), how],
         env={**os.environ, "FSGREEN_DATA": str(data)},
         stderr=subprocess.DEVNULL,
     )
@@ -89,15 +96,25 @@ def whole(folder: Path) -> set[str]:
 @pytest.mark.skipif(
     paths.program("fsgreen-wml") is None, reason="the engine is not installed: ./run engine"
 )
+@pytest.mark.parametrize(
+    "how",
+    [
+        "one by one",
+        pytest.param(
+            "in turns",
+            marks=pytest.mark.skipif(not NIGHTLY, reason="takes minutes: set FSGREEN_NIGHTLY=1"),
+        ),
+    ],
+)
 def test_kills_lose_and_double_nothing(
-    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     folder = paths.raw("killed")
     moments = random.Random(20100223)
     seen: set[str] = set()
     for _ in range(KILLS):
-        harness = start(tmp_path, place)
+        harness = start(tmp_path, place, how)
         time.sleep(moments.uniform(0.3, 9.0))
         harness.send_signal(signal.SIGKILL)
         harness.wait()
@@ -106,7 +123,7 @@ def test_kills_lose_and_double_nothing(
     killed = campaign.Campaign("killed")
     for _ in range(LAST_STARTS):
         shutil.rmtree(folder / "invalid", ignore_errors=True)  # or it would be left out for good
-        status = start(tmp_path, place).wait()
+        status = start(tmp_path, place, how).wait()
         if not killed.pending():
             break
     assert status == 0
