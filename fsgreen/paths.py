@@ -119,6 +119,12 @@ def results(campaign: str) -> Path:
     return folder if overwrites or not _in_a_kernel() or not ships(campaign) else _own_copy(folder)
 
 
+def free_b(folder: Path) -> int:
+    """Return the bytes that are free where a folder is, or would be made."""
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    return shutil.disk_usage(existing).free
+
+
 def unknown_campaign(name: str) -> FsgreenError:
     """Return the error for a campaign that has neither traces nor results here."""
     if ships(name):

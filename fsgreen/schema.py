@@ -131,6 +131,10 @@ class Document:
             place = place[:-1]
         return self.lines.get(place, 1)
 
+    def where(self, place: Place) -> Path | str:
+        """Return the file, with the line of a value if it was read from one."""
+        return f"{self.file}:{self.line(place)}" if self.lines else self.file
+
     def refusal(self, faults: Iterable[Fault]) -> FsgreenError:
         """Return the error that lists faults by line."""
         by_line = sorted({(self.line(fault.place), fault.what) for fault in faults})
@@ -240,7 +244,9 @@ def _toml(file: Path, kind: str, next_step: str, text: str) -> Document:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise FsgreenError(f"not TOML: {error}", where=file, next_step=next_step) from None
+        at = re.search(r"at line (\d+)", str(error))
+        where = f"{file}:{at[1]}" if at else file
+        raise FsgreenError(f"not TOML: {error}", where=where, next_step=next_step) from None
     lines: dict[Place, int] = {(): 1}
     table: Place = ()
     for number, line in enumerate(text.splitlines(), start=1):

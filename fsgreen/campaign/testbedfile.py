@@ -97,12 +97,19 @@ class HostTable(Declared):
     disks: tuple[str, ...] = ()
 
 
+def _are_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(table, dict) for table in value)
+
+
 class Tables(Declared):
     """A whole testbed file; each meter's driver declares what its table holds."""
 
     testbed: TestbedTable = TestbedTable()
     host: HostTable = HostTable()
-    meter: tuple[dict[str, Any], ...] = ()
+    meter: Annotated[
+        tuple[dict[str, Any], ...],
+        taking("tables that each begin with [[meter]], in two brackets", _are_tables),
+    ] = ()
 
 
 class TestbedFile(TestbedTable):

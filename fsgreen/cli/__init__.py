@@ -6,8 +6,10 @@ import errno
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 
 from fsgreen import __version__, paths
@@ -19,6 +21,7 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,9 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.errno not in NOT_ALLOWED:
+        if error.errno not in (*NOT_ALLOWED, *NO_SPACE):
             raise
-        print(f"fsgreen: {_not_allowed(error)}", file=sys.stderr)
+        explained = _no_space(error) if error.errno in NO_SPACE else _not_allowed(error)
+        print(f"fsgreen: {explained}", file=sys.stderr)
         return 1
     return 0
 
@@ -67,6 +71,18 @@ def _not_allowed(error: OSError) -> FsgreenError:
         where=error.filename,
         next_step=f"if root made it: sudo chown -R $(id -un) {paths.root()} {paths.data()}; if "
         "nobody may write there, keep traces and results elsewhere: FSGREEN_DATA=FOLDER",
+    )
+
+
+def _no_space(error: OSError) -> FsgreenError:
+    """Return where space ran out: a write into an open file does not say which file it was."""
+    folders = [Path(tempfile.gettempdir()), Path.home(), paths.data()]
+    fullest = min(folders, key=paths.free_b)
+    return FsgreenError(
+        f"there is no space left for what this command writes: {error.strerror}",
+        where=error.filename or f"{fullest}, with {paths.free_b(fullest) >> 20} MiB free",
+        next_step="df -h shows what is full; make room there, or keep traces and results elsewhere "
+        "with FSGREEN_DATA=FOLDER; then the same command again (measure goes on where it stopped)",
     )
 
 

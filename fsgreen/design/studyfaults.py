@@ -120,9 +120,15 @@ def _wrong_exclusion(
     for nth, name in enumerate(entry.profiles):
         if name not in profiles:
             yield Fault((*place, "profiles", nth), unknown("profile", name, profiles).what)
+    about = [profiles[name] for name in entry.profiles or profiles if name in profiles]
+    measured = {matrix: matrices.get(matrix, ()) for of in about for matrix in of.matrices}
     if entry.factor is None:
         if not entry.what:
             yield Fault(place, "an exclusion takes `what`, a factor, or both")
+        for matrix, cells in measured.items():
+            if any(_is_said(entry.what or "", cell) for cell in cells):
+                what = f"'{entry.what}' is left out, and the matrix {matrix} has it"
+                yield Fault((*place, "what"), what)
         if entry.levels:
             yield Fault((*place, "levels"), "levels are those of a factor, and none is named")
     elif entry.factor in OF_PROFILES:
@@ -130,8 +136,6 @@ def _wrong_exclusion(
             yield Fault((*place, "levels"), f"{entry.factor} has no levels that are left out")
     else:
         yield from _wrong_levels(place, {entry.factor: entry.levels})
-        about = [profiles[name] for name in entry.profiles or profiles if name in profiles]
-        measured = {matrix: matrices.get(matrix, ()) for of in about for matrix in of.matrices}
         for matrix, cells in measured.items():
             both = sorted(
                 {str(cell.get(entry.factor)) for cell in cells} & {*map(str, entry.levels)}
@@ -141,6 +145,15 @@ def _wrong_exclusion(
                     f"{entry.factor} {', '.join(both)} is left out, and the matrix {matrix} has it"
                 )
                 yield Fault((*place, "levels"), what)
+
+
+def _is_said(what: str, cell: Cell) -> bool:
+    """Return whether words name a level of a cell, alone or behind its factor."""
+    said = what.lower().replace("_", " ")
+    return any(
+        said in (str(level).lower(), f"{name.replace('_', ' ')} {str(level).lower()}")
+        for name, level in cell.items()
+    )
 
 
 def _wrong_minimum(place: Place, bounds: BoundsEntry | None) -> Iterator[Fault]:

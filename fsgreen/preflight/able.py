@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -55,8 +54,7 @@ def _usable(
 
 
 def _space(what: str, folder: Path, least_b: int, elsewhere: str) -> Finding:
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
-    free_b = shutil.disk_usage(existing).free
+    free_b = paths.free_b(folder)
     subject, state = f"space for {what}", f"{free_b / 2**30:.1f} GiB free in {folder}"
     if free_b > least_b:
         return Finding(subject, state, "ok")

@@ -79,7 +79,7 @@ class ImportedRuns:
             raise FsgreenError(
                 f"there is a campaign '{campaign}' already",
                 where=folder,
-                next_step="choose another --name",
+                next_step="choose another --name, or remove that folder to import it anew",
             )
         partial = folder.with_name(f".{campaign}.partial")
         shutil.rmtree(partial, ignore_errors=True)

@@ -52,6 +52,11 @@ def line_of(file: Path, words: str) -> int:
             "levels: [xfs, jfs]",
             "file_system xfs is left out, and the matrix all has it",
         ),
+        (
+            ("what: file systems but these three", "what: File system XFS"),
+            "what: File system XFS",
+            "'File system XFS' is left out, and the matrix all has it",
+        ),
         (("why: a quick look", "why: ''"), "measure_s, profiles", "takes a text that is not empty"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import fsgreen
-from fsgreen import cli, pipeline
+from fsgreen import cli, paths, pipeline
 from fsgreen.errors import FsgreenError
 
 COMMANDS = (
@@ -51,6 +51,28 @@ def test_a_file_that_may_not_be_written_is_told_with_the_command_that_mends_it(
     assert cli.main(["reproduce"]) == 1
     told = capsys.readouterr().err
     assert "data/results/mine" in told and mended in told
+
+
+@pytest.mark.parametrize("named", [(), ("data/raw/mine/power.raw",)])
+def test_a_full_file_system_is_named_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    named: tuple[str, ...],
+) -> None:
+    """A write into an open file does not say which file it was; a traceback says nothing at all."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(paths, "free_b", lambda folder: 5 << 20 if folder == paths.data() else 1e12)
+
+    def refuse() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", *named)
+
+    monkeypatch.setattr(pipeline, "reproduce", refuse)
+    assert cli.main(["reproduce"]) == 1
+    told = capsys.readouterr().err
+    where = named[0] if named else f"{tmp_path / 'data'}, with 5 MiB free"
+    assert f"where: {where}\n" in told
+    assert "FSGREEN_DATA=FOLDER" in told
 
 
 @pytest.mark.parametrize("command", COMMANDS)

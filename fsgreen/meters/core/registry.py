@@ -124,7 +124,11 @@ def check_table(document: Document, place: Place = ()) -> Driver:
     FsgreenError with the line and, for an unknown setting, the nearest of the driver's.
     """
     chosen = document.as_(Chosen, place)
-    driver = live_driver(chosen.driver)
+    try:
+        driver = live_driver(chosen.driver)
+    except FsgreenError as error:
+        where = document.where((*place, "driver"))
+        raise FsgreenError(error.what, where=where, next_step=error.next_step) from error
     document = replace(document, next_step=f"fsgreen meters {driver.name}")
     if chosen.emulate:
         document.check_given(declared(driver), place)
