@@ -1,0 +1,183 @@
+"""The smallest violation that each judge finds, as docs/statistics.md has it (rule 51)."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import sound_campaign
+import synthetic
+from sound_campaign import answer
+
+from fsgreen import paths, rules, stats
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.comparisons import USUAL, pairs_of
+from fsgreen.analysis.discarded import beside
+from fsgreen.analysis.effects import effects_table
+from fsgreen.analysis.scatter import TREATMENTS
+from fsgreen.rules.trust import OF_REPORT
+
+SECONDS = 10
+"""Of a simulated trial."""
+
+FOUND, MISSED = 0.8, 0.5
+"""A size that is found is found so often; one that is missed is found less often."""
+
+MAKES = {}
+"""How evidence, or a report, with a violation of a given size is drawn, and how often."""
+
+
+def violates(number, repetitions):
+    def enter(function):
+        MAKES[number] = (function, repetitions)
+        return function
+
+    return enter
+
+
+def rates(evidence, sd, rng):
+    """Seconds of each trial with this scatter around its throughput."""
+    level = evidence.trials["throughput_ops_s"].to_numpy(dtype=float)[:, None]
+    return level * np.exp(rng.normal(0, sd, (len(evidence.trials), SECONDS)))
+
+
+@violates(7, 5)
+@violates(42, 5)
+def reads_that_memory_answered(sound, percent, rng):
+    from_device = (1 - percent / 100) * sound.trials["read_b"] * rng.uniform(0.99, 1.01, 30)
+    return replace(sound, trials=sound.trials.assign(device_read_b=from_device))
+
+
+@violates(24, 40)
+def steps_before_the_last_two_seconds(sound, percent, rng):
+    series = rates(sound, 0.02, rng)
+    series[:, -2:] *= 1 + percent / 100
+    classes = [stats.classify_series(row) for row in series]
+    return replace(sound, trials=sound.trials.assign(steady=classes))
+
+
+@violates(25, 40)
+def a_rise_from_the_first_to_the_last_of_five_blocks(sound, percent, rng):
+    trials = sound.trials[sound.trials["block"] <= 5]
+    of_block = np.exp(rng.normal(0, 0.01, 6))[trials["block"]]
+    rise = 1 + percent / 100 * (trials["block"] - 1) / 4
+    scattered = 1000 * rise * of_block * np.exp(rng.normal(0, 0.01, len(trials)))
+    return replace(sound, trials=trials.assign(throughput_ops_s=scattered))
+
+
+@violates(45, 5)
+def claims_without_a_state_that_memory_answered(sound, percent, rng):
+    report = sound_campaign.make_report()
+    trials = reads_that_memory_answered(sound, percent, rng).trials
+    return replace(report, claims=report.claims.assign(states=None), trials=trials)
+
+
+@violates(46, 20)
+def an_interval_in_a_band_of_ten_per_cent(sound, percent, rng):
+    drawn = rng.normal(0, percent / 1.96, 2000)
+    power = float((np.abs(drawn) + percent <= 10).mean())
+    report = sound_campaign.make_report()
+    return replace(report, parts=report.parts.assign(power_p=power))
+
+
+@violates(47, 40)
+def levels_of_trials_that_their_seconds_share(sound, percent, rng):
+    level = 1000 * np.exp(rng.normal(0, percent / 100, len(sound.trials)))
+    seconds = level[:, None] * np.exp(rng.normal(0, 0.03, (level.size, SECONDS)))
+    names = np.repeat(sound.trials["trial"].to_numpy(), SECONDS)
+    series = pd.DataFrame({"trial": names, "throughput_ops_s": seconds.ravel()})
+    trials = sound.trials.assign(throughput_ops_s=seconds.mean(axis=1))
+    return replace(sound, trials=trials, series=series)
+
+
+@violates(48, 5)
+def a_discarded_block_whose_cells_were_slow_by_other_factors(sound, percent, rng):
+    seed = int(rng.integers(1 << 30))
+    same = {cell.label: 1 / synthetic.SPEED[cell["file_system"]] for cell in sound_campaign.CELLS}
+    trials = synthetic.trials_frame(sound_campaign.CELLS, 5, seed, boundary="wall", speed=same)
+    first = trials[trials["block"] == 1]
+    factors = 0.6 * np.exp(rng.normal(0, percent / 100, len(first)))
+    discarded = first.assign(work_ops=first["work_ops"] * factors)
+
+    def compare(of):
+        return effects_table(of, pairs_of(of, USUAL, TREATMENTS), synthetic.BOUNDS)
+
+    effects = beside(compare(trials), trials, discarded, compare)
+    return replace(sound, discarded=sound.records[:3], effects=effects)
+
+
+@violates(49, 200)
+def campaigns_that_are_apart(sound, percent, rng):
+    report = sound_campaign.make_report()
+    half = 0.05
+    logs = rng.normal([0, np.log1p(percent / 100)], half / 1.96)
+    numbers = [
+        report.parts.assign(
+            ours_x=np.exp(log), ours_low_x=np.exp(log - half), ours_high_x=np.exp(log + half)
+        )
+        for log in logs
+    ]
+    return replace(report, parts=numbers[0], others={"elsewhere": numbers[1]})
+
+
+@violates(50, 40)
+def work_per_joule_that_repeats_work_per_second(sound, percent, rng):
+    """The size is what both have in common, of a scatter of 30 % among ratios."""
+    common = np.sqrt(percent / 100)
+    logs = rng.normal(0, 0.3, (2, 12))
+    logs[1] = common * logs[0] + np.sqrt(1 - common**2) * logs[1]
+    rows = [
+        {"metric": metric, "ratio_x": np.exp(log), "kind": "x", "file_system": f"f{nth}"}
+        for metric, of in zip(("throughput", "efficiency"), logs, strict=True)
+        for nth, log in enumerate(of)
+    ]
+    return replace(sound, effects=pd.DataFrame(rows).assign(boundary="modelled"))
+
+
+@violates(51, 1)
+def seconds_too_few_for_a_judge_that_is_quiet(sound, seconds, rng):
+    return replace(sound, trials=sound.trials.assign(duration_s=seconds))
+
+
+@violates(52, 20)
+def trials_in_a_rare_mode_that_is_slower_by_two_fifths(sound, percent, rng):
+    cells = synthetic.cells(["webserver"], list(synthetic.SPEED), ["default", "wrbck"])
+    trials = synthetic.trials_frame(cells, 5, int(rng.integers(1 << 30)), boundary="wall")
+    slow = np.where(rng.random(len(trials)) < percent / 100, 0.6, 1.0)
+    trials = trials.assign(
+        work_ops=trials["work_ops"] * slow, throughput_ops_s=trials["throughput_ops_s"] * slow
+    )
+    return replace(sound, cells=cells_table(trials, synthetic.BOUNDS), effects=pd.DataFrame())
+
+
+def rows_of_the_guide():
+    """Rule, the size that is missed and the one that is found, as docs/statistics.md has them."""
+    text = (paths.root() / "docs" / "statistics.md").read_text()
+    section = text.split("## The smallest violation that a judge finds")[1].split("\n## ")[0]
+    row = r"^\| (\d+) \| [^|]+ \| ([\d.]+) [^|]*\| ([\d.]+) [^|]*\|$"
+    return [(int(n), float(m), float(f)) for n, m, f in re.findall(row, section, re.M)]
+
+
+def share_that_fires(number, size, sound):
+    make, repetitions = MAKES[number]
+    rng = np.random.default_rng(number)
+    fired = []
+    for _ in range(repetitions):
+        made = make(sound, size, rng)
+        judged = OF_REPORT[number](made) if number in OF_REPORT else answer(number, made)
+        fired.append(judged.state == "fired")
+    return float(np.mean(fired))
+
+
+def test_every_judge_of_what_decides_has_its_smallest_violation():
+    listed = [number for number, _, _ in rows_of_the_guide()]
+    assert listed == sorted(MAKES)
+    assert {r.number for r in rules.rules().values() if r.group == "deciding"} <= set(listed)
+
+
+@pytest.mark.parametrize(("number", "missed", "found"), rows_of_the_guide())
+def test_it_is_found_and_a_smaller_one_is_not(number, missed, found, sound):
+    """A judge that cannot fire says nothing by its silence."""
+    assert share_that_fires(number, found, sound) >= FOUND
+    assert share_that_fires(number, missed, sound) < MISSED
