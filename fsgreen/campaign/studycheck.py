@@ -36,6 +36,7 @@ def check(file: Path, profile: str) -> Study:
     """
     document, study = design.examine(file)
     faults = [*_unknown_workloads(study), *_unknown_options(study), *_unknown_schedulers(study)]
+    faults += _without_turns(study)
     faults += [] if faults else [*_impossible_images(study), *_without_baseline(study)]
     if faults:
         raise document.refusal(faults)
@@ -75,12 +76,14 @@ def too_large(study: Study, profile: str) -> str | None:
     Another folder may hold it: only `measure` knows which one is meant.
     """
     image_b, folder = study.profiles[profile].image_b, testbeds.default_folder("loop")
+    ready = design.most_ready(design.make_plan(study, profile))
     free_b = shutil.disk_usage(folder).free - SPARE_B
-    if image_b <= free_b:
+    if ready * image_b <= free_b:
         return None
+    several = f" for each of {ready} that are ready at once" if ready > 1 else ""
     return (
-        f"image_mib is {image_b >> 20}, and {folder}, where images go unless --folder names "
-        f"another place, has room for {max(0, free_b >> 20)} now"
+        f"image_mib is {image_b >> 20}{several}, and {folder}, where images go unless --folder "
+        f"names another place, has room for {max(0, free_b >> 20)} now"
     )
 
 
@@ -110,6 +113,20 @@ def _unknown_workloads(study: Study) -> Iterator[Fault]:
             if part not in known and not part.endswith(".f"):
                 place = ("workloads", name, "together", nth)
                 yield Fault(place, unknown("workload", part, known).what)
+
+
+def _without_turns(study: Study) -> Iterator[Fault]:
+    """Yield profiles with windows whose workloads have an end of their own (rule 47)."""
+    ending = {
+        name for name, entry in study.workloads.items() if {"command", "together"} & entry.keys()
+    }
+    for profile in study.profiles.values():
+        cells = [cell for matrix in profile.matrices for cell in study.matrices[matrix]]
+        names = {cell["workload"] for cell in cells if "readers" in cell}
+        names |= {cell["workload"] for cell in cells} & ending
+        for name in sorted(names) if profile.windows is not None else ():
+            told = f"{name} cannot take turns: it is not told when to end"
+            yield Fault(("profiles", profile.name, "windows"), told)
 
 
 def _unknown_schedulers(study: Study) -> Iterator[Fault]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,3 +103,33 @@ def test_an_image_that_fits_no_place_by_default_is_a_note(tmp_path: Path) -> Non
     assert "--folder" in str(studycheck.too_large(study, "quick"))
     study = studycheck.check(changed(tmp_path, (MIB, "image_mib: 320  #")), "quick")
     assert studycheck.too_large(study, "quick") is None
+
+
+def test_windows_of_a_workload_that_is_not_told_when_to_end_are_refused(tmp_path: Path) -> None:
+    """Else gigabytes of images are made before it is found."""
+    windows = ("measure_s: 9, settle_limit_s: 60}", "settle_limit_s: 60}\n    windows: {W}")
+    of_windows = (windows[0], windows[1].replace("W", "count: 2, length_s: 9, ready: 2"))
+    studycheck.check(changed(tmp_path, of_windows), "quick")
+    own = (
+        ("[webserver, varmail]", "[webserver, mine]"),
+        ("matrices:", "workloads: {mine: {command: [sleep, '9'], size_mib: 1}}\nmatrices:"),
+    )
+    file = changed(tmp_path, of_windows, *own)
+    with pytest.raises(FsgreenError, match="mine cannot take turns") as caught:
+        studycheck.check(file, "quick")
+    assert caught.value.where == f"{file}:{line_of(file, 'windows:')}"
+
+
+def test_images_of_all_that_are_ready_must_have_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_windows = (
+        "measure_s: 9, settle_limit_s: 60}",
+        "settle_limit_s: 60}\n    windows: {count: 2, length_s: 9, ready: 3}",
+    )
+    study = studycheck.check(changed(tmp_path, of_windows), "quick")
+    image_b = study.profiles["quick"].image_b
+    free = SimpleNamespace(free=2 * image_b + studycheck.SPARE_B)
+    monkeypatch.setattr(studycheck.shutil, "disk_usage", lambda folder: free)
+    assert "for each of 3 that are ready at once" in str(studycheck.too_large(study, "quick"))
+    assert studycheck.too_large(studycheck.check(changed(tmp_path), "quick"), "quick") is None
