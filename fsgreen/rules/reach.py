@@ -13,14 +13,14 @@ from fsgreen.rules.evidence import Evidence
 def blind(evidence: Evidence) -> dict[int, str]:
     """Return why a judge could not fire on this campaign, by the number of its rule."""
     trials, cells = evidence.trials, evidence.cells
-    shortest_s = round(trials["duration_s"].min())
+    shortest, unit = steadiness.shortest_series(trials)
     blocks, fewest = trials["block"].nunique(), int(cells["n"].min())
     tested = max(1, int(cells["trend_p"].notna().sum()))
     reasons = {
-        23: (shortest_s < stats.SHORTEST_SERIES, f"{shortest_s} s show no change of level"),
+        23: (shortest < stats.SHORTEST_SERIES, f"{shortest} {unit} show no change of level"),
         24: (
-            shortest_s < stats.SHORTEST_SETTLED,
-            f"the last quarter of {shortest_s} s holds no level",
+            shortest < stats.SHORTEST_SETTLED,
+            f"the last quarter of {shortest} {unit} holds no level",
         ),
         25: (
             steadiness.least_p(fewest) * tested >= stats.LEVEL
@@ -28,7 +28,10 @@ def blind(evidence: Evidence) -> dict[int, str]:
             f"{blocks} blocks in their best order are no trend yet",
         ),
         33: (fewest < stats.FEW, f"{fewest} trials do not show their shape"),
-        47: (shortest_s < stats.FEWEST_WINDOWS, f"{shortest_s} s have too few windows"),
+        47: (
+            evidence.plan.profile.windows is None and shortest < stats.FEWEST_WINDOWS,
+            f"{shortest} {unit} have too few windows",
+        ),
         52: (blocks < stats.FEWEST_BLOCKS, f"{blocks} blocks show no dependence"),
     }
     return {number: why for number, (cannot, why) in reasons.items() if cannot}

@@ -48,11 +48,11 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
     found = states[states == "inconsistent"].reset_index()
     if len(found):
         return fired(f"{len(found)} of {len(states)} cells: {listed(evidence.labels(found))}")
-    shortest_s = round(evidence.trials["duration_s"].min())
-    if shortest_s < stats.SHORTEST_SETTLED and not (states == "too short").any():
+    shortest, unit = shortest_series(evidence.trials)
+    if shortest < stats.SHORTEST_SETTLED and not (states == "too short").any():
         return unknown(
-            f"a change in the last quarter of {shortest_s} s cannot be seen: that takes trials of "
-            f"{stats.SHORTEST_SETTLED} s"
+            f"a change in the last quarter of {shortest} {unit} cannot be seen: that takes trials "
+            f"of {stats.SHORTEST_SETTLED} {unit}"
         )
     short = int((states == "too short").sum())
     if short:
@@ -61,6 +61,13 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
             "steady state"
         )
     return quiet(f"none of {len(states)} cells is inconsistent")
+
+
+def shortest_series(trials: pd.DataFrame) -> tuple[int, str]:
+    """Return how many samples the shortest trial has, and what they are: seconds or windows."""
+    if "windows_count" in trials:
+        return int(trials["windows_count"].min()), "windows"
+    return round(trials["duration_s"].min()), "s"
 
 
 def trend_over_campaign(evidence: Evidence) -> Answer:

@@ -334,3 +334,11 @@ def test_windows_without_work_have_no_components(sound):
     """Rule 47: a logarithm of nothing must not pass for a small scatter."""
     idle = sound.series.assign(throughput_ops_s=0.0)
     assert "no logarithm" in answer(47, in_turns(replace(sound, series=idle), 3)).found
+
+
+def test_a_few_long_windows_are_a_few_samples(sound):
+    """Rule 24: eight windows of nine seconds are long, and show no change in their last quarter."""
+    trials = sound.trials.assign(windows_count=8, duration_s=72.0)
+    found = answer(24, replace(sound, trials=trials))
+    assert found.state == "unknown"
+    assert "last quarter of 8 windows" in found.found
