@@ -27,9 +27,12 @@ OF_ANY = "study"
 """The text of the report of a study that has none of its own."""
 
 NAME = re.compile(
-    r'''"[\w./-]*\.(?:csv|json|pdf|png|svg|typ)"|(?<=rgb\()"#\w+"|(?<=\.at\()"[^"]*"'''
+    r""""[\w./-]*\.(?:csv|json|pdf|png|svg|typ)"|(?<=rgb\()"#\w+"|(?<=\.at\()"[^"]*"|\b\d+fr\b"""
 )
-"""A quoted string of a Typst source that no reader sees: a file, a colour, a column."""
+"""What no reader of a report sees: a file, a colour, a column in quotes, a share of a width."""
+
+RULE = re.compile(r"\brule \d+")
+"""The name of a rule, which is no number of a result."""
 
 COUNTED = re.compile(r"\b(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)")
 """A digit, or a number in words but one, which is also an article."""
@@ -104,7 +107,7 @@ def generated_numbers(report: Report) -> Answer:
         typed += [
             f"caution of {slug}: {caution}"
             for slug, caution in zip(report.claims["slug"], report.claims["caution"], strict=True)
-            if isinstance(caution, str) and COUNTED.search(caution)
+            if isinstance(caution, str) and COUNTED.search(RULE.sub("", caution))
         ]
     if typed:
         return fired(f"{plural(len(typed), 'line')} with typed numbers, {listed(typed, 1)}")
@@ -114,7 +117,7 @@ def generated_numbers(report: Report) -> Answer:
 def typed_numbers(text: str) -> list[str]:
     """Return the lines of a Typst source that hold a digit, captions and titles in quotes included.
 
-    Not in a name: `ext4`, a file, a colour, or the column that `.at` takes from a table.
+    Not in a name: `ext4`, a file, a colour, a column that `.at` takes from a table; nor a width.
     """
     unnamed = NAME.sub('""', text)
     return [line.strip() for line in unnamed.splitlines() if re.search(r"\b\d", line)]

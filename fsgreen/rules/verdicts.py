@@ -38,9 +38,10 @@ def in_the_state_of_the_claim(report: Report) -> Answer:
     if "states" not in decided:
         return unknown("the verdicts are older than what says which state a claim is about")
     bare = decided[decided["states"].isna()]
+    said = "none" if len(bare) == len(decided) else str(len(decided) - len(bare))
     text = (
-        f"{len(decided) - len(bare)} of {plural(len(decided), 'claim')} that trials decide say in "
-        f"which state, and all their trials were in it; {aside} not judged, being about another"
+        f"{said} of {plural(len(decided), 'claim')} that trials decide is about a state that it "
+        f"says, which these trials were in; {aside} not judged, being about another state"
     )
     if bare.empty:
         return quiet(text)

@@ -105,5 +105,5 @@ def test_a_caution_of_a_claim_that_names_a_number_is_typed():
         found = generated_numbers(replace(report, claims=report.claims.assign(caution=caution)))
         assert found.state == "fired"
         assert text in found.found
-    plain = report.claims.assign(caution=["how one disk orders its queue is assumed", None])
+    plain = report.claims.assign(caution=["how one disk orders is assumed (rule 40)", None])
     assert generated_numbers(replace(report, claims=plain)).state == "quiet"

@@ -32,6 +32,7 @@ def test_a_number_in_quotes_that_is_shown_is_typed(text):
         'row.at("the 95 % interval")',
         'caption: "ext4 in fig3a"',
         'paper: "a4"',
+        "columns: (auto, 5fr, 2fr)",
     ],
 )
 def test_names_hold_digits_that_are_no_numbers(text):
