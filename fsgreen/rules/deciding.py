@@ -101,11 +101,16 @@ def _components(
     found = stats.turn_components([np.array(group) for group in together.values()], table)
     if found.buys_most == "unknown":
         return "it takes two cells in two blocks and two rounds to tell what scatters"
+
+    def known(times_blocks: int, times_windows: int) -> float:
+        return found.half_width_percent(times_blocks * found.blocks, times_windows * found.windows)
+
     return (
         f"{found.block_percent:.2g} % between blocks and {found.round_percent:.2g} % between "
         f"rounds, which ratios are free of, {found.making_percent:.2g} % between makings, "
         f"{found.window_percent:.2g} % between windows, so that another {found.buys_most} buys "
-        f"most"
+        f"most: a ratio is known to {known(1, 1):.2g} %, with twice the blocks to "
+        f"{known(2, 1):.2g} %, with twice the windows to {known(1, 2):.2g} %"
     )
 
 
