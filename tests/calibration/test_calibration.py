@@ -137,6 +137,11 @@ def quick_machine(folder):
         yield made, testbedfile.TestbedFile(folder=folder, meters=(meter,))
 
 
+def spoiled(error):
+    """Whether a machine that stood still has left too few steps for a fit."""
+    return "too few to fit" in error.what or "measured without a flaw" in error.what
+
+
 @pytest.fixture(scope="module")
 def calibrated(tmp_path_factory):
     """One calibration: what was found, what was printed, and the file of profiles.
@@ -150,7 +155,7 @@ def calibrated(tmp_path_factory):
                 (found,) = calibration.calibrate(place, folder / "fitted.toml", seed=3)
             break
         except FsgreenError as error:
-            if left == 0 or "too few to fit" not in error.what:
+            if left == 0 or not spoiled(error):
                 raise
     return found, said.getvalue(), folder / "fitted.toml"
 
@@ -290,7 +295,7 @@ def test_power_that_does_not_follow_the_load_leaves_the_tables_to_look_at(
         folder.mkdir()
         with pytest.raises(FsgreenError) as refused:
             calibration.calibrate(place, folder / "fitted.toml")
-        if left == 0 or "too few to fit" not in refused.value.what:
+        if not spoiled(refused.value):
             break
     assert "power does not change with the load" in refused.value.what
     assert {file.name for file in folder.iterdir()} == {"fitted.node.csv", "fitted.power.raw"}

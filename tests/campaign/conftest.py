@@ -18,6 +18,7 @@ import pytest
 
 from fsgreen import design, testbeds
 from fsgreen.campaign import drive, fitting, idlepower
+from fsgreen.devices import probe
 from fsgreen.meters.core import registry
 from fsgreen.trial import Phase, WorkSummary
 from fsgreen.workloads import Outcome
@@ -139,7 +140,16 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def unprobed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have campaigns begin without the probe of their place, which takes longer than a trial.
+
+    `test_measured.py` and `test_sixth_study.py` begin with it.
+    """
+    monkeypatch.setattr(probe, "measurements", lambda *given, **named: {})
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, unprobed: None) -> None:
     """Have meters of four readings a second, for which a second is enough to measure.
 
     They are the real path of a power analyser, and show the power that the default pair shows.

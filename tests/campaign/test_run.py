@@ -210,10 +210,12 @@ def test_a_meter_that_fails_before_the_work_costs_that_trial_and_is_named(
     monkeypatch.setattr(onetrial, "Capture", remember)
     monkeypatch.setattr(settling, "_come_down", fail_once)
     done = campaign.run(replace(plan, trials=plan.trials[:1]), "demo", testbed=bed)
-    first, *_ = trial.list_invalid(done.folder)
+    first, *others = trial.list_invalid(done.folder)
     assert first.record.reason == "the plug did not answer"
     assert first.record.workload is None
-    assert len(trial.list_trials(done.folder)) == len(runs) == 1
+    worked_on = [one for one in others if one.record.workload is not None]
+    assert len(trial.list_trials(done.folder)) == 1
+    assert len(runs) == 1 + len(worked_on), "a busy machine may have spoiled some"
 
 
 def test_work_that_a_failing_meter_stopped_at_once_is_not_the_fault_of_the_engine(

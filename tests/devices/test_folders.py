@@ -13,6 +13,7 @@ import pytest
 from fsgreen.devices import blockdev, folders, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import sweep
+from tests.patience import TRIES
 
 HARNESS = """
 import sys
@@ -90,12 +91,13 @@ def test_nothing_is_left_after_the_ager_was_killed(tmp_path: Path) -> None:
     place = tmp_path / "images"
     place.mkdir()
     mounted = 0
-    for nth in range(5):
+    for nth in range(TRIES):
+        if nth >= 5 and mounted:
+            break
         harness = start(AGING, str(place))
         assert harness.stdout is not None
         harness.stdout.readline()
         while nth == 0 and not mounts.under(place):
-            assert harness.poll() is None, "the harness has ended: its error is above"
             assert harness.poll() is None, "it ended before it had mounted anything"
             time.sleep(0.01)
         time.sleep(moment.uniform(0, 1.5))

@@ -134,7 +134,7 @@ def test_tables_have_the_columns_of_the_record_and_units(meters, tmp_path):
         return paced and "retimed" not in set(power["quality"]) and is_paced(host)
 
     def is_paced(host):
-        return np.diff(host["time_s"])[:1] == pytest.approx(1.0, abs=0.1)
+        return len(host) == 3 and np.diff(host["time_s"])[0] == pytest.approx(1.0, abs=0.1)
 
     power, host = until_calm(recorded, is_calm)
     assert list(power) == [
@@ -143,7 +143,6 @@ def test_tables_have_the_columns_of_the_record_and_units(meters, tmp_path):
     assert set(power["meter"]) == {"system", "disk"}
     assert set(power["quality"]) == {"ok"}
     assert list(host) == list(COLUMNS)
-    assert len(host) == 3
     assert is_paced(host)
     units.check_columns(power)
     units.check_columns(host)
