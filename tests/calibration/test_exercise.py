@@ -4,17 +4,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
 
 from fsgreen.calibration import exercise
-from fsgreen.calibration.exercise import IDLE, WORKER, Exercise, Step, Target, disk_target, steps
+from fsgreen.calibration.exercise import WORKER, Exercise, Step, Target, disk_target, steps
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import HostSampler
-from fsgreen.meters.modelled.activity import activity
-from tests.patience import until_calm, wait_for
+from tests.patience import wait_for
 
 SEED = 1
-TRIES = 10
 ORPHAN = """
 import os, subprocess, sys
 load = [sys.executable, sys.argv[1], str(os.getpid()), "user", "0.1"]
@@ -32,16 +31,6 @@ def scratch(monkeypatch, tmp_path):
             yield target
     except FsgreenError as error:
         pytest.skip(f"no disk to exercise here: {error.what}")
-
-
-def during(step, seconds, device=None):
-    sampler = HostSampler(lambda: device)
-    with Exercise(step) as running:
-        time.sleep(0.4)
-        before = sampler.sample()
-        time.sleep(seconds)
-        running.check()
-        return activity(before, sampler.sample())
 
 
 def test_pass_has_each_level_once_and_nothing_for_a_disk_that_is_not_there():
@@ -92,24 +81,34 @@ def test_device_is_never_written_to(tmp_path):
     assert done.returncode != 0
 
 
-@pytest.mark.alone
-def test_cores_work_for_the_share_that_is_asked_of_them():
-    """In one of some seconds: a machine that stands still works for nobody."""
-    user, system = (Step(name, ((name, "1"),)) for name in ("user", "system"))
-    assert any(during(user, 1.0)["cpu_user_x"] > 0.5 for _ in range(TRIES))
-    idle_x = during(IDLE, 0.5)["cpu_system_x"]
-    assert any(during(system, 1.0)["cpu_system_x"] > max(0.3, idle_x) for _ in range(TRIES))
+def worked_s(worker):
+    """How long a process has run in all, and how long it has run or waited for a core."""
+    run_ns, waited_ns, _ = map(int, Path("/proc", str(worker.pid), "schedstat").read_text().split())
+    return np.array([run_ns, run_ns + waited_ns]) * 1e-9
 
 
-@pytest.mark.alone
-def test_disk_is_read_past_the_page_cache_from_end_to_end(scratch):
+@pytest.mark.parametrize("kind", ["user", "system"])
+def test_a_core_works_for_the_share_and_in_the_way_that_is_asked_of_it(kind):
+    """A busy machine keeps it waiting for a core, which it still asks for."""
+    with Exercise(Step(kind, ((kind, "0.5"),))) as running:
+        ((_, worker, _),) = running._workers
+        wait_for(lambda: worked_s(worker)[0] > 0.1)  # it has started
+        begin_s, before_s = time.monotonic(), worked_s(worker)
+        wait_for(lambda: worked_s(worker)[0] - before_s[0] > 0.5)
+        run_x, asked_x = (worked_s(worker) - before_s) / (time.monotonic() - begin_s)
+        used = psutil.Process(worker.pid).cpu_times()
+    assert run_x < 0.6
+    assert asked_x > 0.4
+    assert getattr(used, kind) > 0.6 * (used.user + used.system)
+
+
+def test_disk_is_read_past_the_page_cache(scratch):
     (seek,) = (step for step in steps(1, scratch, SEED) if step.name == "disk-seek")
-    done = until_calm(
-        lambda: during(seek, 1.0, scratch.device),
-        lambda done: done["disk_reads_hz"] > 20 and done["disk_busy_x"] > 0.01,
-    )
-    assert done["disk_reads_hz"] > 20
-    assert done["disk_busy_x"] > 0.01
+    with Exercise(seek) as running:
+        ((_, worker, _),) = running._workers
+        wait_for(
+            lambda: running.check() or psutil.Process(worker.pid).io_counters().read_bytes > 2**18
+        )
 
 
 def test_scratch_file_is_filled_and_goes_at_the_end(scratch, tmp_path):
