@@ -4,7 +4,7 @@ import time
 
 from fsgreen.meters.core.readings import Readings
 
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 TRIES = 30
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from fsgreen.campaign import pulses
 from fsgreen.errors import FsgreenError
-from tests.patience import wait_for
+from tests.patience import LIMIT_S, wait_for
 
 RUNS = (0.2, 0.1, 0.1, 0.2, 0.2)
 
@@ -77,7 +77,7 @@ def test_end_of_the_harness_leaves_no_burner(mark, end, runs):
     wait_for(lambda: len(burners(mark)) == len(os.sched_getaffinity(0)))
     time.sleep(0.5)  # well into the run
     harness.send_signal(end)
-    assert harness.wait(60) != 0
+    assert harness.wait(LIMIT_S) != 0
     wait_for(lambda: not burners(mark), "a burner outlives its harness")
 
 

@@ -19,6 +19,7 @@ from fsgreen.design.study import PlannedEvent
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import WorkloadFailed
 from tests.campaign.conftest import ScriptedWorkload
+from tests.patience import LIMIT_S
 
 pytestmark = pytest.mark.slow
 
@@ -171,7 +172,7 @@ def test_events_of_other_phases_are_left_alone_and_late_ones_are_told() -> None:
     planned = [PlannedEvent("flush", 0.0, "a"), PlannedEvent("idle", 0.0, "b")]
     planned.append(PlannedEvent("idle", 1e6, "a"))
     with during(planned, {"idle": time.monotonic()}, known) as events:
-        assert done.wait(60)
+        assert done.wait(LIMIT_S)
     assert happened == []
     assert [event.fault for event in events] == [None, "the phase ended before"]
 

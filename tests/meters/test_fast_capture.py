@@ -90,9 +90,9 @@ def test_looking_on_while_it_records_shows_every_reading_once(meters, tmp_path) 
 def test_stalled_sensor_is_a_fault_and_what_it_did_not_send_is_no_energy(
     meters, sensor, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(capturing, "SILENCE_S", 0.6)
     with Capture({"rail": meters["rail"]}, tmp_path / "power.raw") as capture:
         wait_for(lambda: total_w(capture) is not None)
+        monkeypatch.setattr(capturing, "SILENCE_S", 0.6)
         sensor.faults.stall = True
         wait_for(lambda: capture.fault is not None)
         stalled_s = time.monotonic()
@@ -106,7 +106,8 @@ def test_dropped_blocks_are_marked(meters, sensor, tmp_path) -> None:
         wait_for(lambda: total_w(capture) is not None)
         start_s = time.monotonic()
         sensor.faults.drop = 1
-        time.sleep(0.5)
+        wait_for(lambda: sensor.faults.drop == 0)
+        time.sleep(0.1)  # until a block that comes
         end_s = time.monotonic()
         wait_for(lambda: total_w(capture, since_s=end_s) is not None)
     power = reparse(tmp_path / "power.raw")

@@ -12,6 +12,7 @@ from traces import INFO
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.ipmi.driver import DRIVER
+from tests.patience import LIMIT_S
 
 IDENTIFY = ["mc info", "mc guid"]
 BMC = replace(INFO, driver="ipmi", range_w=10_000.0)
@@ -165,7 +166,7 @@ def test_value_that_the_controller_repeats_is_stale_until_it_measures_anew(tmp_p
     watts[0] = 220
     measured.clear()
     with emulated:
-        assert measured.wait(30)
+        assert measured.wait(LIMIT_S)
     chunks += answers(meter, 1)
     readings = parsed(DRIVER, meter.describe(), *(chunk.data for chunk in chunks))
     assert flags(readings) == ["ok", "stale", "ok"]

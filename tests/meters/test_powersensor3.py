@@ -41,7 +41,7 @@ def meter_on(port):
 @pytest.fixture
 def impatient(monkeypatch):
     """For what must not come."""
-    monkeypatch.setattr(powersensor3, "REPLY_S", 0.3)
+    monkeypatch.setattr(powersensor3, "REPLY_S", 1.0)
 
 
 def test_opening_asks_for_settings_and_rate_and_writes_nothing():
@@ -100,7 +100,7 @@ def test_missing_port_is_named():
 def test_meter_that_does_not_answer_is_silent(command):
     script = list(OPENING[: ["X", "V", "R"].index(command)])
     with dialogue(*script, (command, "")) as port:
-        assert failing(port) == f"the meter is silent: no reply to {command} within 0.3 s"
+        assert failing(port) == f"the meter is silent: no reply to {command} within 1 s"
 
 
 @pytest.mark.usefixtures("impatient")

@@ -1,5 +1,4 @@
 import os
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from emulated_program import Program
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import programs
+from tests.patience import wait_for
 
 
 @pytest.fixture
@@ -63,11 +63,7 @@ def test_program_that_hangs_is_killed_with_what_it_started(tool):
     tool.hangs("read", 612.5)
     with pytest.raises(FsgreenError, match=r"tool gave no answer within 0.2 s"):
         ask("read", timeout_s=0.2)
-    for _ in range(1000):
-        if not running(b"sleep\x00612.5\x00"):
-            return
-        time.sleep(0.01)
-    pytest.fail("what the program started still runs")
+    wait_for(lambda: not running(b"sleep\x00612.5\x00"), "what the program started still runs")
 
 
 def test_program_that_is_not_installed_is_named_with_its_package():

@@ -125,10 +125,7 @@ def test_analyzer_in_pyvisa_sim_is_set_up_and_read():
     simulation = f"{Path(__file__).with_name('wt310e.yaml')}@sim"
     resource = "TCPIP::localhost::5025::SOCKET"
     with closing(opened(DRIVER, resource=resource, visa=simulation, **RANGES)) as meter:
-        meter.start()
-        chunk = meter.read(1.0)
-        meter.stop()
-    (reading,) = read(DRIVER, meter.describe(), chunk.data)
+        reading, *_ = trial(meter, DRIVER, 1)
     assert (reading.power_w, reading.quality) == (97.3, "ok")
 
 

@@ -66,7 +66,7 @@ def test_reserved_argument_falls_back_and_what_worked_is_recorded_and_kept(accep
 
 
 def test_meter_that_ignores_the_reserved_argument_is_tried_with_the_next(monkeypatch):
-    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 1.0)
     script = [*OPENING[:3], ("#L,W,3,E,0,1;", ""), ("#L,W,3,E,-,1;", record()), STOP]
     with dialogue(*script) as port, closing(meter_on(port)) as meter:
         assert "#L,W,3,E,-,1;" in meter.describe().source
@@ -102,13 +102,13 @@ def test_port_without_an_answer_is_silent(monkeypatch):
 
 @pytest.mark.parametrize("noise", ["\xff\xfe~" * 20, "hello\r\n", "#v,-,8,1,0;", "#v,-,1,1;"])
 def test_port_with_another_language_speaks_garbage(monkeypatch, noise):
-    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 1.0)
     with dialogue(STOP, ("#V,R,0;", noise)) as port:
         assert "garbage" in failing(port)
 
 
 def test_meter_without_readings_is_refused(monkeypatch):
-    monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
+    monkeypatch.setattr(wattsup_driver, "REPLY_S", 1.0)
     mute = [(f"#L,W,3,E,{r},1;", "") for r in ("0", "-", "")]
     with dialogue(*OPENING[:3], *mute) as port:
         assert "no readings" in failing(port)

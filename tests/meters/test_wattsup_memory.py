@@ -75,7 +75,7 @@ def test_a_download_that_breaks_off_is_refused_and_parsed_again_is_marked(monkey
         closing(WattsUpMemory(port)) as memory,
         pytest.raises(FsgreenError, match=r"broke off: \d of \d"),
     ):
-        monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.2)
+        monkeypatch.setattr(wattsup_driver, "REPLY_S", 1.0)
         memory.download()
     readings = parsed(Chunk(5.0, (HEADER + answer).encode()))
     assert all(reading.quality == "cut" for reading in readings)

@@ -13,8 +13,9 @@ from typing import Any, Self
 
 import websocket
 
+from tests.patience import LIMIT_S
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-LIMIT_S = 60.0
 
 
 def program() -> str | None:

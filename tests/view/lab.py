@@ -12,8 +12,7 @@ from pathlib import Path
 import nbformat
 
 from fsgreen import paths
-
-LIMIT_S = 60.0
+from tests.patience import LIMIT_S
 
 
 def write_notebook(file: Path, cells: Sequence[str]) -> None:

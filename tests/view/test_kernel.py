@@ -4,6 +4,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 from fsgreen import paths
+from tests.patience import LIMIT_S
 
 WATCH = """
 from fsgreen.view import Synthetic, live
@@ -23,7 +24,7 @@ def test_a_kernel_that_stops_while_a_view_runs_stops_in_silence(tmp_path):
             transport_encryption="auto",
         )
         try:
-            reply = client.execute_interactive(WATCH, timeout=60, output_hook=lambda _: None)
+            reply = client.execute_interactive(WATCH, timeout=LIMIT_S, output_hook=lambda _: None)
             assert reply["content"]["status"] == "ok", reply["content"]
         finally:
             client.stop_channels()
