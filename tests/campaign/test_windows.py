@@ -15,13 +15,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import QUICK_PHASES, ScriptedWorkload, directory, plan_of
 
 from fsgreen import campaign, design, paths, reduce, testbeds, trial
 from fsgreen.campaign import drive, fitting, windows
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Phase, WorkSummary
 from fsgreen.workloads import Outcome, Turn, WorkloadFailed
+from tests.campaign.conftest import QUICK_PHASES, ScriptedWorkload, directory, plan_of
+from tests.patience import TRIES
 
 pytestmark = pytest.mark.slow
 
@@ -186,6 +187,7 @@ def test_ctrl_c_loses_and_doubles_no_trial(
         assert (again.folder / "trial.json").stat().st_mtime_ns == stat.st_mtime_ns
 
 
+@pytest.mark.usefixtures("patient")
 def test_one_that_fails_is_kept_with_its_reason_and_the_other_counts(
     data: Path,
     turning: Callable[[Behaviour], None],
@@ -200,14 +202,18 @@ def test_one_that_fails_is_kept_with_its_reason_and_the_other_counts(
             raise WorkloadFailed("it fell over", next_step="lift it")
 
     turning(fail)
-    with pytest.raises(FsgreenError, match="1 of 2 trials broke a rule"):
-        measured(plan, beds)
     folder = campaign.Campaign("demo").folder
+    for _ in range(TRIES):  # a busy machine may spoil the other one too
+        with pytest.raises(FsgreenError, match="of 2 trials broke a rule"):
+            measured(plan, beds)
+        if trial.list_trials(folder):
+            break
     [good] = trial.list_trials(folder)
-    [bad] = trial.list_invalid(folder)
     assert good.name == plan.trials[0].trial
     assert len(good.record.measured) == 2
-    assert (bad.name, bad.record.reason) == (plan.trials[1].trial, "it fell over")
+    failing = plan.trials[1].trial
+    reasons = [one.record.reason for one in trial.list_invalid(folder) if one.name == failing]
+    assert {*reasons} == {"it fell over"}
 
 
 def test_what_cannot_take_turns_is_refused_before_anything_is_measured(
