@@ -30,6 +30,9 @@ HALF = 0.5
 SAME_EVIDENCE = 0.99
 """Correlation of two metrics' logarithms from which on the second says what the first does."""
 
+COVARIATES = {"cpu_steal_percent": "time that the host took", "core_clock_hz": "the cores' clock"}
+"""Columns of a window that may explain its rate."""
+
 
 def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
     """Rule 47: what would be left of an interval's width if compared cells took turns."""
@@ -86,21 +89,30 @@ def _turns(evidence: Evidence) -> Answer:
 def _components(
     trials: pd.DataFrame, series: pd.DataFrame, beside: Mapping[str, tuple[str, ...]]
 ) -> str:
-    rates = {
-        name: of_trial.to_numpy()
-        for name, of_trial in series.groupby("trial")["throughput_ops_s"]
-        if name in set(trials["trial"])
-    }
-    if not all((of_trial > 0).all() for of_trial in rates.values()):
+    chosen = series[series["trial"].isin(trials["trial"])]
+
+    def tables(column: str) -> list[np.ndarray]:
+        together: dict[tuple[str, ...], list[np.ndarray]] = {}
+        for name, of_trial in chosen.groupby("trial")[column]:
+            together.setdefault(beside[str(name)], []).append(of_trial.to_numpy(dtype=float))
+        return [np.array(group) for group in together.values()]
+
+    if not (chosen["throughput_ops_s"] > 0).all():
         return "windows in which nothing was done have no logarithm"
-    together: dict[tuple[str, ...], list[np.ndarray]] = {}
-    for name, of_trial in rates.items():
-        together.setdefault(beside[name], []).append(of_trial)
     cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
     table = trials.assign(cell=cells).pivot_table("throughput_ops_s", "cell", "block")
-    found = stats.turn_components([np.array(group) for group in together.values()], table)
+    rates = tables("throughput_ops_s")
+    found = stats.turn_components(rates, table)
     if found.buys_most == "unknown":
         return "it takes two cells in two blocks and two rounds to tell what scatters"
+
+    shares = {
+        what: stats.explained_share(rates, tables(column))
+        for column, what in COVARIATES.items()
+        if column in chosen
+    }
+    told = [f"{what} {100 * share:.0f} %" for what, share in shares.items() if share >= 0]
+    explained = f" (of which {' and '.join(told)} by itself)" if told else ""
 
     def known(times_blocks: int, times_windows: int) -> float:
         return found.half_width_percent(times_blocks * found.blocks, times_windows * found.windows)
@@ -108,9 +120,9 @@ def _components(
     return (
         f"{found.block_percent:.2g} % between blocks and {found.round_percent:.2g} % between "
         f"rounds, which ratios are free of, {found.making_percent:.2g} % between makings, "
-        f"{found.window_percent:.2g} % between windows, so that another {found.buys_most} buys "
-        f"most: a ratio is known to {known(1, 1):.2g} %, with twice the blocks to "
-        f"{known(2, 1):.2g} %, with twice the windows to {known(1, 2):.2g} %"
+        f"{found.window_percent:.2g} % between windows{explained}, so that another "
+        f"{found.buys_most} buys most: a ratio is known to {known(1, 1):.2g} %, with twice the "
+        f"blocks to {known(2, 1):.2g} %, with twice the windows to {known(1, 2):.2g} %"
     )
 
 

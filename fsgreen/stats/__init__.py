@@ -46,7 +46,13 @@ from fsgreen.stats.summary import (
     variation,
 )
 from fsgreen.stats.together import Together, random_effects
-from fsgreen.stats.turns import FEWEST_WINDOWS, TurnComponents, left_by_turns, turn_components
+from fsgreen.stats.turns import (
+    FEWEST_WINDOWS,
+    TurnComponents,
+    explained_share,
+    left_by_turns,
+    turn_components,
+)
 from fsgreen.stats.welch import compare_unpaired
 
 __all__ = [
@@ -87,6 +93,7 @@ __all__ = [
     "dip_p",
     "effect",
     "emd",
+    "explained_share",
     "harmonic_mean",
     "holm",
     "left_by_turns",

@@ -108,11 +108,9 @@ def turn_components(groups: Iterable[ArrayLike], trials: ArrayLike) -> TurnCompo
     squares = degrees = of_rounds = weight = 0.0
     for logs in (np.log(table) for table in tables if min(table.shape) > 1):
         cells, rounds = logs.shape
-        of_round = logs.mean(axis=0) - logs.mean()
-        left = logs - logs.mean(axis=1, keepdims=True) - of_round
-        squares += float((left**2).sum())
+        squares += float((_left(logs) ** 2).sum())
         degrees += (cells - 1) * (rounds - 1)
-        of_rounds += cells * float((of_round**2).sum())
+        of_rounds += cells * float(((logs.mean(axis=0) - logs.mean()) ** 2).sum())
         weight += rounds - 1
     windows = min((table.shape[1] for table in tables), default=0)
     if not degrees:
@@ -127,3 +125,34 @@ def turn_components(groups: Iterable[ArrayLike], trials: ArrayLike) -> TurnCompo
         100 * math.sqrt(part) for part in (block, making, round_, window)
     )
     return TurnComponents(block, making, round_, window, windows, whole.cells, whole.blocks)
+
+
+def explained_share(groups: Iterable[ArrayLike], covariates: Iterable[ArrayLike]) -> float:
+    """Return the share of the variance between windows that goes with a covariate, at least 0.
+
+    It is the adjusted R squared of log(rate) on the covariate, both without what cells and rounds
+    share. NaN where the covariate is not known or does not vary.
+
+    Parameters
+    ----------
+    groups, covariates : iterable of array_like, shape (cells, rounds)
+        Positive rates of cells that took turns, and the covariate of the same windows.
+    """
+    pairs = [
+        (_left(np.log(np.asarray(rates, dtype=float))), _left(np.asarray(known, dtype=float)))
+        for rates, known in zip(groups, covariates, strict=True)
+    ]
+    degrees = sum((len(left) - 1) * (left.shape[1] - 1) for left, _ in pairs)
+    of_both = sum(float((left * known).sum()) for left, known in pairs)
+    of_known = sum(float((known**2).sum()) for _, known in pairs)
+    total = sum(float((left**2).sum()) for left, _ in pairs)
+    if degrees < 2 or not (of_known > 0 and total > 0):
+        return math.nan
+    unexplained = 1 - of_both**2 / (of_known * total)
+    return max(0.0, 1 - unexplained * degrees / (degrees - 1))
+
+
+def _left(table: np.ndarray) -> np.ndarray:
+    """Return what rows and columns of a table do not share."""
+    left: np.ndarray = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    return left

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 import sound_campaign
@@ -321,6 +322,19 @@ def test_cells_that_took_turns_say_what_dominates(sound):
     assert found.state == "quiet"
     assert "between makings" in found.found
     assert "so that another window buys most: a ratio is known to" in found.found
+
+
+def test_what_the_host_took_is_told_where_windows_know_it(sound):
+    """Rule 47: steal that makes windows slow is another cause than the file system."""
+    steal = np.random.default_rng(1).uniform(0, 20, len(sound.series))
+    slower = sound.series.assign(
+        throughput_ops_s=sound.series["throughput_ops_s"] * np.exp(-0.05 * steal),
+        cpu_steal_percent=steal,
+        core_clock_hz=np.nan,
+    )
+    found = answer(47, in_turns(replace(sound, series=slower), 3)).found
+    assert "(of which time that the host took 9" in found
+    assert "clock" not in found
 
 
 def test_cells_that_were_not_ready_together_are_told(sound):

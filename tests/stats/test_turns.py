@@ -86,3 +86,16 @@ def test_groups_that_tell_nothing_leave_nothing_told():
 def test_a_rate_without_a_logarithm_is_refused(rates):
     with pytest.raises(ValueError, match="positive rates"):
         stats.turn_components([rates], np.ones((2, 2)))
+
+
+def test_a_covariate_explains_what_goes_with_it_and_no_more():
+    """Rounds that are slow for all cells are no part of what scatters between windows."""
+    rng = np.random.default_rng(6)
+    steal = rng.uniform(0, 10, (BLOCKS, CELLS, ROUNDS)) + rng.uniform(0, 50, (BLOCKS, 1, ROUNDS))
+    noise = simulated(rng, 0.1, 0.1, 0.3, 0.03)
+    variance = 0.01**2 * 100 / 12
+    found = stats.explained_share(noise * np.exp(-0.01 * steal), steal)
+    assert found == pytest.approx(variance / (variance + 0.03**2), abs=0.1)
+    assert stats.explained_share(noise, steal) < 0.05
+    assert math.isnan(stats.explained_share(noise, np.zeros_like(steal)))
+    assert math.isnan(stats.explained_share(noise, np.full_like(steal, math.nan)))
