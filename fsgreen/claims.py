@@ -15,17 +15,25 @@ from fsgreen.stats import Estimate
 
 Verdict = Literal[
     "reproduced",
-    "direction only",
+    "direction only, size open",
+    "direction only, size excluded",
     "not reproduced",
     "reversed",
     "inconclusive",
+    "underpowered",
     "by construction",
     "not in the state of the claim",
     "not testable here",
 ]
-Basis = Literal["published", "simulated", "measured"]
+Basis = Literal["measured", "simulated", "by construction", "published"]
+"""Kinds of evidence, which are never added up (rule 50): `published` is recomputed from print."""
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+SIZE_OPEN: Verdict = "direction only, size open"
+SIZE_EXCLUDED: Verdict = "direction only, size excluded"
+AGREES: tuple[Verdict, ...] = ("reproduced", SIZE_OPEN, SIZE_EXCLUDED)
+"""What is on the published side, at least."""
 
 OTHER_STATE: Verdict = "not in the state of the claim"
 UNTESTED: tuple[Verdict, ...] = (OTHER_STATE, "not testable here")
@@ -37,7 +45,8 @@ within half the published effect where that is less: no effect must not agree wi
 
 PUBLISHED_TOLERANCE = 0.02
 """Printed numbers agree with each other within 2 %, or within their rounding if that is more: one
-percentage point, or half a unit in the last printed place of a factor."""
+percentage point, or half a unit in the last printed place of a factor, but never less closely than
+measured ones do: 4.5 is no 4."""
 
 ORDER_OF_MAGNITUDE = math.sqrt(10)
 """A factor is of the order that is named when it is within half a decade of it."""
@@ -85,6 +94,7 @@ class Part:
     number where it is recomputed. `unit` says how to write it: a factor "x", a "change", a "share"
     or a plain number "". `lacks` lists cells without trials, `needs` whatever else is missing.
     `gate` is what the gate of the confounds says of a comparison: passed, flagged or unknown.
+    `power` is the probability of "reproduced" if the published number were right (rule 46).
     `found` is in which other state the trials were.
     `source` says what it was found in where that is not one campaign: real or virtual time, a file.
     """
@@ -102,6 +112,7 @@ class Part:
     gate: str = ""
     source: str = ""
     found: tuple[Found, ...] = ()
+    power: float = math.nan
 
     @property
     def tested(self) -> bool:
@@ -183,9 +194,9 @@ def judge(ours: Estimate, target: Band) -> Verdict:
     """Return the verdict on a ratio (rule 44).
 
     reproduced: the interval is inside the band. direction only: it is wholly on the published side
-    of 1 but not inside. reversed: wholly on the other side. not reproduced: it excludes the band
-    without showing a direction, or shows a difference where none was claimed. Otherwise, and
-    without an interval, inconclusive.
+    of 1 but not inside; the size is excluded if it is outside, else open. reversed: wholly on the
+    other side. not reproduced: it excludes the band without showing a direction, or shows a
+    difference where none was claimed. Otherwise, and without an interval, inconclusive.
     """
     if not ours.has_interval:
         return "inconclusive"
@@ -196,7 +207,7 @@ def judge(ours: Estimate, target: Band) -> Verdict:
         return "not reproduced" if apart else "inconclusive"
     side = 1 if ours.low > 1 else -1 if ours.high < 1 else 0
     if side == target.direction:
-        return "direction only"
+        return SIZE_EXCLUDED if apart else SIZE_OPEN
     if side == -target.direction and apart:
         return "reversed"
     return "not reproduced" if apart else "inconclusive"
@@ -207,8 +218,9 @@ def by_construction(part: Part) -> Part:
 
     That it does is no evidence; that it does not is.
     """
-    agrees = part.verdict in ("reproduced", "direction only")
-    return replace(part, verdict="by construction") if agrees else part
+    if part.verdict not in AGREES:
+        return part
+    return replace(part, verdict="by construction", basis="by construction")
 
 
 def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
@@ -227,9 +239,8 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
         return "reversed", whole
     if {"reversed", "not reproduced"} & set(tested):
         return "not reproduced", whole
-    if "inconclusive" in tested:
-        return "inconclusive", whole
-    return ("direction only" if "direction only" in tested else "reproduced"), whole
+    mildest_last: tuple[Verdict, ...] = ("inconclusive", "underpowered", SIZE_EXCLUDED, SIZE_OPEN)
+    return next((verdict for verdict in mildest_last if verdict in tested), "reproduced"), whole
 
 
 def shown(part: Part) -> str:
@@ -282,4 +293,4 @@ def _margin(ratio: float, number: Mapping[str, Any], basis: Basis) -> float:
         return min(MEASURED_TOLERANCE * ratio, abs(ratio - 1) / 2)
     places = len(f"{number['value']:g}".partition(".")[2])
     rounding = 0.01 if unit_of(number) == "change" else 0.5 * 10.0**-places
-    return max(PUBLISHED_TOLERANCE * ratio, rounding)
+    return max(PUBLISHED_TOLERANCE * ratio, min(rounding, MEASURED_TOLERANCE * ratio))

@@ -9,8 +9,14 @@ from pathlib import Path
 
 from fsgreen import paths
 
-BASES = ("measured", "simulated", "published", "")
-"""What a verdict can rest on; a claim that cannot be tested here rests on nothing."""
+KINDS = {
+    "measured": "measured",
+    "simulated": "simulated",
+    "by construction": "constructed",
+    "published": "from print",
+    "": "undecided",
+}
+"""What a verdict can rest on, and what that is called; these are never added up (rule 50)."""
 
 
 def write(campaign: str) -> Path:
@@ -42,9 +48,9 @@ def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
         return
     counts = Counter((row["verdict"], row["basis"]) for row in rows)
     yield f"{campaign}: verdicts on {len(rows)} claims, by what they rest on\n"
-    yield f"{'':20}" + "".join(f"{basis or 'nothing':>11}" for basis in BASES)
+    yield f"{'':30}" + "".join(f"{name:>12}" for name in KINDS.values())
     for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
-        yield f"{verdict:20}" + "".join(f"{counts[verdict, basis] or '':>11}" for basis in BASES)
+        yield f"{verdict:30}" + "".join(f"{counts[verdict, kind] or '':>12}" for kind in KINDS)
 
 
 def _comparisons(campaign: str) -> Iterator[str]:

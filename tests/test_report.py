@@ -50,7 +50,7 @@ def test_a_small_campaign_has_a_whole_report(made):
     assert made.read_bytes().startswith(b"%PDF")
     numbers = json.loads((made.parent / "numbers.json").read_text())
     assert numbers["claims"]["total"] == 99
-    assert sum(row["count"] for row in numbers["verdicts"]) == 99
+    assert sum(sum(row["counts"]) for row in numbers["verdicts"]) == 99
     assert numbers["trials"]["whole"] == 4
     assert not numbers["trials"]["enough"]
     assert any("reiserfs" in line for line in numbers["not_run"])

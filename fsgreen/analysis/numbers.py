@@ -10,6 +10,7 @@ import pandas as pd
 
 from fsgreen import confounds, rules
 from fsgreen.analysis.cells import ended_from
+from fsgreen.analysis.claims.assay import ENOUGH
 from fsgreen.analysis.discarded import both_ways
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
@@ -22,10 +23,12 @@ from fsgreen.rules.answer import listed
 
 MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",
-    "direction only": "the same direction; the size differs, or the interval is too wide to tell",
+    "direction only, size open": "the same direction; the interval is too wide to tell the size",
+    "direction only, size excluded": "the same direction, and another size",
     "not reproduced": "the published value is outside our interval, or another part fails",
     "reversed": "the opposite direction",
-    "inconclusive": "too wide an interval, too few trials, or a cell without a steady state",
+    "inconclusive": "the interval decides neither, or a cell has no steady state",
+    "underpowered": "not decided in half of all cases, even if the published number is right",
     "by construction": "the experiment or its model was made so: it is no evidence",
     "not in the state of the claim": "the trials were in another state than the one it is about",
     "not testable here": "it takes something that this campaign does not have",
@@ -64,6 +67,8 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
             "total": len(claims),
             "tested": int((~claims["verdict"].isin(UNTESTED)).sum()),
             **{basis: int((claims["basis"] == basis).sum()) for basis in BASES},
+            "decidable": int((claims["power_p"] >= ENOUGH).sum()),
+            "with_power": int(claims["power_p"].notna().sum()),
             "part": int((claims["scope"] == "part").sum()),
         },
         "tolerance": {
@@ -189,20 +194,17 @@ def _scaled(plan: Plan) -> str:
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return how many claims have each verdict, by kind of evidence: these are never added up."""
+    kinds = claims["basis"].fillna("")
     return [
         {
             "verdict": verdict,
-            "count": int((claims["verdict"] == verdict).sum()),
-            **{basis: _count(claims, verdict, basis) for basis in BASES},
-            "part": int(((claims["verdict"] == verdict) & (claims["scope"] == "part")).sum()),
+            "counts": [int((kinds[of] == kind).sum()) for kind in (*BASES, "")],
+            "part": int((of & (claims["scope"] == "part")).sum()),
             "meaning": MEANING[verdict],
         }
-        for verdict in VERDICTS
+        for verdict, of in ((verdict, claims["verdict"] == verdict) for verdict in VERDICTS)
     ]
-
-
-def _count(claims: pd.DataFrame, verdict: str, basis: str) -> int:
-    return int(((claims["verdict"] == verdict) & (claims["basis"] == basis)).sum())
 
 
 def _not_run(plan: Plan, trials: pd.DataFrame) -> list[str]:

@@ -185,7 +185,7 @@ class _Pair:
         low, high = math.nan, math.nan
         if self.n >= MIN_BLOCKS and (self.resampled[1] > 0).all():
             low, high = logs.interval(level) if math.isfinite(logs.error) else self._percent(level)
-        return Estimate(ratio, low, high, self.n)
+        return Estimate(ratio, low, high, self.n, logs.degrees)
 
     def _percent(self, level: float) -> tuple[float, float]:
         wider = self.widening * math.sqrt(self.n / (self.n - 1))

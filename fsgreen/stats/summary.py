@@ -17,12 +17,16 @@ from fsgreen.stats.sample import sample_of
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its confidence interval from `n` trials; the bounds are NaN without one."""
+    """A value with its confidence interval from `n` trials; the bounds are NaN without one.
+
+    `degrees` are those of freedom of its error; 0 stands for those of `n` trials.
+    """
 
     value: float
     low: float
     high: float
     n: int
+    degrees: float = 0
 
     @property
     def half_width_percent(self) -> float:

@@ -13,7 +13,15 @@ from string import Formatter
 from typing import Any, get_args
 
 from fsgreen import claims, schema
-from fsgreen.analysis.claims.kinds import Amount, Entry, Levels, Relation, Selector, levels_of
+from fsgreen.analysis.claims.kinds import (
+    Amount,
+    Entry,
+    Levels,
+    Ratio,
+    Relation,
+    Selector,
+    levels_of,
+)
 from fsgreen.analysis.claims.states import State, known_columns
 from fsgreen.design import factors, metrics
 from fsgreen.errors import FsgreenError, unknown
@@ -203,6 +211,10 @@ def _wrong_selector(
     cells: Mapping[str, Levels],
 ) -> Iterator[str]:
     against = getattr(selector, "against", None) or ()
+    if isinstance(selector, Ratio):
+        ends = [name for name in ("at_least", "at_most") if getattr(selector, name) is not None]
+        if (selector.number is None) == (not ends):
+            yield "a ratio takes a number, or at_least and at_most, and not both"
     if isinstance(selector, Amount) and not selector.limits:
         yield "nothing is claimed: name a number, at_least, at_most or above"
     if isinstance(selector, Amount) and len(selector.limits) > 1 + selector.is_between:

@@ -94,15 +94,16 @@ class Comparing(Selector):
 class Ratio(Comparing):
     """Each cell of `of` over the one that has the levels of `against` is as the number says.
 
-    Without `against` it is the same file system with its defaults; of several it is the first that
-    ran. `tolerance` is the share by
-    which ours may differ, where it is not that of all measured ratios. `against_metric` is what is
-    taken of the other cell, where it is something else.
+    Or it is from `at_least` to `at_most`, a factor, where the claim has no such number. Without
+    `against` it is the same file system with its defaults; of several it is the first that ran.
+    `tolerance` is the share by which ours may differ, where it is not that of all measured ratios.
+    `against_metric` is what is taken of the other cell, where it is something else.
     """
 
-    number: int = Field(ge=0)
     against: Cells | None = None
     against_metric: str | None = None
+    at_least: float | None = Field(default=None, gt=0)
+    at_most: float | None = Field(default=None, gt=0)
     tolerance: float | None = Field(default=None, gt=0)
 
 

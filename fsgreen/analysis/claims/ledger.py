@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,12 +37,12 @@ GATES = ("", "passed", "unknown", "flagged")
 
 CLAIM_COLUMNS = (
     *("id", "slug", "section", "statement", "kind", "decisive", "verdict", "scope", "basis"),
-    *("tested_count", "parts_count", "published", "ours", "n", "gate", "testbed", "boundary"),
-    *("needs", "notes", "caution", "states"),
+    *("tested_count", "parts_count", "published", "ours", "n", "power_p", "gate"),
+    *("testbed", "boundary", "needs", "notes", "caution", "states"),
 )
 PART_COLUMNS = (
     *("slug", "part", "verdict", "basis", "published", "ours", "band_low_x", "band_high_x"),
-    *("ours_x", "ours_low_x", "ours_high_x", "n", "gate", "boundary", "needs"),
+    *("ours_x", "ours_low_x", "ours_high_x", "n", "power_p", "gate", "boundary", "needs"),
 )
 
 Ledger = Mapping[str, Sequence[Part]]
@@ -143,6 +144,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
         tested = [part for part in parts if part.tested]
         bases = [part.basis for part in tested if part.basis]
         basis = bases[0] if bases else ""
+        powers = [part.power for part in tested if not math.isnan(part.power)]
         counts = [part.ours.n for part in tested if part.ours is not None]
         rows.append(
             {
@@ -160,6 +162,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
                 "published": _published(tested),
                 "ours": _ours(tested),
                 "n": min(counts) if counts and basis != "published" else None,
+                "power_p": min(powers, default=math.nan),
                 "gate": max((part.gate for part in tested), key=GATES.index, default=""),
                 "testbed": testbed if basis in ("measured", "simulated") else "",
                 "boundary": boundary if any(part.boundary for part in tested) else "",
@@ -193,6 +196,7 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                     "ours_low_x": ours.low,
                     "ours_high_x": ours.high,
                     "n": ours.n if part.ours else None,
+                    "power_p": part.power if part.tested else math.nan,
                     "gate": part.gate if part.tested else "",
                     "boundary": part.boundary,
                     "needs": missing([part]),

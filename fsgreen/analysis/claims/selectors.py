@@ -22,9 +22,11 @@ from fsgreen.analysis.claims.source import Numbers, Source, spelled
 from fsgreen.analysis.claims.states import State, outside
 from fsgreen.claims import (
     ABOVE,
+    AGREES,
     OTHER_STATE,
     Band,
     Part,
+    Verdict,
     about,
     band,
     by_construction,
@@ -33,7 +35,10 @@ from fsgreen.claims import (
 )
 from fsgreen.design import DEFAULT, Cell, metrics
 
-WORST_FIRST = ("reversed", "not reproduced", "inconclusive", "direction only", "reproduced")
+WORST_FIRST: tuple[Verdict, ...] = (
+    *("reversed", "not reproduced", "inconclusive", "underpowered"),
+    *reversed(AGREES),
+)
 
 
 class NamedCell(NamedTuple):
@@ -218,6 +223,9 @@ class _Test:
                 return Band(value * (1 - share), value * (1 + share), 0)
             case Ratio() | Amount(unit="x") if number is not None:
                 return band(number, "measured", bound)
+            case Ratio():
+                least, most = selector.at_least or 0.0, selector.at_most or math.inf
+                return Band(least, most, 1 if least > 1 else -1 if most < 1 else 0)
             case Amount() if number is not None:
                 return _band_of_level(float(number["value"]), number["op"])
             case Amount(above=float(least)):
@@ -251,7 +259,12 @@ class _Test:
         if isinstance(selector, Equivalence):
             return "no difference"
         if number is None:
-            return f"{target.low:g} to {target.high:g}"
+            unit = "x" if isinstance(selector, Ratio) else ""
+            if math.isinf(target.high):
+                return f"at least {target.low:g}{unit}"
+            if not target.low:
+                return f"at most {target.high:g}{unit}"
+            return f"{target.low:g} to {target.high:g}{unit}"
         if isinstance(selector, Ratio) or getattr(selector, "unit", "") == "x":
             return written(number)
         return f"{float(number['value']):g} {number.get('unit', '')}".strip()

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.claims.assay import with_power
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample, total
 from fsgreen.claims import Band, Part, judge
 from fsgreen.confounds import Gate
@@ -175,10 +176,18 @@ class Source:
                 **missing,
             )
         estimate = ours()
-        verdict = "inconclusive" if self.moves(*of) else judge(estimate, target)
-        return Part(
-            text, verdict, "measured", published, target, estimate, source=self.clock, **fields
+        part = Part(
+            text,
+            judge(estimate, target),
+            "measured",
+            published,
+            target,
+            estimate,
+            source=self.clock,
+            **fields,
         )
+        part = with_power(part, self.bound)
+        return replace(part, verdict="inconclusive") if self.moves(*of) else part
 
     def text(self, what: str) -> str:
         """Return what a part is called, with the clock where the study has two."""

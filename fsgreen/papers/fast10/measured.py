@@ -13,13 +13,18 @@ from fsgreen import stats
 from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.configuration import configuration, label
-from fsgreen.claims import Band, Part, Verdict, band, judge, written
+from fsgreen.claims import Band, Part, band, by_construction, judge, written
 from fsgreen.design import Cell
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS
 from fsgreen.reduce import at
 
 CARRIES = 0.98
 """Share of a limited load from which on a file system counts as carrying it."""
+
+
+NOTED = 4 / 61
+"""Share of cells that may be wider than is claimed: it is "unless noted", and table 2 notes 4 of
+its 61 pairs."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,8 @@ def _protocol(source: Servers, numbers: Numbers) -> Iterator[Part]:
     runs = stats.Estimate(least, least, least, least)
     enough = Band(numbers[0]["value"], math.inf, 0)
     what = "fewest trials of a cell"
-    yield Part(what, judge(runs, enough), "measured", "5 runs", enough, runs, "")
+    number_of_runs = Part(what, judge(runs, enough), "measured", "5 runs", enough, runs, "")
+    yield by_construction(number_of_runs)
     energy = cells["energy_high_j"] - cells["energy_low_j"]
     widths = {
         "throughput": cells["half_width_percent"],
@@ -54,9 +60,11 @@ def _protocol(source: Servers, numbers: Numbers) -> Iterator[Part]:
     }
     for metric, width in widths.items():
         within = int((width < numbers[1]["value"]).sum())
+        share = within / len(cells)
+        ours = stats.Estimate(share, share, share, len(cells))
         what = f"half-width of {metric} below 5 % in {within} of {len(cells)} cells"
-        all_within: Verdict = "reproduced" if within == len(cells) else "not reproduced"
-        part = Part(what, all_within, "measured", "below 5 %")
+        most = Band(1 - NOTED, 1.0, 0)
+        part = Part(what, judge(ours, most), "measured", "below 5 %", most, ours, "share")
         yield part if metric == "throughput" else source.about_power(part)
 
 

@@ -1,0 +1,117 @@
+"""Rule 46: what a design can decide, before and beside what it decided."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import synthetic
+from scipy import stats as distributions
+
+from fsgreen.analysis.claims import Claims, Source
+from fsgreen.analysis.claims import declared as room
+from fsgreen.analysis.claims.assay import Precision, claimed, probabilities, with_power
+from fsgreen.analysis.claims.ledger import claims_table, judge_claims, parts_table
+from fsgreen.claims import ABOVE, Band, Part, judge
+from fsgreen.stats import Estimate
+
+BOUND, DRAWS = 0.05, 20_000
+ABOUT, EQUAL, AT_MOST = Band(0.9, 1.1, 1), Band(0.95, 1 / 0.95, 0), Band(0.0, 1.58, 0)
+RANGE = Band(1.8, 2.97, 1)
+
+
+def simulated(target, known):
+    """How often each verdict comes out of campaigns in which the claim is right."""
+    rng = np.random.default_rng(46)
+    value = rng.normal(np.log(claimed(target, BOUND)), known.error, DRAWS)
+    error = known.error * np.sqrt(rng.chisquare(known.degrees, DRAWS) / known.degrees)
+    half = distributions.t.ppf(0.975, known.degrees) * error
+    ends = zip(np.exp(value - half).tolist(), np.exp(value + half).tolist(), strict=True)
+    return Counter(judge(Estimate(1, low, high, 5), target) for low, high in ends)
+
+
+@pytest.mark.parametrize("target", [ABOVE, ABOUT, EQUAL, AT_MOST, RANGE])
+@pytest.mark.parametrize(("error", "degrees"), [(0.02, 4), (0.05, 4), (0.02, 60)])
+def test_probabilities_are_those_of_simulated_campaigns(target, error, degrees):
+    """A number beside every verdict that no simulation bears out would be worse than none."""
+    known = Precision(error, degrees)
+    found, drawn = probabilities(target, known, BOUND), simulated(target, known)
+    assert sum(found.values()) == pytest.approx(1)
+    for verdict in {*found, *drawn}:
+        assert found.get(verdict, 0) == pytest.approx(drawn[verdict] / DRAWS, abs=0.015), verdict
+
+
+def test_more_blocks_buy_power():
+    few = Precision(0.06, 4)
+    powers = [
+        probabilities(ABOUT, few.over(blocks, of=5), BOUND)["reproduced"] for blocks in (5, 10, 40)
+    ]
+    assert powers == sorted(powers)
+    assert powers[0] < 0.1 < 0.9 < powers[-1]
+
+
+def part(low, high, target=ABOUT, n=5):
+    ours = Estimate((low + high) / 2, low, high, n)
+    return with_power(Part("something", judge(ours, target), "measured", "", target, ours), BOUND)
+
+
+def test_an_interval_too_wide_to_decide_is_no_inconclusive_evidence():
+    """Most verdicts of the first campaigns were settled by the width, before any data."""
+    wide, close = part(0.7, 1.4, EQUAL), part(1.03, 1.08, EQUAL)
+    assert (wide.verdict, close.verdict) == ("underpowered", "inconclusive")
+    assert wide.power < 0.1 < 0.9 < close.power
+
+
+def test_what_was_decided_stays_decided_and_says_how_likely_that_was():
+    """Little power makes no lie of an interval that excludes the number."""
+    found = part(1.5, 2.2)
+    assert found.verdict == "direction only, size excluded"
+    assert found.power < 0.1
+
+
+def test_two_trials_can_decide_nothing_and_what_never_varies_everything():
+    nan = float("nan")
+    assert part(nan, nan).verdict == "underpowered"
+    assert part(nan, nan).power == 0
+    assert part(1.05, 1.05).power == 1
+
+
+OWN = """
+small:
+  statement: ext4 is 30 % above ext3.
+  numbers: [{metric: throughput, op: approx, value: 1.3, unit: x}]
+  where: {workload: webserver}
+  ratio: [{number: 0, of: ext4, against: ext3}]
+made:
+  statement: xfs is above ext3, since it was made so.
+  where: {workload: webserver}
+  built: true
+  order: [{of: [xfs, ext3], metric: throughput}]
+"""
+
+
+@pytest.mark.parametrize(("scatter", "least", "most"), [(0.004, 0.99, 1), (0.2, 0, 0.1)])
+def test_the_power_stands_beside_every_verdict(scatter, least, most, tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "PAPERS", tmp_path)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "claims.yaml").write_text(OWN)
+    claims = Claims.of("own")
+    of = synthetic.cells(["webserver"], ["ext3", "ext4", "xfs"])
+    trials = synthetic.trials_frame(of, scatter=scatter)
+    ledger = judge_claims(claims, {"loop": Source(trials, BOUND, {})}, {}, {})
+    table = claims_table(claims, ledger, "loop", "wall").set_index("slug")
+    powers = parts_table(ledger).set_index("slug")["power_p"]
+    assert table.loc["small", "power_p"] == powers["small"]
+    assert least <= table.loc["small", "power_p"] <= most
+
+
+def test_what_was_made_so_is_a_kind_of_evidence_of_its_own(tmp_path, monkeypatch):
+    """Claims that follow from the model stood among those that simulation had reproduced."""
+    monkeypatch.setattr(room, "PAPERS", tmp_path)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "claims.yaml").write_text(OWN)
+    claims = Claims.of("own")
+    trials = synthetic.trials_frame(synthetic.cells(["webserver"], ["ext3", "ext4", "xfs"]))
+    ledger = judge_claims(claims, {"simdisk": Source(trials, BOUND, {})}, {}, {})
+    table = claims_table(claims, ledger, "simdisk", "wall").set_index("slug")
+    assert table.loc["made", ["verdict", "basis"]].tolist() == ["by construction"] * 2
+    assert table.loc["small", "basis"] == "simulated"
