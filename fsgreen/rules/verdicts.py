@@ -40,8 +40,8 @@ def in_the_state_of_the_claim(report: Report) -> Answer:
     bare = decided[decided["states"].isna()]
     said = "none" if len(bare) == len(decided) else str(len(decided) - len(bare))
     text = (
-        f"{said} of {plural(len(decided), 'claim')} that trials decide is about a state that it "
-        f"says, which these trials were in; {aside} not judged, being about another state"
+        f"{said} of {plural(len(decided), 'claim')} that trials decide says its state, and these "
+        f"trials were in it; {aside} not judged, being about another state"
     )
     if bare.empty:
         return quiet(text)
