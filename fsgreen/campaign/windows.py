@@ -152,7 +152,7 @@ class _Taker:
         self._windows: list[Turn] = []
         self._places: list[int] = []
         self._dirty_b = [0, 0]
-        self._cpu_s = 0.0
+        self._ran_s = self._cpu_s = 0.0
         self._run: Turns | None = None
         self._bound: memory.Bounded | None = None
 
@@ -180,10 +180,11 @@ class _Taker:
         windows = self._trial.context.plan.profile.windows
         assert windows is not None
         self._machine.sample()
-        before_s = trialphases.cpu_s()
+        start_s, before_s = time.monotonic(), trialphases.cpu_s()
         turn = self._turn(windows.length_s)
         if turn is None:
             return
+        self._ran_s += time.monotonic() - start_s
         self._cpu_s += trialphases.cpu_s() - before_s
         self._machine.sample()
         self._windows.append(turn)
@@ -206,8 +207,7 @@ class _Taker:
             trial.failure = error.what
             return
         trial.flush = Flush(*self._dirty_b)
-        ran_s = sum(phase.duration_s for phase in trial.outcome.phases)
-        trial.harness = HarnessCost.over(ran_s, self._cpu_s)
+        trial.harness = HarnessCost.over(self._ran_s, self._cpu_s)
         flushes = [phase for phase in trial.phases if phase.name == "flush"]
         trial.checks.append(
             checks.check_flush(trial.flush, sum(phase.duration_s for phase in flushes))
