@@ -221,7 +221,7 @@ def sentence(effects: pd.DataFrame) -> str:
     parts = []
     for count, state, what in (
         (flagged, "flagged", "may be the work of"),
-        (unknown, "unknown", "may be that of something whose size is not known well enough:"),
+        (unknown, "unknown", "may be the work of a confound whose size is not known well enough:"),
     ):
         if count:
             names = effects.loc[effects["gate"] == state, "confound"].unique()

@@ -37,7 +37,7 @@ def _programs() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", version, "ok")
     if paths.program("fsgreen-wml") is None:
-        state = "not installed: shipped traces only"
+        state = "not installed: without it, traces can be analysed and none measured"
         yield Finding("workload engine", state, "blocks", "./run engine")
     else:
         yield Finding("workload engine", dict(tools.versions())["fsgreen-wml"] or "installed", "ok")
