@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -19,6 +20,9 @@ EVEN = 0.5
 
 NORMAL_95 = 1.96
 """Standard errors of half an interval, as the table does not say its degrees of freedom."""
+
+CLOCK = re.compile(r" \((real|virtual) time\)$")
+"""What ends the name of a part where a simulated disk tells it in two kinds of time."""
 
 MEASURED = ("measured", "simulated")
 """What a verdict rests on that trials decide."""
@@ -78,10 +82,44 @@ def assay(report: Report) -> Answer:
     return quiet(f"{text}, and each {100 * chances.min():.0f} % or more")
 
 
-def one_row_of_all_campaigns(report: Report) -> Answer:
-    """Rule 49: what campaigns of one study say of the same part, and whether they agree."""
+def one_row_of_all(report: Report) -> Answer:
+    """Rule 49: what campaigns of one study, and two clocks of one model, say of the same part."""
     if not report.stated:
         return not_asked(NO_CLAIM)
+    of_campaigns, of_clocks = _campaigns(report), _clocks(report.parts)
+    if of_clocks is None:
+        return of_campaigns
+    told = "; ".join([of_clocks.found, of_campaigns.found])
+    return Answer("fired", told) if "fired" in (of_clocks.state, of_campaigns.state) else of_clocks
+
+
+def _clocks(parts: pd.DataFrame) -> Answer | None:
+    """Return whether a model says the same in real and in virtual time; None without both."""
+    if parts.empty:
+        return None
+    known = parts[parts["basis"].isin(MEASURED) & (parts["ours_x"] > 0)]
+    known = known.assign(clock=known["part"].str.extract(CLOCK, expand=False))
+    known = known.assign(part=known["part"].str.replace(CLOCK, "", regex=True))
+    sides = [
+        known[known["clock"] == clock].drop_duplicates(["slug", "part"])
+        for clock in ("real", "virtual")
+    ]
+    both = sides[0].merge(sides[1], on=["slug", "part"], suffixes=("", "_virtual"))
+    if both.empty:
+        return None
+    low, high = both["ours_low_x"], both["ours_high_x"]
+    low, high = low.fillna(both["ours_x"]), high.fillna(both["ours_x"])
+    apart = (both["ours_low_x_virtual"] > high) | (both["ours_high_x_virtual"] < low)
+    off = np.exp(np.abs(np.log(both["ours_x_virtual"] / both["ours_x"]))) - 1
+    text = (
+        f"{plural(len(both), 'part')} in real and in virtual time of one model differ by "
+        f"{100 * off.median():.0f} %, up to {100 * off.max():.0f} %: that is its error, which is "
+        "in none of their intervals"
+    )
+    return fired(f"{text}; {int(apart.sum())} of them are apart") if apart.any() else quiet(text)
+
+
+def _campaigns(report: Report) -> Answer:
     if report.others is None:
         return unknown("judged over all campaigns of the study: fsgreen rules 49 --campaign NAME")
     own = estimates(report.parts)
@@ -125,5 +163,5 @@ def estimates(parts: pd.DataFrame) -> dict[tuple[str, str], tuple[float, float]]
 JUDGES: Mapping[int, Callable[[Report], Answer]] = {
     45: in_the_state_of_the_claim,
     46: assay,
-    49: one_row_of_all_campaigns,
+    49: one_row_of_all,
 }

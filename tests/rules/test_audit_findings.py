@@ -8,6 +8,7 @@ from sound_campaign import answer, edited
 
 from fsgreen import rules
 from fsgreen.rules.reporting import generated_numbers
+from fsgreen.rules.trust import OF_REPORT
 
 
 def by_clock(sound, *order):
@@ -107,3 +108,26 @@ def test_a_caution_of_a_claim_that_names_a_number_is_typed():
         assert text in found.found
     plain = report.claims.assign(caution=["how one disk orders is assumed (rule 40)", None])
     assert generated_numbers(replace(report, claims=plain)).state == "quiet"
+
+
+def test_two_clocks_of_one_model_that_differ_are_its_error():
+    """Rule 49: the last over the first reader was 2 in real and 8 in virtual time, unmarked."""
+    report = sound_campaign.make_report()
+    [part] = report.parts.to_dict("records")
+    clocks = pd.DataFrame(
+        [
+            {
+                **part,
+                "part": "last over first (real time)",
+                "ours_low_x": None,
+                "ours_high_x": None,
+            },
+            {**part, "part": "last over first (virtual time)", "ours_x": 8.0}
+            | {"ours_low_x": 7.9, "ours_high_x": 8.1},
+        ]
+    )
+    found = OF_REPORT[49](replace(report, parts=clocks, others=None))
+    assert found.state == "fired"
+    assert "1 part in real and in virtual time of one model differ by 281 %" in found.found
+    near = clocks.assign(ours_x=[2.1, 2.12], ours_low_x=[None, 2.0], ours_high_x=[None, 2.2])
+    assert OF_REPORT[49](replace(report, parts=near, others=None)).state == "quiet"
