@@ -66,7 +66,7 @@ def test_findings_are_ordered_by_severity_and_faults_have_remedies() -> None:
         ("clocksource", "hpet", "warning", "echo tsc | sudo tee /sys/devices/system/clocksource"),
         ("huge pages", "always", "note", "echo madvise | sudo tee /sys/kernel/mm"),
         ("memory", "5.7 of 7.6 GiB available", "warning", "end what takes it"),
-        ("timers", "2 are running; b.t elapses in", "note", "fsgreen host apply timers"),
+        ("timers", "2 are running; b.t begins in", "note", "fsgreen host apply timers"),
     ],
 )
 def test_a_machine_that_nobody_calmed_is_told_so_with_the_command(
@@ -116,7 +116,7 @@ def test_a_timer_matters_when_it_elapses_soon(
     monkeypatch.setattr(settings.timers, "next_elapse", lambda: following)
     found = row("timers", tree)
     assert found.severity == severity
-    assert ("not readable" in found.state) == (in_s is None)
+    assert ("cannot be read" in found.state) == (in_s is None)
 
 
 def test_cron_is_seen_where_systemd_is_not(tree: host.Tree) -> None:

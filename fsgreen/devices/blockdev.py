@@ -116,7 +116,7 @@ def in_use(device: Path, *, alone: bool = False) -> str | None:
     for name in family:
         holders = [holder.name for holder in (SYS_BLOCK / name / "holders").iterdir()]
         if holders:
-            return f"/dev/{name} is held by {', '.join(holders)}"
+            return f"/dev/{name} is in use by {', '.join(holders)}"
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         source = backing.read_text().strip()
         if _name_of_source(source) in family:

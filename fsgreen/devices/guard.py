@@ -192,7 +192,7 @@ def _check_image(fd: int, device: Path, image: Path) -> None:
 def image_gone(image: Path, error: OSError) -> FsgreenError:
     """Return the error for an image of ours that cannot be found any more."""
     return FsgreenError(
-        f"our image is gone: {error.strerror}",
+        f"the image that this campaign made is gone: {error.strerror}",
         where=image,
         next_step="find out what removed or unmounted it, then start the same command again",
     )

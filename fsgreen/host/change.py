@@ -182,13 +182,13 @@ def _checked(words: Sequence[str], disks: Sequence[str], tree: Tree) -> list[Row
     of_disks = [name for name in wishes if SETTINGS[name].of_disks]
     if of_disks and not disks:
         raise FsgreenError(
-            f"of which disk? {', '.join(of_disks)} belongs to one",
+            f"no disk is named for {', '.join(of_disks)}, which each disk has of its own",
             next_step="add --disk NAME; fsgreen host show lists them",
         )
     if disks and not of_disks:
         known_names = ", ".join(name for name, one in SETTINGS.items() if one.of_disks)
         raise FsgreenError(
-            "nothing of the disk was asked for",
+            "disks are named, and no setting that a disk has",
             where=", ".join(disks),
             next_step=f"name what should change of it: {known_names}",
         )

@@ -77,10 +77,10 @@ def _timers(rows: Sequence[host.Row], tree: Tree) -> Finding:
     remedy = next((_apply(row) for row in running if row.changes), running[0].obstacle)
     following = timers.next_elapse()
     if following is None:
-        state = f"{len(running)} are running; when the next one elapses is not readable"
+        state = f"{len(running)} are running; when the next one begins cannot be read"
         return Finding("timers", state, "note", remedy)
     unit, in_s = following
-    state = f"{len(running)} are running; {unit} elapses in {max(0.0, in_s) / 60:.0f} min"
+    state = f"{len(running)} are running; {unit} begins in {max(0.0, in_s) / 60:.0f} min"
     return Finding("timers", state, "warning" if in_s < SOON_S else "note", remedy)
 
 

@@ -149,6 +149,6 @@ def test_an_image_that_was_removed_is_told_of(gone: str) -> None:
         bed.restore()
         place = bed.device.work.path / gone
         shutil.rmtree(place) if place.is_dir() else place.unlink()
-        with pytest.raises(FsgreenError, match="our image is gone") as caught:
+        with pytest.raises(FsgreenError, match="image that this campaign made is gone") as caught:
             bed.prepare(levels("ext4"))
         assert "start the same command again" in (caught.value.next_step or "")
