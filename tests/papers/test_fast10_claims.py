@@ -37,14 +37,16 @@ def found_in(source, **state):
     return replace(source, trials=source.trials.assign(**state))
 
 
-def judge_all(source, testbed="loop", printed=None):
+def judge_all(source, testbed="loop", printed=None, claims=OF_PAPER):
     """The parts of every claim as the report gets them."""
     sources = {testbed: source}
-    return judge_claims(OF_PAPER, sources, CHECKS, RECOMPUTED, printed or Printed.load())
+    return judge_claims(claims, sources, CHECKS, RECOMPUTED, printed or Printed.load())
 
 
 def ledger_of(slug, source, testbed="loop"):
-    return judge_all(source, testbed)[slug]
+    """The parts of one claim as the report gets them."""
+    alone = replace(OF_PAPER, stated={slug: OF_PAPER.stated[slug]})
+    return judge_all(source, testbed, claims=alone)[slug]
 
 
 def put_to_test(slug, source):
