@@ -116,7 +116,7 @@ def results(campaign: str) -> Path:
     """
     folder = data() / "results" / checked(campaign)
     overwrites = "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
-    return folder if overwrites or not _in_a_kernel() or not ships(campaign) else _own_copy(folder)
+    return folder if overwrites or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
 
 
 def free_b(folder: Path) -> int:
@@ -127,7 +127,7 @@ def free_b(folder: Path) -> int:
 
 def unknown_campaign(name: str) -> FsgreenError:
     """Return the error for a campaign that has neither traces nor results here."""
-    if ships(name):
+    if _ships(name):
         return FsgreenError(
             f"the traces of the campaign '{name}' have not been brought here",
             where=raw(name),
@@ -205,8 +205,7 @@ def _in_a_kernel() -> bool:
     return kernels is not None and bool(kernels.IPKernelApp.initialized())
 
 
-def ships(campaign: str) -> bool:
-    """Return whether the pipeline analyses a campaign."""
+def _ships(campaign: str) -> bool:
     return campaign in _shipped()
 
 

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from fsgreen import paths
 from fsgreen.rules.catalogue import Rule
 from fsgreen.rules.evidence import Evidence
 
@@ -17,7 +16,7 @@ ANY: Mapping[str, str] = {
     "measure": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN",
     "enough": "5 blocks or more in the profile, and fsgreen measure STUDY --profile PROFILE",
     "another": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN-2",
-    "again": "./run reproduce",
+    "again": "fsgreen reproduce",
 }
 """What remedies name where no campaign is judged."""
 
@@ -34,6 +33,7 @@ def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
             f"blocks: {least:g} in profile {profile} of studies/{study}.yaml, then {of_profile} "
             f"--name {campaign}-{least:g}{place}"
         )
+    notebook = "fsgreen notebook 60_analyse -p campaign"
     return rule.remedy.format(
         campaign=campaign,
         study=study,
@@ -41,7 +41,7 @@ def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
         measure=measure,
         enough=enough,
         another=f"{of_profile} --name {campaign}-2{place}",
-        again=_again(campaign),
+        again=f"fsgreen reproduce, or, if params.yaml does not name it: {notebook} {campaign}",
     )
 
 
@@ -54,9 +54,3 @@ def _place(identity: Mapping[str, Any]) -> str:
     if testbed["kind"] == "loop":
         return (" --testbed loop --in-memory" if testbed.get("in_memory") else "") + folder
     return f" --testbed {testbed['kind']}{folder}"
-
-
-def _again(campaign: str) -> str:
-    if not paths.ships(campaign):
-        return f"fsgreen notebook 60_analyse -p campaign {campaign}"
-    return "./run reproduce" if (paths.root() / "run").is_file() else "fsgreen reproduce"
