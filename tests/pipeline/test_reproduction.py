@@ -228,6 +228,13 @@ def test_every_campaign_says_what_its_user_wants_to_know(clone: Path, reproduced
                 assert not warned, f"{file.stem}: {warned[0].text}"
 
 
+def percents(parts: pd.DataFrame) -> list[str]:
+    """Ratios of parts in percent, also of those that were in another state than the claim's."""
+    ratios = parts[["ours_x", "ours_low_x", "ours_high_x"]].astype(float).dropna()
+    changes = (100 * (ratios - 1)).to_numpy().tolist()
+    return [f"{ours:+.0f} % [{low:+.0f}, {high:+.0f}]" for ours, low, high in changes]
+
+
 @every_campaign
 @pytest.mark.usefixtures("reproduced")
 def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
@@ -255,7 +262,7 @@ def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
         assert len(told) > 10 and all(row in rows for row in told)
         parts = pd.read_csv(results / campaign / "claim_parts.csv", dtype=str)
         advice = pd.read_csv(results / campaign / "tables" / "advice.csv", dtype=str)
-        found = {*parts["ours"], *advice["throughput"]}
+        found = {*parts["ours"], *advice["throughput"], *percents(parts)}
         assert set(re.findall(r"[+-]\d+ % \[.*?\]", one_line)) <= found
         if campaign == "fast10-options":
             table = pd.read_csv(results / campaign / "recommended.csv")
