@@ -20,6 +20,7 @@ from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of
 from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
 from fsgreen.rules.answer import listed
+from fsgreen.rules.served import by_workload
 
 MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",
@@ -135,6 +136,7 @@ def _setup(
     ]
     begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
     scale = ", ".join(f"{name} {factor:g}" for name, factor in plan.profile.scale.items())
+    served = by_workload(trials)
     named = sorted(cells["disk"].dropna().unique())
     disks = (named or [testbed["model"]]) if testbed["kind"] == "simdisk" else []
     settings = {
@@ -149,6 +151,7 @@ def _setup(
         f"seed {plan.seed}, hash {plan.hash[:12]}",
         "Trial": _length(plan),
         "Scale": f"{scale} of the published {_scaled(plan)}",
+        **({"Reads": f"of their bytes the device served: {served}"} if served else {}),
         "File systems": ", ".join(sorted(cells["file_system"].unique())),
         **({"Disks": f"{', '.join(disks)}, simulated"} if disks else {}),
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",

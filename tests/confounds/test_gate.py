@@ -202,7 +202,8 @@ def test_levels_are_what_the_records_say(campaign):
         record["checks"] = [{"rule": 7, "ok": True, "detail": "cold"}]
 
     rewrite(campaign, as_measured)
-    held = confounds.recorded_levels(campaign).drop(columns=factors.names()).drop_duplicates()
+    levels = confounds.recorded_levels(campaign)
+    held = levels.drop(columns=factors.names(levels)).drop_duplicates()
     (row,) = held.to_dict("records")
     assert row == {
         PLACE: "the whole device",
