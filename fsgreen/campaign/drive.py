@@ -160,7 +160,8 @@ def _given_up(campaign: Campaign, invalid: Sequence[trial.Trial]) -> list[str]:
     for name in given_up:
         print(
             f"{name} is left out: {often[name]} attempts at it broke a rule. "
-            f"To try again, remove {campaign.folder / 'invalid' / name}.*"
+            f"To try again, move {campaign.folder / 'invalid' / name}.1 to "
+            f"{campaign.folder / 'discarded' / name}, where it is kept (rule 48)"
         )
     return given_up
 

@@ -144,14 +144,16 @@ class _Taker:
     machine : Machine
         Is sampled at both ends of each window.
     stack : ExitStack
-        Ends the run, and its bound of memory.
+        Ends the run, and its bound of memory, unless the trial failed before.
     """
 
     def __init__(self, trial: RunningTrial, machine: Machine, stack: ExitStack) -> None:
-        self._trial, self._machine, self._stack = trial, machine, stack
+        self._trial, self._machine = trial, machine
+        self._stack = stack.enter_context(ExitStack())
         self._windows: list[Turn] = []
         self._places: list[int] = []
-        self._dirty_b = [0, 0]
+        self._flushed_b = self._left_b = 0
+        self._flush_s = 0.0
         self._ran_s = self._cpu_s = 0.0
         self._run: Turns | None = None
         self._bound: memory.Bounded | None = None
@@ -192,8 +194,9 @@ class _Taker:
         self._trial.phases.append(Phase("measure", turn.start_s, turn.end_s))
         dirty_before_b = trialphases.dirty_b()
         self._flush()
-        self._dirty_b[0] += dirty_before_b
-        self._dirty_b[1] += trialphases.dirty_b()
+        self._flush_s += self._trial.phases[-1].duration_s
+        self._left_b = trialphases.dirty_b()
+        self._flushed_b += max(0, dirty_before_b - self._left_b)
 
     def end(self, names: tuple[str, ...]) -> None:
         """End the run, and note what it did in its windows."""
@@ -206,12 +209,9 @@ class _Taker:
         except WorkloadFailed as error:
             trial.failure = error.what
             return
-        trial.flush = Flush(*self._dirty_b)
+        trial.flush = Flush(self._flushed_b + self._left_b, self._left_b)
         trial.harness = HarnessCost.over(self._ran_s, self._cpu_s)
-        flushes = [phase for phase in trial.phases if phase.name == "flush"]
-        trial.checks.append(
-            checks.check_flush(trial.flush, sum(phase.duration_s for phase in flushes))
-        )
+        trial.checks.append(checks.check_flush(trial.flush, self._flush_s))
 
     def note_memory(self) -> None:
         """Note what was used of a memory that was bounded, once the bound has ended."""
@@ -227,6 +227,7 @@ class _Taker:
             return self._run.turn(length_s)
         except WorkloadFailed as error:
             self._trial.failure = error.what
+            self._stack.close()  # it must not work on in the windows of others
             return None
 
     def _flush(self) -> None:

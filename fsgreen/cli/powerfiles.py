@@ -22,7 +22,7 @@ def add(commands: command.Commands) -> None:
         "import",
         _import,
         "read a file that a meter wrote: what was decided about it, its energy, what is wrong",
-        "fsgreen import august.csv --driver hoboware --set dates=DMY --out august.parquet",
+        "fsgreen import august.csv --driver hoboware --set gmt_offset=+02:00 --out august.parquet",
     )
     _add_file(read)
     _add_results(read)

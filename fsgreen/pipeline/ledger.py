@@ -85,7 +85,8 @@ class Ledger:
                 raise FsgreenError(
                     f"what {name} made could not be put in place: {error}",
                     where=out.fs_path,
-                    next_step=f"git checkout -- data/store; if you changed {out.fs_path}, move it",
+                    next_step=f"if you changed {out.fs_path}, move it; "
+                    "else git checkout -- data/store",
                 ) from error
 
     def clear(self, name: str) -> None:

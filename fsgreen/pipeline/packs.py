@@ -19,6 +19,7 @@ from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
 from fsgreen.trial.files import PLAN
+from fsgreen.trial.folder import list_trials
 
 UNREADABLE = (
     *(tarfile.TarError, lzma.LZMAError, EOFError, ValueError),
@@ -36,14 +37,16 @@ def pack(campaign: str) -> Path:
     Raises
     ------
     FsgreenError
-        If there is no such campaign.
+        If there is no such campaign, or a file of a trial is not the one that was recorded.
     """
     folder, file = paths.raw(campaign), paths.packed(campaign)
     if not (folder / PLAN).is_file():
         raise paths.unknown_campaign(campaign)
+    for trial in list_trials(folder):
+        trial.verify()
     file.parent.mkdir(parents=True, exist_ok=True)
     names = sorted(_names(folder), key=lambda name: (name.name, name))
-    with whole(file) as partial, tarfile.open(partial, "w:xz") as tar:
+    with whole(file) as partial, tarfile.open(partial, "w:xz", dereference=True) as tar:
         for name in progress(names, f"packing {campaign}", "files"):
             tar.add(folder / name, str(name), filter=_nobodys)
     return file
@@ -75,8 +78,9 @@ def unpack(campaign: str) -> Path:
         if changed := [
             name for name in _names(beside) if _is_another(folder / name, beside / name)
         ]:
+            more = f", nor are {len(changed) - 1} files more" if len(changed) > 1 else ""
             raise FsgreenError(
-                f"{changed[0]} is not what was packed, nor are {len(changed) - 1} files more",
+                f"{changed[0]} is not what was packed{more}",
                 where=folder,
                 next_step=f"to have that of the pack, move it away: fsgreen unpack {campaign}",
             )

@@ -142,12 +142,16 @@ def discarded_trials(campaign: str) -> pd.DataFrame:
     plan, trials = read_plan(campaign), list_discarded(paths.raw(campaign))
     for trial in trials:
         trial.verify()
-    return pd.DataFrame([trial_row(Traces.of(trial, plan)) for trial in trials])
+    attached = attached_meters(paths.raw(campaign))
+    return pd.DataFrame(
+        [trial_row(Traces.of(trial, plan, _attached_energies(attached, trial))) for trial in trials]
+    )
 
 
 def _attached_energies(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:
     """Return what meters that recorded on their own say of a trial."""
-    energies = ((meter.name, meter.energy.get(trial.name)) for meter in attached)
+    begun_unix_s = trial.record.clock.unix_s
+    energies = ((meter.name, meter.of(trial.name, begun_unix_s)) for meter in attached)
     return {name: energy for name, energy in energies if energy is not None}
 
 

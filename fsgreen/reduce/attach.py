@@ -83,7 +83,10 @@ def attach(
             where=imported.info.model,
             next_step=f"fsgreen status {campaign}",
         )
-    meter = AttachedMeter(name, imported.info, fit, energy)
+    begun_unix_s = {
+        trial.name: trial.record.clock.unix_s for trial in trials if trial.name in energy
+    }
+    meter = AttachedMeter(name, imported.info, fit, energy, begun_unix_s)
     return meter, meter.write(measured.folder)
 
 

@@ -71,11 +71,14 @@ def _turns(evidence: Evidence) -> Answer:
         for record in evidence.records
         if record.beside is not None
     }
-    of_workload = evidence.trials.groupby(["workload", "block"])["trial"]
+    trials = evidence.trials[
+        evidence.trials["load_ops_s"].isna()
+    ]  # a load that is held does not scatter
+    of_workload = trials.groupby(["workload", "block"])["trial"]
     apart = sum(len({beside.get(name) for name in names}) > 1 for _, names in of_workload)
     parts = [
         f"{workload}: {_components(these, evidence.series, beside)}"
-        for workload, these in evidence.trials.groupby("workload")
+        for workload, these in trials.groupby("workload")
     ]
     text = f"cells take turns in windows; {'; '.join(parts)}"
     if apart:

@@ -156,7 +156,9 @@ def summary(campaign: str) -> str:
     lines = [f"{campaign}: can these numbers be trusted? Of {len(table)} rules {numbers}"]
     for row in table[table["state"] == "fired"].to_dict("records"):
         lines.append(f"  {row['rule']:2} {rules()[row['rule']].name}: {row['found']}")
-    return "\n".join([*lines, "  what each means and what to do: fsgreen rules NUMBER"])
+    return "\n".join(
+        [*lines, f"  what each means and what to do: fsgreen rules NUMBER --campaign {campaign}"]
+    )
 
 
 def _begun_unix_s(campaign: str) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy import stats as distributions
 
 from fsgreen import stats
 from fsgreen.claims import OTHER_STATE
@@ -17,9 +18,6 @@ from fsgreen.rules.reporting import NO_CLAIM, NO_VERDICT, Report
 
 EVEN = 0.5
 """Chance of a verdict below which a part is underpowered (rule 46)."""
-
-NORMAL_95 = 1.96
-"""Standard errors of half an interval, as the table does not say its degrees of freedom."""
 
 CLOCK = re.compile(r" \((real|virtual) time\)$")
 """What ends the name of a part where a simulated disk tells it in two kinds of time."""
@@ -109,7 +107,10 @@ def _clocks(parts: pd.DataFrame) -> Answer | None:
         return None
     low, high = both["ours_low_x"], both["ours_high_x"]
     low, high = low.fillna(both["ours_x"]), high.fillna(both["ours_x"])
-    apart = (both["ours_low_x_virtual"] > high) | (both["ours_high_x_virtual"] < low)
+    low_virtual, high_virtual = both["ours_low_x_virtual"], both["ours_high_x_virtual"]
+    low_virtual = low_virtual.fillna(both["ours_x_virtual"])
+    high_virtual = high_virtual.fillna(both["ours_x_virtual"])
+    apart = (low_virtual > high) | (high_virtual < low)
     off = np.exp(np.abs(np.log(both["ours_x_virtual"] / both["ours_x"]))) - 1
     text = (
         f"{plural(len(both), 'part')} in real and in virtual time of one model differ by "
@@ -151,12 +152,14 @@ def estimates(parts: pd.DataFrame) -> dict[tuple[str, str], tuple[float, float]]
     numbers = ["ours_x", "ours_low_x", "ours_high_x"]
     known = parts[parts["basis"].isin(MEASURED)].dropna(subset=numbers)
     known = known[(known["ours_low_x"] > 0) & (known["ours_high_x"] > known["ours_low_x"])]
+    known = known[known["degrees"] > 0]
+    quantiles = distributions.t.ppf(1 - stats.LEVEL / 2, known["degrees"])
     return {
         (row["slug"], row["part"]): (
             math.log(row["ours_x"]),
-            math.log(row["ours_high_x"] / row["ours_low_x"]) / (2 * NORMAL_95),
+            math.log(row["ours_high_x"] / row["ours_low_x"]) / (2 * quantile),
         )
-        for row in known.to_dict("records")
+        for row, quantile in zip(known.to_dict("records"), quantiles, strict=True)
     }
 
 

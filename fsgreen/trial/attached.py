@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,12 +38,21 @@ class AttachedMeter:
         How its clock runs against the host's (rule 17).
     energy : mapping of str to MeterEnergy
         By name of the trial.
+    begun_unix_s : mapping of str to float
+        When each of these trials began. One that was measured again under its name is another.
     """
 
     name: str
     info: MeterInfo
     clock: ClockFit
     energy: Mapping[str, MeterEnergy]
+    begun_unix_s: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, name: str, begun_unix_s: float) -> MeterEnergy | None:
+        """Return what it says of the trial that began then; None of one that it does not cover."""
+        if self.begun_unix_s.get(name, begun_unix_s) != begun_unix_s:
+            return None
+        return self.energy.get(name)
 
     def write(self, campaign_folder: Path) -> Path:
         """Keep it beside the trials, in place of what the same meter said before."""

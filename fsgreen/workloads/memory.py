@@ -145,15 +145,27 @@ def _made(limit_b: int) -> _Group:
         if not left.name.startswith(own):
             with contextlib.suppress(OSError):
                 left.rmdir()  # refused where processes are in it
-    group = _Group(parent / f"{own}{next(_numbers)}", version)
+    group = _Group(_new(parent, own), version)
     try:
-        group.folder.mkdir(exist_ok=True)
         (group.folder / version.limit).write_text(str(limit_b))
     except OSError as error:
         with contextlib.suppress(OSError):
             group.folder.rmdir()
         raise _refused(f"{error.strerror}: {error.filename}") from error
     return group
+
+
+def _new(parent: Path, own: str) -> Path:
+    """Make a folder that was not there: those of a run that had the same pid have counted."""
+    while True:
+        folder = parent / f"{own}{next(_numbers)}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _refused(f"{error.strerror}: {error.filename}") from error
+        return folder
 
 
 def _parent() -> tuple[Path, _Version]:

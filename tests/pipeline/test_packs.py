@@ -1,11 +1,13 @@
 """Packs of raw traces: what comes out is what went in, and nothing is overwritten."""
 
 import os
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import synthetic
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
@@ -13,25 +15,16 @@ from fsgreen.pipeline import packs
 
 Files = dict[str, bytes]
 
-FILES: Files = {
-    "plan.json": b"{}\n",
-    "campaign.json": b"[]\n",
-    "trials/b01-001/trial.json": b"1\n",
-    "trials/b01-001/power.raw": bytes(range(256)) * 40,
-    "trials/b01-002/trial.json": b"2\n",
-    "invalid/b01-002.1/trial.json": b"why\n",
-}
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The raw traces of the campaign `c`, in an own data folder."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    written = tmp_path / "raw" / "c"
-    for name, content in FILES.items():
-        (written / name).parent.mkdir(parents=True, exist_ok=True)
-        (written / name).write_bytes(content)
-    return written
+    synthetic.write_raw("c", synthetic.make_plan())
+    why = tmp_path / "raw/c/invalid/b01-002.1/trial.json"
+    why.parent.mkdir(parents=True)
+    why.write_bytes(b"why\n")
+    return tmp_path / "raw/c"
 
 
 def read(folder: Path) -> Files:
@@ -42,6 +35,10 @@ def read(folder: Path) -> Files:
     }
 
 
+def trials_of(folder: Path) -> list[Path]:
+    return sorted((folder / "trials").iterdir())
+
+
 def taken_away(folder: Path) -> Path:
     return folder.rename(folder.with_name("before"))
 
@@ -50,7 +47,7 @@ def test_what_was_packed_comes_out(folder: Path) -> None:
     assert packs.pack("c") == paths.packed("c")
     before = read(taken_away(folder))
     assert packs.unpack("c") == folder
-    assert read(folder) == before == FILES
+    assert read(folder) == before
     assert os.listdir(paths.packed("c").parent) == ["c.tar.xz"]
 
 
@@ -58,30 +55,52 @@ def test_the_same_traces_make_the_same_bytes(folder: Path) -> None:
     """Otherwise each clone would ship a store of its own."""
     first = packs.pack("c").read_bytes()
     before = taken_away(folder)
-    for name in sorted(FILES, reverse=True):
+    for name in sorted(read(before), reverse=True):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes((before / name).read_bytes())
         (folder / name).chmod(0o600)
     assert packs.pack("c").read_bytes() == first
 
 
+def test_bytes_that_trials_of_windows_share_are_packed_for_each(folder: Path) -> None:
+    """They are links to one file there, which nobody could have unpacked."""
+    shared = folder / "shared.raw"
+    os.link(trials_of(folder)[0] / "power.parquet", shared)
+    packs.pack("c")
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+    assert "shared.raw" in before
+
+
 def test_a_trial_that_is_being_written_is_left_out(folder: Path) -> None:
+    whole = sorted(read(folder))
     (folder / "trials/.b01-003.partial").mkdir()
     (folder / "trials/.b01-003.partial/power.raw").write_bytes(b"half")
     packs.pack("c")
     with tarfile.open(paths.packed("c")) as tar:
-        assert sorted(tar.getnames()) == sorted(FILES)
+        assert sorted(tar.getnames()) == whole
 
 
 def test_trials_that_were_measured_since_stay_and_missing_ones_come_back(folder: Path) -> None:
     packs.pack("c")
-    new = folder / "trials/b02-001/trial.json"
+    before = read(folder)
+    new = folder / "trials/b09-001/trial.json"
     new.parent.mkdir()
     new.write_bytes(b"3\n")
-    (folder / "trials/b01-002/trial.json").unlink()
-    (folder / "trials/b01-002").rmdir()
+    shutil.rmtree(trials_of(folder)[1])
     packs.unpack("c")
-    assert read(folder) == FILES | {"trials/b02-001/trial.json": b"3\n"}
+    assert read(folder) == before | {"trials/b09-001/trial.json": b"3\n"}
+
+
+def test_a_trial_that_was_changed_is_not_packed_over_the_whole_one(folder: Path) -> None:
+    """Its pack would have been the only whole copy."""
+    whole = packs.pack("c").read_bytes()
+    with (trials_of(folder)[0] / "power.parquet").open("ab") as stream:
+        stream.write(b"x")
+    with pytest.raises(FsgreenError, match="is not the file that was recorded"):
+        packs.pack("c")
+    assert paths.packed("c").read_bytes() == whole
 
 
 def test_a_file_that_was_changed_is_named_and_nothing_is_put_in_place(folder: Path) -> None:
@@ -95,21 +114,22 @@ def test_a_file_that_was_changed_is_named_and_nothing_is_put_in_place(folder: Pa
 
 
 def test_a_campaign_or_a_pack_that_is_not_there_is_named(folder: Path) -> None:
+    before = read(folder)
     with pytest.raises(FsgreenError, match="unknown campaign 'other'"):
         packs.pack("other")
     with pytest.raises(FsgreenError, match="no pack of the traces of 'c'") as caught:
         packs.unpack("c")
     assert "fsgreen pack c" in str(caught.value.next_step)
-    assert read(folder) == FILES
+    assert read(folder) == before
 
 
 def test_a_pack_that_was_cut_or_damaged_puts_nothing_in_place(folder: Path) -> None:
     """Half of a campaign would be analysed as if it were all."""
     whole = packs.pack("c").read_bytes()
     taken_away(folder)
-    cut = [whole[:size] for size in range(0, len(whole), 7)]
+    cut = [whole[:size] for size in range(0, len(whole), max(1, len(whole) // 40))]
     damaged = [whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :] for at in range(len(whole))]
-    for wrong in [*cut, *damaged[:: max(1, len(damaged) // 60)]]:
+    for wrong in [*cut, *damaged[:: max(1, len(damaged) // 40)]]:
         paths.packed("c").write_bytes(wrong)
         with pytest.raises(FsgreenError, match="no whole pack"):
             packs.unpack("c")

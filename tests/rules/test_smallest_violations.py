@@ -114,7 +114,10 @@ def campaigns_that_are_apart(sound, percent, rng):
     logs = rng.normal([0, np.log1p(percent / 100)], half / 1.96)
     numbers = [
         report.parts.assign(
-            ours_x=np.exp(log), ours_low_x=np.exp(log - half), ours_high_x=np.exp(log + half)
+            ours_x=np.exp(log),
+            ours_low_x=np.exp(log - half),
+            ours_high_x=np.exp(log + half),
+            degrees=np.inf,
         )
         for log in logs
     ]

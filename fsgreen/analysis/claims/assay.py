@@ -92,8 +92,8 @@ def claimed(target: Band, bound: float) -> float:
     if math.isfinite(target.high) and target.low > 0:
         return math.sqrt(target.low * target.high)
     if math.isfinite(target.high):
-        return target.high * (1 - bound)
-    return target.low / (1 - bound)
+        return target.high - bound * abs(target.high)
+    return target.low + bound / (1 - bound) * abs(target.low)
 
 
 def with_power(part: Part, bound: float) -> Part:
@@ -104,7 +104,9 @@ def with_power(part: Part, bound: float) -> Part:
     target, ours = part.band, part.ours
     if target is None or ours is None or target.low >= target.high:
         return part
-    known = Precision.of(ours)
+    known, truth = Precision.of(ours), claimed(target, bound)
+    if truth == 0 or (truth < 0 and known is not None and known.of_logs):
+        return part  # no share of such an end says what a difference is
     if known is not None:
         power = min(probabilities(target, known, bound).get("reproduced", 0.0), 1.0)
     else:

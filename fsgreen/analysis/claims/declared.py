@@ -215,6 +215,9 @@ def _wrong_selector(
         ends = [name for name in ("at_least", "at_most") if getattr(selector, name) is not None]
         if (selector.number is None) == (not ends):
             yield "a ratio takes a number, or at_least and at_most, and not both"
+        low, high = selector.at_least, selector.at_most
+        if low is not None and high is not None and low > high:
+            yield f"no ratio is at least {low:g} and at most {high:g}"
     if isinstance(selector, Amount) and not selector.limits:
         yield "nothing is claimed: name a number, at_least, at_most or above"
     if isinstance(selector, Amount) and len(selector.limits) > 1 + selector.is_between:

@@ -42,7 +42,17 @@ CLAIM_COLUMNS = (
 )
 PART_COLUMNS = (
     *("slug", "part", "verdict", "basis", "published", "ours", "band_low_x", "band_high_x"),
-    *("ours_x", "ours_low_x", "ours_high_x", "n", "power_p", "gate", "boundary", "needs"),
+    *(
+        "ours_x",
+        "ours_low_x",
+        "ours_high_x",
+        "n",
+        "degrees",
+        "power_p",
+        "gate",
+        "boundary",
+        "needs",
+    ),
 )
 
 Ledger = Mapping[str, Sequence[Part]]
@@ -196,6 +206,7 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                     "ours_low_x": ours.low,
                     "ours_high_x": ours.high,
                     "n": ours.n if part.ours else None,
+                    "degrees": (ours.degrees or ours.n - 1) if ours.has_interval else None,
                     "power_p": part.power if part.tested else math.nan,
                     "gate": part.gate if part.tested else "",
                     "boundary": part.boundary,
