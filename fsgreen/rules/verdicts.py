@@ -152,8 +152,8 @@ def estimates(parts: pd.DataFrame) -> dict[tuple[str, str], tuple[float, float]]
     numbers = ["ours_x", "ours_low_x", "ours_high_x"]
     known = parts[parts["basis"].isin(MEASURED)].dropna(subset=numbers)
     known = known[(known["ours_low_x"] > 0) & (known["ours_high_x"] > known["ours_low_x"])]
-    known = known[known["degrees"] > 0]
-    quantiles = distributions.t.ppf(1 - stats.LEVEL / 2, known["degrees"])
+    known = known[known["degrees_count"] > 0]
+    quantiles = distributions.t.ppf(1 - stats.LEVEL / 2, known["degrees_count"])
     return {
         (row["slug"], row["part"]): (
             math.log(row["ours_x"]),

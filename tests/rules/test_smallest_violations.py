@@ -117,7 +117,7 @@ def campaigns_that_are_apart(sound, percent, rng):
             ours_x=np.exp(log),
             ours_low_x=np.exp(log - half),
             ours_high_x=np.exp(log + half),
-            degrees=np.inf,
+            degrees_count=np.inf,
         )
         for log in logs
     ]
