@@ -35,6 +35,10 @@ SIZE_EXCLUDED: Verdict = "direction only, size excluded"
 AGREES: tuple[Verdict, ...] = ("reproduced", SIZE_OPEN, SIZE_EXCLUDED)
 """What is on the published side, at least."""
 
+EVEN = 0.5
+"""Chance of "reproduced", were the published number right, below which a part that was not decided
+is underpowered (rule 46)."""
+
 OTHER_STATE: Verdict = "not in the state of the claim"
 UNTESTED: tuple[Verdict, ...] = (OTHER_STATE, "not testable here")
 """What is no verdict on what was claimed, and says what one would take."""

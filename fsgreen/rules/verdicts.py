@@ -11,13 +11,10 @@ import pandas as pd
 from scipy import stats as distributions
 
 from fsgreen import stats
-from fsgreen.claims import OTHER_STATE
+from fsgreen.claims import EVEN, OTHER_STATE
 from fsgreen.rules import served
 from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet, unknown
 from fsgreen.rules.reporting import NO_CLAIM, NO_VERDICT, Report
-
-EVEN = 0.5
-"""Chance of a verdict below which a part is underpowered (rule 46)."""
 
 CLOCK = re.compile(r" \((real|virtual) time\)$")
 """What ends the name of a part where a simulated disk tells it in two kinds of time."""

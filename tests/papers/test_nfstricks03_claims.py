@@ -378,8 +378,8 @@ def test_each_file_system_decides_by_itself(runs):
 
 
 def test_a_testbed_that_decides_a_claim_as_well_is_a_word_and_no_boolean(runs):
-    """YAML 1.1 read the key `on` as true, so that a simulated disk decided nothing."""
-    assert OF_PAPER.entries["local_rises"].on == ("simdisk",)
+    """YAML 1.1 reads a key `on` as true: a simulated disk decided nothing under that name."""
+    assert OF_PAPER.entries["local_rises"].also_on == ("simdisk",)
     parts = parts_of(runs, "local_rises")
     assert combine(parts)[0] in ("reproduced", "reversed", "inconclusive")
     assert {part.basis for part in parts} == {"simulated"}

@@ -12,11 +12,11 @@ import numpy as np
 from scipy import special
 from scipy import stats as distributions
 
-from fsgreen.claims import Band, Part, Verdict, judge
+from fsgreen.claims import EVEN, Band, Part, Verdict, judge
 from fsgreen.stats import LEVEL, Estimate
 
-ENOUGH, HALF = 0.8, 0.5
-"""A part with so much power is decided; one with less than half is underpowered."""
+ENOUGH = 0.8
+"""A part with so much power is decided."""
 
 NODES = 48
 """Quantiles of the variance that the probabilities are summed over; twice as many change them by
@@ -111,7 +111,7 @@ def with_power(part: Part, bound: float) -> Part:
         power = min(probabilities(target, known, bound).get("reproduced", 0.0), 1.0)
     else:
         power = float(ours.has_interval)
-    short = part.verdict == "inconclusive" and power < HALF
+    short = part.verdict == "inconclusive" and power < EVEN
     return replace(part, power=power, verdict="underpowered" if short else part.verdict)
 
 

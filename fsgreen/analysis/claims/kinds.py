@@ -159,7 +159,7 @@ class Entry(Declared):
     state: tuple[str, ...] = ()
     check: str | None = None
     published: bool = False
-    on: tuple[str, ...] = ()
+    also_on: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     built: bool = False
     caution: str = ""

@@ -95,7 +95,7 @@ def judge_claims(
     for slug, claim in claims.stated.items():
         entry = claims.entries[slug]
         texts = "; ".join(claims.needs[name] for name in entry.needs)
-        places = {**claim, "testable_on": [*claim["testable_on"], *entry.on]}
+        places = {**claim, "testable_on": [*claim["testable_on"], *entry.also_on]}
         parts = [
             on_testbed(part, places, testbed, texts)
             for testbed, source in sources.items()
