@@ -56,14 +56,19 @@ def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
 def _comparisons(campaign: str) -> Iterator[str]:
     """Yield how comparisons came out, for a study without published claims."""
     from fsgreen.reduce import read_table
+    from fsgreen.rules import repeated
 
     effects = read_table(campaign, "effects")
     if len(read_table(campaign, "claims")) or effects.empty:
         return
-    yield f"{campaign}: {len(effects)} comparisons by factor and metric\n"
+    counted, mark = len(repeated.once(effects)), repeated.mark_of(effects)
+    yield f"{campaign}: {counted} comparisons by factor and metric\n"
     for (kind, metric), outcomes in effects.groupby(["kind", "metric"])["outcome"]:
         counts = ", ".join(f"{count} {name}" for name, count in outcomes.value_counts().items())
-        yield f"  {kind}, {metric}: {counts}"
+        behind = mark if metric == "efficiency" else ""
+        yield f"  {kind}, {metric}{behind}: {counts}"
+    if mark:
+        yield f"  {repeated.NOTE}"
 
 
 def _rules(campaign: str) -> Iterator[str]:

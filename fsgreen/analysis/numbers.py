@@ -14,11 +14,19 @@ from fsgreen.analysis.claims.assay import ENOUGH
 from fsgreen.analysis.discarded import both_ways
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
-from fsgreen.claims import MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, UNTESTED, VERDICTS, Basis
+from fsgreen.claims import (
+    EVEN,
+    MEASURED_TOLERANCE,
+    PUBLISHED_TOLERANCE,
+    UNTESTED,
+    VERDICTS,
+    Basis,
+)
 from fsgreen.design import Plan
 from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of
 from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
+from fsgreen.rules import repeated
 from fsgreen.rules.answer import listed
 from fsgreen.rules.served import by_workload
 
@@ -26,10 +34,10 @@ MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",
     "direction only, size open": "the same direction; the interval is too wide to tell the size",
     "direction only, size excluded": "the same direction, and another size",
-    "not reproduced": "the published value is outside our interval, or another part fails",
-    "reversed": "the opposite direction",
+    "not reproduced": "our interval excludes the published value, of a part at least",
+    "reversed": "our interval lies in the opposite direction",
     "inconclusive": "the interval decides neither, or a cell has no steady state",
-    "underpowered": "not decided in half of all cases, even if the published number is right",
+    "underpowered": "not decided, and it seldom could be, even if the published number is right",
     "by construction": "the experiment or its model was made so: it is no evidence",
     "not in the state of the claim": "the trials were in another state than the one it is about",
     "not testable here": "it takes something that this campaign does not have",
@@ -70,6 +78,8 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
             **{basis: int((claims["basis"] == basis).sum()) for basis in BASES},
             "decidable": int((claims["power_p"] >= ENOUGH).sum()),
             "with_power": int(claims["power_p"].notna().sum()),
+            "enough": f"{ENOUGH:g}",
+            "even": f"{EVEN:g}",
             "part": int((claims["scope"] == "part").sum()),
         },
         "tolerance": {
@@ -91,8 +101,9 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         },
         "intervals": intervals(cells, effects, combined, least_n=ended_from(plan, trials)),
         "interactions": list(_interaction_plots(combined)),
-        "discarded": both_ways(effects, plan.constants),
-        "gate": confounds.sentence(effects),
+        "discarded": both_ways(repeated.once(effects), plan.constants),
+        "gate": confounds.sentence(repeated.once(effects)),
+        "repeated": repeated.numbers(effects),
         "trust": trust(campaign),
         "not_run": _not_run(plan, trials),
     }

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsgreen import paths
 
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$"})
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$", "‡": r"$\ddagger$"})
 
 
 def write_all(campaign: str, tables: Mapping[str, tuple[str, pd.DataFrame]]) -> Path:

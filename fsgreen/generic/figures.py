@@ -13,6 +13,7 @@ from fsgreen import paths
 from fsgreen.analysis.tables import write_all
 from fsgreen.figures import AXES, cell_rows, effect_rows, keep_common, keeper, known_metrics
 from fsgreen.reduce import factors_of, is_imported, level_label, read_table
+from fsgreen.rules import repeated
 
 METRICS = ("throughput", "efficiency", "power", "bandwidth", "energy", "duration")
 """Metrics by their rank for the table of cells, which has the first three that are known."""
@@ -47,7 +48,8 @@ def write(campaign: str) -> Path:
                 texts,
             ),
             "effects": (
-                f"Every comparison; efficiency is over {boundary} power",
+                f"Every comparison; efficiency is over {boundary} power"
+                f"{repeated.footnote(effects)}",
                 effects_text(effects),
             ),
         },
@@ -131,12 +133,13 @@ def _column(metric: str, end: str = "") -> str:
 def effects_text(effects: pd.DataFrame) -> pd.DataFrame:
     """Return comparisons as a table of texts."""
     columns = ["kind", "comparison", "metric", "n", "change (%)", "outcome", "gate"]
+    marks = {"efficiency": repeated.mark_of(effects)}
     return pd.DataFrame(
         [
             {
                 "kind": row["kind"],
                 "comparison": pair_name(row),
-                "metric": row["metric"],
+                "metric": row["metric"] + marks.get(row["metric"], ""),
                 "n": row["n"],
                 "change (%)": _change(row),
                 "outcome": row["outcome"],

@@ -10,6 +10,7 @@ from fsgreen.confounds import read_probes
 from fsgreen.figures import AXES, OF_POWER, known_metrics
 from fsgreen.generic.figures import any_interval_cut, figure_name
 from fsgreen.reduce import is_imported, read_study, read_table
+from fsgreen.rules import repeated
 
 
 def numbers(campaign: str) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def numbers(campaign: str) -> dict[str, Any]:
         "probed": any(not curve.empty for curve in read_probes(campaign).values()),
         "cut": any_interval_cut(read_table(campaign, "cells")),
         "imported": is_imported(campaign),
-        "figures": _figures(campaign, str(shared["boundary"])),
+        "figures": _figures(campaign, str(shared["boundary"]), shared["repeated"]["mark"]),
         "decided": _decided(campaign),
     }
 
@@ -31,15 +32,16 @@ def _decided(campaign: str) -> list[list[str]]:
     effects = read_table(campaign, "effects")
     if effects.empty:
         return []
+    marks = {"efficiency": repeated.mark_of(effects)}
     counts = effects.groupby(["kind", "metric"])["outcome"].value_counts().unstack(fill_value=0)
     outcomes = ("different", "equivalent", "inconclusive", "inconsistent")
     return [
-        [kind, metric, *(str(row.get(outcome, 0)) for outcome in outcomes)]
+        [kind, metric + marks.get(metric, ""), *(str(row.get(outcome, 0)) for outcome in outcomes)]
         for (kind, metric), row in counts.to_dict("index").items()
     ]
 
 
-def _figures(campaign: str, boundary: str) -> list[dict[str, str]]:
+def _figures(campaign: str, boundary: str, mark: str) -> list[dict[str, str]]:
     """Return file and caption of each figure, in the order of the report."""
     made = sorted((paths.results(campaign) / "figures").glob("fig_*.svg"))
     cells = read_table(campaign, "cells")
@@ -49,10 +51,11 @@ def _figures(campaign: str, boundary: str) -> list[dict[str, str]]:
         if file.stem in workloads:
             workload = workloads[file.stem]
             metrics = known_metrics(cells[cells["workload"] == workload])
-            power = f"; {boundary} power" if {*metrics} & {*OF_POWER} else ""
+            power = f"; {boundary} power{mark}" if {*metrics} & {*OF_POWER} else ""
             text = f"{workload}: {' and '.join(AXES[metric][1] for metric in metrics)}{power}."
         else:
             kind, _, metric = file.stem.removeprefix("fig_").rpartition("_")
-            text = f"Comparisons by {kind.replace('_', ' ')}, {metric}."
+            behind = mark if metric == "efficiency" else ""
+            text = f"Comparisons by {kind.replace('_', ' ')}, {metric}{behind}."
         entries.append({"file": file.name, "caption": text})
     return sorted(entries, key=lambda entry: "Comparisons" in entry["caption"])

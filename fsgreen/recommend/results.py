@@ -27,6 +27,7 @@ from fsgreen.reduce import (
     simulated_disk,
     write_table,
 )
+from fsgreen.rules import repeated
 
 ADVICE = [
     "workload",
@@ -130,6 +131,8 @@ def _of_each_workload(source: Source) -> Iterator[tuple[str, pd.DataFrame]]:
 def advice(table: pd.DataFrame) -> pd.DataFrame:
     """Return a row of texts per workload and kind of change: the fastest, and what it says.
 
+    Work per joule that repeats work per second bears a mark (rule 50).
+
     Parameters
     ----------
     table : DataFrame
@@ -162,7 +165,9 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
                     "risk": best["risk"] or "none more",
                 }
             )
-    return pd.DataFrame(rows, columns=ADVICE)
+    mark = repeated.mark_of(table[table["change"] != KINDS[0]])
+    advised = pd.DataFrame(rows, columns=ADVICE)
+    return advised.rename(columns={"efficiency": f"efficiency{mark}"})
 
 
 def percent(row: Mapping[str, Any] | pd.Series) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.reduce import factors_of
+from fsgreen.rules import repeated
 from fsgreen.rules.answer import (
     Answer,
     Judge,
@@ -26,9 +27,6 @@ from fsgreen.rules.evidence import Evidence
 
 HALF = 0.5
 """Share of an interval's width below which taking turns would have been the better design."""
-
-SAME_EVIDENCE = 0.99
-"""Correlation of two metrics' logarithms from which on the second says what the first does."""
 
 COVARIATES = {"cpu_steal_percent": "time that the host took", "core_clock_hz": "the cores' clock"}
 """Columns of a window that may explain its rate."""
@@ -159,7 +157,7 @@ def all_that_was_started(evidence: Evidence) -> Answer:
     effects = evidence.effects
     if "first_outcome" not in effects:
         return unknown(f"{kept}; whether verdicts rest on that was not looked at")
-    known = effects[effects["first_outcome"].notna()]
+    known = repeated.once(effects[effects["first_outcome"].notna()])
     other = known[known["outcome"] != known["first_outcome"]]
     changes = (other["outcome"] + " became " + other["first_outcome"]).value_counts()
     widths = _half_widths_percent(known)
@@ -178,24 +176,19 @@ def evidence_counts_once(evidence: Evidence) -> Answer:
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
-    modelled = effects[effects["boundary"] == "modelled"]
-    if modelled.empty:
+    if not (effects["boundary"] == "modelled").any():
         return quiet("no metric that is compared is modelled from another")
-    named = factors_of(effects)
-    keys = ["kind", *named, *(f"baseline_{n}" for n in named if f"baseline_{n}" in effects)]
-    sides = modelled.groupby(keys, dropna=False).ngroup()
-    wide = modelled.assign(sides=sides).pivot_table("ratio_x", "sides", "metric")
-    if not {"throughput", "efficiency"} <= set(wide):
+    if not {*repeated.BOTH} <= {*effects["metric"]}:
         return quiet("energy is modelled, and nothing that rests on it is compared")
-    logs = np.log(wide[["throughput", "efficiency"]].dropna())
-    if len(logs) < 3:
+    logs = repeated.in_both(effects)
+    if len(logs) < repeated.FEWEST:
         return unknown("it takes three comparisons to see whether two metrics say the same")
-    alike = float(logs.corr().iloc[0, 1])
+    alike = repeated.likeness(logs)
     text = (
         f"{len(logs)} comparisons in work per joule, whose power is modelled, correlate by "
         f"{alike:.4f} with those in work per second"
     )
-    if alike > SAME_EVIDENCE:
+    if alike > repeated.SAME_EVIDENCE:
         return fired(f"{text}: they are no second evidence")
     return quiet(text)
 

@@ -24,7 +24,7 @@ def numbers(campaign: str) -> dict[str, Any]:
     return {
         **shared,
         "leaders": _leaders(cells, effects),
-        "figures": _figures(str(shared["boundary"])),
+        "figures": _figures(str(shared["boundary"]), shared["repeated"]["mark"]),
         "not_run": [
             *shared["not_run"],
             *_options_not_run(trials, printed),
@@ -87,7 +87,7 @@ def _outcome(pairs: pd.DataFrame, workload: str, one: dict[str, Any], other: dic
     return str(row["outcome"].iloc[0])
 
 
-def _figures(boundary: str) -> list[dict[str, str]]:
+def _figures(boundary: str, mark: str) -> list[dict[str, str]]:
     power = f"{boundary} power" if boundary == "modelled" else f"power at the {boundary}"
     captions = {
         "fig1": f"Figure 1: mean {power} against load, webserver, beside the published points.",
@@ -96,7 +96,9 @@ def _figures(boundary: str) -> list[dict[str, str]]:
     for number, workload in enumerate(WORKLOADS, start=3):
         beside = "Below: relative to one file system, beside the published ratios."
         captions[f"fig{number}a"] = f"Figure {number}a: throughput, {workload}. {beside}"
-        captions[f"fig{number}b"] = f"Figure {number}b: work per energy ({power}), {workload}."
+        captions[f"fig{number}b"] = (
+            f"Figure {number}b: work per energy ({power}){mark}, {workload}."
+        )
     captions["fig_options"] = (
         "Options, published against here: throughput relative to the file system's default. "
         "On the diagonal nothing has changed."

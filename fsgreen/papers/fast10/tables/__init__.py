@@ -16,6 +16,7 @@ from fsgreen.papers.fast10.tables.parameters import workload_parameters
 from fsgreen.papers.fast10.tables.recommended import recommended
 from fsgreen.papers.fast10.tables.then_and_now import paired, then_and_now
 from fsgreen.reduce import read_plan
+from fsgreen.rules import repeated
 
 __all__ = [
     "agreement",
@@ -50,18 +51,20 @@ def write_tables(
         The trials in that state, and how far they scatter.
     """
     boundary = str(cells["boundary"].iloc[0])
+    mark, footnote = repeated.mark_of(effects), repeated.footnote(effects)
     tables: dict[str, tuple[str, pd.DataFrame]] = {
         "table1": (
             "Workload parameters, published beside ours at scale",
             workload_parameters(printed.table1, read_plan(campaign).profile.scale),
         ),
         "table2": (
-            f"Effect of options in per cent of the default; efficiency rests on {boundary} power",
+            "Effect of options in per cent of the default; "
+            f"efficiency rests on {boundary} power{footnote}",
             option_effects(printed.table2, cells, effects),
         ),
         "table3": (
-            f"Best configuration and its gains; efficiency rests on {boundary} power",
-            recommended(printed.table3, cells, scatters, boundary),
+            f"Best configuration and its gains; efficiency rests on {boundary} power{footnote}",
+            recommended(printed.table3, cells, scatters, boundary + mark),
         ),
         "agreement": (
             "Cells of table 2 by what was published and what was found, throughput",

@@ -8,6 +8,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, METRICS, WORKLOADS
+from fsgreen.rules import repeated
 
 NOT_HERE = "n/a"
 NOT_RUN = "not run"
@@ -21,7 +22,8 @@ def option_effects(
     A number is a change in per cent that was told apart from the default; `-` means that
     equivalence was shown (rule 37), `?` that neither was; `n/a` that today's kernel lacks the file
     system; `not run` that the campaign has no such cell. A dagger marks a coefficient of variation
-    above 40 %. Rows of fast10 come first, further options of the campaign after them.
+    above 40 %, the mark of `repeated` an efficiency that says no more than the throughput. Rows of
+    fast10 come first, further options of the campaign after them.
 
     Parameters
     ----------
@@ -33,6 +35,7 @@ def option_effects(
     order = {name: index for index, name in enumerate(FILE_SYSTEMS)}
     rows = printed[["fs", "option"]].drop_duplicates().itertuples(index=False)
     wanted = [tuple(row) for row in rows]
+    mark = repeated.mark_of(effects).strip()
     if "option" in effects and not effects.empty:
         extra = effects[effects["kind"] == "option"][["file_system", "option"]].drop_duplicates()
         more = {tuple(row) for row in extra.itertuples(index=False)} - set(wanted)
@@ -45,7 +48,7 @@ def option_effects(
                 for workload in WORKLOADS
                 for source, text in (
                     ("published", _published(printed, file_system, option, workload)),
-                    ("ours", _ours(cells, effects, file_system, option, workload)),
+                    ("ours", _ours(cells, effects, file_system, option, workload, mark)),
                 )
             }
             for file_system, option in wanted
@@ -69,7 +72,12 @@ def _published(printed: pd.DataFrame, file_system: str, option: str, workload: s
 
 
 def _ours(
-    cells: pd.DataFrame, effects: pd.DataFrame, file_system: str, option: str, workload: str
+    cells: pd.DataFrame,
+    effects: pd.DataFrame,
+    file_system: str,
+    option: str,
+    workload: str,
+    mark: str,
 ) -> str:
     if file_system in GONE:
         return NOT_HERE
@@ -90,7 +98,8 @@ def _ours(
         & (cells["workload"] == workload)
     ]
     dagger = "†" if (cell["cv_percent"] > stats.WIDE_PERCENT).any() else ""
-    return ("-" if texts == ["-", "-"] else " / ".join(texts)) + dagger
+    shown = " / ".join(texts) + (mark if texts[-1] != "?" else "")
+    return ("-" if texts == ["-", "-"] else shown) + dagger
 
 
 def _outcome(row: dict[str, Any]) -> str:
