@@ -55,6 +55,15 @@ measured ones do: 4.5 is no 4."""
 ORDER_OF_MAGNITUDE = math.sqrt(10)
 """A factor is of the order that is named when it is within half a decade of it."""
 
+WORDS: Mapping[str, str] = {
+    "order_of_magnitude": "about ",
+    "at_least": "at least ",
+    "greater_than": "above ",
+    "at_most": "at most ",
+    "less_than": "below ",
+}
+"""What stands before a number by how ours relates to it; nothing before one that is met."""
+
 
 @dataclass(frozen=True)
 class Band:
@@ -157,12 +166,14 @@ def as_ratio(value: float, unit: str) -> float:
 
 def written(number: Mapping[str, Any]) -> str:
     """Return a published number as people write it."""
-    if number.get("op") == "indistinguishable":
-        return "no difference"
+    op, value = number.get("op", ""), number.get("value")
     unit, sign = (" %", "+") if unit_of(number) == "change" else ("x", "")
+    if op == "indistinguishable" or (sign and value == 0):
+        return "no difference"
+    if op == "less_than" and sign:
+        return f"less than {value:g}{unit} apart"
     values = [f"{number[key]:{sign}g}" for key in ("value", "value_high") if key in number]
-    about = "about " if number.get("op") == "order_of_magnitude" else ""
-    return about + " to ".join(values) + unit
+    return WORDS.get(op, "") + " to ".join(values) + unit
 
 
 def band(number: Mapping[str, Any], basis: Basis, bound: float) -> Band:
@@ -293,8 +304,9 @@ def _side(ratio: float) -> Literal[-1, 0, 1]:
 
 
 def _margin(ratio: float, number: Mapping[str, Any], basis: Basis) -> float:
+    measured = min(MEASURED_TOLERANCE * ratio, abs(ratio - 1) / 2)
     if basis != "published":
-        return min(MEASURED_TOLERANCE * ratio, abs(ratio - 1) / 2)
+        return measured
     places = len(f"{number['value']:g}".partition(".")[2])
     rounding = 0.01 if unit_of(number) == "change" else 0.5 * 10.0**-places
-    return max(PUBLISHED_TOLERANCE * ratio, min(rounding, MEASURED_TOLERANCE * ratio))
+    return min(max(PUBLISHED_TOLERANCE * ratio, rounding), measured)

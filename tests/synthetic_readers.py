@@ -64,6 +64,7 @@ def tables(plan, scatter=0.003, seed=0):
                 "duration_s": duration_s,
                 "work_ops": 3 * cell["readers"],
                 "bandwidth_b_s": read_mib * MIB / duration_s,
+                "files_b": read_mib * MIB,
             }
         )
         finishes += [

@@ -20,6 +20,7 @@ from fsgreen.claims import (
     judge,
     missing,
     shown,
+    written,
 )
 from fsgreen.stats import Estimate
 
@@ -84,6 +85,31 @@ def test_a_factor_of_one_digit_is_held_no_less_than_a_measured_one():
     for digit in (2, 4):
         found = band({"op": "approx", "value": digit, "unit": "x"}, "published", 0)
         assert (found.low, found.high) == pytest.approx((0.9 * digit, 1.1 * digit))
+
+
+def test_no_printed_effect_agrees_with_a_small_one():
+    """2 % of a ratio is two thirds of a change by 3 %, which measured ones are held closer to."""
+    small = {"op": "approx", "value": 3, "unit": "percent_change"}
+    found, measured = (band(small, basis, 0.05) for basis in ("published", "measured"))
+    assert (found.low, found.high) == (measured.low, measured.high)
+    assert judge(between(1.01, 1.01), found) == "direction only, size excluded"
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "unit", "text"),
+    [
+        ("approx", 2.5, "x", "2.5x"),
+        ("greater_than", 4, "x", "above 4x"),
+        ("at_least", 8, "percent_change", "at least +8 %"),
+        ("less_than", 0.5, "x", "below 0.5x"),
+        ("less_than", 1, "percent_change (absolute value)", "less than 1 % apart"),
+        ("approx", 0, "percent_change", "no difference"),
+        ("order_of_magnitude", 100, "x", "about 100x"),
+    ],
+)
+def test_a_published_number_is_written_with_what_it_is(op, value, unit, text):
+    """What is less than 1 % in either direction was printed as +1 %."""
+    assert written({"op": op, "value": value, "unit": unit}) == text
 
 
 @pytest.mark.parametrize(

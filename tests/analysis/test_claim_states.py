@@ -6,6 +6,7 @@ import synthetic
 from fsgreen import paths
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import claims_table, judge_claims, parts_table
+from fsgreen.claims import OTHER_STATE
 from fsgreen.errors import FsgreenError
 
 CLAIMS = """
@@ -92,6 +93,8 @@ def test_no_trial_is_chosen_by_the_state_that_it_was_in(declared):
         ("at_least: 50", "at_lest: 50", 5, "did you mean at_least"),
         ("workload: [oltp]", "work_load: [oltp]", 4, "unknown factor 'work_load'"),
         ("  way: fsgreen measure own --profile disk\n", "", 2, "way"),
+        ("  way: fsgreen measure own --profile disk\n", "  why: any will do\n", 2, "why"),
+        ("  holds: {device_read_percent: {at_least: 50}}\n", "", 2, "holds"),
     ],
 )
 def test_a_state_that_would_be_misread_is_refused_with_its_line(
@@ -100,6 +103,22 @@ def test_a_state_that_would_be_misread_is_refused_with_its_line(
     assert wrong in STATES
     with pytest.raises(FsgreenError, match=f"line {line}: .*{told}"):
         declared(states=STATES.replace(wrong, instead))
+
+
+def test_a_state_may_say_why_it_asks_for_nothing(declared):
+    """Rule 45 tells a claim that any trial decides from one that nobody looked at."""
+    claims = declared(states="from-disk: {says: any trial shows it, why: the cause is known}\n")
+    claim, parts = tables(claims, device_read_percent=0.04)
+    assert set(parts["verdict"]) == {"reproduced"}
+    assert claim["states"] == "from-disk"
+
+
+@pytest.mark.parametrize(("blk2k", "verdict"), [(80.0, "reproduced"), (0.1, OTHER_STATE)])
+def test_one_of_two_cells_may_be_enough(blk2k, verdict, declared):
+    claims = declared(states=STATES.replace("  way", "  one_is_enough: true\n  way"))
+    of_cell = [0.1, blk2k, 0.1] * 10
+    _, parts = tables(claims, device_read_percent=of_cell)
+    assert parts["verdict"].iloc[0] == verdict
 
 
 @pytest.mark.parametrize("where", ["state: [from-disk]", "where: {workload: oltp}\n"])

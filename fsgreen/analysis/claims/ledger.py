@@ -120,7 +120,9 @@ def parts_of(
     """Return the parts of a claim that its entry declares, on one source."""
     parts = selected(entry, numbers, source, claims.cells, claims.states)
     if entry.check is not None:
-        parts += checks[entry.check](source, numbers)
+        asked = [claims.states[name] for name in entry.state]
+        found = checks[entry.check](source, numbers)
+        parts += [source.in_state(part, asked) for part in found]
     return [by_construction(part) if entry.built else part for part in parts]
 
 
@@ -152,9 +154,10 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
         parts = ledger[slug]
         verdict, whole = combine(parts)
         tested = [part for part in parts if part.tested]
-        bases = [part.basis for part in tested if part.basis]
+        deciding = [part for part in tested if part.verdict != "by construction"]
+        bases = [part.basis for part in deciding or tested if part.basis]
         basis = bases[0] if bases else ""
-        powers = [part.power for part in tested if not math.isnan(part.power)]
+        powers = [part.power for part in deciding if not math.isnan(part.power)]
         counts = [part.ours.n for part in tested if part.ours is not None]
         rows.append(
             {

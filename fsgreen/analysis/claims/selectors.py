@@ -19,11 +19,10 @@ from fsgreen.analysis.claims.kinds import (
     levels_of,
 )
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
-from fsgreen.analysis.claims.states import State, outside
+from fsgreen.analysis.claims.states import State
 from fsgreen.claims import (
     ABOVE,
     AGREES,
-    OTHER_STATE,
     Band,
     Part,
     Verdict,
@@ -281,11 +280,7 @@ class _Test:
         It does not where its metric rests on a model, nor without what the selector requires, nor
         on trials in another state than that which the claim is about (rule 45).
         """
-        part = self._of_metric(part, cell)
-        if not part.tested:
-            return part
-        found = outside(self.states, ((of, self.source.cell(of)) for of in (cell, *others)))
-        return replace(part, verdict=OTHER_STATE, basis=None, found=tuple(found)) if found else part
+        return self.source.in_state(self._of_metric(part, cell), self.states, (cell, *others))
 
     def _of_metric(self, part: Part, cell: Cell) -> Part:
         """Return a part undecided without what it requires, and where its metric is modelled."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
+from scipy import stats as distributions
 
 from fsgreen import stats
 from fsgreen.analysis.claims.assay import with_power
+from fsgreen.analysis.claims.states import State, outside
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample, total
-from fsgreen.claims import Band, Part, judge
+from fsgreen.claims import OTHER_STATE, Band, Part, judge
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, metrics
 from fsgreen.errors import FsgreenError, unknown
@@ -55,6 +58,9 @@ class Source:
         Gives a cell as people write it.
     of_each_reader : sequence of str
         Metrics of single readers, which a total hides from the gate.
+    inherent : mapping
+        What is so of all trials by how they are made, by columns of a trial's state: virtual time
+        has no counters.
     """
 
     trials: pd.DataFrame
@@ -66,6 +72,7 @@ class Source:
     treatments: Sequence[str] = TREATMENTS
     spelled: Callable[[Cell], str] = field(default=spelled, repr=False)
     of_each_reader: Sequence[str] = ()
+    inherent: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def scatters(self) -> Scatters:
@@ -130,11 +137,13 @@ class Source:
     def value(self, metric: str, cell: Cell) -> stats.Estimate:
         """Return a metric of a cell, total over total; with an interval from enough trials on.
 
-        The metric `trials` counts them.
+        The metric `trials` counts them; `deviation` is that of their throughput, over its mean.
         """
         if metric == "trials":
             n = len(self.cell(cell))
             return stats.Estimate(n, n, n, n)
+        if metric == "deviation":
+            return _deviation(self.cell(cell)["throughput_ops_s"])
         return total(self.sample(cell, metric))
 
     def effect(
@@ -221,12 +230,42 @@ class Source:
         needs = self.needs[precondition]
         return Part(part.what, "not testable here", published=part.published, needs=needs)
 
+    def in_state(
+        self, part: Part, states: Iterable[State], cells: Iterable[Cell] | None = None
+    ) -> Part:
+        """Return a part as it is, or undecided on trials in another state (rule 45).
+
+        Without the cells that it rests on it rests on all.
+        """
+        if not part.tested:
+            return part
+        on = self._every() if cells is None else ((cell, self.cell(cell)) for cell in cells)
+        found = outside(states, ((cell, rows.assign(**self.inherent)) for cell, rows in on))
+        return replace(part, verdict=OTHER_STATE, basis=None, found=tuple(found)) if found else part
+
+    def _every(self) -> Iterator[tuple[Cell, pd.DataFrame]]:
+        """Yield each cell with its trials."""
+        names = factors_of(self.trials)
+        for levels, rows in self.trials.groupby(names, dropna=False):
+            known = {k: level for k, level in zip(names, levels, strict=True) if pd.notna(level)}
+            yield Cell(**known), rows
+
     def about_power(self, part: Part) -> Part:
         """Return a part about power as it is, or undecided where power is modelled (rule 19)."""
         if self.boundary != "modelled":
             return part
         needs = self.needs["wall-meter"]
         return replace(part, verdict="not testable here", basis=None, needs=needs)
+
+
+def _deviation(values: pd.Series) -> stats.Estimate:
+    """Return the standard deviation over the mean, with the interval of normal trials."""
+    n, share = len(values), float(values.std() / values.mean())
+    if n < stats.MIN_BLOCKS:
+        return stats.Estimate(share, math.nan, math.nan, n)
+    tails = distributions.chi2.ppf([1 - stats.LEVEL / 2, stats.LEVEL / 2], n - 1)
+    low, high = (share * math.sqrt((n - 1) / tail) for tail in tails)
+    return stats.Estimate(share, low, high, n)
 
 
 def differing(subject: Cell, baseline: Cell) -> set[str]:

@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from fsgreen.claims import Found
 from fsgreen.design import Cell, factors
 from fsgreen.reduce import STATE_COLUMNS
 from fsgreen.schema import Declared
+
+WAITS = "cpu_iowait_percent"
+"""What a claim on waiting may ask for, beside the columns of a trial's state."""
 
 
 class Limits(Declared):
@@ -23,7 +26,7 @@ class Limits(Declared):
 
     def __str__(self) -> str:
         if self.at_least == self.at_most:
-            return f"{self.at_least:g}"
+            return f"{self.at_least:.10g}"
         ends = {"at least": self.at_least, "at most": self.at_most}
         return " and ".join(f"{name} {end:g}" for name, end in ends.items() if math.isfinite(end))
 
@@ -50,16 +53,31 @@ class State(Declared):
         Levels of the cells that it is asked of; without any, of every cell of a part.
     holds : mapping
         Limits by column of `trials.csv`, for each trial.
+    one_is_enough : bool
+        Whether one of the cells of a part is enough: of two that are compared, one waits.
     way : str
         How to get there.
+    why : str
+        In place of `holds` and `way`: why trials in any state decide.
     """
 
     says: str
     of: Annotated[dict[str, tuple[factors.Level, ...]], BeforeValidator(_levels)] = Field(
         default_factory=dict
     )
-    holds: dict[str, Annotated[Limits, BeforeValidator(_limits)]]
-    way: str
+    holds: dict[str, Annotated[Limits, BeforeValidator(_limits)]] = Field(default_factory=dict)
+    one_is_enough: bool = False
+    way: str = ""
+    why: str = ""
+
+    @model_validator(mode="after")
+    def _asks_or_says_why(self) -> State:
+        asks = bool(self.holds), bool(self.way)
+        if any(asks) == bool(self.why) or any(asks) != all(asks):
+            raise ValueError(
+                "a state `holds` limits and names the `way` to it, or says `why` any will do"
+            )
+        return self
 
     def about(self, cell: Cell) -> bool:
         """Return whether the state is asked of a cell."""
@@ -79,16 +97,14 @@ class State(Declared):
 
 def known_columns() -> tuple[str, ...]:
     """Return the columns that a state may be told by."""
-    return (*STATE_COLUMNS, *factors.names())
+    return (*STATE_COLUMNS, WAITS, *factors.names())
 
 
 def outside(states: Iterable[State], cells: Iterable[tuple[Cell, pd.DataFrame]]) -> list[Found]:
     """Return what was found of the trials of cells that were not in the states of a part."""
-    every = list(cells)
-    return [
-        found
-        for state in states
-        for cell, trials in every
-        if state.about(cell)
-        for found in state.missed(trials)
-    ]
+    every, found = list(cells), []
+    for state in states:
+        missed = [list(state.missed(trials)) for cell, trials in every if state.about(cell)]
+        if not (state.one_is_enough and [] in missed):
+            found += [one for of_cell in missed for one in of_cell]
+    return found

@@ -23,6 +23,9 @@ MANY = (8, 16, 32)
 
 SEVERAL_MINUTES = 3
 
+HALF_A_PLACE_MIB = 0.5
+"""256 MB are printed whole; of what is read a thousandth is the blocks of a file's map."""
+
 
 # --- how readers are run ------------------------------------------------------------------------
 
@@ -31,9 +34,8 @@ def _volume(source: Readers, numbers: Numbers) -> Iterator[Part]:
     trials = source.trials
     ours = _range(trials["bandwidth_b_s"] * trials["duration_s"] / MIB)
     whole_mib = numbers[0]["value"]
-    target = Band(whole_mib * (1 - 1e-6), whole_mib * (1 + 1e-6), 0)
-    part = source.part("MiB read by a trial", target, "256 MB", lambda: ours, unit="")
-    yield source.requiring(part, "full-size", source.runs.scale == 1)
+    target = Band(whole_mib - HALF_A_PLACE_MIB, whole_mib + HALF_A_PLACE_MIB, 0)
+    yield source.part("MiB read by a trial", target, "256 MB", lambda: ours, unit="")
 
 
 def _protocol(source: Readers, numbers: Numbers) -> Iterator[Part]:

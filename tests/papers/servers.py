@@ -1,0 +1,63 @@
+"""Synthetic servers that claims of fast10 are put to the test on: never shipped, never a result."""
+
+from dataclasses import replace
+
+import synthetic
+
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.claims import Claims
+from fsgreen.analysis.claims.ledger import judge_claims, parts_of
+from fsgreen.papers.fast10.claims import PAPER
+from fsgreen.papers.fast10.measured import CHECKS, Servers
+from fsgreen.papers.fast10.published import RECOMPUTED
+from fsgreen.papers.fast10.reference import Printed
+
+CELLS = [
+    *synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED)),
+    *synthetic.cells(["webserver"], ["ext3"], ["dtlg", "wrbck"]),
+]
+OPTIONS = {
+    "ext2": ["noatime", "blk1k", "blk2k", "isz1k", "bg16k"],
+    "ext3": ["noatime", "dtlg", "wrbck", "blk1k", "blk2k", "isz1k", "bg16k"],
+    "xfs": ["noatime", "blk1k", "blk2k", "isz1k", "blk2k+agcnt64"]
+    + [f"agcnt{count}" for count in (8, 16, 32, 64, 128)],
+}
+OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
+
+
+def campaign(of=CELLS, boundary="modelled", **frame):
+    trials = synthetic.trials_frame(of, boundary=boundary, **frame)
+    cells = cells_table(trials, synthetic.BOUNDS)
+    return Servers(trials, 0.05, OF_PAPER.needs, boundary, cells=cells)
+
+
+def with_options(**frame):
+    """Every option of the file systems that are left, under every server."""
+    of = synthetic.cells(list(synthetic.RATE), list(OPTIONS))
+    for file_system, names in OPTIONS.items():
+        of += synthetic.cells(list(synthetic.RATE), [file_system], names)
+    return campaign(of, **frame)
+
+
+def found_in(source, **state):
+    """The same campaign with other values in columns that tell a state."""
+    return replace(source, trials=source.trials.assign(**state))
+
+
+def judge_all(source, testbed="loop", printed=None, claims=OF_PAPER):
+    """The parts of every claim as the report gets them."""
+    sources = {testbed: source}
+    return judge_claims(claims, sources, CHECKS, RECOMPUTED, printed or Printed.load())
+
+
+def ledger_of(slug, source, testbed="loop"):
+    """The parts of one claim as the report gets them."""
+    alone = replace(OF_PAPER, stated={slug: OF_PAPER.stated[slug]})
+    return judge_all(source, testbed, claims=alone)[slug]
+
+
+def put_to_test(slug, source):
+    """The parts of one claim, wherever it may be decided."""
+    return parts_of(
+        OF_PAPER.entries[slug], OF_PAPER.stated[slug]["numbers"], source, CHECKS, OF_PAPER
+    )
