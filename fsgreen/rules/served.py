@@ -27,4 +27,7 @@ def uncounted(trials: pd.DataFrame) -> pd.Series:
 def by_workload(trials: pd.DataFrame) -> str:
     """Return the typical share of each workload in words, the least first."""
     typical = served_percent(trials).groupby(trials["workload"]).median().dropna().sort_values()
-    return ", ".join(f"{workload} {percent:.2g} %" for workload, percent in typical.items())
+    return ", ".join(
+        f"{workload} {f'{percent:.0f}' if percent >= 10 else f'{percent:.2g}'} %"
+        for workload, percent in typical.items()
+    )
