@@ -14,6 +14,12 @@ SHIPPED = {
         "c6f99b137dad11cd6eae6c5527e09949db23d2f1dd4ae6c8f8fb5e9f5f8e0ab3",
         "06da71f432c1c7de6367fa9f323408d1393c25274379b9e26283d2bda1cb321e",
     ),
+    "fast10-turns": (
+        "fast10",
+        "turns",
+        "9640d720b9da206df082e6827972ffc3a1278dbf83e6f7314608b4a6ac7d0a2b",
+        "dcd06308902018649323247f23d7a4206b710060ae4a53b1ba5fc5a957c4fc20",
+    ),
     "fast10-options": (
         "fast10",
         "complete",
