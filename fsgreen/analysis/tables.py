@@ -45,3 +45,12 @@ def as_tex(table: pd.DataFrame, caption: str, label: str) -> str:
 def _row(values: object) -> str:
     texts = ["" if pd.isna(value) else str(value) for value in values]  # type: ignore[attr-defined]
     return " & ".join(re.sub(r"\s+", " ", text).translate(_SPECIAL) for text in texts) + r" \\"
+
+
+def interval_texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
+    """Return a metric of each row of `cells.csv` with its 95 % interval, cut at 0, as texts."""
+    ends = zip(*(cells[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high")), strict=True)
+    return [
+        f"{value:,.4g}" + ("" if pd.isna(low) else f" [{max(low, 0):,.4g}, {high:,.4g}]")
+        for value, low, high in ends
+    ]

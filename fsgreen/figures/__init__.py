@@ -15,6 +15,7 @@ from fsgreen.figures.confounds import (
     queue_curve,
     sizes,
 )
+from fsgreen.figures.groups import marks_by_level, shift
 from fsgreen.figures.irregular_cells import irregular, irregular_cells
 from fsgreen.figures.latency_profiles import latency_profiles
 from fsgreen.figures.points import points
@@ -52,6 +53,7 @@ __all__ = [
     "latency_profiles",
     "level_dots",
     "look_of",
+    "marks_by_level",
     "modelled",
     "new",
     "note",
@@ -62,6 +64,7 @@ __all__ = [
     "queue_curve",
     "save",
     "semantics",
+    "shift",
     "simulated",
     "sizes",
     "styled",

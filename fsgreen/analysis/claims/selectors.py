@@ -174,7 +174,7 @@ class _Test:
         ]
         tested = [part for part in parts if part.tested]
         if tested:
-            yield min(tested, key=_badness)
+            yield min(tested, key=badness)
         yield from [part for part in parts if not part.tested][:1]
         if lacks:
             pair, _ = every[0]
@@ -310,7 +310,8 @@ def _band_of_level(value: float, op: str) -> Band:
     }.get(op, near)
 
 
-def _badness(part: Part) -> tuple[int, float]:
+def badness(part: Part) -> tuple[int, float]:
+    """Return a key by which the part that is worst for a claim comes first."""
     return WORST_FIRST.index(part.verdict), _room(part)
 
 

@@ -10,6 +10,7 @@ from itertools import combinations
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.claims.checks import metric_identity
 from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.configuration import configuration, label
@@ -32,17 +33,6 @@ class Servers(Source):
     """A campaign that claims are judged on; `cells` is the table `cells.csv`."""
 
     cells: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-
-def _metric_identity(source: Servers, numbers: Numbers) -> Iterator[Part]:
-    trials = source.trials
-    ratio = trials["efficiency_ops_j"] / (trials["throughput_ops_s"] / trials["power_w"])
-    ours = stats.Estimate(ratio.mean(), ratio.min(), ratio.max(), len(ratio))
-    target = Band(1 - 1e-5, 1 + 1e-5, 0)
-    what = "operations per joule over (operations per second over watts), all trials"
-    yield source.about_power(
-        Part(what, judge(ours, target), "measured", "1x", target, ours, boundary=source.boundary)
-    )
 
 
 def _protocol(source: Servers, numbers: Numbers) -> Iterator[Part]:
@@ -143,7 +133,7 @@ def _per_group(trials: pd.DataFrame, config: Cell) -> stats.Estimate | None:
 
 
 CHECKS: dict[str, Check] = {
-    "metric_identity": _metric_identity,
+    "metric_identity": metric_identity,
     "protocol": _protocol,
     "equal_power": _equal_power,
     "block_groups": _block_groups,

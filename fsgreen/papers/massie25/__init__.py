@@ -1,0 +1,1 @@
+"""Massie et al.: energy efficiency of file systems on NVMe drives (2025)."""

@@ -1,0 +1,115 @@
+"""Figures 1 to 6 of massie25, and what xfs makes of more allocation groups."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fsgreen import paths
+from fsgreen.figures import (
+    empty,
+    keep_common,
+    keeper,
+    marks_by_level,
+    modelled,
+    new,
+    note,
+    styled,
+)
+from fsgreen.papers.massie25.reference import PATTERNS, PROCESSES, REQUESTS_KIB
+from fsgreen.papers.massie25.tables import write_tables
+from fsgreen.reduce import read_table
+
+PANELS = (
+    ("throughput", "ops_s", "thousand requests a second", 1000.0),
+    ("power", "w", "watts", 1.0),
+    ("efficiency", "ops_j", "requests per joule", 1.0),
+)
+PATTERN_NAMES = {pattern: pattern for pattern in PATTERNS}
+GROUPS = "agcnt"
+
+
+def write(campaign: str) -> Path:
+    """Write figures 1 to 6, that of the allocation groups, and all tables; return their folder."""
+    cells, keep = read_table(campaign, "cells"), keeper(campaign)
+    for number, (request_kib, processes) in enumerate(product(REQUESTS_KIB, PROCESSES), start=1):
+        keep(by_pattern(cells, request_kib, processes), f"fig{number}")
+    keep(by_groups(cells), "fig_groups")
+    keep_common(campaign)
+    write_tables(campaign, cells)
+    return paths.results(campaign) / "figures"
+
+
+@styled
+def by_pattern(cells: pd.DataFrame, request_kib: int, processes: int) -> Figure:
+    """Return performance, power and efficiency of each file system by pattern.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The table `cells.csv`.
+    request_kib, processes : int
+        The figure's size of a request in KiB, and its number of processes.
+    """
+    chosen = cells[
+        (cells["option"] == "noatime")
+        & (cells["request_kib"] == request_kib)
+        & (cells["processes"] == processes)
+    ]
+    figure = new(2.5)
+    if chosen.empty:
+        return empty(figure, f"No cell has {processes} processes with {request_kib} KiB.")
+    for axes, (metric, unit, title, scale) in zip(figure.subplots(1, 3), PANELS, strict=True):
+        marks_by_level(axes, chosen, "pattern", PATTERN_NAMES, (metric, unit), scale)
+        axes.set_title(title)
+        if metric != "throughput":
+            modelled(axes, str(chosen["boundary"].iloc[0]))
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+    note(figure, "95 % intervals; the paper's bars have numbers that are not in our reference data")
+    return figure
+
+
+@styled
+def by_groups(cells: pd.DataFrame) -> Figure:
+    """Return throughput of random 4 KiB writes by xfs's allocation groups, a line per writers."""
+    chosen = cells[
+        (cells["file_system"] == "xfs")
+        & (cells["pattern"] == "randwrite")
+        & (cells["request_kib"] == 4)
+    ]
+    chosen = chosen.assign(groups=[groups_count(option) for option in chosen["option"]])
+    figure = new(2.8)
+    if chosen["groups"].nunique() < 2:
+        return empty(figure, "No cells of this campaign differ in allocation groups.")
+    axes = figure.subplots()
+    for processes, line in chosen.sort_values("groups").groupby("processes"):
+        value, low, high = (line[f"throughput{end}_ops_s"] / 1000 for end in ("", "_low", "_high"))
+        axes.errorbar(
+            line["groups"],
+            value,
+            [value - low.clip(lower=0), high - value],
+            marker="o",
+            markersize=4,
+            label=f"{processes:g} writers",
+        )
+    axes.set_xscale("log", base=2)
+    counts = sorted(chosen["groups"].unique())
+    axes.set_xticks(counts, [f"{count:g}" for count in counts])
+    axes.set(xlabel="allocation groups", ylabel="thousand writes a second", ylim=(0, None))
+    axes.legend()
+    note(figure, "random writes of 4 KiB to one file; 95 % intervals")
+    return figure
+
+
+DEFAULT_GROUPS = 4
+"""What mkfs.xfs makes of a device that says nothing of itself, up to 4 TiB."""
+
+
+def groups_count(option: str) -> int:
+    """Return the allocation groups of an option such as `noatime+agcnt8`."""
+    named = [part for part in option.split("+") if part.startswith(GROUPS)]
+    return int(named[0].removeprefix(GROUPS)) if named else DEFAULT_GROUPS

@@ -1,0 +1,101 @@
+"""Checks of massie25 that are more than a ratio or an order of cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+
+from fsgreen import stats
+from fsgreen.analysis.claims.checks import metric_identity
+from fsgreen.analysis.claims.ledger import Check
+from fsgreen.analysis.claims.source import Numbers, Source
+from fsgreen.claims import Band, Part, by_construction, judge, written
+from fsgreen.papers.massie25.reference import (
+    FILE_SYSTEMS,
+    PATTERNS,
+    PROCESSES,
+    REQUESTS_KIB,
+    WRITING,
+    requests,
+)
+
+WINNER = "xfs"
+
+
+def _ten_runs(source: Source, numbers: Numbers) -> Iterator[Part]:
+    least = int(source.trials.groupby([*requests("ext4", "read", 4, 1)]).size().min())
+    runs = stats.Estimate(least, least, least, least)
+    target = Band(numbers[0]["value"], math.inf, 0)
+    what = "fewest trials of a cell"
+    yield by_construction(
+        Part(what, judge(runs, target), "measured", written(numbers[0]), target, runs, "")
+    )
+
+
+def _falls_behind(source: Source, numbers: Numbers) -> Iterator[Part]:
+    """Yield, for each pattern that writes, what f2fs keeps of its standing at more processes.
+
+    The interval of a ratio of two ratios takes the ends of both, so it is wider than it needs be.
+    """
+    fewest = PROCESSES[0]
+    for pattern, other, processes in product(WRITING, FILE_SYSTEMS[:2], PROCESSES[1:]):
+        few, many = (
+            [requests(name, pattern, 4, count) for name in ("f2fs", other)]
+            for count in (fewest, processes)
+        )
+
+        def standing(few: list = few, many: list = many) -> stats.Estimate:  # type: ignore[type-arg]
+            at_few, at_many = (source.effect("throughput", *cells) for cells in (few, many))
+            return stats.Estimate(
+                at_many.value / at_few.value,
+                at_many.low / at_few.high,
+                at_many.high / at_few.low,
+                min(at_many.n, at_few.n),
+            )
+
+        what = f"{pattern}: f2fs over {other} at {processes} processes, over that at {fewest}"
+        yield source.part(what, Band(0, 1, 0), "falls", standing, *few, *many, unit="x")
+
+
+def _experiments_won(source: Source, numbers: Numbers) -> Iterator[Part]:
+    """Yield the share of experiments in which xfs does most work per joule.
+
+    The interval reaches from those that it surely won to those that it did not surely lose.
+    """
+    experiments = list(product(PATTERNS, REQUESTS_KIB, PROCESSES))
+    cells = {
+        experiment: {name: requests(name, *experiment) for name in FILE_SYSTEMS}
+        for experiment in experiments
+    }
+
+    def won() -> stats.Estimate:
+        leads = [
+            [
+                source.effect("efficiency", of[WINNER], of[name])
+                for name in FILE_SYSTEMS
+                if name != WINNER
+            ]
+            for of in cells.values()
+        ]
+        value, low, high = (
+            sum(all(getattr(lead, end) > 1 for lead in of) for of in leads) / len(leads)
+            for end in ("value", "low", "high")
+        )
+        return stats.Estimate(value, low, high, len(leads))
+
+    what = f"share of {len(experiments)} experiments that {WINNER} wins on work per joule"
+    every = [cell for of in cells.values() for cell in of.values()]
+    target = Band(numbers[0]["value"] / 100, 1, 0)
+    yield source.about_power(
+        source.part(what, target, written(numbers[0]), won, *every, unit="share")
+    )
+
+
+CHECKS: dict[str, Check] = {
+    "metric_identity": metric_identity,
+    "ten_runs": _ten_runs,
+    "falls_behind": _falls_behind,
+    "experiments_won": _experiments_won,
+}
+"""The functions above by their name in `claims.yaml`."""

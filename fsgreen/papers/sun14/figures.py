@@ -1,0 +1,94 @@
+"""Figures 3, 7 and 11 of sun14: performance, power and AI of SSD-I by file system and scheduler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fsgreen import paths
+from fsgreen.figures import (
+    empty,
+    keep_common,
+    keeper,
+    look_of,
+    marks_by_level,
+    new,
+    note,
+    shift,
+    simulated,
+    styled,
+)
+from fsgreen.papers.sun14.reference import SCHEDULER_NAME, WORKLOADS, Printed
+from fsgreen.papers.sun14.tables import write_tables
+from fsgreen.reduce import read_table
+
+NUMBERS = dict(zip(WORKLOADS, (3, 7, 11), strict=True))
+PANELS = (
+    ("throughput", "ops_s", "operations per second", "iops"),
+    ("power", "w", "watts of the SSD", "power_w"),
+    ("efficiency", "ops_j", "AI: operations per joule", "ai_iops_per_w"),
+)
+PRINTED_ON = ("fileserver", "cfq")
+"""What table 3 prints: one workload under one scheduler."""
+
+
+def write(campaign: str) -> Path:
+    """Write figures 3, 7 and 11 and all tables; return the folder of the figures."""
+    cells, printed, keep = read_table(campaign, "cells"), Printed.load(), keeper(campaign)
+    for workload, number in NUMBERS.items():
+        rows = printed.table3 if workload == PRINTED_ON[0] else None
+        keep(by_pair(cells, workload, rows), f"fig{number}")
+    keep_common(campaign)
+    write_tables(campaign, cells)
+    return paths.results(campaign) / "figures"
+
+
+@styled
+def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = None) -> Figure:
+    """Return performance, power and AI of each file system, grouped by scheduler.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The table `cells.csv`.
+    workload : str
+        `varmail`, `fileserver` or `webserver`.
+    printed : DataFrame, optional
+        Table 3: the published values of SSD-I under CFQ, by file system.
+    """
+    chosen = cells[cells["workload"] == f"{workload}-sun14"]
+    figure = new(2.6)
+    if chosen.empty:
+        return empty(figure, f"This campaign has no trials of {workload}.")
+    ran = set(chosen["scheduler"])
+    names = {level: name for level, name in SCHEDULER_NAME.items() if level in ran}
+    for axes, (metric, unit, title, column) in zip(figure.subplots(1, 3), PANELS, strict=True):
+        marks_by_level(axes, chosen, "scheduler", names, (metric, unit))
+        if printed is not None:
+            _published(axes, printed[column], [*names])
+        axes.set_title(title)
+        simulated(axes)
+    handles, systems = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, systems, loc="outside upper center", ncols=len(systems))
+    open_marks = "; open: as printed for a real SSD-I" if printed is not None else ""
+    note(figure, f"95 % intervals; a simulated SSD-I under file systems of today{open_marks}")
+    return figure
+
+
+def _published(axes: Axes, column: pd.Series, schedulers: list[str]) -> None:
+    if PRINTED_ON[1] not in schedulers:
+        return
+    place = schedulers.index(PRINTED_ON[1])
+    for nth, (name, value) in enumerate(column.items()):
+        look = look_of(str(name))
+        axes.plot(
+            place + shift(nth, len(column)),
+            value,
+            look.marker,
+            markerfacecolor="none",
+            color=look.colour,
+            markersize=4,
+        )

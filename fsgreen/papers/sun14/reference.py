@@ -1,0 +1,57 @@
+"""What sun14 varies and prints, as its tables and text have them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import product
+
+import pandas as pd
+
+from fsgreen.analysis.printed import PrintedPaper
+from fsgreen.design import Cell
+
+PAPER = "sun14"
+
+WORKLOADS = ("varmail", "fileserver", "webserver")
+FILE_SYSTEMS = ("ext2", "ext3", "nilfs2", "reiserfs", "xfs")
+SCHEDULERS = ("cfq", "deadline", "none")
+"""Those of the paper; its NOOP is `none`."""
+SCHEDULER_NAME = {
+    "cfq": "CFQ",
+    "deadline": "Deadline",
+    "none": "NOOP",
+    "bfq": "BFQ",
+    "mq-deadline": "mq-deadline",
+}
+DRIVES = ("SSD-I", "SSD-S", "SSD-K")
+
+
+class Printed(PrintedPaper):
+    """Tables 1 to 3, the values of the figures and the method of sun14."""
+
+    paper = PAPER
+
+    @cached_property
+    def table1(self) -> pd.DataFrame:
+        """The three drives, by name."""
+        return self.table(1).set_index("ssd")
+
+    @cached_property
+    def table3(self) -> pd.DataFrame:
+        """Power, operations a second and AI on the file server under CFQ, by file system."""
+        return self.table(3).set_index("fs")
+
+
+def pair(workload: str, file_system: str, scheduler: str) -> Cell:
+    """Return the cell of a file system with a scheduler under one of sun14's workloads."""
+    return Cell(
+        workload=f"{workload}-sun14",
+        file_system=file_system,
+        option="default",
+        scheduler=scheduler,
+    )
+
+
+def pairs(workload: str) -> list[Cell]:
+    """Return all fifteen pairs of a workload."""
+    return [pair(workload, *one) for one in product(FILE_SYSTEMS, SCHEDULERS)]

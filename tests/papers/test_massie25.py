@@ -1,0 +1,124 @@
+"""All 27 claims of massie25 get a verdict, and it comes from the data."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+
+from fsgreen import design
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.claims import Claims, Source
+from fsgreen.analysis.claims.ledger import judge_claims, parts_of
+from fsgreen.claims import combine
+from fsgreen.papers.massie25.figures import by_groups, by_pattern, groups_count
+from fsgreen.papers.massie25.measured import CHECKS
+from fsgreen.papers.massie25.published import RECOMPUTED
+from fsgreen.papers.massie25.reference import (
+    FILE_SYSTEMS,
+    PAPER,
+    PATTERNS,
+    PROCESSES,
+    REQUESTS_KIB,
+    Printed,
+    requests,
+)
+
+STUDY = design.load_study(PAPER)
+OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
+EVERY = [requests(*levels) for levels in product(FILE_SYSTEMS, PATTERNS, REQUESTS_KIB, PROCESSES)]
+
+
+def trials(speed=lambda cell: 1.0, watts=lambda cell: 100.0, boundary="wall", of=EVERY):
+    """A table like `trials.csv`: five blocks, in which a cell is as fast as `speed` says."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for block, (order, cell) in product(range(1, 6), enumerate(of, start=1)):
+        planned = design.PlannedTrial(f"b{block:02d}-{order:03d}", block, order, block, cell)
+        rate = 1000 * speed(cell) * np.exp(rng.normal(0, 0.005))
+        levels = {**synthetic.CONSTANTS, **cell, "load_ops_s": None}
+        rows.append(synthetic.row(planned, levels, rate, watts(cell), boundary))
+    return pd.DataFrame(rows).assign(allocation_groups_count=4.0)
+
+
+def source(*args, **of):
+    table = trials(*args, **of)
+    boundary = str(table["boundary"].iloc[0])
+    treatments = ("file_system", "option")
+    return Source(table, 0.05, OF_PAPER.needs, boundary, treatments=treatments)
+
+
+def verdict(slug, of):
+    entry, numbers = OF_PAPER.entries[slug], OF_PAPER.stated[slug]["numbers"]
+    return combine(parts_of(entry, numbers, of, CHECKS, OF_PAPER))[0]
+
+
+def slow_f2fs(factor):
+    return lambda cell: factor if cell["file_system"] == "f2fs" else 1.0
+
+
+def test_every_claim_is_judged_or_says_what_it_needs():
+    """27 claims; a check that no claim names would be dead."""
+    assert len(OF_PAPER.entries) == 27
+    assert {entry.check for entry in OF_PAPER.entries.values() if entry.check} == set(CHECKS)
+    ledger = judge_claims(OF_PAPER, {"loop": source()}, CHECKS, RECOMPUTED, Printed.load())
+    for slug, parts in ledger.items():
+        assert all(part.tested or part.needs or part.lacks for part in parts), slug
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"), [(0.5, "reproduced"), (2.0, "reversed"), (1.0, "inconclusive")]
+)
+def test_how_fast_f2fs_is_at_4_kib_decides(factor, expected):
+    """No verdict is written down: the same claim goes three ways."""
+    found = verdict("m_obs3", source(slow_f2fs(factor)))
+    assert found == expected or (expected == "inconclusive" and found != "reproduced")
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.9, "reproduced"), (1.1, "not reproduced")])
+def test_f2fs_falls_behind_only_if_its_standing_falls(share, expected):
+    """A file system that is slow alike at all numbers of processes does not fall behind."""
+    steps = {count: share**nth for nth, count in enumerate(PROCESSES)}
+    found = verdict(
+        "m_obs3_growth",
+        source(lambda cell: steps[cell["processes"]] if cell["file_system"] == "f2fs" else 1.0),
+    )
+    assert found in (expected, "reversed" if share > 1 else expected)
+
+
+def test_xfs_wins_by_watts_at_equal_speed_where_a_meter_says_so():
+    """Power that is modelled decides nothing about efficiency (rule 19)."""
+
+    def watts(cell):
+        return 90.0 if cell["file_system"] == "xfs" else 100.0
+
+    assert verdict("m_obs4", source(watts=watts)) == "reproduced"
+    assert verdict("m_obs4", source()) != "reproduced"
+    modelled = source(watts=watts, boundary="modelled")
+    assert verdict("m_obs4", modelled) == "not testable here"
+
+
+def test_printed_numbers_are_held_against_each_other():
+    """54,000 requests of 128 KiB are 6.6 GiB a second; 46 billion USD over 460 TWh are 0.1."""
+    printed = Printed.load()
+    for slug, function in RECOMPUTED.items():
+        parts = list(function(printed, OF_PAPER.stated[slug]["numbers"]))
+        tested = [part for part in parts if part.tested]
+        assert tested and all(part.verdict == "reproduced" for part in tested), slug
+
+
+def test_figures_show_what_ran_and_say_what_did_not():
+    """Three panels with a mark for each file system; a sentence where no cell is the figure's."""
+    cells = cells_table(trials(), synthetic.BOUNDS)
+    drawn = by_pattern(cells, 4, 8)
+    assert [axes.get_title("left") for axes in drawn.axes][1:] == ["watts", "requests per joule"]
+    names = drawn.axes[0].get_legend_handles_labels()[1]
+    assert names == ["Ext4", "XFS", "f2fs"]
+    assert "No cell has 16 processes" in by_pattern(cells, 4, 16).axes[0].texts[0].get_text()
+    assert "differ in allocation groups" in by_groups(cells).axes[0].texts[0].get_text()
+
+
+def test_groups_are_read_from_the_option():
+    """`noatime` alone is the default of mkfs.xfs."""
+    assert [groups_count(name) for name in ("noatime", "noatime+agcnt32")] == [4, 32]

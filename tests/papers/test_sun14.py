@@ -1,0 +1,135 @@
+"""All 52 claims of sun14 get a verdict, and it comes from the data."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+
+from fsgreen import design
+from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis.claims import Claims
+from fsgreen.analysis.claims.ledger import judge_claims, parts_of
+from fsgreen.claims import combine
+from fsgreen.papers.sun14.claims import OfSimulatedDrive
+from fsgreen.papers.sun14.figures import by_pair
+from fsgreen.papers.sun14.measured import BEST, CHECKS
+from fsgreen.papers.sun14.published import RECOMPUTED
+from fsgreen.papers.sun14.reference import (
+    FILE_SYSTEMS,
+    PAPER,
+    SCHEDULERS,
+    WORKLOADS,
+    Printed,
+    pair,
+)
+
+STUDY = design.load_study(PAPER)
+OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
+EVERY = [pair(*levels) for levels in product(WORKLOADS, FILE_SYSTEMS, SCHEDULERS)]
+
+
+def trials(speed=lambda cell: 1.0, watts=lambda cell: 2.0, of=EVERY):
+    """A table like `trials.csv`: five blocks, in which a cell is as fast as `speed` says."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for block, (order, cell) in product(range(1, 6), enumerate(of, start=1)):
+        planned = design.PlannedTrial(f"b{block:02d}-{order:03d}", block, order, block, cell)
+        rate = 1000 * speed(cell) * np.exp(rng.normal(0, 0.002))
+        levels = {**synthetic.CONSTANTS, **cell, "load_ops_s": None}
+        rows.append(synthetic.row(planned, levels, rate, watts(cell), "modelled"))
+    return pd.DataFrame(rows)
+
+
+def source(*args, **of):
+    treatments = ("file_system", "scheduler")
+    table = trials(*args, **of)
+    return OfSimulatedDrive(table, 0.05, OF_PAPER.needs, "modelled", treatments=treatments)
+
+
+def parts(slug, of):
+    entry, numbers = OF_PAPER.entries[slug], OF_PAPER.stated[slug]["numbers"]
+    return parts_of(entry, numbers, of, CHECKS, OF_PAPER)
+
+
+def verdict(slug, of):
+    return combine(parts(slug, of))[0]
+
+
+def led_by(best):
+    """Speeds in which one pair leads each workload."""
+    leaders = [pair(workload, *names) for workload, names in best.items()]
+    return lambda cell: 1.2 if cell in leaders else 1.0
+
+
+def test_every_claim_is_judged_or_says_what_it_needs():
+    """52 claims; a check that no claim names would be dead."""
+    assert len(OF_PAPER.entries) == 52
+    assert {entry.check for entry in OF_PAPER.entries.values() if entry.check} == set(CHECKS)
+    ledger = judge_claims(OF_PAPER, {"simdisk": source()}, CHECKS, RECOMPUTED, Printed.load())
+    for slug, found in ledger.items():
+        assert all(part.tested or part.needs or part.lacks for part in found), slug
+    bases = {part.basis for found in ledger.values() for part in found if part.tested}
+    assert bases == {"simulated", "by construction", "published"}
+
+
+def test_the_best_pairs_are_those_that_lead_all_others():
+    """The claim held most telling: another leader of one workload, and it falls."""
+    assert verdict("s_best_summary", source(led_by(BEST))) == "reproduced"
+    other = {**BEST, "webserver": ("xfs", "none")}
+    assert verdict("s_best_summary", source(led_by(other))) in ("reversed", "not reproduced")
+
+
+def test_a_pair_that_did_not_run_keeps_a_claim_on_all_open():
+    """The best of nine is not the best of fifteen, and the part says which are missing."""
+    ran = [cell for cell in EVERY if cell["file_system"] in ("ext2", "ext3", "xfs")]
+    found = parts("s_best_summary", source(led_by(BEST), of=ran))
+    open_parts = [part for part in found if not part.tested]
+    assert len(open_parts) == len(WORKLOADS)
+    assert all(part.needs or part.lacks for part in open_parts)
+
+
+def test_metrics_choose_different_pairs_only_where_intervals_tell_them_apart():
+    """Pairs that are alike may be chosen by any metric: that decides nothing."""
+
+    def watts(cell):
+        return 1.0 if (cell["file_system"], cell["scheduler"]) == ("xfs", "none") else 2.0
+
+    fast = {workload: ("ext2", "cfq") for workload in WORKLOADS}
+    apart = source(lambda cell: 1.5 * led_by(fast)(cell) if led_by(fast)(cell) > 1 else 1.0, watts)
+    assert verdict("s_single_metric", apart) == "reproduced"
+    assert verdict("s_single_metric", source()) == "inconclusive"
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(1.2, "reproduced"), (0.8, "not reproduced")])
+def test_ext2_and_ext3_lead_on_mail_in_most_cases_or_not(factor, expected):
+    """The verdict follows the share of cases."""
+
+    def speed(cell):
+        return factor if cell["file_system"] in ("ext2", "ext3") else 1.0
+
+    assert verdict("s_vm_ext", source(speed)) == expected
+
+
+def test_printed_numbers_are_held_against_each_other():
+    """AI is operations over watts in all rows of table 3; of the controllers one is as claimed."""
+    printed = Printed.load()
+    found = {
+        slug: [part.verdict for part in function(printed, OF_PAPER.stated[slug]["numbers"])]
+        for slug, function in RECOMPUTED.items()
+    }
+    for name in FILE_SYSTEMS:
+        assert found[f"s_t3_{name}"][0] == "reproduced"
+    assert found["s_controller"] == ["reproduced", "not reproduced"]
+    assert found["s_t3_order"] == ["reproduced"] * 3
+
+
+def test_figures_have_the_published_values_of_table_3_beside_ours():
+    """Open marks: five file systems as printed, in each of three panels."""
+    cells = cells_table(trials(), synthetic.BOUNDS)
+    drawn = by_pair(cells, "fileserver", Printed.load().table3)
+    for axes in drawn.axes:
+        hollow = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+        assert len(hollow) == len(FILE_SYSTEMS)
+    assert "no trials" in by_pair(cells.head(0), "varmail").axes[0].texts[0].get_text()
