@@ -287,10 +287,14 @@ def _states(parts: Sequence[Part]) -> Iterator[str]:
         for column, wanted in dict.fromkeys((found.column, found.wanted) for found in of_state):
             ends = [end for f in of_state if f.column == column for end in (f.low, f.high)]
             known = [end for end in ends if math.isfinite(end)]
-            span = [f"{end:.3g}" for end in (min(known), max(known))] if known else ["not recorded"]
+            span = [_number(end) for end in (min(known), max(known))] if known else ["not recorded"]
             was = " to ".join(dict.fromkeys(span))
             told.append(f"{column} was {was}, not {wanted}")
         yield f"{says} ({', '.join(told)}): {way}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _text(value: float, unit: str) -> str:

@@ -260,3 +260,13 @@ def test_a_claim_rests_on_what_decided_it_and_not_on_what_was_made_so():
         "records"
     )
     assert (row["verdict"], row["basis"]) == ("not reproduced", "measured")
+
+
+def test_a_claim_that_is_wholly_by_construction_is_not_tested_in_part():
+    """Nothing of it needs anything, and its parts say nothing: they have no power to count."""
+    alone = replace(OF_PAPER, stated={"linearity": OF_PAPER.stated["linearity"]})
+    (row,) = claims_table(alone, judge_all(campaign(), claims=alone), "loop", "modelled").to_dict(
+        "records"
+    )
+    assert (row["verdict"], row["scope"]) == ("by construction", "")
+    assert pd.isna(row["power_p"])

@@ -168,7 +168,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
                 "kind": claim["kind"],
                 "decisive": bool(claim.get("decisive", False)),
                 "verdict": verdict,
-                "scope": "" if not tested else "whole" if whole else "part",
+                "scope": "" if not deciding else "whole" if whole else "part",
                 "basis": basis,
                 "tested_count": len(tested),
                 "parts_count": len(parts),

@@ -26,7 +26,7 @@ class Limits(Declared):
 
     def __str__(self) -> str:
         if self.at_least == self.at_most:
-            return f"{self.at_least:.10g}"
+            return f"{self.at_least:,.10g}"
         ends = {"at least": self.at_least, "at most": self.at_most}
         return " and ".join(f"{name} {end:g}" for name, end in ends.items() if math.isfinite(end))
 
