@@ -222,6 +222,19 @@ def trials_frame(of, blocks=5, seed=0, scatter=0.01, speed=None, boundary="model
     return pd.DataFrame(rows)
 
 
+def frame_of(of, speed, watts, boundary, scatter=0.005, blocks=5):
+    """A table like `trials.csv` of any cells: 1,000 operations a second times a cell's `speed`."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for block in range(1, blocks + 1):
+        for order, cell in enumerate(of, start=1):
+            planned = design.PlannedTrial(f"b{block:02d}-{order:03d}", block, order, block, cell)
+            rate = 1000 * speed(cell) * np.exp(rng.normal(0, scatter))
+            levels = {**CONSTANTS, **cell, "load_ops_s": None}
+            rows.append(row(planned, levels, rate, watts(cell), boundary))
+    return pd.DataFrame(rows)
+
+
 def row(planned, levels, rate, power_w, boundary):
     """A row of `trials.csv` with this rate in operations a second."""
     energy_j = 10 * power_w

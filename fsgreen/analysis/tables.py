@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -47,10 +48,27 @@ def _row(values: object) -> str:
     return " & ".join(re.sub(r"\s+", " ", text).translate(_SPECIAL) for text in texts) + r" \\"
 
 
-def interval_texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
-    """Return a metric of each row of `cells.csv` with its 95 % interval, cut at 0, as texts."""
-    ends = zip(*(cells[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high")), strict=True)
-    return [
-        f"{value:,.4g}" + ("" if pd.isna(low) else f" [{max(low, 0):,.4g}, {high:,.4g}]")
-        for value, low, high in ends
-    ]
+def interval_text(cell: Mapping[str, Any], metric: str, unit: str) -> str:
+    """Return a metric of a row of `cells.csv` with its 95 % interval, cut at 0."""
+    if cell["state"] == "inconsistent":
+        return "no steady state"
+    value, low, high = (cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high"))
+    if pd.isna(value):
+        return "not known"
+    interval = "" if pd.isna(low) else f" [{_number(max(low, 0))}, {_number(high)}]"
+    return f"{_number(value)}{interval}"
+
+
+def _number(value: float) -> str:
+    """Return three digits at least, and no power of ten."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def change_text(row: Mapping[str, Any]) -> str:
+    """Return the change of a row of `effects.csv` in per cent, with its 95 % interval."""
+    if row["outcome"] == "inconsistent":
+        return "no steady state"
+    value, low, high = (row[f"change{end}_percent"] for end in ("", "_low", "_high"))
+    if pd.isna(value):
+        return "not known"
+    return f"{value:+.1f}" + ("" if pd.isna(low) else f" [{low:+.1f}, {high:+.1f}]")

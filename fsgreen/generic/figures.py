@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.analysis.tables import write_all
+from fsgreen.analysis.tables import change_text, interval_text, write_all
 from fsgreen.figures import AXES, cell_rows, effect_rows, keep_common, keeper, known_metrics
 from fsgreen.reduce import factors_of, is_imported, level_label, read_table
 from fsgreen.rules import repeated
@@ -104,7 +104,10 @@ def cells_text(cells: pd.DataFrame, varied: list[str]) -> pd.DataFrame:
                 "workload": cell["workload"],
                 "cell": cell_name(cell, varied),
                 "n": cell["n"],
-                **{AXES[metric][1]: _interval(cell, metric) for metric in shown_metrics(cells)},
+                **{
+                    AXES[metric][1]: interval_text(cell, metric, AXES[metric][0])
+                    for metric in shown_metrics(cells)
+                },
                 "steady": cell["state"],
             }
             for cell in cells.to_dict("records")
@@ -141,7 +144,7 @@ def effects_text(effects: pd.DataFrame) -> pd.DataFrame:
                 "comparison": pair_name(row),
                 "metric": row["metric"] + marks.get(row["metric"], ""),
                 "n": row["n"],
-                "change (%)": _change(row),
+                "change (%)": change_text(row),
                 "outcome": row["outcome"],
                 "gate": row["gate"],
             }
@@ -149,27 +152,3 @@ def effects_text(effects: pd.DataFrame) -> pd.DataFrame:
         ],
         columns=columns,
     )
-
-
-def _interval(cell: Mapping[str, Any], metric: str) -> str:
-    if cell["state"] == "inconsistent":
-        return "no steady state"
-    value, low, high = (cell[_column(metric, end)] for end in ("", "_low", "_high"))
-    if pd.isna(value):
-        return "not known"
-    interval = "" if pd.isna(low) else f" [{_number(max(low, 0))}, {_number(high)}]"
-    return f"{_number(value)}{interval}"
-
-
-def _number(value: float) -> str:
-    """Return three digits at least, and no power of ten."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def _change(row: Mapping[str, Any]) -> str:
-    if row["outcome"] == "inconsistent":
-        return "no steady state"
-    value, low, high = (row[f"change{end}_percent"] for end in ("", "_low", "_high"))
-    if pd.isna(value):
-        return "not known"
-    return f"{value:+.1f}" + ("" if pd.isna(low) else f" [{low:+.1f}, {high:+.1f}]")

@@ -2,8 +2,6 @@
 
 from itertools import product
 
-import numpy as np
-import pandas as pd
 import pytest
 import synthetic
 
@@ -30,16 +28,10 @@ OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
 EVERY = [requests(*levels) for levels in product(FILE_SYSTEMS, PATTERNS, REQUESTS_KIB, PROCESSES)]
 
 
-def trials(speed=lambda cell: 1.0, watts=lambda cell: 100.0, boundary="wall", of=EVERY):
+def trials(speed=lambda cell: 1.0, watts=lambda cell: 100.0, boundary="wall"):
     """A table like `trials.csv`: five blocks, in which a cell is as fast as `speed` says."""
-    rng = np.random.default_rng(1)
-    rows = []
-    for block, (order, cell) in product(range(1, 6), enumerate(of, start=1)):
-        planned = design.PlannedTrial(f"b{block:02d}-{order:03d}", block, order, block, cell)
-        rate = 1000 * speed(cell) * np.exp(rng.normal(0, 0.005))
-        levels = {**synthetic.CONSTANTS, **cell, "load_ops_s": None}
-        rows.append(synthetic.row(planned, levels, rate, watts(cell), boundary))
-    return pd.DataFrame(rows).assign(allocation_groups_count=4.0)
+    table = synthetic.frame_of(EVERY, speed, watts, boundary)
+    return table.assign(allocation_groups_count=4.0)
 
 
 def source(*args, **of):

@@ -2,8 +2,6 @@
 
 from itertools import product
 
-import numpy as np
-import pandas as pd
 import pytest
 import synthetic
 
@@ -32,14 +30,7 @@ EVERY = [pair(*levels) for levels in product(WORKLOADS, FILE_SYSTEMS, SCHEDULERS
 
 def trials(speed=lambda cell: 1.0, watts=lambda cell: 2.0, of=EVERY):
     """A table like `trials.csv`: five blocks, in which a cell is as fast as `speed` says."""
-    rng = np.random.default_rng(1)
-    rows = []
-    for block, (order, cell) in product(range(1, 6), enumerate(of, start=1)):
-        planned = design.PlannedTrial(f"b{block:02d}-{order:03d}", block, order, block, cell)
-        rate = 1000 * speed(cell) * np.exp(rng.normal(0, 0.002))
-        levels = {**synthetic.CONSTANTS, **cell, "load_ops_s": None}
-        rows.append(synthetic.row(planned, levels, rate, watts(cell), "modelled"))
-    return pd.DataFrame(rows)
+    return synthetic.frame_of(of, speed, watts, "modelled", scatter=0.002)
 
 
 def source(*args, **of):

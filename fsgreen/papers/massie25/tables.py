@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from fsgreen.analysis.tables import interval_texts, write_all
+from fsgreen.analysis.tables import change_text, interval_text, write_all
 from fsgreen.reduce import read_table
 
 KEY = ["request_kib", "processes", "pattern", "file_system", "option"]
@@ -39,9 +39,9 @@ def experiments(cells: pd.DataFrame) -> pd.DataFrame:
             "file system": table["file_system"],
             "option": table["option"],
             "n": table["n"].astype(str),
-            "requests/s": interval_texts(table, "throughput", "ops_s"),
-            "W": interval_texts(table, "power", "w"),
-            "requests/J": interval_texts(table, "efficiency", "ops_j"),
+            "requests/s": _texts(table, "throughput", "ops_s"),
+            "W": _texts(table, "power", "w"),
+            "requests/J": _texts(table, "efficiency", "ops_j"),
         }
     )
 
@@ -55,8 +55,7 @@ def changes(effects: pd.DataFrame) -> pd.DataFrame:
             "pattern": row["pattern"],
             "metric": row["metric"],
             "compared": _compared(row),
-            "change (%)": f"{row['change_percent']:+.1f} "
-            f"[{row['change_low_percent']:+.1f}, {row['change_high_percent']:+.1f}]",
+            "change (%)": change_text(row),
             "outcome": row["outcome"],
         }
         for row in effects.sort_values(["metric", *KEY]).to_dict("records")
@@ -69,3 +68,7 @@ def _compared(row: dict[str, object]) -> str:
     return " over ".join(
         f"{row[f'{side}file_system']}/{row[f'{side}option']}" for side in ("", "baseline_")
     )
+
+
+def _texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
+    return [interval_text(cell, metric, unit) for cell in cells.to_dict("records")]
