@@ -6,6 +6,7 @@ A schema is a class below `Declared`. YAML is read as its version 1.2 has it: `o
 
 from __future__ import annotations
 
+import difflib
 import functools
 import math
 import re
@@ -13,7 +14,7 @@ import reprlib
 import tomllib
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -66,10 +67,15 @@ class Strict(Declared):
 
 @dataclass(frozen=True)
 class Fault:
-    """Something wrong in a file, and where."""
+    """Something wrong in a file, and where.
+
+    `meant` is the key that an unknown one probably should be, "" where none is near; None where the
+    key is known.
+    """
 
     place: Place
     what: str
+    meant: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +112,17 @@ class Document:
         FsgreenError
             With all that is wrong, each with its line.
         """
+        parsed, faults = self.parsed(schema, place)
+        if parsed is None:
+            raise self.refusal(faults)
+        return parsed
+
+    def parsed(self, schema: type[T], place: Place = ()) -> tuple[T | None, list[Fault]]:
+        """Return the values, or those at a place, as a schema has them; else what is wrong."""
         try:
-            return TypeAdapter(schema).validate_python(self.at(place))
+            return TypeAdapter(schema).validate_python(self.at(place)), []
         except ValidationError as error:
-            raise self.refusal(self._faults(schema, error, place)) from None
+            return None, self._faults(schema, error, place)
 
     def check_given(self, schema: type, place: Place = ()) -> None:
         """Raise FsgreenError for what is given and wrong; what is missing may come later."""
@@ -123,7 +136,7 @@ class Document:
         self, schema: Any, error: ValidationError, place: Place, *, given_only: bool = False
     ) -> list[Fault]:
         faults = faults_of(schema, error, self.at(place), given_only=given_only)
-        return [Fault((*place, *fault.place), fault.what) for fault in faults]
+        return [replace(fault, place=(*place, *fault.place)) for fault in faults]
 
     def line(self, place: Place) -> int:
         """Return the line of a value, or of what it should stand in."""
@@ -339,7 +352,8 @@ def _fault(schema: Any, entry: Mapping[str, Any], place: Place) -> Fault:
     if entry["type"] == "extra_forbidden":
         known = sorted(_keys(schema, place[:-1]))
         hint = nearest(key, known) or "."
-        return Fault(place, f"unknown key {key}{hint} Known: {', '.join(known)}.")
+        meant = next(iter(difflib.get_close_matches(key, known, n=1)), "")
+        return Fault(place, f"unknown key {key}{hint} Known: {', '.join(known)}.", meant)
     owner = ".".join(map(str, place[:-1]))
     if entry["type"] == "missing":
         return Fault(place, f"the key {key} is missing" + (f" in {owner}" if owner else ""))

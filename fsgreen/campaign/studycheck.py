@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import math
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from fsgreen import design, paths, simdisk, testbeds, workloads
-from fsgreen.design import Study
+from fsgreen.design import Cell, Examined, Profile, Study
 from fsgreen.devices.base import AS_FOUND
 from fsgreen.devices.image import SPARE_B
 from fsgreen.devices.queue import known_schedulers
@@ -25,6 +26,16 @@ from fsgreen.trace import budget
 LARGEST_B = 2**63
 """No file, and so no image, is larger: it is what the kernel counts bytes in (off_t)."""
 
+OF_CELLS = frozenset({"baseline", "matrices", "factors", "constants"})
+"""What of a study says which cells there are."""
+
+INTERVAL_S, OFFSET_W = 1.0, 0.3
+"""Of each meter where none is plugged in: one reading a second, and three counts of 0.1 W."""
+
+WARM_READINGS = 2
+"""Intervals of the meter that a warm-up lasts at least, where the last reading before the phase
+`measure` is of the work alone: it begins up to two intervals before."""
+
 
 def check(file: Path, profile: str) -> Study:
     """Return the study of a file whose names are all known and whose profiles can be planned.
@@ -34,11 +45,14 @@ def check(file: Path, profile: str) -> Study:
     FsgreenError
         With everything that is wrong in the file, by line; or if it has no such profile.
     """
-    document, study = design.examine(file)
-    faults = [*_unknown_workloads(study), *_unknown_options(study), *_unknown_schedulers(study)]
-    faults += _without_turns(study)
-    faults += [] if faults else [*_impossible_images(study), *_without_baseline(study)]
-    if faults:
+    found = design.examine(file)
+    document, study, faults = found.document, found.study, [*found.faults]
+    if study is not None:
+        faults += found.sound.own(_further(study, found))
+        if faults and profile not in {*study.profiles, *document.values["profiles"]}:
+            told = unknown("profile", profile, study.profiles).what
+            faults.append(Fault(("profiles",), told))
+    if faults or study is None:
         raise document.refusal(faults)
     if profile not in study.profiles:
         near = difflib.get_close_matches(profile, study.profiles, n=1) or [*study.profiles]
@@ -52,6 +66,21 @@ def check(file: Path, profile: str) -> Study:
     return study
 
 
+def _further(study: Study, found: Examined) -> Iterator[Fault]:
+    """Yield what is wrong with a study beyond what its file alone tells."""
+    told = [
+        *_unknown_workloads(study),
+        *_unknown_options(study),
+        *_unknown_schedulers(study),
+        *_without_turns(study),
+        *_impossible_images(study),
+    ]
+    yield from told
+    wrong = [*(fault.place for fault in (*found.faults, *told)), *found.sound.replaced]
+    if not OF_CELLS & {place[0] for place in wrong if place}:
+        yield from _without_baseline(study, wrong)
+
+
 def too_short(study: Study, profile: str) -> str | None:
     """Return that the trials of a profile are too short for modelled meters, None if they are not.
 
@@ -59,14 +88,29 @@ def too_short(study: Study, profile: str) -> str | None:
     swing by all that the models have.
     """
     chosen = study.profiles[profile]
-    bounds = {**study.bounds, **(chosen.bounds or {})}
-    needed_s = _needed_s(bounds)
+    share = {**study.bounds, **(chosen.bounds or {})}["budget_percent"] / 100
+    warm_s = WARM_READINGS * INTERVAL_S
+    in_turns = chosen.windows is not None
+    can_warm = not in_turns and _warms_up(study, chosen)
+    is_warm = can_warm and chosen.warmup_s >= warm_s
+    needed_s = _needed_s(share, steps=1 if is_warm else 2)
     if chosen.interval_s >= needed_s:
         return None
-    asked, unit = ("measure_s", "trials") if chosen.windows is None else ("length_s", "windows")
+    if math.isinf(needed_s):
+        return (
+            f"budget_percent is {100 * share:g}: with the meters that are modelled where none is "
+            "plugged in no length would do, their constant error alone is more (rule 16)"
+        )
+    asked, unit = ("length_s", "windows") if in_turns else ("measure_s", "trials")
+    enough = f"{math.ceil(needed_s)} would do for steady work"
+    after_warm_s, any_s = _needed_s(share, steps=1), _needed_s(share, steps=2, steady=False)
+    if can_warm and math.ceil(after_warm_s) < math.ceil(needed_s):
+        enough += f" ({math.ceil(after_warm_s)} with warmup_s {warm_s:g})"
+    if math.isfinite(any_s):
+        enough += f", and {math.ceil(any_s)} for any"
     return (
         f"{asked} is {chosen.interval_s:g}; with the meters that are modelled where none is "
-        f"plugged in, {math.ceil(needed_s)} would do (rule 16), and shorter {unit} may not count"
+        f"plugged in, {enough} (rule 16); shorter {unit} may not count"
     )
 
 
@@ -87,17 +131,37 @@ def too_large(study: Study, profile: str) -> str | None:
     )
 
 
-def _needed_s(bounds: Mapping[str, float]) -> float:
-    """Return the least length of the phase `measure` with the emulated meters, in seconds."""
+def _cells(study: Study, profile: Profile) -> list[Cell]:
+    """Return the cells of a profile, as far as its matrices and their workloads are known."""
+    of = (cell for name in profile.matrices for cell in study.matrices.get(name, ()))
+    return [cell for cell in of if "workload" in cell]
+
+
+def _warms_up(study: Study, profile: Profile) -> bool:
+    """Return whether all that runs works before it is measured: some commands begin with that."""
+    names = {cell["workload"] for cell in _cells(study, profile)}
+    commands = (study.workloads.get(name, {}).get("command") for name in names)
+    return all(
+        command is None or any("{warmup_s}" in word for word in command) for command in commands
+    )
+
+
+def _needed_s(share: float, steps: int, *, steady: bool = True) -> float:
+    """Return the least length of the phase `measure` with the emulated meters, in seconds.
+
+    `steps` is at how many of its two edges power may change in one step: at its end, and at its
+    begin where no warm-up comes before. The mean power of steady work is that at the edges, that of
+    other work idle power at least.
+    """
     models = [load_profile(str(meter["profile"])) for meter in WITHOUT_METER]
     idle_w = sum(model.idle_w for model in models)
     busy = dict.fromkeys(SHARES.values(), 1.0)
     peak_w = sum(model.power_w(busy) for model in models)
     return budget.minimum_duration_s(
-        peak_w,
-        constant_error_w=0.3 * len(models),
-        edges_j=(budget.LAG + budget.STRADDLE) * (peak_w - idle_w),
-        share=bounds["budget_percent"] / 100,
+        peak_w if steady else idle_w,
+        constant_error_w=OFFSET_W * len(models),
+        edges_j=(budget.LAG + steps * budget.STRADDLE) * (peak_w - idle_w) * INTERVAL_S,
+        share=share,
     )
 
 
@@ -121,7 +185,7 @@ def _without_turns(study: Study) -> Iterator[Fault]:
         name for name, entry in study.workloads.items() if {"command", "together"} & entry.keys()
     }
     for profile in study.profiles.values():
-        cells = [cell for matrix in profile.matrices for cell in study.matrices[matrix]]
+        cells = _cells(study, profile)
         names = {cell["workload"] for cell in cells if "readers" in cell}
         names |= {cell["workload"] for cell in cells} & ending
         for name in sorted(names) if profile.windows is not None else ():
@@ -149,13 +213,7 @@ def _unknown_schedulers(study: Study) -> Iterator[Fault]:
 def _impossible_images(study: Study) -> Iterator[Fault]:
     """Yield images that no file system of their profile can be made on, or that no file holds."""
     for profile in study.profiles.values():
-        least_b = {
-            recipe(cell["file_system"], cell["option"]).minimum_b: f"{cell['file_system']} with "
-            f"option {cell['option']}"
-            for matrix in profile.matrices
-            for cell in study.matrices[matrix]
-            if "file_system" in cell
-        }
+        least_b = dict(_least_sizes_b(_cells(study, profile)))
         place, image_mib = ("profiles", profile.name, "image_mib"), profile.image_b >> 20
         if least_b and profile.image_b < max(least_b):
             least_mib = -(-max(least_b) // 2**20)
@@ -166,15 +224,28 @@ def _impossible_images(study: Study) -> Iterator[Fault]:
             yield Fault(place, f"image_mib is {image_mib}, and no file is larger than {most_mib}")
 
 
-def _without_baseline(study: Study) -> Iterator[Fault]:
-    """Yield the baseline where no profile measures it, else each profile that does not."""
+def _least_sizes_b(cells: Iterable[Cell]) -> Iterator[tuple[int, str]]:
+    """Yield what each file system takes at least, with its name; unknown ones have none."""
+    for cell in cells:
+        if "file_system" in cell:
+            with suppress(FsgreenError):
+                least_b = recipe(cell["file_system"], cell["option"]).minimum_b
+                yield least_b, f"{cell['file_system']} with option {cell['option']}"
+
+
+def _without_baseline(study: Study, elsewhere: Iterable[Place]) -> Iterator[Fault]:
+    """Yield the baseline where no profile measures it, else each profile that does not.
+
+    Profiles in whose matrices something else is wrong are left out.
+    """
+    other = {place[1] for place in elsewhere if place[0] == "profiles" and "matrices" in place}
     wrong: dict[Place, str] = {}
-    for name in study.profiles:
+    for name in study.profiles.keys() - other:
         try:
             design.make_plan(study, name)
         except FsgreenError as error:
             wrong["profiles", name, "matrices"] = error.what
-    if len(wrong) == len(study.profiles):
+    if wrong and len(wrong) == len(study.profiles):
         wrong = {("baseline",): next(iter(wrong.values()))}
     yield from (Fault(place, what) for place, what in wrong.items())
 

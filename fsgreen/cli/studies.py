@@ -188,7 +188,13 @@ def _plan(options: argparse.Namespace) -> None:
     from fsgreen.design.overview import describe
     from fsgreen.rules.subsets import without_reason
 
-    study = studycheck.check(studycheck.file_of(options.study), options.profile)
+    file = studycheck.file_of(options.study)
+    try:
+        study = studycheck.check(file, options.profile)
+    except FsgreenError as error:
+        raise _together(error, _wrong_claims(file.stem)) from error
+    if wrong := _wrong_claims(study.name):
+        raise wrong
     plan = design.make_plan(study, options.profile)
     for line in describe(plan):
         command.show(line, hang=4)
@@ -199,6 +205,31 @@ def _plan(options: argparse.Namespace) -> None:
     ]
     for note in filter(None, notes):
         command.show(f"note: {note}", hang=6)
+
+
+def _wrong_claims(study: str) -> FsgreenError | None:
+    """Return what is wrong with the claims that a study of one's own states, None if nothing is."""
+    from fsgreen import papers
+    from fsgreen.analysis.claims import Claims
+
+    if papers.has_room(study):
+        return None  # its room has the functions that they name
+    try:
+        Claims.of(study)
+    except FsgreenError as error:
+        return error
+    return None
+
+
+def _together(error: FsgreenError, other: FsgreenError | None) -> FsgreenError:
+    """Return two errors of two files as one, so that both are mended at once."""
+    if other is None:
+        return error
+    return FsgreenError(
+        f"{error.what}\n  where: {error.where}\nand {other.what}",
+        where=other.where,
+        next_step=error.next_step,
+    )
 
 
 def _measure(options: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from fsgreen.design.blocks import PlannedTrial, derive_seed
 from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factors import Factor
 from fsgreen.design.plan import Plan, make_plan
+from fsgreen.design.reading import Examined, examine, load_study, read_study
 from fsgreen.design.sequential import (
     METRICS,
     CellProgress,
@@ -29,9 +30,6 @@ from fsgreen.design.study import (
     Profile,
     Study,
     Windows,
-    examine,
-    load_study,
-    read_study,
 )
 from fsgreen.design.windows import Group, groups, most_cells, most_ready, rounds
 
@@ -42,6 +40,7 @@ __all__ = [
     "CellProgress",
     "Comparison",
     "Decision",
+    "Examined",
     "Exclusion",
     "Factor",
     "Group",

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from fsgreen import paths
-from fsgreen.design import factors, metrics, studyfaults, studyfile
 from fsgreen.design.cell import Cell
 from fsgreen.design.factors import Factor, Level
-from fsgreen.design.metrics import Metric
-from fsgreen.schema import Document
 
 
 @dataclass(frozen=True)
@@ -200,96 +195,3 @@ class Study:
     comparisons: tuple[Comparison, ...] = ()
     treatments: tuple[str, ...] = ()
     efficiency: Mapping[str, Any] | None = None
-
-
-def load_study(name: str) -> Study:
-    """Read `studies/NAME.yaml`.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such study, or its file is not a study.
-    """
-    return read_study(paths.study(name))
-
-
-def read_study(file: Path) -> Study:
-    """Read the declaration of a study from any file.
-
-    Raises
-    ------
-    FsgreenError
-        With everything that is wrong in it, by line.
-    """
-    return examine(file)[1]
-
-
-def examine(file: Path) -> tuple[Document, Study]:
-    """Return a study's file with its lines, and the study, as `read_study` does."""
-    document, declared = studyfile.read(file)
-    own = tuple(
-        Factor(name, **entry.model_dump(exclude_none=True))
-        for name, entry in declared.factors.items()
-    )
-    factors.declare(own)
-    metrics.declare(Metric(**entry.model_dump()) for entry in declared.metrics if entry.above)
-    matrices, faults = studyfaults.matrices_of(declared)
-    faults += studyfaults.semantic_faults(declared, matrices)
-    if faults:
-        raise document.refusal(faults)
-    return document, Study(
-        name=declared.study,
-        title=declared.title,
-        question=declared.question,
-        seed=declared.seed,
-        baseline=Cell(**declared.baseline),
-        constants=declared.constants,
-        bounds={**studyfile.BOUNDS, **declared.bounds.set()},
-        exclusions=tuple(
-            Exclusion(**{**entry.model_dump(), "what": entry.in_words})
-            for entry in declared.exclusions
-        ),
-        matrices=matrices,
-        profiles={
-            name: _profile(name, entry, matrices) for name, entry in declared.profiles.items()
-        },
-        factors=own,
-        workloads={
-            name: entry.model_dump(exclude_none=True) for name, entry in declared.workloads.items()
-        },
-        metrics=tuple(entry.name for entry in declared.metrics),
-        comparisons=tuple(
-            Comparison(entry.factor, entry.against, Cell(**entry.within))
-            for entry in declared.comparisons
-        ),
-        treatments=declared.treatments,
-        efficiency=None
-        if declared.efficiency is None
-        else declared.efficiency.model_dump(exclude_none=True),
-    )
-
-
-def _profile(
-    name: str, entry: studyfile.ProfileEntry, matrices: Mapping[str, tuple[Cell, ...]]
-) -> Profile:
-    scale = entry.scale
-    if not isinstance(scale, Mapping):
-        cells = [cell for matrix in entry.matrices for cell in matrices[matrix]]
-        scale = dict.fromkeys(sorted({cell["workload"] for cell in cells}), scale)
-    windows = None if entry.windows is None else Windows(**entry.windows.model_dump())
-    phases = entry.phases.model_dump()
-    if windows is not None:
-        phases["measure_s"] = windows.count * windows.length_s
-    return Profile(
-        name=name,
-        matrices=entry.matrices,
-        blocks=entry.blocks,
-        most_blocks=entry.most_blocks,
-        **phases,
-        scale=scale,
-        image_b=entry.image_mib * 2**20,
-        bounds=None if entry.bounds is None else entry.bounds.set(),
-        constants=entry.constants,
-        events=tuple(PlannedEvent(**event.model_dump()) for event in entry.events),
-        windows=windows,
-    )

@@ -8,12 +8,14 @@ from typing import Any
 from fsgreen import units
 from fsgreen.design import factors, metrics
 from fsgreen.design.cell import Cell, cells_of
+from fsgreen.design.factors import Level
 from fsgreen.design.studyfile import (
     BOUNDS,
     LEAST_TRIALS,
     OF_PROFILES,
     BoundsEntry,
     ExclusionEntry,
+    FactorEntry,
     ProfileEntry,
     StudyFile,
     WorkloadEntry,
@@ -23,18 +25,31 @@ from fsgreen.schema import Fault, Place
 
 
 def matrices_of(declared: StudyFile) -> tuple[dict[str, tuple[Cell, ...]], list[Fault]]:
-    """Return the cells of each matrix, and what is wrong with their levels."""
+    """Return the cells of each matrix that have sound levels, and what is wrong with others."""
     matrices: dict[str, tuple[Cell, ...]] = {}
     faults: list[Fault] = []
     for name, levels in declared.matrices.items():
-        wrong = list(_wrong_levels(("matrices", name), levels))
+        faults += _wrong_levels(("matrices", name), levels)
+        if "workload" not in levels:
+            faults.append(
+                Fault(("matrices", name, "workload"), f"the matrix {name} has no workload")
+            )
+        sound = {factor: kept for factor, of in levels.items() if (kept := _sound(factor, of))}
         try:
-            matrices[name] = () if wrong else tuple(cells_of(levels))
+            matrices[name] = tuple(cells_of(sound))
         except FsgreenError as error:
-            wrong = [Fault(("matrices", name), error.what)]
+            faults.append(Fault(("matrices", name), error.what))
             matrices[name] = ()
-        faults += wrong
     return matrices, faults
+
+
+def _sound(factor: str, levels: Any) -> Any:
+    """Return those levels of a factor with which nothing is wrong; nothing of an unknown one."""
+    if factor == "factorial":
+        return levels
+    if isinstance(levels, Mapping) or factor not in factors.names():
+        return []
+    return [level for level in levels if factors.get(factor).check(level) is None]
 
 
 def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]]) -> list[Fault]:
@@ -46,6 +61,10 @@ def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]
         of = {name: [level] for name, level in comparison.within.items()}
         of[comparison.factor] = [] if comparison.against is None else [comparison.against]
         faults += _wrong_levels(("comparisons", nth), of)
+    for nth, name in enumerate(declared.treatments):
+        if name not in factors.names():
+            faults.append(Fault(("treatments", nth), unknown("factor", name, factors.names()).what))
+    faults += _wrong_spellings(declared.factors)
     faults += _wrong_workloads(declared.workloads)
     for nth, exclusion in enumerate(declared.exclusions):
         faults += _wrong_exclusion(("exclusions", nth), exclusion, declared.profiles, matrices)
@@ -80,6 +99,21 @@ def _wrong_constants(place: Place, constants: Mapping[str, Any]) -> Iterator[Fau
     """Yield what is wrong with constants that are levels of factors; others are in words."""
     levels = {name: [constants[name]] for name in factors.names(constants)}
     yield from _wrong_levels((*place, "constants"), levels, free=("scheduler",))
+
+
+SAMPLES: Mapping[str, Level] = {"name": "a", "count": 1, "number": 0.5, "switch": True}
+"""A level of each kind of factor."""
+
+
+def _wrong_spellings(entries: Mapping[str, FactorEntry]) -> Iterator[Fault]:
+    """Yield labels and spellings of factors that a level cannot be filled into."""
+    for name, entry in entries.items():
+        for key, text in (("label", entry.label), ("spelling", entry.spelling)):
+            try:
+                (text or "").format(SAMPLES[entry.kind])
+            except (LookupError, ValueError) as error:
+                told = f"{key} {text!r}: no level can be filled in: {error}"
+                yield Fault(("factors", name, key), told)
 
 
 OF_COMMANDS = ("reader", "prepare", "size_mib")

@@ -96,6 +96,33 @@ def minimum_duration_s(
     return (constant_error_j + edges_j) / margin_w
 
 
+def enough_s(
+    budget: ErrorBudget, energy_j: float, duration_s: float, *, share: float, intervals: int = 1
+) -> float:
+    """Shortest measured interval that keeps rule 16, by the budget of an energy that was measured.
+
+    Power and edges are taken to stay as they were, and constant errors to grow with the length.
+    Infinite where these alone exceed the share.
+
+    Parameters
+    ----------
+    budget : ErrorBudget
+        Of the energy.
+    energy_j, duration_s : float
+        The energy, and over how long: of one interval, or of windows added up.
+    share : float
+        What constant and edge errors may be of the energy.
+    intervals : int
+        How many windows there were.
+    """
+    return minimum_duration_s(
+        energy_j / duration_s,
+        constant_error_w=budget.constant_j / duration_s,
+        edges_j=budget.edges_j / intervals,
+        share=share,
+    )
+
+
 @dataclass(frozen=True)
 class _Edge:
     """Power on either side of an edge, and what a reading that straddles it exceeds both by."""

@@ -59,7 +59,9 @@ def test_a_mistake_is_told_with_its_line_by_fsgreen_plan(
 def test_trials_too_short_for_the_meters_are_told_with_what_would_do(studies: Path) -> None:
     file = newstudy.write("mine")
     file.write_text(file.read_text().replace("measure_s: 9", "measure_s: 3"))
-    assert "9 would do (rule 16)" in (studycheck.too_short(design.read_study(file), "quick") or "")
+    assert "9 would do for steady work" in (
+        studycheck.too_short(design.read_study(file), "quick") or ""
+    )
 
 
 def test_the_list_names_what_there_is(capsys) -> None:

@@ -82,9 +82,9 @@ class Claims:
         states = states_of(study)
         if document is None:
             return cls(study, {}, {}, needs, cells, states)
-        entries = document.as_(dict[str, Entry])
         published = claims.load_claims(study)
-        faults = [
+        entries, faults = _sound_entries(document)
+        faults += [
             fault
             for slug, entry in entries.items()
             for fault in (
@@ -95,11 +95,21 @@ class Claims:
         faults += [
             Fault((), f"the claim {slug} has no entry, and would vanish from the report")
             for slug in published
-            if slug not in entries
+            if slug not in document.values
         ]
         if faults:
             raise document.refusal(faults)
         return cls(study, published or _own(study, entries), entries, needs, cells, states)
+
+
+def _sound_entries(document: Document) -> tuple[dict[str, Entry], list[Fault]]:
+    """Return the entries whose form is sound, by slug, and what is wrong with the others."""
+    entries, faults = document.parsed(dict[str, Entry])
+    if not all(fault.place for fault in faults):
+        raise document.refusal(faults)
+    wrong = {fault.place[0] for fault in faults}
+    sound = [slug for slug in document.values if slug not in wrong]
+    return entries or {slug: document.as_(Entry, (slug,)) for slug in sound}, faults
 
 
 def _own(study: str, entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:

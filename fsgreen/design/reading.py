@@ -1,0 +1,171 @@
+"""From a study's file to the study, with all that is wrong in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fsgreen import paths
+from fsgreen.design import factors, metrics, studyfaults, studyfile
+from fsgreen.design.cell import Cell
+from fsgreen.design.factors import Factor, Level
+from fsgreen.design.metrics import Metric
+from fsgreen.design.soundpart import SoundPart, sound_part
+from fsgreen.design.study import Comparison, Exclusion, PlannedEvent, Profile, Study, Windows
+from fsgreen.errors import FsgreenError
+from fsgreen.schema import Document, Fault, Place
+
+
+def load_study(name: str) -> Study:
+    """Read `studies/NAME.yaml`.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such study, or its file is not a study.
+    """
+    return read_study(paths.study(name))
+
+
+def read_study(file: Path) -> Study:
+    """Read the declaration of a study from any file.
+
+    Raises
+    ------
+    FsgreenError
+        With everything that is wrong in it, by line.
+    """
+    found = examine(file)
+    if found.faults or found.study is None:
+        raise found.document.refusal(found.faults)
+    return found.study
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A study's file, with all that is wrong in it.
+
+    Attributes
+    ----------
+    document : Document
+        The file, with its lines.
+    sound : SoundPart
+        What of its form is sound.
+    study : Study, optional
+        The study, as far as nothing is wrong; None where too much is to tell one.
+    faults : list of Fault
+        What is wrong.
+    """
+
+    document: Document
+    sound: SoundPart
+    study: Study | None
+    faults: list[Fault]
+
+
+def examine(file: Path) -> Examined:
+    """Return what a study's file says, and all that is wrong in it.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be read, or is no YAML.
+    """
+    document = studyfile.read(file)
+    sound = sound_part(document)
+    if sound.declared is None:
+        return Examined(document, sound, None, sound.faults)
+    declared = sound.declared
+    own = tuple(
+        Factor(name, **entry.model_dump(exclude_none=True))
+        for name, entry in declared.factors.items()
+    )
+    wrong: list[Fault] = []
+    for factor in own:
+        wrong += _declared(factors.declare, factor, ("factors", factor.name))
+    for nth, entry in enumerate(declared.metrics):
+        if entry.above:
+            wrong += _declared(metrics.declare, Metric(**entry.model_dump()), ("metrics", nth))
+    matrices, of_levels = studyfaults.matrices_of(declared)
+    wrong += [*of_levels, *studyfaults.semantic_faults(declared, matrices)]
+    study = _study(declared, own, matrices)
+    return Examined(document, sound, study, [*sound.faults, *sound.own(wrong)])
+
+
+def _declared(declare: Callable[[list[Any]], None], entry: Any, place: Place) -> list[Fault]:
+    """Declare a factor or a metric; return what is wrong where the name is something else's."""
+    try:
+        declare([entry])
+    except FsgreenError as error:
+        return [Fault(place, error.what)]
+    return []
+
+
+def _study(
+    declared: studyfile.StudyFile,
+    own: tuple[Factor, ...],
+    matrices: Mapping[str, tuple[Cell, ...]],
+) -> Study:
+    """Return the study of a file; levels of factors that are not known are left out."""
+    return Study(
+        name=declared.study,
+        title=declared.title,
+        question=declared.question,
+        seed=declared.seed,
+        baseline=_known(declared.baseline),
+        constants=declared.constants,
+        bounds={**studyfile.BOUNDS, **declared.bounds.set()},
+        exclusions=tuple(
+            Exclusion(**{**entry.model_dump(), "what": entry.in_words})
+            for entry in declared.exclusions
+        ),
+        matrices=matrices,
+        profiles={
+            name: _profile(name, entry, matrices) for name, entry in declared.profiles.items()
+        },
+        factors=own,
+        workloads={
+            name: entry.model_dump(exclude_none=True) for name, entry in declared.workloads.items()
+        },
+        metrics=tuple(entry.name for entry in declared.metrics),
+        comparisons=tuple(
+            Comparison(entry.factor, entry.against, _known(entry.within))
+            for entry in declared.comparisons
+        ),
+        treatments=declared.treatments,
+        efficiency=None
+        if declared.efficiency is None
+        else declared.efficiency.model_dump(exclude_none=True),
+    )
+
+
+def _known(levels: Mapping[str, Level]) -> Cell:
+    return Cell(**{name: levels[name] for name in factors.names(levels)})
+
+
+def _profile(
+    name: str, entry: studyfile.ProfileEntry, matrices: Mapping[str, tuple[Cell, ...]]
+) -> Profile:
+    scale = entry.scale
+    if not isinstance(scale, Mapping):
+        cells = [cell for matrix in entry.matrices for cell in matrices.get(matrix, ())]
+        scale = dict.fromkeys(sorted({cell.get("workload", "") for cell in cells}), scale)
+    windows = None if entry.windows is None else Windows(**entry.windows.model_dump())
+    phases = entry.phases.model_dump()
+    if windows is not None:
+        phases["measure_s"] = windows.count * windows.length_s
+    return Profile(
+        name=name,
+        matrices=entry.matrices,
+        blocks=entry.blocks,
+        most_blocks=entry.most_blocks,
+        **phases,
+        scale=scale,
+        image_b=entry.image_mib * 2**20,
+        bounds=None if entry.bounds is None else entry.bounds.set(),
+        constants=entry.constants,
+        events=tuple(PlannedEvent(**event.model_dump()) for event in entry.events),
+        windows=windows,
+    )

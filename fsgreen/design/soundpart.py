@@ -1,0 +1,160 @@
+"""What of a study's file is sound where something is wrong in its form, so that all is checked.
+
+What is wrong or missing is left out, or something harmless stands in for it; faults that follow
+from that are not told.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from fsgreen.design.studyfile import LEAST_TRIALS, StudyFile
+from fsgreen.schema import Document, Fault, Place, faults_of
+
+PHASES = {"idle_s": 1, "warmup_s": 2, "measure_s": 10, "settle_limit_s": 60}
+
+STAND_INS: Mapping[str, Any] = {
+    **dict.fromkeys(("study", "title", "question", "why"), "-"),
+    **PHASES,
+    "phases": PHASES,
+    "seed": 0,
+    "baseline": {},
+    "owner": "workload",
+    "blocks": LEAST_TRIALS,
+    "image_mib": 4096,
+    "count": 1,
+    "length_s": 10,
+    "ready": 1,
+}
+"""What stands in for keys that must be there."""
+
+ENTRIES: Mapping[str, Any] = {
+    "exclusions": {"what": "-", "why": "-"},
+    "comparisons": {"factor": "workload"},
+    "metrics": "throughput",
+}
+"""What stands in for an entry of a list, so that those behind it keep their places."""
+
+ROUNDS = 4
+"""How often what was mended may show something else that is wrong."""
+
+
+@dataclass
+class SoundPart:
+    """What of a study's file is sound.
+
+    Attributes
+    ----------
+    declared : StudyFile, optional
+        The study; None where too much is wrong to tell one.
+    faults : list of Fault
+        What is wrong in its form.
+    replaced : list of Place
+        Where something was left out, or something else stands in for it.
+    """
+
+    declared: StudyFile | None = None
+    faults: list[Fault] = field(default_factory=list)
+    replaced: list[Place] = field(default_factory=list)
+
+    def own(self, faults: Iterable[Fault]) -> list[Fault]:
+        """Return those of further faults that do not follow from what was replaced."""
+        names = [f"'{place[-1]}'" for place in self.replaced if len(place) == 2]
+        return [
+            fault
+            for fault in faults
+            if not self.touches(fault.place) and not any(name in fault.what for name in names)
+        ]
+
+    def touches(self, place: Place) -> bool:
+        """Return whether something was replaced at a place, above or below it."""
+        return any(
+            place[: len(replaced)] == replaced or replaced[: len(place)] == place
+            for replaced in self.replaced
+        )
+
+
+def sound_part(document: Document) -> SoundPart:
+    """Return what of a study's file is sound, with all that is wrong in its form."""
+    part, values = SoundPart(), copy.deepcopy(document.values)
+    for _ in range(ROUNDS):
+        try:
+            part.declared = TypeAdapter(StudyFile).validate_python(values)
+            break
+        except ValidationError as error:
+            found = faults_of(StudyFile, error, values)
+        part.faults += [fault for fault in found if not _follows(fault.place, part.replaced)]
+        absent = [fault for fault in found if not _has(values, fault.place)]
+        for fault in sorted(found, key=lambda fault: fault.meant is None):
+            misspelt = fault in absent and _has(values, fault.place)
+            if not misspelt:
+                part.replaced.append(_mended(values, fault))
+    return part
+
+
+def _follows(place: Place, replaced: Iterable[Place]) -> bool:
+    """Return whether what is wrong at a place in the form comes of what was replaced before."""
+    return any(place[: len(at)] == at or place == at[:1] for at in replaced)
+
+
+def _mended(values: Any, fault: Fault) -> Place:
+    """Have something stand in for what is wrong, or leave it out; return where."""
+    place = fault.place
+    parent = _at(values, place[:-1]) if place else None
+    if isinstance(parent, list):
+        return _left_out(values, place)
+    if not isinstance(parent, dict):
+        return place
+    key, entry = place[-1], parent.get(place[-1])
+    if fault.meant is not None:  # an unknown key: what it holds is probably that of the one meant
+        parent.pop(key, None)
+        if fault.meant:
+            parent.setdefault(fault.meant, entry)
+    elif place[0] == "profiles" and len(place) == 2 and isinstance(entry, dict):
+        entry["phases"].setdefault("measure_s", PHASES["measure_s"])
+        entry.pop("windows", None)
+        return (*place, "phases")
+    elif "scale" in place[2:-1]:
+        parent[key] = 1
+    elif key in STAND_INS:
+        parent[key] = copy.deepcopy(STAND_INS[str(key)])
+        if key == "phases" and "windows" in parent:
+            del parent[key]["measure_s"]
+    elif key in parent or len(place) < 3:
+        parent.pop(key, None)
+    else:
+        return _left_out(values, place[:-1])
+    return place
+
+
+def _left_out(values: Any, place: Place) -> Place:
+    """Leave out what is at a place, or all of the list that it is in; return where."""
+    parent, key = _at(values, place[:-1]), place[-1]
+    if not isinstance(parent, list):
+        parent.pop(key, None)
+    elif place[0] in ENTRIES and len(place) == 2:
+        parent[int(key)] = copy.deepcopy(ENTRIES[str(place[0])])
+    else:
+        return _left_out(values, place[:-1])
+    return place
+
+
+def _at(values: Any, place: Place) -> Any:
+    """Return what is at a place, None where nothing is."""
+    for step in place:
+        try:
+            values = values[step]
+        except (LookupError, TypeError):
+            return None
+    return values
+
+
+def _has(values: Any, place: Place) -> bool:
+    """Return whether there is something at a place."""
+    parent = _at(values, place[:-1])
+    return not place or (place[-1] in parent if isinstance(parent, dict) else parent is not None)
