@@ -32,8 +32,8 @@ from fsgreen.rules import repeated
 ADVICE = [
     "workload",
     "change",
-    "best",
-    "ops/s, best and now",
+    "fastest of its kind",
+    "ops/s, it and now",
     "throughput",
     "what it says",
     "efficiency",
@@ -42,6 +42,11 @@ ADVICE = [
     "how",
     "risk",
 ]
+
+NOT_WORTH = ("loss", "level", "no gain")
+"""Verdicts on throughput that no change is worth, unless work per joule gains."""
+
+AS_IT_IS = "leave it as it is"
 
 
 @dataclass(frozen=True)
@@ -148,21 +153,22 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
             of_kind = ranked[ranked["change"] == kind]
             if of_kind.empty:
                 continue
-            best = of_kind.iloc[0]
-            work = joules.loc[(best["file_system"], best["option"])]
+            fastest = of_kind.iloc[0]
+            work = joules.loc[(fastest["file_system"], fastest["option"])]
+            kept = fastest["verdict"] in NOT_WORTH and work["verdict"] != "gain"
             rows.append(
                 {
                     "workload": workload,
                     "change": kind,
-                    "best": configuration.label(best),
-                    "ops/s, best and now": _rates(best["throughput_ops_s"], now_ops_s),
-                    "throughput": percent(best),
-                    "what it says": best["says"],
+                    "fastest of its kind": configuration.label(fastest),
+                    "ops/s, it and now": _rates(fastest["throughput_ops_s"], now_ops_s),
+                    "throughput": percent(fastest),
+                    "what it says": fastest["says"],
                     "efficiency": percent(work),
                     "what that says": work["says"],
-                    "n": best["n"],
-                    "how": best["how"],
-                    "risk": best["risk"] or "none more",
+                    "n": fastest["n"],
+                    "how": AS_IT_IS if kept else fastest["how"],
+                    "risk": ("" if kept else fastest["risk"]) or "none more",
                 }
             )
     mark = repeated.mark_of(table[table["change"] != KINDS[0]])
