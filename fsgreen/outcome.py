@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import csv
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fsgreen import paths
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KINDS = {
     "measured": "measured",
@@ -17,6 +22,9 @@ KINDS = {
     "": "undecided",
 }
 """What a verdict can rest on, and what that is called; these are never added up (rule 50)."""
+
+WIDTH = 100
+"""Columns of text that are read with ease."""
 
 
 def write(campaign: str) -> Path:
@@ -29,6 +37,8 @@ def write(campaign: str) -> Path:
     FsgreenError
         If its `trust.csv` has not been made.
     """
+    from fsgreen.reduce import of_this_version
+
     folder = paths.results(campaign)
     parts = [
         _verdicts(campaign, _rows(folder / "claims.csv")),
@@ -38,9 +48,21 @@ def write(campaign: str) -> Path:
         _advice(campaign),
     ]
     file = folder / "outcome.txt"
-    text = "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines)
+    with of_this_version(campaign):
+        sections = ["\n".join(lines).splitlines() for lines in parts]
+    text = "\n\n".join("\n".join(map(_fitted, lines)) for lines in sections if lines)
     file.write_text(text + "\n", encoding="utf-8")
     return file
+
+
+def _fitted(line: str) -> str:
+    """Return a line as lines that fit `WIDTH`; those behind the first are indented further."""
+    if len(line) <= WIDTH:
+        return line
+    hang = " " * (len(line) - len(line.lstrip()) + 3)
+    return textwrap.fill(
+        line, WIDTH, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
@@ -63,12 +85,20 @@ def _comparisons(campaign: str) -> Iterator[str]:
         return
     counted, mark = len(repeated.once(effects)), repeated.mark_of(effects)
     yield f"{campaign}: {counted} comparisons by factor and metric\n"
-    for (kind, metric), outcomes in effects.groupby(["kind", "metric"])["outcome"]:
-        counts = ", ".join(f"{count} {name}" for name, count in outcomes.value_counts().items())
+    for (kind, metric), of in effects.groupby(["kind", "metric"]):
+        outcomes = of["outcome"].value_counts().items()
+        counts = ", ".join(f"{count} {name}" for name, count in outcomes)
         behind = mark if metric == "efficiency" else ""
-        yield f"  {kind}, {metric}{behind}: {counts}"
+        yield f"  {kind}, {metric}{behind}, {_against(of, kind)}: {counts}"
     if mark:
         yield f"  {repeated.NOTE}"
+
+
+def _against(effects: pd.DataFrame, kind: str) -> str:
+    """Return what the comparisons of a kind are with."""
+    column = f"baseline_{kind.replace(' ', '_')}"
+    levels = effects[column].dropna().unique() if column in effects else []
+    return f"against {levels[0]}" if len(levels) == 1 else "with each other"
 
 
 def _rules(campaign: str) -> Iterator[str]:
@@ -88,10 +118,15 @@ def _agreement(tables: Path) -> Iterator[str]:
         return
     rows = _rows(tables / "agreement.csv")
     columns = [name for name in rows[0] if name != "published"]
-    yield "options, published against here (throughput; all of them: tables/table2.csv)"
-    yield f"  {'published':16}" + "".join(f"{name:>19}" for name in columns)
+    widths = {name: max(9, len(name) + 3) for name in columns}
+    yield (
+        "options against the file system's default, published and here "
+        "(throughput; tables/table2.csv)"
+    )
+    yield f"  {'published':16}" + "".join(f"{name:>{widths[name]}}" for name in columns)
     for row in rows:
-        yield f"  {row['published']:16}" + "".join(f"{row[name]:>19}" for name in columns)
+        told = "".join(f"{row[name]:>{width}}" for name, width in widths.items())
+        yield f"  {row['published']:16}{told}"
 
 
 def _advice(campaign: str) -> Iterator[str]:
@@ -103,13 +138,15 @@ def _advice(campaign: str) -> Iterator[str]:
     table = table[table["metric"] == "throughput"]
     if table.empty:
         return
-    yield "what to change (throughput; everything, with risks: recommended.csv)"
+    now = table[table["change"] == "none"].iloc[0]
+    yield (
+        f"what to change from {now['file_system']}/{now['option']} (throughput; everything, with "
+        "risks: recommended.csv)"
+    )
     gains = table[table["verdict"] == "gain"].sort_values(["workload", "order"])
     for row in gains.drop_duplicates(["workload", "change"]).to_dict("records"):
-        best = f"{row['file_system']}/{row['option']}"
-        yield (
-            f"  {row['workload']:20} {row['change']:11}  {best:16} {percent(row):>20}  n={row['n']}"
-        )
+        to = f"{row['file_system']}/{row['option']}"
+        yield f"  {row['workload']:20} {row['change']:11}  {to:16} {percent(row):>20}  n={row['n']}"
     rest = sorted(set(table["workload"]) - set(gains["workload"]))
     if rest:
         yield f"  nothing is a sure gain: {', '.join(rest)}"

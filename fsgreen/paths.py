@@ -22,6 +22,17 @@ OWN = frozenset(
 )
 """What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
 
+ANALYSIS = (
+    "40_reduce",
+    "50_confounds",
+    "60_analyse",
+    "66_interactions",
+    "70_figures",
+    "80_claims",
+    "90_report",
+)
+"""The notebooks that take a campaign from raw traces to its report, in their order."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -123,6 +134,14 @@ def free_b(folder: Path) -> int:
     """Return the bytes that are free where a folder is, or would be made."""
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     return shutil.disk_usage(existing).free
+
+
+def made_anew(campaign: str) -> str:
+    """Return the command that makes all results of a campaign anew."""
+    if _ships(campaign):
+        return "./run reproduce"
+    steps = " ".join(ANALYSIS)
+    return f"for step in {steps}; do fsgreen notebook $step -p campaign {campaign}; done"
 
 
 def unknown_campaign(name: str) -> FsgreenError:

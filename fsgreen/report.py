@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fsgreen import papers, paths
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import read_plan
+from fsgreen.reduce import of_this_version, read_plan
 
 TABLES = ("cells", "effects", "trust", "confounds", "claims", "claim_parts", "interactions")
 
@@ -32,7 +32,8 @@ def write(campaign: str) -> Path:
     texts = paths.texts()
     text = texts.get(f"{read_plan(campaign).study}.typ", texts["study.typ"])
     results = paths.results(campaign)
-    numbers = papers.step(campaign, "numbers").numbers(campaign)
+    with of_this_version(campaign):
+        numbers = papers.step(campaign, "numbers").numbers(campaign)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     pdf = results / "report.pdf"
     with tempfile.TemporaryDirectory() as temporary:
@@ -67,5 +68,5 @@ def _lay_out(texts: Iterable[Path], results: Path, folder: Path) -> None:
         raise FsgreenError(
             "a part of the report has not been made",
             where=error.filename,
-            next_step="./run reproduce",
+            next_step=paths.made_anew(results.name),
         ) from None

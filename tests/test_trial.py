@@ -59,6 +59,19 @@ def test_what_was_set_aside_by_hand_is_read_apart(tmp_path: Path) -> None:
     assert trial.list_trials(tmp_path) == []
 
 
+def test_a_trial_may_be_set_aside_more_than_once(tmp_path: Path) -> None:
+    """The second copy had no name under which it could be kept."""
+    for name in (NAME, f"{NAME}.2", f"{NAME}.3"):
+        place = trial.place_to_discard(tmp_path, NAME)
+        assert place == tmp_path / "discarded" / name
+        place.parent.mkdir(exist_ok=True)
+        write(tmp_path).rename(place)
+    assert [found.name for found in trial.list_discarded(tmp_path)] == [NAME] * 3
+    (tmp_path / "discarded" / f"{NAME}.3").rename(tmp_path / "discarded" / "another.3")
+    with pytest.raises(FsgreenError, match=f"the record is that of trial {NAME}"):
+        trial.list_discarded(tmp_path)
+
+
 def test_a_changed_byte_in_a_raw_file_is_found(tmp_path: Path) -> None:
     folder = write(tmp_path)
     with (folder / "power.parquet").open("ab") as stream:

@@ -20,7 +20,7 @@ COLUMNS = {
 
 
 def as_first_measured(trials: pd.DataFrame, discarded: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials as they were at first: each that was set aside, instead of its successor.
+    """Return the trials as they were at first: each that was set aside, instead of its successors.
 
     Parameters
     ----------
@@ -28,8 +28,9 @@ def as_first_measured(trials: pd.DataFrame, discarded: pd.DataFrame) -> pd.DataF
         Rows as in `trials.csv`.
     """
     kept = trials[~trials["trial"].isin(discarded["trial"])]
+    first = discarded.sort_values("started_s").drop_duplicates("trial").sort_index()
     # The clock of what was set aside has another origin: blocks keep the order of their numbers.
-    return pd.concat([kept, discarded], ignore_index=True).drop(columns="started_s")
+    return pd.concat([kept, first], ignore_index=True).drop(columns="started_s")
 
 
 def beside(

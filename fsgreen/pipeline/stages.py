@@ -6,17 +6,6 @@ from fsgreen import paths
 from fsgreen.pipeline import params
 from fsgreen.pipeline.notebook import run_notebook
 
-ANALYSIS = (
-    "40_reduce",
-    "50_confounds",
-    "60_analyse",
-    "66_interactions",
-    "70_figures",
-    "80_claims",
-    "90_report",
-)
-"""The notebooks that take a campaign from raw traces to its report, in their order."""
-
 
 def campaigns() -> list[str]:
     """Return the names of the campaigns that the pipeline analyses, as `params.yaml` has them."""
@@ -35,7 +24,7 @@ def after_measure(campaign: str) -> None:
             "dvc push to ship its traces"
         )
         return
-    for name in ANALYSIS:
+    for name in paths.ANALYSIS:
         run_notebook(name, {"campaign": campaign})
     print("\n" + outcome_of(campaign))
 

@@ -39,10 +39,11 @@ from fsgreen.reduce.tables import (
     cell_label,
     factors_of,
     level_label,
+    of_this_version,
     read_table,
     write_table,
 )
-from fsgreen.trace import MeterEnergy
+from fsgreen.trace import MeterEnergy, unknown_energy
 from fsgreen.trial import AttachedMeter, Trial, attached_meters, list_discarded, sha256_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ __all__ = [
     "level_label",
     "log2_profile",
     "measured",
+    "of_this_version",
     "read_identity",
     "read_plan",
     "read_study",
@@ -132,6 +134,9 @@ def _write_measured(campaign: str) -> None:
 def discarded_trials(campaign: str) -> pd.DataFrame:
     """Return rows as in `trials.csv` of the trials that somebody set aside (rule 48).
 
+    Those that broke a rule are left out: they would not have counted. Energy of a meter that was
+    attached later, and does not cover a trial, is NaN.
+
     Raises
     ------
     FsgreenError
@@ -139,13 +144,18 @@ def discarded_trials(campaign: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    plan, trials = read_plan(campaign), list_discarded(paths.raw(campaign))
+    plan = read_plan(campaign)
+    trials = [one for one in list_discarded(paths.raw(campaign)) if one.record.exit == "ok"]
     for trial in trials:
         trial.verify()
     attached = attached_meters(paths.raw(campaign))
-    return pd.DataFrame(
-        [trial_row(Traces.of(trial, plan, _attached_energies(attached, trial))) for trial in trials]
-    )
+    rows = []
+    for trial in trials:
+        length_s = trial.record.measured_s
+        energy = {one.name: unknown_energy(one.name, one.info, length_s) for one in attached}
+        energy |= _attached_energies(attached, trial)
+        rows.append(trial_row(Traces.of(trial, plan, energy)))
+    return pd.DataFrame(rows)
 
 
 def _attached_energies(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -46,11 +47,24 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
         raise FsgreenError(
             f"the table {name} of the campaign '{campaign}' has not been made",
             where=file,
-            next_step="./run reproduce (shipped data), or "
-            f"fsgreen notebook 40_reduce -p campaign {campaign} and those after it",
+            next_step=paths.made_anew(campaign),
         ) from None
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
+
+
+@contextmanager
+def of_this_version(campaign: str) -> Iterator[None]:
+    """Turn the error of a column that older tables lack into one that says what to do."""
+    try:
+        yield
+    except KeyError as error:
+        raise FsgreenError(
+            f"the tables of the campaign '{campaign}' were made by another version: there is no "
+            f"{error}",
+            where=paths.results(campaign),
+            next_step=paths.made_anew(campaign),
+        ) from error
 
 
 def read_csv(file: Path) -> pd.DataFrame:

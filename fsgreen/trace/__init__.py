@@ -10,13 +10,21 @@ and the numbers are used as they are.
 from fsgreen.trace.budget import (
     ErrorBudget,
     constant_edge_share,
+    enough_s,
     minimum_duration_s,
 )
 from fsgreen.trace.checks import check_trace, identity_flaws
 from fsgreen.trace.clock import MAX_DRIFT_PPM, ClockFit, fit_clock, synchronised, to_host
 from fsgreen.trace.flaw import REMARKS, Flaw
 from fsgreen.trace.meter import Boundary, MeterInfo
-from fsgreen.trace.meterenergy import MeterEnergy, Span, meter_energies, meter_energy, sum_energies
+from fsgreen.trace.meterenergy import (
+    MeterEnergy,
+    Span,
+    meter_energies,
+    meter_energy,
+    sum_energies,
+    unknown_energy,
+)
 from fsgreen.trace.metertrace import MeterTrace, reduce_power
 from fsgreen.trace.pattern import expected_share, pulse_edges, pulse_runs
 
@@ -33,6 +41,7 @@ __all__ = [
     "Span",
     "check_trace",
     "constant_edge_share",
+    "enough_s",
     "expected_share",
     "fit_clock",
     "identity_flaws",
@@ -45,4 +54,5 @@ __all__ = [
     "sum_energies",
     "synchronised",
     "to_host",
+    "unknown_energy",
 ]

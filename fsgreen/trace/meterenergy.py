@@ -116,6 +116,13 @@ def meter_energy(
     )
 
 
+def unknown_energy(meter: str, info: MeterInfo, duration_s: float) -> MeterEnergy:
+    """Return what a meter says of what it did not see: nothing, of its boundary."""
+    nan, budget = math.nan, ErrorBudget(*[math.nan] * len(fields(ErrorBudget)))
+    blank = (nan, nan, budget, nan, nan, nan)
+    return MeterEnergy(meter, info.boundary, info.covers, duration_s, *blank, flaws=())
+
+
 def sum_energies(energies: Sequence[MeterEnergy]) -> MeterEnergy:
     """Add what several meters of one boundary say of one phase; each flaw names its meter.
 

@@ -10,13 +10,20 @@ from fsgreen.trial.energy import (
     efficiency_meters,
     energies_of,
 )
-from fsgreen.trial.files import read_of_campaign, sha256_of, write_json
+from fsgreen.trial.files import (
+    DiskFull,
+    full_disk_explained,
+    read_of_campaign,
+    sha256_of,
+    write_json,
+)
 from fsgreen.trial.folder import (
     Trial,
     first_trial,
     list_discarded,
     list_invalid,
     list_trials,
+    place_to_discard,
     read_trial,
     sweep,
 )
@@ -31,6 +38,7 @@ __all__ = [
     "Check",
     "Clock",
     "Cost",
+    "DiskFull",
     "Event",
     "Flush",
     "HarnessCost",
@@ -46,9 +54,11 @@ __all__ = [
     "efficiency_meters",
     "energies_of",
     "first_trial",
+    "full_disk_explained",
     "list_discarded",
     "list_invalid",
     "list_trials",
+    "place_to_discard",
     "read_of_campaign",
     "read_trial",
     "sha256_of",

@@ -68,15 +68,19 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+class DiskFull(FsgreenError):
+    """The disk that holds the raw traces has no room for what is to be kept."""
+
+
 @contextmanager
 def full_disk_explained(path: Path) -> Iterator[None]:
-    """Turn the error of a full disk into one that says what to do."""
+    """Turn the error of a full disk into `DiskFull`, which says what to do."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise FsgreenError(
+        raise DiskFull(
             "the disk that holds the raw traces is full; the trials so far are whole",
             where=path,
             next_step="free some space, then start the same command again: it resumes",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,9 @@ from fsgreen.trial.record import TrialRecord, foreign
 
 if TYPE_CHECKING:
     import pandas as pd
+
+DISCARDED = "discarded"
+"""Where trials go that somebody set aside after a look."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,8 @@ class Trial:
                 raise foreign(self.folder, f"{name} is not the file that was recorded")
 
 
-def read_trial(folder: Path) -> Trial:
-    """Read the record of one trial folder.
+def read_trial(folder: Path, *, copy: bool = False) -> Trial:
+    """Read the record of one trial folder; a copy may be called NAME.2, as several of it are.
 
     Raises
     ------
@@ -93,7 +98,8 @@ def read_trial(folder: Path) -> Trial:
         If the folder holds no record, or not one of a known schema.
     """
     record = TrialRecord.from_json(_read(folder / "trial.json"), folder)
-    if record.exit == "ok" and record.trial != folder.name:
+    name = re.sub(r"\.\d+$", "", folder.name) if copy else folder.name
+    if record.exit == "ok" and record.trial not in (folder.name, name):
         raise foreign(folder, f"the record is that of trial {record.trial}")
     return Trial(folder, record)
 
@@ -125,8 +131,18 @@ def list_invalid(campaign_folder: Path) -> list[Trial]:
 
 
 def list_discarded(campaign_folder: Path) -> list[Trial]:
-    """Return the whole trials that somebody set aside after they were measured (rule 48)."""
-    return _trials_below(campaign_folder / "discarded")
+    """Return the trials that somebody set aside after they were measured (rule 48).
+
+    Their folders have the name of the trial, or NAME.2 and so on where it was set aside again.
+    """
+    return _trials_below(campaign_folder / DISCARDED)
+
+
+def place_to_discard(campaign_folder: Path, name: str) -> Path:
+    """Return where a trial of this name can be set aside, beside those that were before."""
+    folder = campaign_folder / DISCARDED
+    names = itertools.chain([name], (f"{name}.{nth}" for nth in itertools.count(2)))
+    return next(folder / name for name in names if not (folder / name).exists())
 
 
 def sweep(campaign_folder: Path) -> list[str]:
@@ -139,7 +155,9 @@ def sweep(campaign_folder: Path) -> list[str]:
 
 
 def _trials_below(folder: Path) -> list[Trial]:
-    return [read_trial(entry) for entry in sorted(folder.iterdir())] if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    return [read_trial(entry, copy=True) for entry in sorted(folder.iterdir())]
 
 
 def _read(file: Path) -> bytes:

@@ -81,6 +81,16 @@ class TrialWriter:
             number += 1
         return self._finish(record, folder / f"{self._name}.{number}")
 
+    @property
+    def written_b(self) -> int:
+        """Return the bytes that have been written so far."""
+        return sum(file.stat().st_size for file in self.folder.iterdir())
+
+    def empty(self) -> None:
+        """Remove what has been written so far, and go on."""
+        for file in self.folder.iterdir():
+            file.unlink()
+
     def discard(self) -> None:
         """Remove what has been written so far."""
         shutil.rmtree(self.folder, ignore_errors=True)

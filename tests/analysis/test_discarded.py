@@ -33,6 +33,14 @@ def test_what_was_set_aside_stands_in_place_of_its_successor():
     assert set(work.index[work < 0.9]) == set(TRIALS["trial"][TRIALS["block"] == 1])
 
 
+def test_of_trials_set_aside_more_than_once_the_first_measured_counts():
+    """Two rows of one trial would be two trials of its block."""
+    twice = slow_first_block(0.1)
+    later = twice.assign(started_s=twice["started_s"] + 1e5, work_ops=1.0)
+    both = pd.concat([later, twice], ignore_index=True)
+    pd.testing.assert_frame_equal(as_first_measured(TRIALS, both), as_first_measured(TRIALS, twice))
+
+
 def test_a_block_that_was_slow_by_other_factors_in_each_cell_costs_outcomes():
     """What fast10's report once denied: "by the same factor in every cell"."""
     effects = compare(TRIALS)

@@ -1,6 +1,8 @@
 """A study without a published paper has figures, tables and a report under its own title."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 import synthetic
@@ -9,6 +11,7 @@ import fsgreen
 from fsgreen import cli, confounds, design, outcome, papers, paths, recommend, reduce, report
 from fsgreen.analysis import interactions, standard
 from fsgreen.design import newstudy
+from fsgreen.errors import FsgreenError
 
 PROBES = {"offset": [], "queue": []}
 
@@ -55,6 +58,15 @@ def test_the_outcome_speaks_of_comparisons(campaign: str) -> None:
     assert "claims" not in text
 
 
+def test_the_outcome_names_what_is_compared_with_what_in_lines_that_fit(campaign: str) -> None:
+    """A gain of 12 % over nothing in particular is no gain."""
+    text = (paths.results(campaign) / "outcome.txt").read_text()
+    baseline = fsgreen.open(campaign).effects["baseline_file_system"].iloc[0]
+    assert f"  file system, throughput, against {baseline}: 1 " in text
+    assert "what to change from ext4/default" in text
+    assert max(map(len, text.splitlines())) <= outcome.WIDTH
+
+
 def test_a_campaign_is_opened_as_data_frames(campaign: str) -> None:
     """The example of docs/studies.md."""
     mine = fsgreen.open(campaign)
@@ -68,3 +80,25 @@ def test_a_campaign_is_opened_as_data_frames(campaign: str) -> None:
 def test_the_next_step_of_an_error_is_of_this_study(campaign: str, capsys) -> None:
     assert cli.main(["status", "own"]) == 0
     assert "fast10" not in capsys.readouterr().out
+
+
+def test_tables_of_an_older_version_are_told_with_what_makes_them_anew(
+    campaign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report ended in a KeyError."""
+    shutil.copytree(paths.data(), tmp_path / "data")
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
+    file = paths.results(campaign) / "claims.csv"
+    reduce.read_table(campaign, "claims").drop(columns="power_p").to_csv(file, index=False)
+    with pytest.raises(
+        FsgreenError, match="made by another version: there is no 'power_p'"
+    ) as told:
+        report.write(campaign)
+    assert told.value.next_step == (
+        "for step in 40_reduce 50_confounds 60_analyse 66_interactions 70_figures 80_claims "
+        "90_report; do fsgreen notebook $step -p campaign own; done"
+    )
+    file = paths.results(campaign) / "recommended.csv"
+    reduce.read_table(campaign, "recommended").drop(columns="verdict").to_csv(file, index=False)
+    with pytest.raises(FsgreenError, match="there is no 'verdict'"):
+        outcome.write(campaign)

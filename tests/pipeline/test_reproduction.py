@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from fsgreen import paths, pipeline
+from fsgreen import paths
 from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.pipeline import closure, pull
 from tests.pipeline.declared import PARAMS, entries
@@ -221,7 +221,7 @@ def test_every_campaign_says_what_its_user_wants_to_know(clone: Path, reproduced
         assert said in reproduced, f"nothing is said of: {said}"
     for campaign in PARAMS:
         notebooks = sorted((clone / "data" / "results" / campaign / "notebooks").glob("*.ipynb"))
-        assert {file.stem for file in notebooks} >= set(pipeline.ANALYSIS)
+        assert {file.stem for file in notebooks} >= set(paths.ANALYSIS)
         for file in notebooks:
             for cell in nbformat.read(file, as_version=4).cells:
                 warned = [o for o in cell.get("outputs", []) if o.get("name") == "stderr"]

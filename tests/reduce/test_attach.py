@@ -1,6 +1,7 @@
 """A meter that recorded on its own: its readings must land in the right trial, or nowhere."""
 
 import math
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import synthetic
 import traces
 
 from fsgreen import reduce, trial
+from fsgreen.analysis import standard
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Imported, Readings
@@ -147,6 +149,32 @@ def test_the_efficiency_is_over_an_attached_meter_where_the_study_says_so(tmp_pa
     assert set(rows["boundary"]) == {"wall"}
     assert rows["energy_j"].equals(rows[ENERGY])
     assert rows["efficiency_ops_j"].tolist() == pytest.approx((1000 / rows[ENERGY]).tolist())
+
+
+def test_a_trial_set_aside_that_the_meter_did_not_see_leaves_the_efficiency_of_the_others(
+    tmp_path, monkeypatch
+):
+    """It was measured before the meter was plugged in, and stopped the whole analysis."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    plan = replace(synthetic.make_plan(), efficiency={"boundary": "wall"})
+    raw = synthetic.write_raw("small", plan)
+    for edges_s in patterns():
+        Campaign("small").note_pulses(edges_s)
+    attach("small", recorded())
+    reduce.write("small")
+    [seen, *_] = trial.list_trials(raw)
+    aside = trial.place_to_discard(raw, seen.name)
+    shutil.copytree(seen.folder, aside)
+    clock = {"monotonic_s": 0.0, "unix_s": seen.record.clock.unix_s - 1e5}
+    trial.write_json(aside / "trial.json", {**seen.record.to_json(), "clock": clock})
+    found = reduce.discarded_trials("small")
+    assert found["boundary"].tolist() == ["wall"]
+    assert found[["energy_j", "efficiency_ops_j"]].isna().all(axis=None)
+    assert found["work_ops"].tolist() == [1000]
+    standard.write("small")
+    effects = reduce.read_table("small", "effects").set_index("metric")
+    assert effects.loc["efficiency", "ratio_x"] == pytest.approx(1.0, rel=0.02)
+    assert effects.loc["throughput", "first_outcome"] == effects.loc["throughput", "outcome"]
 
 
 def test_energies_that_were_edited_are_refused(campaign):
