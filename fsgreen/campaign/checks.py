@@ -149,7 +149,9 @@ def check_power(energy: Mapping[str, MeterEnergy]) -> list[Check]:
 def check_budget(energy: MeterEnergy, limit_percent: float) -> Check:
     """Rule 16: constant and edge terms stay below their share of the energy."""
     share_percent = 100 * trace.constant_edge_share(energy.budget, energy.energy_j)
-    found = f"{share_percent:.2f} % of {energy.energy_j:.0f} J"
+    found = f"constant and edge errors are {share_percent:.2f} % of {energy.energy_j:.0f} J"
+    if share_percent > limit_percent:
+        found += f", above {limit_percent:g} %: the trial is too short"
     return Check(16, share_percent <= limit_percent, found)
 
 

@@ -9,13 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import trace, trial
+from fsgreen import paths, trace, trial
 from fsgreen.campaign import checks, simulated
 from fsgreen.campaign.context import RunningTrial, TrialContext
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Mount
 from fsgreen.trace import MeterEnergy, meter_energies, sum_energies
-from fsgreen.trial import Clock, TrialRecord, TrialWriter
+from fsgreen.trial import Clock, DiskFull, TrialRecord, TrialWriter
+
+ROOM_B = 16 << 20
+"""What is left free on the disk of the raw traces for a campaign to go on after it was full."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,11 @@ class Watched:
 def conclude(running: RunningTrial, watched: Watched, writer: TrialWriter) -> str | None:
     """Keep a trial whose phases are over; return why it does not count, or None if it does."""
     context, planned = running.context, running.planned
-    energy = _write_tables(running, watched, writer)
+    try:
+        energy = _write_tables(running, watched, writer)
+    except DiskFull as full:
+        _make_room(running, writer, full)
+        energy = {}
     workload = context.workload(planned)
     if running.outcome is not None:
         running.checks += _checks(running, watched, energy, workload.text_sha256())
@@ -121,6 +128,21 @@ def _write_tables(
         running.simulated["parts_j"] = simulated.parts_j(watched.raw, measure)
     idles = [phase.span_s for phase in running.phases if phase.name == "idle"]
     return meter_energies(power_file, running.context.infos, measured, idles)
+
+
+def _make_room(running: RunningTrial, writer: TrialWriter, full: DiskFull) -> None:
+    """Give up what a trial wrote, with its file system, which may lie on the same disk.
+
+    Raises `full` where that leaves no room for another trial: the campaign then ends, and goes on
+    once there is.
+    """
+    needed_b = max(ROOM_B, 2 * writer.written_b)
+    writer.empty()
+    running.testbed.restore()
+    if paths.free_b(writer.folder) < needed_b:
+        raise full
+    running.outcome = None
+    running.failure = "the disk that holds the raw traces was full while it ran"
 
 
 def _checks(

@@ -16,11 +16,11 @@ from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.onetrial import run_trial
 from fsgreen.campaign.pace import Pace
 from fsgreen.campaign.pulses import LoadPulses
+from fsgreen.campaign.refused import refusal
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.windows import run_group
 from fsgreen.design import Group, Plan
 from fsgreen.design.overview import spell
-from fsgreen.errors import FsgreenError
 from fsgreen.meters import open_meters
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.preflight import Finding
@@ -100,7 +100,7 @@ def run(
             for meter in opened.values():
                 meter.close()
     if refused:
-        raise _broken(campaign, f"{len(refused)} of {len(campaign.due())} trials", refused)
+        raise refusal(campaign, f"{len(refused)} of {len(campaign.due())} trials", refused, COPIES)
     return campaign
 
 
@@ -148,7 +148,7 @@ def _measure(context: TrialContext, marks: LoadPulses | None) -> list[str]:
                 in_a_row += failed
                 bar.update(len(group))
                 if len(in_a_row) >= IN_A_ROW:
-                    raise _broken(campaign, f"{len(in_a_row)} trials in a row", in_a_row)
+                    raise refusal(campaign, f"{len(in_a_row)} trials in a row", in_a_row, COPIES)
             campaign.note_stopping()
     return refused
 
@@ -158,21 +158,13 @@ def _given_up(campaign: Campaign, invalid: Sequence[trial.Trial]) -> list[str]:
     often = Counter(found.name for found in invalid)
     given_up = [due.trial for due in campaign.pending() if often[due.trial] >= COPIES]
     for name in given_up:
+        copy = next(found.folder for found in invalid if found.name == name)
         print(
             f"{name} is left out: {often[name]} attempts at it broke a rule. "
-            f"To try again, move {campaign.folder / 'invalid' / name}.1 to "
-            f"{campaign.folder / 'discarded' / name}, where it is kept (rule 48)"
+            f"To try again, move {copy} to "
+            f"{trial.place_to_discard(campaign.folder, name)}, where it is kept (rule 48)"
         )
     return given_up
-
-
-def _broken(campaign: Campaign, which: str, names: Sequence[str]) -> FsgreenError:
-    return FsgreenError(
-        f"{which} broke a rule each time: {', '.join(names[:5])}",
-        where=campaign.folder / "invalid",
-        next_step=f"read the reasons with `fsgreen status {campaign.name}`, calm the machine, "
-        f"then start the same command again; after {COPIES} attempts a trial is left out",
-    )
 
 
 def _measure_group(context: TrialContext, group: Group, pace: Pace, bar: tqdm) -> list[str]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from fsgreen.campaign import checks
 from fsgreen.design import Plan, PlannedTrial, derive_seed
+from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Mount, Testbed
 from fsgreen.trial import Check
-from fsgreen.workloads import Workload
+from fsgreen.workloads import Workload, WorkloadFailed
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,10 @@ def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTr
     """
     levels = plan.levels(planned.cell)
     made = testbed.prepare(levels, seed=derive_seed(plan.seed, "age", planned.block))
-    workload.prepare(made.directory, planned.seed)
+    try:
+        workload.prepare(made.directory, planned.seed)
+    except FsgreenError as error:
+        raise WorkloadFailed(error.what, where=error.where, next_step=error.next_step) from error
     mount = testbed.remount()
     warm = levels["cache"] == "warm"
     resident_share = testbed.warm() if warm else testbed.resident_share()

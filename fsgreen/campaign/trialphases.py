@@ -53,8 +53,14 @@ def run(trial: RunningTrial) -> None:
 def make_ready(trial: RunningTrial) -> None:
     """Bring the device into its state, make the file system and the files, and verify it."""
     context, planned = trial.context, trial.planned
-    with trial.phase("prepare"):
-        trial.prepared = prepare(trial.testbed, context.workload(planned), context.plan, planned)
+    try:
+        with trial.phase("prepare"):
+            trial.prepared = prepare(
+                trial.testbed, context.workload(planned), context.plan, planned
+            )
+    except WorkloadFailed as error:
+        trial.failure = error.reason
+        return
     trial.checks += trial.prepared.checks
 
 
@@ -97,9 +103,11 @@ def _work(trial: RunningTrial) -> None:
                 planned.cell.get("load_ops_s"),
                 stop,
             )
+        except WorkloadFailed as error:
+            trial.failure = error.reason
         except FsgreenError as error:
             # One that was stopped for a meter's fault may have nothing to tell.
-            if trial.capture.fault is None and not isinstance(error, WorkloadFailed):
+            if trial.capture.fault is None:
                 raise
             trial.failure = error.what
     # A file system may hold its writers up for long after the measured interval.
@@ -114,10 +122,20 @@ def _work(trial: RunningTrial) -> None:
 def _flush(trial: RunningTrial) -> None:
     """Write dirty pages back in a phase of its own, and note how many there were (rule 12)."""
     dirty_before_b = dirty_b()
-    with trial.phase("flush"):
-        commands.run(["sync", "--file-system", str(made(trial).mount.directory)])
+    write_back(trial)
+    if trial.failure is not None:
+        return
     trial.flush = Flush(dirty_before_b, dirty_b())
     trial.checks.append(checks.check_flush(trial.flush, trial.phases[-1].duration_s))
+
+
+def write_back(trial: RunningTrial) -> None:
+    """Write dirty pages back; a file system that cannot, as on a full disk, fails the trial."""
+    try:
+        with trial.phase("flush"):
+            commands.run(["sync", "--file-system", str(made(trial).mount.directory)])
+    except FsgreenError as error:
+        trial.failure = f"what was written did not reach the disk: {error.what}"
 
 
 def _idle(trial: RunningTrial) -> None:

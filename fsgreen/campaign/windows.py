@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen import audit, commands, design
+from fsgreen import audit, design
 from fsgreen.campaign import checks, trialphases
 from fsgreen.campaign.conclusion import Watched, conclude, revive
 from fsgreen.campaign.context import RunningTrial, TrialContext
@@ -27,7 +27,15 @@ from fsgreen.design import Group
 from fsgreen.meters import Capture, HostSampler
 from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.core.rawtrace import write_parsed
-from fsgreen.trial import Beside, Clock, Flush, HarnessCost, Phase, TrialWriter
+from fsgreen.trial import (
+    Beside,
+    Clock,
+    Flush,
+    HarnessCost,
+    Phase,
+    TrialWriter,
+    full_disk_explained,
+)
 from fsgreen.workloads import TakesTurns, Turn, Turns, WorkloadFailed, memory
 
 
@@ -69,7 +77,8 @@ def _run(
         fault = capture.fault
         capture.stop()
     after = audit.audit()
-    write_parsed(raw, power)
+    with full_disk_explained(shared):
+        write_parsed(raw, power)
     reasons = {}
     for nth, running in enumerate(trials):
         name = running.planned.trial
@@ -175,7 +184,7 @@ class _Taker:
         )
         if profile.warmup_s > 0 and (turn := self._turn(profile.warmup_s)) is not None:
             trial.phases.append(Phase("warmup", turn.start_s, turn.end_s))
-            self._flush()
+            self._flushed()
 
     def window(self, place: int) -> None:
         """Have a window, the `place`-th of its round, and write back what it left."""
@@ -193,7 +202,8 @@ class _Taker:
         self._places.append(place)
         self._trial.phases.append(Phase("measure", turn.start_s, turn.end_s))
         dirty_before_b = trialphases.dirty_b()
-        self._flush()
+        if not self._flushed():
+            return
         self._flush_s += self._trial.phases[-1].duration_s
         self._left_b = trialphases.dirty_b()
         self._flushed_b += max(0, dirty_before_b - self._left_b)
@@ -207,7 +217,7 @@ class _Taker:
         try:
             trial.outcome = self._run.outcome(self._windows)
         except WorkloadFailed as error:
-            trial.failure = error.what
+            trial.failure = error.reason
             return
         trial.flush = Flush(self._flushed_b + self._left_b, self._left_b)
         trial.harness = HarnessCost.over(self._ran_s, self._cpu_s)
@@ -226,14 +236,16 @@ class _Taker:
         try:
             return self._run.turn(length_s)
         except WorkloadFailed as error:
-            self._trial.failure = error.what
+            self._trial.failure = error.reason
             self._stack.close()  # it must not work on in the windows of others
             return None
 
-    def _flush(self) -> None:
-        with self._trial.phase("flush"):
-            directory = trialphases.made(self._trial).mount.directory
-            commands.run(["sync", "--file-system", str(directory)])
+    def _flushed(self) -> bool:
+        """Write back what a turn left, and return whether that went well."""
+        trialphases.write_back(self._trial)
+        if self._trial.failure is not None:
+            self._stack.close()
+        return self._trial.failure is None
 
 
 class Machine:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from fsgreen.rules.catalogue import Rule
 from fsgreen.rules.evidence import Evidence
+from fsgreen.trace import ErrorBudget, enough_s
 
 ANY: Mapping[str, str] = {
     "campaign": "CAMPAIGN",
@@ -17,6 +19,7 @@ ANY: Mapping[str, str] = {
     "enough": "5 blocks or more in the profile, and fsgreen measure STUDY --profile PROFILE",
     "another": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN-2",
     "again": "fsgreen reproduce",
+    "longer": "longer measure_s",
 }
 """What remedies name where no campaign is judged."""
 
@@ -42,7 +45,31 @@ def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
         enough=enough,
         another=f"{of_profile} --name {campaign}-2{place}",
         again=f"fsgreen reproduce, or, if params.yaml does not name it: {notebook} {campaign}",
+        longer=_longer(evidence),
     )
+
+
+def _longer(evidence: Evidence) -> str:
+    """Return which length would do for the trials that are too short (rule 16), if there are."""
+    windows, share = evidence.plan.profile.windows, evidence.plan.bounds["budget_percent"] / 100
+    trials = evidence.trials[["energy_j", "duration_s", "error_constant_j", "error_edges_j"]]
+    needed_s = [
+        enough_s(
+            ErrorBudget(0.0, constant_j, 0.0, edges_j),
+            energy_j,
+            duration_s,
+            share=share,
+            intervals=1 if windows is None else windows.count,
+        )
+        for energy_j, duration_s, constant_j, edges_j in trials.itertuples(index=False)
+        if constant_j + edges_j > share * energy_j
+    ]
+    if not needed_s:
+        return ANY["longer"]
+    if math.isinf(max(needed_s)):
+        return "a meter of a smaller constant error, or a larger budget_percent"
+    key = "measure_s" if windows is None else "length_s of windows"
+    return f"{key}: {math.ceil(max(needed_s))}"
 
 
 def _place(identity: Mapping[str, Any]) -> str:

@@ -18,6 +18,11 @@ from fsgreen.trial import Phase, WorkSummary
 class WorkloadFailed(FsgreenError):
     """A run that cannot be told from: its trial does not count, and runs again."""
 
+    @property
+    def reason(self) -> str:
+        """Return why the trial does not count, with what to do about it."""
+        return f"{self.what}; {self.next_step}" if self.next_step else self.what
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -91,10 +96,10 @@ LATENCY_COLUMNS = ("process", "thread", "flowop", "operation", "lower_ns", "uppe
 
 
 def refuse_full(summary: WorkSummary, name: str, directory: Path) -> None:
-    """Raise FsgreenError where operations failed because the file system is full."""
+    """Raise WorkloadFailed where operations failed because the file system is full."""
     full = summary.errors.get("ENOSPC", 0)
     if full:
-        raise FsgreenError(
+        raise WorkloadFailed(
             f"the file system is full: {full} operations of {name} failed",
             where=directory,
             next_step="choose a smaller scale, a shorter run or a larger file system",

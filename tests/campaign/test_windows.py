@@ -114,9 +114,22 @@ def plan(beds: list[testbeds.Testbed], quick: None) -> design.Plan:
     return replace(whole, profile=profile, trials=trials, baseline=trials[0].cell)
 
 
-def measured(plan: design.Plan, beds: list[testbeds.Testbed]) -> list[trial.Trial]:
-    campaign.run(plan, "demo", testbed=beds[0], beside=beds[1:])
-    return trial.list_trials(campaign.Campaign("demo").folder)
+def measured(
+    plan: design.Plan, beds: list[testbeds.Testbed], name: str = "demo"
+) -> list[trial.Trial]:
+    campaign.run(plan, name, testbed=beds[0], beside=beds[1:])
+    return trial.list_trials(campaign.Campaign(name).folder)
+
+
+def measured_together(
+    plan: design.Plan, beds: list[testbeds.Testbed]
+) -> tuple[str, list[trial.Trial]]:
+    """Measure until no busy machine spoils one of two, which is then measured again alone."""
+    for nth in range(TRIES):
+        found = measured(plan, beds, f"demo-{nth}")
+        if all(one.record.beside and len(one.record.beside.trials) == 2 for one in found):
+            return f"demo-{nth}", found
+    raise AssertionError(f"the machine was busy in each of {TRIES} campaigns")
 
 
 @pytest.mark.skipif(
@@ -126,7 +139,7 @@ def measured(plan: design.Plan, beds: list[testbeds.Testbed]) -> list[trial.Tria
 def test_trials_that_take_turns_are_each_whole_and_never_work_at_once(
     data: Path, beds: list[testbeds.Testbed], plan: design.Plan
 ) -> None:
-    found = measured(plan, beds)
+    name, found = measured_together(plan, beds)
     assert [one.name for one in found] == [planned.trial for planned in plan.trials]
     for one in found:
         one.verify()
@@ -138,14 +151,12 @@ def test_trials_that_take_turns_are_each_whole_and_never_work_at_once(
         assert one.table("ops")["work_ops"].sum() == record.work.work_ops
         for energy in record.energy.values():
             assert energy.duration_s == pytest.approx(record.measured_s)
-    together = max(len(one.record.beside.trials) for one in found if one.record.beside)
-    if together == 2:  # else a busy machine spoiled one, and it was measured again
-        spans = sorted(phase.span_s for one in found for phase in one.record.measured)
-        assert all(before[1] <= later[0] for before, later in pairwise(spans))
-        orders = [one.record.beside.order for one in found if one.record.beside]
-        assert all({*places} == {1, 2} for places in zip(*orders, strict=True))
-    reduce.write("demo")
-    rows = reduce.read_table("demo", "trials")
+    spans = sorted(phase.span_s for one in found for phase in one.record.measured)
+    assert all(before[1] <= later[0] for before, later in pairwise(spans))
+    orders = [one.record.beside.order for one in found if one.record.beside]
+    assert all({*places} == {1, 2} for places in zip(*orders, strict=True))
+    reduce.write(name)
+    rows = reduce.read_table(name, "trials")
     assert rows["windows_count"].tolist() == [2, 2]
     assert (rows["throughput_ops_s"] > 0).all()
     assert (rows["workload_cpu_s"] > 0).all()
@@ -213,7 +224,7 @@ def test_one_that_fails_is_kept_with_its_reason_and_the_other_counts(
     assert len(good.record.measured) == 2
     failing = plan.trials[1].trial
     reasons = [one.record.reason for one in trial.list_invalid(folder) if one.name == failing]
-    assert {*reasons} == {"it fell over"}
+    assert {*reasons} == {"it fell over; lift it"}
 
 
 def test_what_cannot_take_turns_is_refused_before_anything_is_measured(

@@ -79,7 +79,7 @@ class RawWriter:
         return FsgreenError(
             f"the raw power trace cannot be written: {error.strerror}",
             where=self._path,
-            next_step=f"make room: df -h {self._path.parent}",
+            next_step=f"make room (df -h {self._path.parent}), then the same command again",
         )
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
@@ -36,6 +37,8 @@ class EngineTurns:
         The program, with pipes in and out.
     errors : file
         What it writes to its standard error.
+    results : Path
+        Where it writes its report.
     conclude : callable
         Makes an outcome of its report and the turns that are measured.
     """
@@ -44,9 +47,11 @@ class EngineTurns:
         self,
         process: subprocess.Popen[bytes],
         errors: IO[bytes],
+        results: Path,
         conclude: Callable[[Mapping[str, Any], Sequence[Turn]], Outcome],
     ) -> None:
-        self._process, self._errors, self._conclude = process, errors, conclude
+        self._process, self._conclude = process, conclude
+        self._errors, self._results = errors, results
         self._unread = b""
 
     def turn(self, length_s: float) -> Turn:
@@ -84,7 +89,7 @@ class EngineTurns:
         return self._conclude(self._line(OVERDUE_S), windows)
 
     def _line(self, limit_s: float) -> dict[str, Any]:
-        """Return the next line that the program writes, or its report if it has ended."""
+        """Return the program's next answer, or its report if it has ended."""
         assert self._process.stdout is not None
         output = self._process.stdout.fileno()
         deadline_s = time.monotonic() + limit_s
@@ -105,11 +110,11 @@ class EngineTurns:
         return told
 
     def _last_words(self) -> dict[str, Any]:
-        """Return the report of a program that ends without a newline; raise what it complained."""
+        """Return the report of a program that has ended; raise what it complained of."""
         status = self._process.wait()
         self._errors.seek(0)
         return engine.report_of(
-            self._unread.decode(errors="replace"),
+            self._results.read_text() if self._results.exists() else "",
             self._errors.read().decode(errors="replace"),
             status,
         )
@@ -134,11 +139,11 @@ def begun(
         If the program is not installed.
     """
     command = [engine.require(), "run", *arguments, "--turns", "--die-with-parent"]
-    with (
-        tempfile.TemporaryFile() as errors,
-        process.started(command, subprocess.PIPE, errors, stdin=subprocess.PIPE) as started,
-    ):
-        yield EngineTurns(started, errors, conclude)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+        results = Path(folder) / "results.json"
+        command.append(f"--json={results}")
+        with process.started(command, subprocess.PIPE, errors, stdin=subprocess.PIPE) as started:
+            yield EngineTurns(started, errors, results, conclude)
 
 
 def _reason(report: Mapping[str, Any]) -> str:

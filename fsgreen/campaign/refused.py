@@ -1,0 +1,68 @@
+"""Trials that broke a rule each time they were measured: why, and what to change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fsgreen import trace, trial
+from fsgreen.campaign.state import Campaign
+from fsgreen.design import Plan
+from fsgreen.errors import FsgreenError
+from fsgreen.trial import TrialRecord
+
+LENGTH = 16
+"""The rule that a longer trial keeps."""
+
+
+def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -> FsgreenError:
+    """Return the error of a campaign that ends because of trials that do not count.
+
+    `which` counts them, and `copies` is how often each is measured over all starts.
+    """
+    attempts = [found.record for found in trial.list_invalid(campaign.folder)]
+    attempts.sort(key=lambda record: record.clock.unix_s)
+    last = {record.trial: record for record in attempts if record.trial in names}
+    reason = f"\n    {names[0]}: {last[names[0]].reason}" if names[0] in last else ""
+    return FsgreenError(
+        f"{which} broke a rule each time: {', '.join(names[:5])}{reason}",
+        where=campaign.folder / "invalid",
+        next_step=_longer(campaign, list(last.values()))
+        or f"read the reasons with `fsgreen status {campaign.name}`, change what they name or "
+        "calm the machine, then start the same command again; after "
+        f"{copies} attempts a trial is left out",
+    )
+
+
+def _longer(campaign: Campaign, records: Sequence[TrialRecord]) -> str | None:
+    """Return which length would do for trials that are too short, None where more is wrong."""
+    if not records or any(_broken(record) != {LENGTH} for record in records):
+        return None
+    plan = campaign.plan()
+    profile = plan.profile
+    needed_s = max(_enough_s(record, plan) for record in records)
+    place = f"profile {profile.name} of studies/{plan.study}.yaml"
+    again = f"fsgreen measure {plan.study} --profile {profile.name} --name {campaign.name}-2"
+    if math.isinf(needed_s):
+        return (
+            "measure with a meter of a smaller constant error: that of these is more than "
+            f"{plan.bounds['budget_percent']:g} % of the power, however long a trial is; or set "
+            f"a larger budget_percent in {place}, then {again}"
+        )
+    key = "measure_s" if profile.windows is None else "length_s of windows"
+    return f"set {key} to {math.ceil(needed_s)} in {place}, then {again}"
+
+
+def _broken(record: TrialRecord) -> set[int]:
+    return {check.rule for check in record.checks if not check.ok}
+
+
+def _enough_s(record: TrialRecord, plan: Plan) -> float:
+    over = trace.sum_energies([record.energy[name] for name in record.efficiency_meters])
+    return trace.enough_s(
+        over.budget,
+        over.energy_j,
+        over.duration_s,
+        share=plan.bounds["budget_percent"] / 100,
+        intervals=len(record.measured),
+    )
