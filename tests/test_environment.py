@@ -1,9 +1,11 @@
 """One set of dependencies, three doors: pyproject.toml, requirements.lock, environment.yml."""
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -171,3 +173,46 @@ def test_run_without_a_command_lists_the_commands() -> None:
     shown = subprocess.run([paths.root() / "run"], capture_output=True, text=True, check=True)
     for command in ("reproduce", "test", "lab", "measure STUDY", "engine", "doctor", "lock"):
         assert f"\n  {command} " in shown.stdout
+
+
+@pytest.fixture
+def engine_in_store(tmp_path: Path) -> Path:
+    """A checkout whose store has an engine, and whose environment installs nothing."""
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    for name in ("run", "requirements.lock", "pyproject.toml"):
+        shutil.copy2(paths.root() / name, tmp_path)
+    source = [(tmp_path / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
+    (tmp_path / ".venv" / "made-from").write_text(f"{tmp_path}\n{''.join(source)}")
+    program = Path(sys.executable).parent
+    scripts = {
+        ".venv/bin/python": f'exec {sys.executable} "$@"',
+        ".venv/bin/dvc": f'exec {program / "dvc"} "$@"',
+        ".venv/bin/uv": "exit 0",
+        "engine/digest.sh": "echo 0123",
+    }
+    (tmp_path / "engine").mkdir()
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    wheels = tmp_path / "data" / "engine"
+    wheels.mkdir(parents=True)
+    (wheels / "built-from.json").write_text('{"source_sha256": "0123"}')
+    for words in ("init --no-scm", "remote add -d store store", "add data/engine", "push"):
+        command = [program / "dvc", *words.split()]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    shutil.rmtree(wheels)
+    return tmp_path
+
+
+def test_the_shipped_engine_is_waited_for_while_another_dvc_works(engine_in_store: Path) -> None:
+    """A busy store is no missing one: building from source takes minutes, and a toolchain."""
+    with (engine_in_store / ".dvc" / "tmp" / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        running = subprocess.Popen(
+            [engine_in_store / "run", "engine"], stderr=subprocess.PIPE, text=True
+        )
+        assert running.stderr is not None
+        assert "waiting for another ./run reproduce, or dvc" in running.stderr.readline()
+    _, said = running.communicate()
+    assert running.returncode == 0, said
+    assert "the engine is installed (shipped)" in said
