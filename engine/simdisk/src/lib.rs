@@ -2,7 +2,7 @@
 //!
 //! The model ([`device`]) knows no clock of its own: who drives it says what time it is. `serve`
 //! drives it in real time, behind a file that the kernel uses as a disk; `simulate` drives it in
-//! virtual time, without a kernel. Imports go one way: time < ledger < device < random < profile <
+//! virtual time, without a kernel. Imports go one way: time < ledger < device < profile <
 //! disk, ssd < host < simulate, serve < cli.
 
 pub mod cli;
@@ -11,7 +11,6 @@ pub mod disk;
 pub mod host;
 pub mod ledger;
 pub mod profile;
-pub mod random;
 pub mod serve;
 pub mod simulate;
 pub mod ssd;

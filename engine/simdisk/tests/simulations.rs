@@ -24,7 +24,7 @@ fn refused(arguments: &[&str]) -> String {
 /// Who does not know a command finds out from the program alone.
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in ["disks", "show", "readers", "writes", "replay"] {
+    for command in ["disks", "show", "readers", "writes", "replay", "nfs"] {
         assert!(printed(&["--help"]).contains(&format!("fsgreen-simdisk {command}")));
         let help = printed(&[command, "--help"]);
         assert!(

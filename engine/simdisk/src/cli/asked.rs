@@ -30,8 +30,8 @@ macro_rules! options_of_simulations {
     };
 }
 
-/// Parse the arguments of a command. `options` are those of its work beside the common ones, and
-/// `operand` the key of what may follow the disk. None asks for the help; the flag is for JSON.
+/// Parse the arguments of a command. `options` are those of its work beside the common ones, as
+/// `GROUP/NAME` where the work has groups, and `operand` the key of what may follow the disk. None asks for the help; the flag is for JSON.
 pub fn parse(
     command: &'static str,
     options: &[&str],
@@ -70,8 +70,8 @@ pub fn parse(
             &mut overrides
         } else if name == "scheduler" || name == "state" {
             &mut asked
-        } else if options.contains(&name.as_str()) {
-            &mut work
+        } else if let Some(option) = options.iter().find(|option| named(option) == name) {
+            group(&mut work, option)
         } else {
             return Err(wrong(Long(&name).unexpected()));
         };
@@ -89,4 +89,18 @@ pub fn parse(
     asked.insert("work".to_owned(), json!({ command: work }));
     let experiment = serde_json::from_value(asked.into()).map_err(|error| usage(command, error))?;
     Ok(Some((experiment, as_json)))
+}
+
+/// The name of an option without its group.
+fn named(option: &str) -> &str {
+    option.split_once('/').map_or(option, |(_, name)| name)
+}
+
+/// Where the value of an option goes.
+fn group<'a>(work: &'a mut Map<String, Json>, option: &str) -> &'a mut Map<String, Json> {
+    let Some((group, _)) = option.split_once('/') else {
+        return work;
+    };
+    let entry = work.entry(group).or_insert_with(|| Map::new().into());
+    entry.as_object_mut().expect("groups are made here alone")
 }

@@ -3,6 +3,7 @@
 mod asked;
 pub mod command;
 mod disks;
+mod nfs;
 mod readers;
 mod replay;
 mod serve;
@@ -25,6 +26,7 @@ const COMMANDS: &[Command] = &[
     serve::COMMAND,
     readers::COMMAND,
     writes::COMMAND,
+    nfs::COMMAND,
     replay::COMMAND,
 ];
 

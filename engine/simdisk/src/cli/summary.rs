@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::simulate::Report;
+use crate::simulate::server::NfsReport;
 use crate::time::Ns;
 
 /// The whole report as JSON, or what people look for in it.
@@ -62,6 +63,9 @@ fn write(text: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(text, "readers done after {} s", shown.join(" "))?;
         writeln!(text, "the last took {spread:.2} times as long as the first")?;
     }
+    if let Some(nfs) = &report.nfs {
+        write_nfs(text, nfs)?;
+    }
     let counted = |name| report.counters.get(name).filter(|&&count| count > 0);
     if let (Some(&flash_b), Some(&host_b)) =
         (counted("flash_programmed_b"), counted("host_written_b"))
@@ -82,6 +86,22 @@ fn write(text: &mut String, report: &Report) -> std::fmt::Result {
         text,
         "{:>12.3} J in all",
         report.energy.total_fj as f64 / 1e15
+    )
+}
+
+fn write_nfs(text: &mut String, nfs: &NfsReport) -> std::fmt::Result {
+    let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
+    writeln!(
+        text,
+        "{} reads answered, {:.1} MB/s to the clients; mean sequential count {:.1}",
+        nfs.requests_count, nfs.delivered_mb_s, nfs.sequential_count
+    )?;
+    writeln!(
+        text,
+        "{:.1} of {:.1} MiB read ahead; the table forgot a file {} times",
+        mib(nfs.ahead_b),
+        mib(nfs.delivered_b),
+        nfs.evicted_count
     )
 }
 

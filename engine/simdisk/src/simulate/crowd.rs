@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use readahead::random::SplitMix;
+
 use crate::device::{Action, Command, SECTOR_B};
 use crate::host::{Request, Served};
 use crate::profile::Fault;
-use crate::random::SplitMix;
 use crate::simulate::layout;
 use crate::simulate::readers::{Readers, Reading};
 use crate::simulate::run::Source;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::profile::{Fault, Overrides};
 use crate::simulate::device::State;
+use crate::simulate::nfs::Nfs;
 use crate::simulate::readers::Readers;
 use crate::simulate::writes::Writes;
 
@@ -27,7 +28,7 @@ pub struct Experiment {
     /// Report the power drawn over time.
     #[serde(default)]
     pub power: bool,
-    /// Report every request.
+    /// Report every request, and what an NFS server decides at each.
     #[serde(default)]
     pub log: bool,
 }
@@ -42,6 +43,8 @@ fn fifo() -> String {
 pub enum Work {
     Readers(Readers),
     Writes(Writes),
+    /// An NFS server that reads ahead, and its clients.
+    Nfs(Nfs),
     /// The requests of a trace at their times.
     Replay {
         file: PathBuf,

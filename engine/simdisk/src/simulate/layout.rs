@@ -57,16 +57,7 @@ pub fn files(
 ) -> Result<Vec<Extent>, Fault> {
     let count = u64::from(count);
     if count.saturating_mul(size) > part.sectors {
-        let mib = |sectors: u64| (sectors * SECTOR_B) >> 20;
-        return Err(Fault::new(
-            format!(
-                "{count} files of {} MiB do not fit into {} MiB",
-                mib(size),
-                mib(part.sectors)
-            ),
-            "the files of the readers",
-            "give a smaller total_mib, or the whole device instead of a partition",
-        ));
+        return Err(too_large(count, count.saturating_mul(size), part));
     }
     let distance = match placement {
         Placement::Adjacent => size,
@@ -79,4 +70,34 @@ pub fn files(
             sectors: size,
         })
         .collect())
+}
+
+/// Where files of these sizes lie, one behind the other.
+///
+/// # Errors
+/// If they do not fit.
+pub fn in_turn(part: Extent, sizes: impl Iterator<Item = u64>) -> Result<Vec<Extent>, Fault> {
+    let mut places = Vec::new();
+    let mut sector = part.sector;
+    for sectors in sizes {
+        places.push(Extent { sector, sectors });
+        sector = sector.saturating_add(sectors);
+    }
+    if sector > part.end() {
+        return Err(too_large(places.len() as u64, sector - part.sector, part));
+    }
+    Ok(places)
+}
+
+fn too_large(count: u64, sectors: u64, part: Extent) -> Fault {
+    let mib = |sectors: u64| sectors / ((1 << 20) / SECTOR_B);
+    Fault::new(
+        format!(
+            "{count} files of together {} MiB do not fit into {} MiB",
+            mib(sectors),
+            mib(part.sectors)
+        ),
+        "the files of the readers",
+        "give a smaller total_mib, or the whole device instead of a partition",
+    )
 }

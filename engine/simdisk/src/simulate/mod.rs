@@ -1,14 +1,18 @@
 //! Devices in virtual time, without a kernel: deterministic to the bit.
 
 pub mod backlog;
+mod columns;
 mod crowd;
 pub mod device;
 pub mod experiment;
 pub mod layout;
+mod memory;
+pub mod nfs;
 pub mod readers;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod server;
 mod simulation;
 mod stream;
 pub mod trace;
@@ -16,6 +20,7 @@ pub mod writes;
 
 pub use backlog::Backlog;
 pub use experiment::{Experiment, Work};
+pub use nfs::Nfs;
 pub use readers::Readers;
 pub use replay::Replay;
 pub use report::Report;

@@ -8,6 +8,7 @@ use crate::device::{Action, Device, LOG_HEAD, Outcome, SECTOR_B};
 use crate::host::Served;
 use crate::simulate::experiment::Experiment;
 use crate::simulate::readers::Reading;
+use crate::simulate::server::NfsReport;
 use crate::simulate::trace;
 use crate::time::Ns;
 
@@ -42,6 +43,9 @@ pub struct Report {
     pub counters: BTreeMap<&'static str, u64>,
     /// By reader; empty for a trace.
     pub readers: Vec<Reading>,
+    /// Of an NFS server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nfs: Option<NfsReport>,
     /// Times and the power in microwatts from each of them on, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_uw: Option<Vec<(Ns, u64)>>,

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::device::{Action, Command, Extent};
 use crate::host::{Request, Served};
 use crate::profile::Fault;
+use crate::simulate::columns::{Row, rows};
 use crate::time::Ns;
 
 /// Those that a trace needs; others may stand beside them.
@@ -31,33 +32,16 @@ pub fn write(text: &mut String, served: &Served) {
 /// # Errors
 /// If a column is missing, a line does not hold what it should, or a request lies outside.
 pub fn parse(text: &str, origin: &str, device_sectors: u64) -> Result<Vec<Request>, Fault> {
-    let mut lines = (1..).zip(text.lines());
-    let head: Vec<_> = lines
-        .next()
-        .map_or("", |(_, head)| head)
-        .split(',')
-        .map(str::trim)
-        .collect();
-    let mut places = [0; NEEDED.len()];
-    for (place, name) in places.iter_mut().zip(NEEDED) {
-        *place = head
-            .iter()
-            .position(|&column| column == name)
-            .ok_or_else(|| {
-                Fault::new(
-                    format!("the first line names no column {name}"),
-                    origin,
-                    format!("begin with a line such as {}", NEEDED.join(",")),
-                )
-            })?;
-    }
     let mut requests = Vec::new();
-    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let request = request(line, &places).filter(|request| fits(request, device_sectors));
+    for row in rows(text, origin, NEEDED)? {
+        let request = request(&row).filter(|request| fits(request, device_sectors));
         requests.push(request.ok_or_else(|| {
             Fault::new(
-                format!("this is no request to a device of {device_sectors} sectors: {line}"),
-                format!("{origin}:{number}"),
+                format!(
+                    "this is no request to a device of {device_sectors} sectors: {}",
+                    row.line
+                ),
+                format!("{origin}:{}", row.number),
                 "write whole numbers, and read, write, flush or discard; a flush has no sectors",
             )
         })?);
@@ -69,19 +53,16 @@ pub fn parse(text: &str, origin: &str, device_sectors: u64) -> Result<Vec<Reques
     Ok(requests)
 }
 
-fn request(line: &str, places: &[usize; NEEDED.len()]) -> Option<Request> {
-    let fields: Vec<_> = line.split(',').map(str::trim).collect();
-    let field = |nth: usize| fields.get(places[nth]).copied();
-    let number = |nth| field(nth).and_then(|text| text.parse::<u64>().ok());
-    let action = Action::named(field(1)?)?;
+fn request(row: &Row<'_, { NEEDED.len() }>) -> Option<Request> {
+    let action = Action::named(row.text(1)?)?;
     let mut extent = Extent {
-        sector: number(2)?,
-        sectors: number(3)?,
+        sector: row.number_in(2)?,
+        sectors: row.number_in(3)?,
     };
     if action == Action::Flush {
         extent.sector = 0;
     }
-    let issued: Ns = number(4)?;
+    let issued: Ns = row.number_in(4)?;
     Some(Request {
         command: Command {
             tag: 0,
@@ -89,7 +70,7 @@ fn request(line: &str, places: &[usize; NEEDED.len()]) -> Option<Request> {
             extent,
             through: false,
         },
-        stream: number(0)?.try_into().ok()?,
+        stream: row.number_in(0)?.try_into().ok()?,
         // Times must leave room for what follows.
         issued: (issued <= Ns::MAX / 2).then_some(issued)?,
     })

@@ -2,11 +2,11 @@
 
 use std::iter;
 
+use readahead::random::SplitMix;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{Action, Extent};
 use crate::profile::Fault;
-use crate::random::SplitMix;
 use crate::simulate::backlog::Backlog;
 use crate::simulate::readers::SECTORS_PER_KIB;
 

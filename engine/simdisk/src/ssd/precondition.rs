@@ -1,7 +1,8 @@
 //! A drive as it is after use, made so without taking time.
 
+use readahead::random::SplitMix;
+
 use crate::device::{Action, Extent};
-use crate::random::SplitMix;
 use crate::ssd::device::Ssd;
 use crate::ssd::pages::Pages;
 
