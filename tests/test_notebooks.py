@@ -103,7 +103,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("notebook", APART, ids=lambda file: file.stem)
 def test_it_runs_from_any_directory(notebook: Path, data: Path, tmp_path: Path) -> None:
     """JupyterLab, nbval and papermill run it in three different folders."""
-    if notebook in LABS and not hasattr(pytest.importorskip("fsgreen_engine"), "simulate"):
+    if notebook in LABS and not hasattr(pytest.importorskip("fsgreen_engine"), "decisions"):
         pytest.skip("the labs need the simulator: run ./run engine")
     run = under_nbval(notebook, data, tmp_path)
     assert run.returncode == 0, run.stdout[-4000:]

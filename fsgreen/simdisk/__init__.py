@@ -1,7 +1,11 @@
-"""The disk in software: `control` talks to a server of one, `server` starts and ends it."""
+"""The disk in software: `control` talks to a server of one, `server` starts and ends it.
+
+In virtual time (`virtual`) there is none to start; `read_ahead` has a file server on such a disk.
+"""
 
 from fsgreen.simdisk.control import BUILD, PROGRAM, SCHEDULERS, Control
 from fsgreen.simdisk.server import DEFAULT_DISK, Disk, Server, parameters, require
+from fsgreen.simdisk.virtual import engine
 
 __all__ = [
     "BUILD",
@@ -11,6 +15,7 @@ __all__ = [
     "Control",
     "Disk",
     "Server",
+    "engine",
     "parameters",
     "require",
 ]

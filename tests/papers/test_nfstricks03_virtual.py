@@ -11,12 +11,27 @@ import pytest
 from fsgreen import cli, design, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.papers.nfstricks03 import experiments, virtual
+from fsgreen.papers.nfstricks03 import read_ahead as read_ahead_of
 
 START_NS = 5_000_000
 DISKS = ("wd200bb", "ddys-t36950n")
 
 LOG = "issued_ns,sent_ns\n0,5\n1,9\n6,15\n7,20\n8,25\n30,30\n"
 """Sweeps of two, three and one: the third request comes when the first sweep is fixed."""
+
+
+SERVED = {
+    "start_ns": START_NS,
+    "readers": [{"done_ns": START_NS + 10**9}, {"done_ns": START_NS + 2 * 10**9}],
+    "nfs": {"delivered_b": 2**28, "ahead_b": 2**27},
+}
+
+DECIDED = {
+    "count_b": [8192, 8192, 8192],
+    "evicted": [None, None, 7],
+    "sequential_count": [1, 3, 2],
+    "ahead_b": [0, 16384, 8192],
+}
 
 
 class Engine(SimpleNamespace):
@@ -31,9 +46,16 @@ class Engine(SimpleNamespace):
     def profiles(self):
         return dict.fromkeys((*DISKS, "other"), "[geometry]\nsectors = 40960\n")
 
+    def decisions(self, read_ahead, reads=None, requests=None):
+        assert json.loads(read_ahead)["heuristic"] in read_ahead_of.HEURISTICS
+        assert (reads is None) != (requests is None)
+        return DECIDED
+
     def simulate(self, text):
         asked = json.loads(text)
         self.asked.append(asked)
+        if "nfs" in asked["work"]:
+            return SERVED
         readers = asked["work"]["readers"]["readers"]
         done = [START_NS + nth * 10**9 for nth in range(readers, 0, -1)]
         return {
@@ -115,6 +137,17 @@ def test_what_is_kept_is_read_again(engine):
     sizes = found.sizes[found.sizes["file_system"] == "xfs"]
     assert set(sizes["total_mib"]) == set(experiments.SIZES_MIB)
     assert (sizes["first_s"].eq(1) & sizes["last_s"].eq(8)).all()
+    jumps = found.decisions[found.decisions["case"] == "jumps"]
+    assert set(jumps["heuristic"]) == set(read_ahead_of.HEURISTICS)
+    counts = jumps[["first_count", "last_count", "most_count", "mean_count"]]
+    assert counts.eq([1, 2, 3, 2]).all(axis=None)
+    bytes_and_files = jumps[["read_b", "ahead_b", "evicted_count"]]
+    assert bytes_and_files.eq([3 * 8192, 3 * 8192, 1]).all(axis=None)
+    served = found.nfs
+    assert served["duration_s"].eq(2).all()
+    assert served["delivered_b"].eq(2**28).all()
+    assert set(served["streams"]) == set(read_ahead_of.STRIDES)
+    assert set(served["heuristic"]) == {"default", "cursors"}
     assert virtual.read("another") is None
     assert virtual.disk_files("another") == {}
 
@@ -166,7 +199,7 @@ def test_a_changed_table_is_not_read(engine):
     assert "fsgreen simulate" in caught.value.next_step
 
 
-@pytest.mark.parametrize("table", ["waits", "sizes"])
+@pytest.mark.parametrize("table", virtual.ADDED)
 def test_what_an_older_version_simulated_lacks_what_came_later(engine, table):
     folder = virtual.simulate("nfstricks03", "quick", "mine")
     identity = json.loads((folder / "simulated.json").read_text())
@@ -201,6 +234,14 @@ def test_without_the_engine_the_next_step_is_said(monkeypatch):
     assert caught.value.next_step == "./run engine"
 
 
+def test_an_older_engine_is_told_before_anything_runs(engine, monkeypatch):
+    monkeypatch.setattr(Engine, "decisions", property())
+    with pytest.raises(FsgreenError, match="older") as caught:
+        virtual.simulate("nfstricks03", "quick")
+    assert caught.value.next_step == "./run engine"
+    assert not engine.asked
+
+
 def test_the_command_says_where_it_is(engine, capsys):
     assert cli.main(["simulate", "nfstricks03", "--name", "mine"]) == 0
     assert capsys.readouterr().out.strip() == str(paths.raw("mine") / "virtual")
@@ -209,8 +250,8 @@ def test_the_command_says_where_it_is(engine, capsys):
 def test_the_real_simulator_gives_the_same_bits_each_time(tmp_path, monkeypatch):
     """A reviewer with the engine gets the shipped tables again."""
     real = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
-    if not hasattr(real, "simulate"):
-        pytest.skip("the engine is older than the simulator: run ./run engine")
+    if not hasattr(real, "decisions"):
+        pytest.skip("the engine is older than this fsgreen: run ./run engine")
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     study = design.load_study("nfstricks03")
     short = replace(study.profiles["quick"], blocks=1, scale={"sequential-readers": 1 / 32})
@@ -228,8 +269,8 @@ def test_the_real_simulator_gives_the_same_bits_each_time(tmp_path, monkeypatch)
 def test_a_block_map_makes_the_elevator_fair_in_the_real_simulator(tmp_path, monkeypatch):
     """Readers without metadata were unfair as on extents, and were held against ext2."""
     real = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
-    if not hasattr(real, "simulate"):
-        pytest.skip("the engine is older than the simulator: run ./run engine")
+    if not hasattr(real, "decisions"):
+        pytest.skip("the engine is older than this fsgreen: run ./run engine")
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     virtual.simulate("nfstricks03", "quick", "mine")
     sizes = virtual.sizes("mine")

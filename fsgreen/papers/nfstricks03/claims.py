@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
-
 from fsgreen.analysis import claims
 from fsgreen.analysis.claims.ledger import VIRTUAL
 from fsgreen.confounds import Gate
@@ -27,13 +25,13 @@ def write(campaign: str) -> Path:
     bound = read_plan(campaign).bounds["equivalence_percent"] / 100
     zones = {name: Zones.of_file(text) for name, text in virtual.disk_files(campaign).items()}
     simulated = virtual.read(campaign)
-    waits = pd.DataFrame() if simulated is None else simulated.waits
+    beside = {} if simulated is None else simulated.beside
     sources = {
         VIRTUAL if runs.virtual else testbed: Readers.of(
             runs,
             bound,
             of_paper.needs,
-            **({"zones": zones, "waits": waits} if runs.virtual else {"gate": Gate.of(campaign)}),
+            **({"zones": zones, **beside} if runs.virtual else {"gate": Gate.of(campaign)}),
         )
         for runs in runs_of(campaign, trials, finishes)
     }

@@ -64,11 +64,11 @@ SIZES_MIB = (64, 128, 256)
 
 
 def experiment(
-    plan: Plan, planned: PlannedTrial, total_mib: int | None = None
+    plan: Plan, planned: PlannedTrial, size_mib: int | None = None
 ) -> dict[str, Any] | None:
     """Return a trial as the simulator takes it, None for one that it has no model of.
 
-    `total_mib` is the size of all files, where it is not that of the plan's profile.
+    `size_mib` is that of all files, where it is not that of the plan's profile.
     """
     cell, levels = planned.cell, plan.levels(planned.cell)
     scheduler, map_kib = MODELS.get(levels["scheduler"]), MAP_KIB.get(str(levels["file_system"]))
@@ -82,7 +82,7 @@ def experiment(
         "work": {
             "readers": {
                 "readers": cell["readers"],
-                "total_mib": total_mib or round(TOTAL_MIB * plan.profile.scale[WORKLOAD]),
+                "total_mib": size_mib or total_mib(plan),
                 "map_kib": map_kib,
                 "partition": cell.get("partition"),
                 "copy_mb_s": COPY_MB_S,
@@ -91,6 +91,11 @@ def experiment(
             }
         },
     }
+
+
+def total_mib(plan: Plan) -> int:
+    """Return the size of all files together that the plan's profile has."""
+    return round(TOTAL_MIB * plan.profile.scale[WORKLOAD])
 
 
 def run(simulate: Simulate, asked: Mapping[str, Any], cell: Cell) -> Report:
@@ -119,8 +124,8 @@ def size_rows(
     reader are apart depends on how many blocks of its map a file has.
     """
     eight = [planned for planned in trials if planned.cell.get("readers") == EIGHT]
-    for planned, total_mib in itertools.product(eight, SIZES_MIB):
-        asked = experiment(plan, planned, total_mib)
+    for planned, size_mib in itertools.product(eight, SIZES_MIB):
+        asked = experiment(plan, planned, size_mib)
         if asked is None:
             continue
         report = run(simulate, asked, planned.cell)
@@ -128,7 +133,7 @@ def size_rows(
         yield {
             "block": planned.block,
             **plan.levels(planned.cell),
-            "total_mib": total_mib,
+            "total_mib": size_mib,
             "first_s": min(ended_s),
             "last_s": max(ended_s),
         }

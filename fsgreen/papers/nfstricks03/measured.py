@@ -14,6 +14,7 @@ from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers
 from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, judge, written
 from fsgreen.design import Cell
+from fsgreen.papers.nfstricks03 import read_ahead_claims
 from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS
 from fsgreen.papers.nfstricks03.reference import setup
@@ -181,20 +182,23 @@ def _waits(source: Readers, scheduler: str, *, starved: bool) -> Iterator[tuple[
 
 
 CHECKS: Mapping[str, Check] = {
-    function.__name__[1:]: function
-    for function in (
-        _volume,
-        _protocol,
-        _cache_defeat,
-        _metric,
-        _sector_ratio,
-        _cylinders,
-        _per_revolution,
-        _small_partition,
-        _scsi_weaker,
-        _starvation,
-        _minutes,
-        _sweep_latency,
-    )
+    **{
+        function.__name__[1:]: function
+        for function in (
+            _volume,
+            _protocol,
+            _cache_defeat,
+            _metric,
+            _sector_ratio,
+            _cylinders,
+            _per_revolution,
+            _small_partition,
+            _scsi_weaker,
+            _starvation,
+            _minutes,
+            _sweep_latency,
+        )
+    },
+    **read_ahead_claims.CHECKS,
 }
-"""The functions above by their name in `claims.yaml`."""
+"""The functions above, and those on read-ahead, by their name in `claims.yaml`."""

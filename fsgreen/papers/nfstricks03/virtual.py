@@ -17,22 +17,23 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import design, paths
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.nfstricks03 import experiments
+from fsgreen.papers.nfstricks03 import experiments, read_ahead
 from fsgreen.papers.nfstricks03.experiments import NS_PER_S
+from fsgreen.simdisk import engine
 from fsgreen.trial import sha256_of, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FJ_PER_J = 1e15
-TABLES = ("trials", "finishes", "waits", "sizes")
-ADDED = ("waits", "sizes")
+TABLES = ("trials", "finishes", "waits", "sizes", "decisions", "nfs")
+ADDED = ("waits", "sizes", "decisions", "nfs")
 """Tables that older versions did not write."""
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """Runs in virtual time: their plan, a row per trial and per reader, and two tables beside.
+    """Runs in virtual time: their plan, a row per trial and per reader, and tables beside.
 
     `waits` is of runs beside those of the plan, on what a request waits for: `disk`, `scheduler`,
     `readers`, `block`; the mean `response_s` and the `longest_s`; of two readers of a whole disk
@@ -42,7 +43,14 @@ class Simulated:
     `sizes` has the trials of eight readers again, with `total_mib` of files of several sizes: the
     factors, `first_s` and `last_s`, when the first and the last of them were done.
 
-    Both are empty where an older version simulated.
+    `decisions` is of heuristics of read-ahead on known requests: `case` with its `setting`,
+    `heuristic`, `block`; the sequential count of the first and the last of them, the most and the
+    mean; `read_b`, `ahead_b`, and how often a file was forgotten.
+
+    `nfs` is of servers that read ahead so, for a client that reads in strides: `disk`, `heuristic`,
+    `streams`, `block`; `duration_s` until the client was done, `delivered_b` and `ahead_b`.
+
+    Those are empty where an older version simulated.
     """
 
     plan: Plan
@@ -50,6 +58,13 @@ class Simulated:
     finishes: pd.DataFrame
     waits: pd.DataFrame
     sizes: pd.DataFrame
+    decisions: pd.DataFrame
+    nfs: pd.DataFrame
+
+    @property
+    def beside(self) -> dict[str, pd.DataFrame]:
+        """Return the tables by name that claims are judged on beside runs of readers."""
+        return {"waits": self.waits, "decisions": self.decisions, "nfs": self.nfs}
 
 
 def simulate(study: str, profile: str, name: str | None = None) -> Path:
@@ -73,7 +88,7 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     """
     import pandas as pd
 
-    engine = _engine()
+    simulator = engine()
     plan = design.make_plan(design.load_study(study), profile)
     asked = {planned: experiments.experiment(plan, planned) for planned in plan.trials}
     able = {planned: one for planned, one in asked.items() if one is not None}
@@ -86,15 +101,19 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     folder = done.with_name(".virtual.partial")
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "disks").mkdir(parents=True)
-    reports = [experiments.run(engine.simulate, one, planned.cell) for planned, one in able.items()]
-    files = engine.profiles()
+    reports = [
+        experiments.run(simulator.simulate, one, planned.cell) for planned, one in able.items()
+    ]
+    files = simulator.profiles()
     disks = {disk: files[disk] for disk in sorted({str(planned.cell["disk"]) for planned in able})}
     rows = zip(able, reports, strict=True)
     tables = {
         "trials": pd.DataFrame([_trial_row(plan, planned, report) for planned, report in rows]),
         "finishes": pd.DataFrame(_finish_rows(able, reports)),
-        "waits": pd.DataFrame(experiments.wait_rows(engine.simulate, disks)),
-        "sizes": pd.DataFrame(experiments.size_rows(engine.simulate, plan, able)),
+        "waits": pd.DataFrame(experiments.wait_rows(simulator.simulate, disks)),
+        "sizes": pd.DataFrame(experiments.size_rows(simulator.simulate, plan, able)),
+        "decisions": pd.DataFrame(read_ahead.decision_rows(simulator.decisions)),
+        "nfs": pd.DataFrame(read_ahead.nfs_rows(simulator.simulate, experiments.total_mib(plan))),
     }
     for table, values in tables.items():
         file = folder / f"{table}.csv"
@@ -104,7 +123,7 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     write_json(folder / "plan.json", plan.to_json())
     left_out = sorted({planned.cell.label for planned in plan.trials if planned not in able})
     hashes = {f"{table}.csv": sha256_of(folder / f"{table}.csv") for table in TABLES}
-    identity = {"engine": engine.version(), "left_out": left_out, "files": hashes}
+    identity = {"engine": simulator.version(), "left_out": left_out, "files": hashes}
     write_json(folder / "simulated.json", {"schema": 1, "plan_hash": plan.hash, **identity})
     shutil.rmtree(done, ignore_errors=True)
     return folder.rename(done)
@@ -156,16 +175,6 @@ def disk_files(campaign: str) -> dict[str, str]:
     """Return the files of the simulated disks of a campaign, by name; none without virtual time."""
     folder = paths.raw(campaign) / "virtual" / "disks"
     return {file.stem: file.read_text() for file in sorted(folder.glob("*.toml"))}
-
-
-def _engine() -> Any:
-    try:
-        import fsgreen_engine
-    except ImportError as error:
-        raise FsgreenError(
-            "the simulator comes with the engine, which is not installed", next_step="./run engine"
-        ) from error
-    return fsgreen_engine
 
 
 def _trial_row(plan: Plan, planned: PlannedTrial, report: Mapping[str, Any]) -> dict[str, Any]:

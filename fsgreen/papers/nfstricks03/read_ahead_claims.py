@@ -1,0 +1,228 @@
+"""Claims on read-ahead: what the heuristics decide, and what a server gets that does so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.analysis.claims.ledger import Check
+from fsgreen.analysis.claims.source import Numbers
+from fsgreen.claims import Band, Part, about, band, written
+from fsgreen.papers.nfstricks03.read_ahead import (
+    BLOCK_B,
+    LATE_PERCENTS,
+    NEAR_B,
+    NOT_FULL,
+    OVERFULL,
+    STRIDES,
+    TOO_MANY_STRIDES,
+)
+from fsgreen.papers.nfstricks03.reader_claims import Readers
+from fsgreen.papers.nfstricks03.readers import MIB
+
+DISKS: Mapping[str, str] = {"ide1": "wd200bb", "scsi1": "ddys-t36950n"}
+NEXT_TO_NOTHING = Band(0, 0.01, 0)
+"""Of what is read, as a share."""
+
+SOME = Band(math.nextafter(0, 1), math.inf, 0)
+
+
+# --- decisions alone ----------------------------------------------------------------------------
+
+
+def _decided(
+    source: Readers,
+    what: str,
+    value: float,
+    target: Band,
+    published: str,
+    unit: Literal["", "x", "share"] = "",
+) -> Part:
+    """Return the part of a number that follows from the heuristic alone: it has no scatter."""
+    ours = stats.Estimate(value, value, value, 1)
+    return source.part(what, target, published, lambda: ours, unit=unit)
+
+
+def _exactly(value: float) -> Band:
+    return Band(value, value, 0)
+
+
+def _case(source: Readers, case: str, setting: int, heuristic: str) -> pd.Series:
+    """Return what a heuristic made of requests."""
+    at = {"case": case, "setting": setting, "heuristic": heuristic}
+    rows = source.decisions[source.decisions[list(at)].eq(list(at.values())).all(axis="columns")]
+    return rows.iloc[0]
+
+
+def _of(source: Readers, case: str, heuristic: str) -> Iterator[tuple[int, pd.Series]]:
+    """Yield each setting of a case with what a heuristic made of it."""
+    rows = source.decisions
+    for _, row in rows[rows["case"].eq(case) & rows["heuristic"].eq(heuristic)].iterrows():
+        yield int(row["setting"]), row
+
+
+def _seqcount_default(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    if source.decisions.empty:
+        return
+    initial, cap = (number["value"] for number in numbers[:2])
+    for _, row in _of(source, "sequential", "default"):
+        for name, word, value in (("first", "first", initial), ("most", "highest", cap)):
+            what = f"{word} sequential count of a sequential reader, default"
+            yield _decided(source, what, row[f"{name}_count"], _exactly(value), f"{value:g}")
+    what = "sequential count after a jump, default"
+    last = _case(source, "jumps", 1, "default")["last_count"]
+    yield _decided(source, what, last, Band(0, 1, 0), "a low value")
+
+
+def _slowdown_rule(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    if source.decisions.empty:
+        return
+    halved = about(numbers[2]["value"])  # 127 is halved to a whole number
+    for away_b, target, text in (
+        (NEAR_B, _exactly(1), "unchanged"),
+        (NEAR_B + BLOCK_B, halved, "halved"),
+    ):
+        row = _case(source, "away", away_b, "slowdown")
+        what = f"SlowDown, count after a read {away_b // 1024} KiB off, over that before"
+        ours = row["last_count"] / row["most_count"]
+        yield _decided(source, what, ours, target, text, "x")
+
+
+def _slowdown_robust(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    if source.decisions.empty:
+        return
+    of_jumps = _of(source, "jumps", "slowdown")
+    spent = min((jumps for jumps, row in of_jumps if not row["last_count"]), default=math.nan)
+    what = "random reads until SlowDown reads nothing ahead"
+    value = numbers[0]["value"]
+    yield _decided(source, what, spent, _exactly(value), f"{value:g} requests")
+    in_order = _case(source, "late", 0, "slowdown")["mean_count"]
+    for percent in LATE_PERCENTS:
+        what = f"SlowDown, mean count with {percent} % of reads late, over that in order"
+        ours = _case(source, "late", percent, "slowdown")["mean_count"] / in_order
+        yield _decided(source, what, ours, about(1), "survives slight reordering", "x")
+
+
+def _nfsheur_eviction(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    if source.decisions.empty:
+        return
+    files = source.decisions[source.decisions["case"] == "files"]
+    for count, text in ((NOT_FULL, "also when not full"), (OVERFULL, "always when overfull")):
+        ours = stats.mean_ci(files.loc[files["setting"] == count, "evicted_count"])
+        what = f"times that one of {count} files is forgotten, 64 slots"
+        yield source.part(what, SOME, text, partial(_known, ours), unit="")
+
+
+def _stride_no_readahead(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    if source.decisions.empty:
+        return
+    for heuristic in ("default", "slowdown"):
+        for streams in STRIDES:
+            row = _case(source, "strides", streams, heuristic)
+            what = f"read ahead of what is read in stride {streams}, {heuristic}"
+            ours = row["ahead_b"] / row["read_b"]
+            yield _decided(source, what, ours, NEXT_TO_NOTHING, "no read-ahead", "share")
+
+
+def _cursor_rule(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    if source.decisions.empty:
+        return
+    for streams in STRIDES:
+        most = _case(source, "strides", streams, "cursors")["most_count"]
+        what = f"highest sequential count in stride {streams}, 8 cursors"
+        yield _decided(source, what, most, _exactly(127), "a count for each")
+    most = _case(source, "strides", TOO_MANY_STRIDES, "cursors")["most_count"]
+    what = f"highest sequential count in stride {TOO_MANY_STRIDES}, 8 cursors"
+    yield _decided(source, what, most, _exactly(1), "the least recently used is recycled")
+
+
+def _cursor_random(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    for _, row in _of(source, "random", "cursors") if len(source.decisions) else ():
+        ours = row["ahead_b"] / row["read_b"]
+        what = "read ahead of what is read at random, cursors"
+        yield _decided(source, what, ours, NEXT_TO_NOTHING, "no extra read-ahead", "share")
+
+
+# --- a server that does what was decided --------------------------------------------------------
+
+
+def _known(ours: stats.Estimate) -> stats.Estimate:
+    return ours
+
+
+def _served(source: Readers, **at: Any) -> pd.DataFrame:
+    """Return block, above and below of the rate of a server: MiB over seconds."""
+    rows = source.nfs[source.nfs[list(at)].eq(list(at.values())).all(axis="columns")]
+    values = {"above": rows["delivered_b"] / MIB, "below": rows["duration_s"]}
+    return pd.DataFrame({"block": rows["block"], **values})
+
+
+def _rate(of: pd.DataFrame) -> stats.Estimate:
+    return stats.mean_ci(np.asarray(of["above"] / of["below"]))
+
+
+GAINED = ("default", "cursors")
+
+
+def _stride(partition: str, streams: int, source: Readers, numbers: Numbers) -> Iterator[Part]:
+    """Yield the parts of a row of table 1: both rates, and their ratio."""
+    if source.nfs.empty:
+        return
+    rates = {heuristic: _strided(source, partition, streams, heuristic) for heuristic in GAINED}
+    for number, (heuristic, rate) in zip(numbers, rates.items(), strict=False):
+        what = f"MiB/s of {partition} in stride {streams}, {heuristic}"
+        published = f"{number['value']:g} MB/s"
+        ours = partial(_rate, rate)
+        yield source.part(what, about(number["value"]), published, ours, unit="")
+    yield _gain(source, numbers[2], partition, streams)
+
+
+def _strided(source: Readers, partition: str, streams: int, heuristic: str) -> pd.DataFrame:
+    return _served(source, disk=DISKS[partition], streams=streams, heuristic=heuristic)
+
+
+def _gain(source: Readers, number: Mapping[str, Any], partition: str, streams: int) -> Part:
+    """Return the part on cursors over the default in a stride."""
+    default, cursors = (_strided(source, partition, streams, name) for name in GAINED)
+    target = band(number, "simulated", source.bound)
+    what = f"{partition} in stride {streams}, cursors over default"
+    return source.part(what, target, written(number), partial(stats.effect, cursors, default))
+
+
+def _gains(*places: tuple[str, int]) -> Check:
+    """Return the check of a claim on the gain by cursors at these places."""
+
+    def check(source: Readers, numbers: Numbers) -> Iterator[Part]:
+        for partition, streams in places if len(source.nfs) else ():
+            yield _gain(source, numbers[0], partition, streams)
+
+    return check
+
+
+PLACES = tuple((partition, streams) for partition in DISKS for streams in STRIDES)
+
+CHECKS: Mapping[str, Check] = {
+    **{
+        function.__name__[1:]: function
+        for function in (
+            _seqcount_default,
+            _slowdown_rule,
+            _slowdown_robust,
+            _nfsheur_eviction,
+            _stride_no_readahead,
+            _cursor_rule,
+            _cursor_random,
+        )
+    },
+    **{f"stride_{place}_s{streams}": partial(_stride, place, streams) for place, streams in PLACES},
+    "cursor_50": _gains(*PLACES),
+    "cursor_140": _gains(("ide1", 8)),
+    "cursor_scsi_6070": _gains(*(place for place in PLACES if place[0] == "scsi1")),
+}
+"""The functions above by their name in `claims.yaml`."""
