@@ -45,8 +45,28 @@ impl Failure {
         &self.message
     }
 
+    /// What the system refused, with what usually mends it; `next` replaces that.
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
-        Self::new(format!("{what}: {error}"))
+        Self::new(format!("{what}: {error}")).next(mends(error.kind()))
+    }
+}
+
+fn mends(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::NotFound => "see whether the path is right, and what is there (ls)",
+        io::ErrorKind::AlreadyExists => "move away what is there, or choose another path",
+        io::ErrorKind::IsADirectory => "name a file",
+        io::ErrorKind::NotADirectory => "see which part of the path is a file (ls)",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "run it as a user who may do that, or choose a path where you may"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room (df -h), or choose a smaller scale or a larger file system"
+        }
+        io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => {
+            "use fewer threads or smaller buffers, or allow more (ulimit -a, free -h)"
+        }
+        _ => "see whether the device failed (dmesg)",
     }
 }
 
@@ -61,4 +81,25 @@ impl fmt::Display for Failure {
 
 pub fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_refuses_says_what_to_do_next() {
+        for number in [
+            libc::ENOENT,
+            libc::EACCES,
+            libc::ENOSPC,
+            libc::EIO,
+            libc::EAGAIN,
+        ] {
+            let failure = Failure::io("cannot", &io::Error::from_raw_os_error(number));
+            assert!(failure.to_string().contains("\n  next:  "), "{failure}");
+        }
+        let failure = Failure::io("cannot", &io::Error::from_raw_os_error(libc::EIO)).next("wait");
+        assert!(failure.to_string().ends_with("\n  next:  wait"));
+    }
 }

@@ -2,7 +2,9 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ struct Taker {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    results: PathBuf,
 }
 
 impl Taker {
@@ -24,12 +27,14 @@ impl Taker {
         let mut command = place.command("run", text, options);
         command
             .arg("--turns")
+            .arg(format!("--json={}", place.json().display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         Self {
             input: child.stdin.take(),
             output: BufReader::new(child.stdout.take().unwrap()),
+            results: place.json(),
             child,
         }
     }
@@ -52,7 +57,17 @@ impl Taker {
     /// No more turns; the report, and the status.
     fn end(mut self) -> (Value, i32) {
         drop(self.input.take());
-        (self.line(), wait(self.child, LIMIT))
+        self.ended()
+    }
+
+    /// The same of one that ends by itself. Nothing but answers was on the standard output.
+    fn ended(mut self) -> (Value, i32) {
+        let status = wait(self.child, LIMIT);
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "");
+        let results = fs::read_to_string(self.results).unwrap();
+        (serde_json::from_str(&results).unwrap(), status)
     }
 }
 
@@ -161,9 +176,9 @@ fn a_signal_between_turns_leaves_a_report_and_no_process() {
     let mut taker = Taker::new(&place, &(READER.to_owned() + "run\n"), &[]);
     taker.turn(0.05);
     signal(&taker.child, libc::SIGTERM);
-    let report = taker.line();
+    let (report, status) = taker.ended();
     assert_eq!(report["runs"][0]["reason"], "stopped by SIGTERM");
-    assert_eq!(wait(taker.child, LIMIT), 3);
+    assert_eq!(status, 3);
     assert!(processes_with(&place.text()).is_empty());
 }
 
@@ -174,4 +189,18 @@ fn a_run_that_gets_no_turn_does_no_work() {
     let (report, status) = taker.end();
     assert_eq!(status, 0);
     assert_eq!(number(&report["runs"][0]["measure"], "work_ops"), 0);
+}
+
+/// Who reads the answers would have to tell the results from them.
+#[test]
+fn turns_and_results_do_not_share_the_standard_output() {
+    let place = Place::new("turns-mixed");
+    for options in [&["--turns"][..], &["--turns", "--json=-"]] {
+        let output = place.output("run", &(READER.to_owned() + "run\n"), options);
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("the results need a file"), "{said}");
+        assert!(said.contains("next:  the same with --json"), "{said}");
+        assert!(output.stdout.is_empty());
+    }
 }

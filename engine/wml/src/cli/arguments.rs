@@ -1,10 +1,11 @@
 //! The words of the command line.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lexopt::prelude::*;
 
+use super::output::DASH;
 use crate::clock::from_seconds;
 use crate::device::Confirmation;
 use crate::lang::{self, ast::Expression};
@@ -45,6 +46,17 @@ pub struct Arguments {
     pub json: Option<PathBuf>,
     /// Replace the file with what was made of it.
     pub write: bool,
+}
+
+impl Arguments {
+    /// The answers to turns and the results would stand in one stream.
+    pub fn mixes(&self) -> bool {
+        let printed = self
+            .json
+            .as_deref()
+            .is_none_or(|path| path == Path::new(DASH));
+        self.options.turns && printed
+    }
 }
 
 /// The arguments of a command; None asks for its help.

@@ -72,7 +72,7 @@ With --duration a text without a 'run' is done as if it ended with one.
                (lsblk -o NAME,SERIAL), of a loop device the file behind it (losetup --list)
   --turns      work in turns: each line of the standard input is a length in seconds, answered by a
                line of JSON on the standard output; between turns the run and its clock stand still,
-               and the end of the input ends it
+               and the end of the input ends it. The results go to a file, which --json names
 
 Example: fsgreen-wml run webserver.f --set dir=/mnt/test --seed 7 --warmup 5 --duration 60 \\
              --json results.json

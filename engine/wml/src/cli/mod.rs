@@ -71,6 +71,10 @@ fn asked(mut parser: lexopt::Parser) -> Result<Asked, Failure> {
         Some(other) => return Err(usage(other.unexpected())),
     };
     let arguments = arguments::parse(command, &mut parser).map_err(usage)?;
+    if arguments.as_ref().is_some_and(Arguments::mixes) {
+        let message = "with --turns the standard output has the answers: the results need a file";
+        return Err(Failure::new(message).next("the same with --json results.json"));
+    }
     Ok(
         arguments.map_or(Asked::Print(help::of(command)), |arguments| {
             Asked::Do(command, arguments)

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::report::Report;
 
 /// Stands for the standard output.
-const DASH: &str = "-";
+pub const DASH: &str = "-";
 
 /// Write a report to a file, or to the standard output if people do not look at that. What cannot
 /// be written to its file is printed, so that it is not lost.

@@ -15,7 +15,7 @@ use super::data::fill_data;
 use super::device;
 use super::files::Files;
 use super::layout::as_path;
-use super::space::{self, Held};
+use super::space::{self, Held, OTHER_DIR};
 use super::tree::{Tree, remove_any, remove_surplus};
 use super::write::{DATA_B, Writer};
 use crate::clock::{now_ns, to_seconds};
@@ -60,7 +60,7 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
     let (parent, root) = (Path::new(&fileset.path), Path::new(layout.root()));
     if parent.is_file() {
         let message = format!("{} is a file, not a directory", parent.display());
-        return Err(Failure::new(message).next("choose another --set dir"));
+        return Err(Failure::new(message).next(OTHER_DIR));
     }
     if !parent.is_dir() {
         let message = format!("{} is not a directory", parent.display());
@@ -235,7 +235,7 @@ pub fn sync(files: &Files) -> Result<(), Failure> {
 
 fn in_memory(directory: &Path) -> Result<bool, Failure> {
     let path = CString::new(directory.as_os_str().as_bytes())
-        .map_err(|_| Failure::new("a path must not contain a zero byte"))?;
+        .map_err(|_| Failure::new("a path must not contain a zero byte").next(OTHER_DIR))?;
     // SAFETY: zeros are a valid statfs, which the call fills in; the path ends in a zero byte.
     unsafe {
         let mut found: libc::statfs = std::mem::zeroed();

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::model::Fileset;
 
 pub const SMALLER: &str = "choose a smaller scale or a larger file system";
+pub const OTHER_DIR: &str = "choose another --set dir";
 
 /// What a tree that is there already holds.
 #[derive(Clone, Copy, Default)]
@@ -54,7 +55,7 @@ fn too_small(root: &str, parent: &Path, needed_b: f64, free_b: f64) -> Failure {
 /// What a file system has free.
 fn free(parent: &Path) -> Result<libc::statvfs, Failure> {
     let path = CString::new(parent.as_os_str().as_bytes())
-        .map_err(|_| Failure::new("a path must not contain a zero byte"))?;
+        .map_err(|_| Failure::new("a path must not contain a zero byte").next(OTHER_DIR))?;
     // SAFETY: zeros are a valid statvfs, which the call fills in.
     let mut disk: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are valid for the call.

@@ -84,7 +84,8 @@ fn await_ready(arena: &Arena, children: &mut Children) -> Result<(), Halt> {
             let reason = children.failure.take();
             let reason = reason.as_deref().unwrap_or("a process ended early");
             let message = format!("the workload did not start: {reason}");
-            return Err(Failure::new(message).into());
+            let next = "see whether memory was short (dmesg), or use fewer instances";
+            return Err(Failure::new(message).next(next).into());
         }
     }
     Ok(())

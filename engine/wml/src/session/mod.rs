@@ -145,7 +145,10 @@ impl<'a> Session<'a> {
     fn peers(&mut self) -> Result<&mut Peers, Failure> {
         if self.peers.is_none() {
             let multi = self.program.multi.as_ref();
-            let multi = multi.ok_or_else(|| Failure::new("domultisync needs 'enable multi'"))?;
+            let multi = multi.ok_or_else(|| {
+                Failure::new("domultisync needs 'enable multi'")
+                    .next("leave it out, or add that above it")
+            })?;
             self.peers = Some(Peers::connect(multi)?);
         }
         Ok(self.peers.as_mut().expect("connected above"))
