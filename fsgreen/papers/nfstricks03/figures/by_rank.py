@@ -75,8 +75,9 @@ def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
         axes.annotate(
             f"{below}{y:g}",
             (point["x"], y),
-            xytext=(6, -5) if name == "ide1" else (3, 5),
+            xytext=(6, -5) if name == "ide1" else (0, 6),
             textcoords="offset points",
+            ha="left" if name == "ide1" else "center",
             fontsize=6,
         )
     for scheduler, style in LINE.items():
