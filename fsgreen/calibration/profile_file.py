@@ -109,7 +109,7 @@ def error_lines(errors: pd.DataFrame) -> str:
 def _source(calibration: Calibration, date: str) -> str:
     on = f" on {date}" if date else ""
     info = calibration.info
-    meter = f"{info.model}, serial {info.serial}, boundary {info.boundary}"
+    meter = f"{info.title}, boundary {info.boundary}"
     if info.boundary == "modelled":
         return f"self-test{on}: fitted to an emulated meter ({meter}); says nothing of a machine"
     return f"fitted{on} to {meter}"

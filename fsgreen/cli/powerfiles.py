@@ -12,7 +12,7 @@ from fsgreen.errors import FsgreenError
 
 if TYPE_CHECKING:
     from fsgreen.meters import Imported
-    from fsgreen.trace import MeterEnergy
+    from fsgreen.trace import MeterEnergy, MeterInfo
 
 
 def add(commands: command.Commands) -> None:
@@ -138,7 +138,7 @@ def _tell(imported: Imported, options: argparse.Namespace) -> None:
         longest = max(spans, key=lambda span: span[1] - span[0], default=None)
         raise FsgreenError(
             "there is no energy: " + "; ".join(flaw.detail for flaw in said.flaws),
-            where=imported.info.model,
+            where=imported.info.title,
             next_step=f"take the longest sound part: --from {longest[0]:g} --to {longest[1]:g}"
             if longest
             else "record it again",
@@ -149,11 +149,14 @@ def _lines(imported: Imported, said: MeterEnergy) -> list[str]:
     info, readings = imported.info, imported.readings
     span_s = float(readings.time_s[-1] - readings.time_s[0])
     lines = [
-        f"{info.model}, serial {info.serial}, boundary {info.boundary}, covers "
+        f"{info.title}, boundary {info.boundary}, covers "
         f"{', '.join(info.covers)}; error {100 * info.gain_error:g} % and "
         f"{info.constant_error_w:g} W, steps of {info.resolution_w:g} W ({info.source})",
         f"{len(readings)} readings in {span_s:.1f} s, {len(readings.flags)} of them flagged",
     ]
+    if asked := _untold(info):
+        settings = " ".join(f"--set {name}=..." for name in asked)
+        lines.append(f"what the file does not say of its meter, you may: {settings}")
     if not math.isnan(said.energy_j):
         budget = said.budget
         lines.append(
@@ -168,6 +171,16 @@ def _lines(imported: Imported, said: MeterEnergy) -> list[str]:
         lines.append(f"energy by the meter's own counter {said.counter_energy_j:.6g} J")
     lines += [f"rule {flaw.rule}, {flaw.name}: {flaw.detail}" for flaw in said.flaws]
     return lines
+
+
+def _untold(info: MeterInfo) -> list[str]:
+    """Return the settings that tell what is not known of a meter."""
+    from fsgreen.meters.core import registry
+    from fsgreen.trace.meter import UNTOLD
+
+    settings = registry.named(info.driver).settings.model_fields
+    told = {"model": info.model, "serial": info.serial}
+    return [name for name, value in told.items() if value in UNTOLD and name in settings]
 
 
 def _attach(options: argparse.Namespace) -> None:

@@ -50,7 +50,7 @@ def power_picture(imported: Imported, said: MeterEnergy, span: tuple[float, floa
     info = imported.info
     note(
         figure,
-        f"{info.model}, serial {info.serial}, boundary {info.boundary}, error "
+        f"{info.title}, boundary {info.boundary}, error "
         f"{100 * info.gain_error:g} % and {info.constant_error_w:g} W",
     )
     return figure

@@ -53,7 +53,7 @@ def attach(
     if not readings["time_s"].min() > FIRST_DATE_UNIX_S:
         raise FsgreenError(
             "the times of this file are not on a known clock, so no campaign can be found in them",
-            where=imported.info.model,
+            where=imported.info.title,
             next_step="give their offset from GMT, as in --set gmt_offset=+01:00; if they have no "
             "date, export the file again with it",
         )
@@ -80,7 +80,7 @@ def attach(
                 raise WrongZoneError(zone_s)
         raise FsgreenError(
             "the trace covers no whole trial of this campaign",
-            where=imported.info.model,
+            where=imported.info.title,
             next_step=f"fsgreen status {campaign}",
         )
     begun_unix_s = {

@@ -10,6 +10,9 @@ from fsgreen.errors import FsgreenError
 
 Boundary = Literal["wall", "dc-rail", "cpu", "modelled"]
 
+UNTOLD = ("", "?")
+"""Model or serial number of a meter that nobody tells."""
+
 
 @dataclass(frozen=True)
 class MeterInfo:
@@ -37,6 +40,12 @@ class MeterInfo:
     constant_error_j: float = 0.0
     power_cycles: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Return model and serial number as people write them, also where they are not told."""
+        model = f"a meter that {self.driver} cannot name" if self.model in UNTOLD else self.model
+        return f"{model}, serial {'not told' if self.serial in UNTOLD else self.serial}"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> MeterInfo:

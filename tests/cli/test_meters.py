@@ -146,3 +146,22 @@ def test_a_table_that_is_no_raw_trace_is_told_what_reads_it(tmp_path, capsys):
     shown = capsys.readouterr().err
     assert "no raw power trace" in shown and "--driver table" in shown
     assert "JSON" not in shown and "dvc" not in shown
+
+
+def test_what_a_file_does_not_say_of_its_meter_is_asked_for_and_never_a_question_mark(
+    tmp_path, capsys
+):
+    file = tmp_path / "power.csv"
+    file.write_text("time,Watts\n" + "".join(f"{n},20.{n}\n" for n in range(1, 9)))
+    asked = ["import", str(file), "--driver", "table", "--set", "time=time", "--set", "time_unit=s"]
+    asked += ["--set", "power=Watts in W", "--set", "boundary=wall", "--set", "gain_error=0.01"]
+    assert cli.main(asked) == 0
+    shown = capsys.readouterr().out
+    assert "a meter that table cannot name, serial not told, boundary wall" in shown
+    assert "--set model=... --set serial=..." in shown
+    assert cli.main([*asked, "--from", "later"]) == 1
+    assert "where: a meter that table cannot name" in capsys.readouterr().err
+    assert cli.main([*asked, "--set", "model=Plug", "--set", "serial=7a"]) == 0
+    shown = capsys.readouterr().out
+    assert "Plug, serial 7a, boundary wall" in shown
+    assert "you may" not in shown

@@ -178,7 +178,7 @@ def _refuse_another(info: MeterInfo, found: MeterInfo) -> None:
     if flaws := identity_flaws(info, found):
         raise FsgreenError(
             "not the same meter as before: " + "; ".join(flaw.detail for flaw in flaws),
-            where=f"{info.model}, serial {info.serial}",
+            where=info.title,
             next_step="connect the campaign's meter again, or begin a new campaign",
         )
 

@@ -208,7 +208,7 @@ class Capture:
 def _fault(name: str, what: str, info: MeterInfo) -> FsgreenError:
     return FsgreenError(
         f"the meter {name} {what}",
-        where=f"{info.model}, serial {info.serial}",
+        where=info.title,
         next_step="check its power and USB cable; the trial does not count and runs again",
     )
 

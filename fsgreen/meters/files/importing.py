@@ -124,13 +124,13 @@ def moment(text: str | None, imported: Imported) -> float | None:
     except ValueError as error:
         raise FsgreenError(
             f"{text} is no moment",
-            where=imported.info.model,
+            where=imported.info.title,
             next_step="give seconds from the first reading, or a time: 2026-08-17T13:00:00Z",
         ) from error
     if first_s < UNIX_S:
         raise FsgreenError(
             "the times of this file have no known date",
-            where=imported.info.model,
+            where=imported.info.title,
             next_step="give seconds from its first reading, or its --set gmt_offset=+01:00",
         )
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
@@ -164,7 +164,7 @@ def span_of(
         raise FsgreenError(
             f"the file has no readings from {start_s - first_s:g} s to {end_s - first_s:g} s: it "
             f"ends {last_s - first_s:g} s after its first reading",
-            where=imported.info.model,
+            where=imported.info.title,
             next_step="name moments in the file: --from 0 is its first reading",
         )
     return start_s, end_s
