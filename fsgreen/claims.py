@@ -145,13 +145,17 @@ def own_file(study: str, name: str = "claims") -> Path:
     return paths.root() / "studies" / study / f"{name}.yaml"
 
 
-def slugs_of(study: str) -> frozenset[str]:
-    """Return the slugs of a study's claims: those of its paper, else those that it states."""
+def statements(study: str) -> dict[str, str]:
+    """Return what a study's claims say, by slug: those of its paper, else those that it states."""
     published, own = load_claims(study), own_file(study)
     if published or not own.is_file():
-        return frozenset(published)
+        return {slug: str(claim["statement"]) for slug, claim in published.items()}
     document = schema.read(own, "file of claims", "docs/claims.md has their keys")
-    return frozenset(document.as_(dict[str, Any]))
+    entries = document.as_(dict[str, Any])
+    return {
+        slug: str(entry.get("statement", "")) if isinstance(entry, Mapping) else ""
+        for slug, entry in entries.items()
+    }
 
 
 def unit_of(number: Mapping[str, Any]) -> Literal["x", "change"]:

@@ -18,7 +18,7 @@ MARKER = ".fsgreen-data"
 """The file that shows that a data folder is fsgreen's although it holds other things."""
 
 OWN = frozenset(
-    {"raw", "packed", "results", "scratch", "reference", "store", "engine", "engine.dvc"}
+    {"raw", "packed", "results", "ledgers", "scratch", "reference", "store", "engine", "engine.dvc"}
 )
 """What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
 
@@ -126,8 +126,8 @@ def results(campaign: str) -> Path:
     FSGREEN_OVERWRITE, if it is set, lets it write to the results.
     """
     folder = data() / "results" / checked(campaign)
-    overwrites = "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
-    return folder if overwrites or not _in_a_kernel() or not _ships(campaign) else _own_copy(folder)
+    shown = _in_a_kernel() and not _overwrites()
+    return _own_copy(folder) if shown and _ships(campaign) else folder
 
 
 def free_b(folder: Path) -> int:
@@ -162,6 +162,25 @@ def unknown_campaign(name: str) -> FsgreenError:
         where=raw(name),
         next_step=f"fsgreen list campaigns, or measure it: fsgreen measure STUDY --name {name}",
     )
+
+
+def ledger(study: str) -> Path:
+    """Return the folder of what the campaigns of a study say together.
+
+    To a notebook that a person runs, that is one in `data/scratch`.
+    """
+    kept = _overwrites() or not _in_a_kernel()
+    return (data() if kept else data() / "scratch") / "ledgers" / checked(study, "study")
+
+
+def told(study: str, campaign: str, *, shipped: bool) -> Path:
+    """Return the file of what a campaign says of the claims of its study.
+
+    Those of campaigns that the pipeline analyses are apart from others, on which nothing that
+    ships may rest.
+    """
+    folder = "campaigns" if shipped else "own"
+    return data() / "ledgers" / checked(study, "study") / folder / f"{checked(campaign)}.csv"
 
 
 def reference() -> Path:
@@ -216,6 +235,11 @@ def program(name: str) -> str | None:
     """Return the path of a program, also beside this Python and where only root looks."""
     places = [str(Path(sys.executable).parent), os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]
     return shutil.which(name, path=os.pathsep.join(places))
+
+
+def _overwrites() -> bool:
+    """Return whether a notebook that a person runs writes to the results themselves."""
+    return "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
 
 
 def _in_a_kernel() -> bool:

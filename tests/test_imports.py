@@ -39,7 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "generic",
         "papers",
     ),
-    ("results", "report", "outcome", "pipeline", "view"),
+    ("results", "typeset", "report", "outcome", "assay", "ledger", "pipeline", "view"),
     ("cli", "__main__"),
 )
 APART = ("meters", "workloads", "devices")

@@ -29,7 +29,7 @@ def code_of(notebook: Path) -> list[dict[str, Any]]:
 
 def test_there_is_a_notebook_for_each_step() -> None:
     before = ["00_start_here", "10_plan", "20_preflight", "25_live_power", "30_collect"]
-    closer = ["65_latency_profiles"]
+    closer = ["65_latency_profiles", "95_ledger"]
     assert [file.stem for file in NOTEBOOKS] == sorted([*before, *paths.ANALYSIS, *closer])
 
 
@@ -66,7 +66,7 @@ def test_its_parameters_are_literals_with_type_and_meaning(notebook: Path) -> No
     declared = pipeline.notebook_parameters(notebook)
     assert len(lines) == len(declared), "each line is `name: type = literal  # meaning, unit`"
     if notebook in NOTEBOOKS:
-        assert "campaign" in declared, "its executed copy goes to the results of a campaign"
+        assert {"campaign", "study"} & declared.keys(), "its executed copy goes to results of one"
     for line, parameter in zip(lines, declared.values(), strict=True):
         assert re.search(r"  # \S", line), line
         assert parameter.type in LITERALS

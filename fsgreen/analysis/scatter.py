@@ -61,6 +61,12 @@ def totals(cell: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     return table.dropna(subset=["above", "below"])
 
 
+def by_block(sample: pd.DataFrame) -> pd.Series:
+    """Return the value of a sample in each block, total over total."""
+    totals = sample.groupby("block")[["above", "below"]].sum()
+    return totals["above"] / totals["below"]
+
+
 @dataclass(frozen=True, eq=False)
 class Group:
     """The cells that may be compared: of one workload, in one state.

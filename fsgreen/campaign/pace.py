@@ -53,3 +53,34 @@ class Pace:
     @staticmethod
     def _groups(cell: Cell) -> tuple[Cell | str, ...]:
         return cell, cell["workload"], "any"
+
+
+def foretold_s(plan: Plan, cells: Iterable[Cell], seen: Plan, pace: Pace) -> float:
+    """Return what a trial of each of these cells is likely to take under another plan, in seconds.
+
+    What trials took beside their declared phases (making files, waiting for idle power, those that
+    do not count) grows with the files. Readers end with their files, so that all of it does.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan to come.
+    cells : iterable of Cell
+        Some of its cells.
+    seen : Plan
+        The plan of the trials that were seen.
+    pace : Pace
+        That of these trials.
+    """
+    total_s = 0.0
+    for cell in cells:
+        workload = cell["workload"]
+        was = seen.profile.scale.get(workload, 1.0)
+        files_x = plan.profile.scale.get(workload, was) / was
+        one_s = pace.total_s([cell])
+        if "readers" in cell:
+            total_s += one_s * files_x
+        else:
+            beside_s = max(0.0, one_s - seen.profile.least_trial_s)
+            total_s += plan.profile.least_trial_s + beside_s * max(1.0, files_x)
+    return total_s

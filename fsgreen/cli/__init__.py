@@ -13,7 +13,18 @@ from pathlib import Path
 from types import FrameType
 
 from fsgreen import __version__, paths
-from fsgreen.cli import command, host, lists, meters, powerfiles, recommend, rules, runs, studies
+from fsgreen.cli import (
+    command,
+    host,
+    ledger,
+    lists,
+    meters,
+    powerfiles,
+    recommend,
+    rules,
+    runs,
+    studies,
+)
 from fsgreen.devices.folders import STUCK
 from fsgreen.errors import FsgreenError
 
@@ -97,6 +108,7 @@ def _parser() -> command.Parser:
     studies.add(commands)
     lists.add(commands)
     rules.add(commands)
+    ledger.add(commands)
     recommend.add(commands)
     host.add(commands)
     meters.add(commands)

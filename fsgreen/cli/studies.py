@@ -32,9 +32,21 @@ def add(commands: command.Commands) -> None:
         "plan",
         _plan,
         "check a study, and show its cells, blocks, what varies, what does not, and the time",
-        "fsgreen plan fast10 --profile quick",
+        "fsgreen plan fast10 --profile quick, or what it can decide: "
+        "fsgreen plan fast10 --profile full --assay --pilot fast10-options-disk",
     )
     _add_study(plan)
+    plan.add_argument(
+        "--assay",
+        action="store_true",
+        help="say what it can decide before it is measured, in what time, and how to buy more",
+    )
+    plan.add_argument(
+        "--pilot",
+        metavar="CAMPAIGN",
+        help="with --assay: whose trials scatter as these will (default: that of the study with "
+        "most of these cells)",
+    )
 
     measure = command.add(
         commands,
@@ -196,6 +208,12 @@ def _plan(options: argparse.Namespace) -> None:
     if wrong := _wrong_claims(study.name):
         raise wrong
     plan = design.make_plan(study, options.profile)
+    if options.assay or options.pilot:
+        from fsgreen import assay
+
+        for line in assay.lines(study, plan, options.pilot):
+            command.show(line, hang=len(line) - len(line.lstrip()) + 4)
+        return
     for line in describe(plan):
         command.show(line, hang=4)
     notes = [

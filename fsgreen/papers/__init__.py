@@ -10,14 +10,21 @@ from fsgreen.reduce import read_plan
 
 
 def step(campaign: str, name: str) -> ModuleType:
-    """Return a step as the study of a campaign does it.
+    """Return a step as the study of a campaign does it, by `room`.
+
+    Raises FsgreenError if there is no such campaign.
+    """
+    return room(read_plan(campaign).study, name)
+
+
+def room(study: str, name: str) -> ModuleType:
+    """Return a step as a study does it.
 
     That is `fsgreen.papers.STUDY.NAME` for a study that has a room here, else
-    `fsgreen.generic.NAME`. Raises FsgreenError if there is no such campaign.
+    `fsgreen.generic.NAME`.
     """
-    study = read_plan(campaign).study
-    room = f"papers.{study}" if has_room(study) else "generic"
-    return import_module(f"fsgreen.{room}.{name}")
+    place = f"papers.{study}" if has_room(study) else "generic"
+    return import_module(f"fsgreen.{place}.{name}")
 
 
 def simulator() -> ModuleType:

@@ -27,6 +27,7 @@ PACKAGE = "fsgreen"
 
 BY_NAME = {
     "step": "fsgreen/{room}/{name}",
+    "room": "fsgreen/{room}/{name}",
     "declared": "fsgreen/{room}/{name}.yaml",
 }
 """Functions that import or read what their last argument names, and where that is."""

@@ -64,7 +64,15 @@ class Ledger:
         return {
             name: stage.cmd
             for name, stage in self._stages.items()
-            if name.endswith(f"@{campaign}") and not stage.frozen
+            if name.endswith(f"@{campaign}") and not stage.frozen and not _of_study(name)
+        }
+
+    def of_studies(self) -> dict[str, dict[str, str]]:
+        """Return the commands of the stages that all campaigns of a study share, by study."""
+        return {
+            name.partition("@")[2]: {name: stage.cmd}
+            for name, stage in self._stages.items()
+            if _of_study(name)
         }
 
     def pull(self, name: str) -> None:
@@ -100,3 +108,7 @@ class Ledger:
             self._stages[name].save()
             self._stages[name].commit()
             self._stages[name].dump(update_pipeline=False)
+
+
+def _of_study(stage: str) -> bool:
+    return stage.startswith("ledger@")

@@ -52,7 +52,7 @@ class Parameter:
 
 
 def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> Path:
-    """Run a notebook and return the executed copy, kept in the results of its campaign.
+    """Run a notebook and return the executed copy, kept in the results of its campaign or study.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
 
     source = _find(name)
     declared = notebook_parameters(source)
-    if "campaign" not in declared:
+    if not {"campaign", "study"} & declared.keys():
         raise FsgreenError(
             f"{name} is no step from traces to results: it is for reading and trying",
             where=source,
@@ -84,7 +84,9 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
         if key not in declared:
             raise unknown("parameter", key, declared, where=source)
         chosen[key] = declared[key].read(value)
-    folder = paths.results(chosen["campaign"]) / "notebooks"
+    of = "campaign" if "campaign" in declared else "study"
+    place = paths.results if of == "campaign" else paths.ledger
+    folder = place(chosen[of]) / "notebooks"
     folder.mkdir(parents=True, exist_ok=True)
     running, failed = folder / f"{name}.running.ipynb", folder / f"{name}.failed.ipynb"
     start_s = time.monotonic()
@@ -104,11 +106,11 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
         raise FsgreenError(
             f"{name} stopped with {error.ename}: {error.evalue}",
             where=failed,
-            next_step=f"mend that, then: fsgreen notebook {name} -p campaign {chosen['campaign']}",
+            next_step=f"mend that, then: fsgreen notebook {name} -p {of} {chosen[of]}",
         ) from error
     finally:
         running.unlink(missing_ok=True)
-    print(f"{name} {chosen['campaign']}: {time.monotonic() - start_s:.1f} s", flush=True)
+    print(f"{name} {chosen[of]}: {time.monotonic() - start_s:.1f} s", flush=True)
     return done
 
 

@@ -11,6 +11,7 @@ import os
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import entry_points
 from multiprocessing import get_context
@@ -23,7 +24,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.closure import modules, write_digests
 from fsgreen.pipeline.ledger import Ledger
 from fsgreen.pipeline.packs import unpack
-from fsgreen.pipeline.stages import campaigns, outcome_of
+from fsgreen.pipeline.params import studies
+from fsgreen.pipeline.stages import campaigns, ledger_of, outcome_of
 
 
 def reproduce() -> None:
@@ -44,14 +46,23 @@ def reproduce() -> None:
             if f"collect@{campaign}" in changes:
                 print(f"raw traces of {campaign}: fetching what is missing from data/store")
                 ledger.pull(f"collect@{campaign}")
-        behind = [name for name in campaigns() if any(key.endswith(f"@{name}") for key in changes)]
-        if behind:
+        every = {name: ledger.commands(name) for name in campaigns()}
+        behind = {
+            name: commands
+            for name, commands in every.items()
+            if changes.keys() & {*commands, f"collect@{name}"}
+        }
+        of_studies = ledger.of_studies() if changes.keys() - {"digest"} else {}
+        if behind or of_studies:
             _Run(ledger, behind).all()
+            _Run(ledger, of_studies).all()
         else:
             print("nothing is out of date")
     for campaign in campaigns():
         _compare_plans(campaign)
         print("\n" + outcome_of(campaign))
+    for study in studies():
+        print("\n" + ledger_of(study))
 
 
 def pull(campaign: str) -> None:
@@ -70,11 +81,11 @@ def pull(campaign: str) -> None:
 
 
 class _Run:
-    """Stages of several campaigns, as many at once as there are cores."""
+    """Stages of several campaigns or studies by name, as many at once as there are cores."""
 
-    def __init__(self, ledger: Ledger, behind: list[str]) -> None:
+    def __init__(self, ledger: Ledger, commands: Mapping[str, Mapping[str, str]]) -> None:
         self._ledger = ledger
-        self._commands = {campaign: ledger.commands(campaign) for campaign in behind}
+        self._commands = commands
         self._count = sum(map(len, self._commands.values()))
         self._seen, self._ran, self._begin_s = 0, 0, time.monotonic()
         self._running: set[ForkServerProcess] = set()

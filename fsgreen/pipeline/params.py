@@ -1,4 +1,4 @@
-"""`params.yaml`: the campaigns that the pipeline analyses."""
+"""`params.yaml`: the campaigns that the pipeline analyses, and the studies that have a ledger."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class Params(Declared):
     """All that the file says."""
 
     campaigns: dict[str, Shipped]
+    studies: tuple[str, ...] = ()
 
 
 def campaigns() -> Mapping[str, Shipped]:
@@ -31,11 +32,27 @@ def campaigns() -> Mapping[str, Shipped]:
     FsgreenError
         If the file lacks a key or has another, or names a study or a profile that is none.
     """
+    return _declared().campaigns
+
+
+def studies() -> tuple[str, ...]:
+    """Return the studies whose campaigns are put side by side; raises as `campaigns` does."""
+    return _declared().studies
+
+
+def _declared() -> Params:
     document = schema.read(
         paths.root() / "params.yaml", "list of campaigns", "docs/pipeline.md tells how to add one"
     )
-    declared = document.as_(Params).campaigns
-    if faults := [fault for name, entry in declared.items() for fault in _faults(name, entry)]:
+    declared = document.as_(Params)
+    faults = [fault for name, entry in declared.campaigns.items() for fault in _faults(name, entry)]
+    known = {entry.study for entry in declared.campaigns.values()}
+    faults += [
+        Fault(("studies", nth), unknown("study of a campaign", study, known).what)
+        for nth, study in enumerate(declared.studies)
+        if study not in known
+    ]
+    if faults:
         raise document.refusal(faults)
     return declared
 

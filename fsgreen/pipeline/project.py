@@ -18,6 +18,9 @@ campaigns:
     study: {name}
     profile: quick
     place: --testbed auto
+# The studies whose campaigns are put side by side in a ledger.
+studies:
+- {name}
 """
 
 ENVIRONMENT = """\
@@ -40,6 +43,7 @@ IGNORED = """\
 /build/
 /data/raw/
 /data/results/
+/data/ledgers/
 /data/scratch/
 __pycache__/
 .ipynb_checkpoints/

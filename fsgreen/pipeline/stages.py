@@ -33,3 +33,9 @@ def outcome_of(campaign: str) -> str:
     """Return what came of a campaign, as its last step wrote it, and where the report is."""
     folder = paths.results(campaign)
     return f"{(folder / 'outcome.txt').read_text()}\nreport: {folder / 'report.pdf'}"
+
+
+def ledger_of(study: str) -> str:
+    """Return what came of all campaigns of a study, and where its report is."""
+    folder = paths.ledger(study)
+    return f"{(folder / 'outcome.txt').read_text()}\nreport: {folder / 'report.pdf'}"

@@ -40,7 +40,9 @@ from fsgreen.reduce.tables import (
     factors_of,
     level_label,
     of_this_version,
+    read_csv,
     read_table,
+    write_csv,
     write_table,
 )
 from fsgreen.trace import MeterEnergy, unknown_energy
@@ -63,6 +65,7 @@ __all__ = [
     "log2_profile",
     "measured",
     "of_this_version",
+    "read_csv",
     "read_identity",
     "read_plan",
     "read_study",
@@ -71,6 +74,7 @@ __all__ = [
     "simulated_disk",
     "trial_profiles",
     "write",
+    "write_csv",
     "write_table",
 ]
 

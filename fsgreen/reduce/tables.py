@@ -17,12 +17,16 @@ from fsgreen.errors import FsgreenError
 
 
 def write_table(table: pd.DataFrame, campaign: str, name: str) -> Path:
-    """Write a table into the results of a campaign and return its file.
+    """Write a table into the results of a campaign, by `write_csv`, and return its file."""
+    return write_csv(table, paths.results(campaign) / f"{name}.csv")
+
+
+def write_csv(table: pd.DataFrame, file: Path) -> Path:
+    """Write a table and return its file.
 
     Floats have seven significant digits, so that the last bits of different library versions do
     not show. Columns without a unit are refused.
     """
-    file = paths.results(campaign) / f"{name}.csv"
     file.parent.mkdir(parents=True, exist_ok=True)
     units.check_columns(table, also=factors.names()).to_csv(
         file, index=False, float_format="%.7g", lineterminator="\n", encoding="utf-8"

@@ -39,7 +39,7 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
     if evidence.plan.profile.windows is not None:
         return _turns(evidence)
     shares = {
-        workload: _left_by_turns(these, evidence.series)
+        workload: left_by_turns(these, evidence.series)
         for workload, these in evidence.trials[evidence.trials["load_ops_s"].isna()].groupby(
             "workload"
         )
@@ -87,28 +87,50 @@ def _turns(evidence: Evidence) -> Answer:
     return quiet(text)
 
 
+def components_of(
+    trials: pd.DataFrame, series: pd.DataFrame, beside: Mapping[str, tuple[str, ...]]
+) -> stats.TurnComponents:
+    """Return what scatters in a workload whose cells took turns.
+
+    Parameters
+    ----------
+    trials, series : DataFrame
+        The tables `trials.csv`, of the workload alone, and `series.csv`.
+    beside : mapping
+        By trial those that it took turns with.
+    """
+    cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
+    table = trials.assign(cell=cells).pivot_table("throughput_ops_s", "cell", "block")
+    return stats.turn_components(_tables(trials, series, beside, "throughput_ops_s"), table)
+
+
+def _tables(
+    trials: pd.DataFrame,
+    series: pd.DataFrame,
+    beside: Mapping[str, tuple[str, ...]],
+    column: str,
+) -> list[np.ndarray]:
+    """Return a column of the windows of cells that took turns, shape (cells, rounds) each."""
+    chosen = series[series["trial"].isin(trials["trial"])]
+    together: dict[tuple[str, ...], list[np.ndarray]] = {}
+    for name, of_trial in chosen.groupby("trial")[column]:
+        together.setdefault(beside[str(name)], []).append(of_trial.to_numpy(dtype=float))
+    return [np.array(group) for group in together.values()]
+
+
 def _components(
     trials: pd.DataFrame, series: pd.DataFrame, beside: Mapping[str, tuple[str, ...]]
 ) -> str:
     chosen = series[series["trial"].isin(trials["trial"])]
-
-    def tables(column: str) -> list[np.ndarray]:
-        together: dict[tuple[str, ...], list[np.ndarray]] = {}
-        for name, of_trial in chosen.groupby("trial")[column]:
-            together.setdefault(beside[str(name)], []).append(of_trial.to_numpy(dtype=float))
-        return [np.array(group) for group in together.values()]
-
     if not (chosen["throughput_ops_s"] > 0).all():
         return "windows in which nothing was done have no logarithm"
-    cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
-    table = trials.assign(cell=cells).pivot_table("throughput_ops_s", "cell", "block")
-    rates = tables("throughput_ops_s")
-    found = stats.turn_components(rates, table)
+    found = components_of(trials, series, beside)
     if found.buys_most == "unknown":
         return "it takes two cells in two blocks and two rounds to tell what scatters"
 
+    rates = _tables(trials, series, beside, "throughput_ops_s")
     shares = {
-        what: stats.explained_share(rates, tables(column))
+        what: stats.explained_share(rates, _tables(trials, series, beside, column))
         for column, what in COVARIATES.items()
         if column in chosen
     }
@@ -229,7 +251,8 @@ def robust_intervals(evidence: Evidence) -> Answer:
     return quiet(text)
 
 
-def _left_by_turns(trials: pd.DataFrame, series: pd.DataFrame) -> float:
+def left_by_turns(trials: pd.DataFrame, series: pd.DataFrame) -> float:
+    """Return what would be left of the width of intervals in a workload if its cells took turns."""
     cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
     logs = stats.logs_of_whole(cells, trials["block"], trials["throughput_ops_s"])
     trial_sd = stats.variance_components(np.exp(logs)).trial_percent / 100

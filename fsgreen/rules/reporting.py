@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.claims import UNTESTED, VERDICTS, slugs_of
+from fsgreen.claims import UNTESTED, VERDICTS, statements
 from fsgreen.reduce import read_plan, read_table
 from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet, unknown
 
@@ -85,7 +85,7 @@ class Report:
                 if text.stem not in aside
             },
             _made(campaign, LEDGER),
-            slugs_of(study),
+            frozenset(statements(study)),
             _made(campaign, PARTS),
             _made(campaign, "trials"),
             _others(campaign, study) if together else None,

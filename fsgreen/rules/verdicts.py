@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -122,28 +122,38 @@ def _campaigns(report: Report) -> Answer:
         return unknown("judged over all campaigns of the study: fsgreen rules 49 --campaign NAME")
     own = estimates(report.parts)
     told = {name: estimates(parts) for name, parts in report.others.items()}
-    beside = {name: found for name, found in told.items() if found.keys() & own.keys()}
-    pooled = []
-    for key, estimate in own.items():
-        all_of = [estimate, *(found[key] for found in beside.values() if key in found)]
-        if len(all_of) > 1:
-            values, errors = np.array(all_of).T
-            pooled.append(stats.random_effects(values, errors))
-    if not pooled:
+    every = pooled([own, *told.values()])
+    ours = {key: one for key, one in every.items() if key in own}
+    if not ours:
         return not_asked("no other campaign of this study has an interval for the same part")
-    apart = sum(p < stats.LEVEL for p in stats.holm([one.same_p for one in pooled]))
-    spread_percent = 100 * math.expm1(float(np.median([one.spread for one in pooled])))
+    beside = [name for name, found in told.items() if found.keys() & ours.keys()]
+    disagree = [key for key, p in same_p(every).items() if key in own and p < stats.LEVEL]
+    spread_percent = 100 * math.expm1(float(np.median([one.spread for one in ours.values()])))
     text = (
-        f"{plural(len(pooled), 'part')} also in {listed(sorted(beside))}: {apart} of them disagree "
-        f"by more than their intervals, and campaigns typically differ by {spread_percent:.0f} %"
+        f"{plural(len(ours), 'part')} also in {listed(sorted(beside))}: {len(disagree)} of them "
+        "disagree by more than their intervals, and campaigns typically differ by "
+        f"{spread_percent:.0f} %"
     )
-    if apart:
+    if disagree:
         return fired(f"{text}; each verdict here is that of one campaign, and not of the next")
     return quiet(text)
 
 
-def estimates(parts: pd.DataFrame) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return logarithm and standard error of each measured part that has an interval."""
+Key = tuple[str, str, str]
+"""A claim, a part of it, and the kind of evidence: kinds are never pooled."""
+
+Estimates = Mapping[Key, tuple[float, float]]
+"""Logarithm and standard error of what a campaign found of each part that it decides."""
+
+
+def estimates(parts: pd.DataFrame) -> Estimates:
+    """Return what trials of a campaign found of each part, where it has an interval.
+
+    Parameters
+    ----------
+    parts : DataFrame
+        The table `claim_parts.csv`, in which parts in another state than the claim's have no basis.
+    """
     if parts.empty:
         return {}
     numbers = ["ours_x", "ours_low_x", "ours_high_x"]
@@ -152,12 +162,33 @@ def estimates(parts: pd.DataFrame) -> dict[tuple[str, str], tuple[float, float]]
     known = known[known["degrees_count"] > 0]
     quantiles = distributions.t.ppf(1 - stats.LEVEL / 2, known["degrees_count"])
     return {
-        (row["slug"], row["part"]): (
+        (row["slug"], row["part"], row["basis"]): (
             math.log(row["ours_x"]),
             math.log(row["ours_high_x"] / row["ours_low_x"]) / (2 * quantile),
         )
         for row, quantile in zip(known.to_dict("records"), quantiles, strict=True)
     }
+
+
+def pooled(told: Sequence[Estimates]) -> dict[Key, stats.Together]:
+    """Return what campaigns say together of each part that two of them or more decide."""
+    keys = dict.fromkeys(key for found in told for key in found)
+    every = {key: [found[key] for found in told if key in found] for key in keys}
+    together = {}
+    for key, of_part in every.items():
+        if len(of_part) > 1:
+            values, errors = np.array(of_part).T
+            together[key] = stats.random_effects(values, errors)
+    return together
+
+
+def same_p(together: Mapping[Key, stats.Together]) -> dict[Key, float]:
+    """Return the p-value of "campaigns do not differ" of each part.
+
+    All parts of a study are one family, corrected by Holm's way.
+    """
+    adjusted = stats.holm([one.same_p for one in together.values()])
+    return dict(zip(together, adjusted, strict=True))
 
 
 JUDGES: Mapping[int, Callable[[Report], Answer]] = {

@@ -15,6 +15,7 @@ from fsgreen.stats.latency_profiles import (
 from fsgreen.stats.logratio import LogRatio, Scatter
 from fsgreen.stats.mixed import WILD, MixedModel, mixed_model
 from fsgreen.stats.owncoverage import LEAST_PERCENT, OwnCoverage, own_coverage
+from fsgreen.stats.power import smallest_difference
 from fsgreen.stats.repetition import Components, trials_needed, variance_components
 from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.series import (
@@ -110,6 +111,7 @@ __all__ = [
     "shape",
     "shift",
     "skewness_p",
+    "smallest_difference",
     "studentised_ratio",
     "total_profile",
     "trend",

@@ -34,6 +34,7 @@ COMMANDS = (
     "host",
     "rules",
     "import-runs",
+    "ledger",
 )
 
 
@@ -94,6 +95,8 @@ def test_every_command_has_help_with_an_example(
         (["status", "fast10-option"], "did you mean fast10-options"),
         (["rules", "--campaign", "fast11"], "did you mean fast10"),
         (["reparse", "fast11"], "did you mean fast10"),
+        (["plan", "fast10", "--assay", "--pilot", "fast11"], "did you mean fast10"),
+        (["ledger", "fast11"], "did you mean fast10"),
         (["recommend", "--workload", "mail", "--campaign", "fast11"], "did you mean fast10"),
         (["status", "../nowhere"], "cannot be the name of a campaign"),
         (["measure", "fast10", "--testbed", "lop"], "did you mean loop"),

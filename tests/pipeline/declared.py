@@ -20,4 +20,4 @@ def entries(stage: str, kind: str, campaign: str) -> list[str]:
 def _filled(text: str, campaign: str) -> str:
     for name, value in PARAMS[campaign].items():
         text = text.replace(f"${{item.{name}}}", value)
-    return text.replace("${key}", campaign)
+    return text.replace("${item}", PARAMS[campaign]["study"]).replace("${key}", campaign)

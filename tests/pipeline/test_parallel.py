@@ -26,9 +26,6 @@ class Recorded:
         self.cleared: list[str] = []
         self.recorded: list[str] = []
 
-    def commands(self, campaign: str) -> dict[str, str]:
-        return self.campaigns[campaign]
-
     def out_of_date(self, stages: Iterable[str]) -> dict[str, Any]:
         return {stage: ["changed"] for stage in stages if stage in self.stale}
 
@@ -47,7 +44,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(ledger: Recorded) -> None:
-    parallel._Run(ledger, list(ledger.campaigns)).all()  # type: ignore[arg-type]
+    parallel._Run(ledger, ledger.campaigns).all()  # type: ignore[arg-type]
 
 
 def python(code: str) -> str:
@@ -107,15 +104,17 @@ def test_a_second_run_beside_the_first_is_refused() -> None:
 def test_a_run_with_nothing_to_do_starts_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    ledger = nullcontext(SimpleNamespace(out_of_date=dict))
+    ledger = nullcontext(SimpleNamespace(out_of_date=dict, commands=lambda campaign: {}))
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
     for name, stub in {
         "Ledger": SimpleNamespace(opened=lambda: ledger),
         "write_digests": lambda: None,
         "campaigns": lambda: ["c"],
         "outcome_of": lambda campaign: f"outcome of {campaign}",
+        "studies": lambda: ["s"],
+        "ledger_of": lambda study: f"ledger of {study}",
         "_compare_plans": lambda campaign: None,
     }.items():
         monkeypatch.setattr(parallel, name, stub)
     parallel.reproduce()
-    assert capsys.readouterr().out == "nothing is out of date\n\noutcome of c\n"
+    assert capsys.readouterr().out == "nothing is out of date\n\noutcome of c\n\nledger of s\n"

@@ -16,7 +16,7 @@ from fsgreen.analysis.comparisons import comparisons_of, treatments_of
 from fsgreen.confounds import Gate
 from fsgreen.reduce import read_identity, read_plan, read_study, read_table
 
-__all__ = ["Claims", "Source", "judge", "source_of", "write"]
+__all__ = ["Claims", "Source", "judge", "source_of", "sources_of", "write"]
 
 
 def write(campaign: str) -> Path:
@@ -25,7 +25,7 @@ def write(campaign: str) -> Path:
     Without claims they have no rows.
     """
     claims = Claims.of(read_plan(campaign).study)
-    return judge(campaign, claims, {_testbed(campaign): source_of(campaign, claims.needs)})
+    return judge(campaign, claims, sources_of(campaign, claims))
 
 
 def judge(
@@ -41,6 +41,11 @@ def judge(
     boundary = str(read_identity(campaign)["boundary"])
     write_ledger(campaign, claims, ledger, _testbed(campaign), boundary)
     return paths.results(campaign)
+
+
+def sources_of(campaign: str, claims: Claims) -> dict[str, Source]:
+    """Return what claims of a study of one's own are judged on, by the kind of testbed."""
+    return {_testbed(campaign): source_of(campaign, claims.needs)}
 
 
 def source_of(campaign: str, needs: Mapping[str, str]) -> Source:

@@ -52,6 +52,11 @@ class Precision:
         error = (high - low) / 2 / _t(degrees)
         return cls(error, degrees, of_logs) if error > 0 else None
 
+    @property
+    def half(self) -> float:
+        """Return half the width that an interval of 95 % has on average."""
+        return _t(self.degrees) * self.error
+
     def over(self, blocks: int, of: int) -> Precision:
         """Return that of another number of blocks, where this is of so many."""
         degrees = self.degrees * (blocks - 1) / (of - 1)
@@ -70,7 +75,7 @@ def probabilities(target: Band, known: Precision, bound: float) -> Mapping[Verdi
     quantiles = (np.arange(NODES) + 0.5) / NODES
     spread = np.sqrt(distributions.chi2.ppf(quantiles, known.degrees) / known.degrees)
     edges = [to(end) for end in (target.low, 1.0, target.high) if math.isfinite(end)]
-    for half in (_t(known.degrees) * known.error * spread).tolist():
+    for half in (known.half * spread).tolist():
         turns = sorted({edge + side * half for edge in edges for side in (-1, 1)} - {-math.inf})
         outer = 10 * known.error + half
         ends = [min(turns[0], truth) - outer, *turns, max(turns[-1], truth) + outer]
@@ -96,6 +101,17 @@ def claimed(target: Band, bound: float) -> float:
     return target.low + bound / (1 - bound) * abs(target.low)
 
 
+def power(target: Band, known: Precision, bound: float) -> float:
+    """Return the probability of "reproduced" if what the band claims is exactly so.
+
+    NaN where no share of the claimed end says what counts as a difference.
+    """
+    truth = claimed(target, bound)
+    if truth == 0 or (truth < 0 and known.of_logs):
+        return math.nan
+    return min(probabilities(target, known, bound).get("reproduced", 0.0), 1.0)
+
+
 def with_power(part: Part, bound: float) -> Part:
     """Return a part with its power; what could not be decided in half of all cases says so.
 
@@ -104,15 +120,15 @@ def with_power(part: Part, bound: float) -> Part:
     target, ours = part.band, part.ours
     if target is None or ours is None or target.low >= target.high:
         return part
-    known, truth = Precision.of(ours), claimed(target, bound)
-    if truth == 0 or (truth < 0 and known is not None and known.of_logs):
-        return part  # no share of such an end says what a difference is
-    if known is not None:
-        power = min(probabilities(target, known, bound).get("reproduced", 0.0), 1.0)
+    known = Precision.of(ours)
+    if known is None:
+        chance = float(ours.has_interval) if claimed(target, bound) else math.nan
     else:
-        power = float(ours.has_interval)
-    short = part.verdict == "inconclusive" and power < EVEN
-    return replace(part, power=power, verdict="underpowered" if short else part.verdict)
+        chance = power(target, known, bound)
+    if math.isnan(chance):
+        return part
+    short = part.verdict == "inconclusive" and chance < EVEN
+    return replace(part, power=chance, verdict="underpowered" if short else part.verdict)
 
 
 def _t(degrees: float) -> float:

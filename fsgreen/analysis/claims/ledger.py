@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -41,7 +41,8 @@ CLAIM_COLUMNS = (
     *("testbed", "boundary", "needs", "notes", "caution", "states"),
 )
 PART_COLUMNS = (
-    *("slug", "part", "verdict", "basis", "published", "ours", "band_low_x", "band_high_x"),
+    *("slug", "part", "verdict", "basis", "published", "ours", "unit"),
+    *("band_low_x", "band_high_x", "side"),
     *(
         "ours_x",
         "ours_low_x",
@@ -54,6 +55,9 @@ PART_COLUMNS = (
         "needs",
     ),
 )
+
+SIDES: Mapping[Literal[-1, 0, 1], str] = {-1: "below", 0: "", 1: "above"}
+"""The side of 1 on which a claim is, in words."""
 
 Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
@@ -203,8 +207,10 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                     "basis": part.basis or "",
                     "published": part.published,
                     "ours": shown(part) if part.tested else "",
+                    "unit": part.unit if part.ours else "",
                     "band_low_x": part.band.low if part.band else float("nan"),
                     "band_high_x": part.band.high if part.band else float("nan"),
+                    "side": SIDES[part.band.direction] if part.band else "",
                     "ours_x": ours.value,
                     "ours_low_x": ours.low,
                     "ours_high_x": ours.high,

@@ -310,9 +310,9 @@ def _band_of_level(value: float, op: str) -> Band:
     }.get(op, near)
 
 
-def badness(part: Part) -> tuple[int, float]:
+def badness(part: Part) -> tuple[int, float, float]:
     """Return a key by which the part that is worst for a claim comes first."""
-    return WORST_FIRST.index(part.verdict), _room(part)
+    return WORST_FIRST.index(part.verdict), _room(part), part.power
 
 
 def _room(part: Part) -> float:

@@ -17,7 +17,7 @@ from fsgreen.analysis.claims.states import State, outside
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample, total
 from fsgreen.claims import OTHER_STATE, Band, Part, judge
 from fsgreen.confounds import Gate
-from fsgreen.design import Cell, metrics
+from fsgreen.design import Cell, Plan, metrics
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import at, factors_of, level_label
 
@@ -132,6 +132,10 @@ class Source:
 
         None is, but where a paper's own source can tell.
         """
+        return False
+
+    def would_meet(self, precondition: str, plan: Plan) -> bool:
+        """Return whether the trials of another plan would meet a precondition, as `meets` does."""
         return False
 
     def value(self, metric: str, cell: Cell) -> stats.Estimate:

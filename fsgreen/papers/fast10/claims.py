@@ -16,10 +16,20 @@ PAPER = "fast10"
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    of_paper = claims.Claims.of(PAPER, CHECKS, RECOMPUTED)
+    of_paper = claims_of(PAPER)
+    sources = sources_of(campaign, of_paper)
+    return claims.judge(campaign, of_paper, sources, CHECKS, RECOMPUTED, Printed.load())
+
+
+def claims_of(study: str) -> claims.Claims:
+    """Return the claims of the paper, and how each is tested."""
+    return claims.Claims.of(study, CHECKS, RECOMPUTED)
+
+
+def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, claims.Source]:
+    """Return what claims are judged on, by the kind of testbed that it is."""
     source = Servers(
         **vars(claims.source_of(campaign, of_paper.needs)),
         cells=at_baseline(read_table(campaign, "cells"), read_plan(campaign)),
     )
-    testbed = str(read_identity(campaign)["testbed"]["kind"])
-    return claims.judge(campaign, of_paper, {testbed: source}, CHECKS, RECOMPUTED, Printed.load())
+    return {str(read_identity(campaign)["testbed"]["kind"]): source}

@@ -5,15 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from fsgreen.analysis import claims
+from fsgreen.analysis.claims import sources_of
 from fsgreen.papers.massie25.measured import CHECKS
 from fsgreen.papers.massie25.published import RECOMPUTED
 from fsgreen.papers.massie25.reference import PAPER, Printed
-from fsgreen.reduce import read_identity
+
+__all__ = ["claims_of", "sources_of", "write"]
 
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    of_paper = claims.Claims.of(PAPER, CHECKS, RECOMPUTED)
-    testbed = str(read_identity(campaign)["testbed"]["kind"])
-    sources = {testbed: claims.source_of(campaign, of_paper.needs)}
+    of_paper = claims_of(PAPER)
+    sources = sources_of(campaign, of_paper)
     return claims.judge(campaign, of_paper, sources, CHECKS, RECOMPUTED, Printed.load())
+
+
+def claims_of(study: str) -> claims.Claims:
+    """Return the claims of the paper, and how each is tested."""
+    return claims.Claims.of(study, CHECKS, RECOMPUTED)

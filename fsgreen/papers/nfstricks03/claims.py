@@ -19,14 +19,25 @@ from fsgreen.reduce import read_identity, read_plan, read_table
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    of_paper = claims.Claims.of(PAPER, CHECKS, RECOMPUTED)
+    of_paper = claims_of(PAPER)
+    sources = sources_of(campaign, of_paper)
+    return claims.judge(campaign, of_paper, sources, CHECKS, RECOMPUTED, Printed.load())
+
+
+def claims_of(study: str) -> claims.Claims:
+    """Return the claims of the paper, and how each is tested."""
+    return claims.Claims.of(study, CHECKS, RECOMPUTED)
+
+
+def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, claims.Source]:
+    """Return what claims are judged on, by the kind of testbed that each is."""
     testbed = str(read_identity(campaign)["testbed"]["kind"])
     trials, finishes = read_table(campaign, "trials"), read_table(campaign, "finishes")
     bound = read_plan(campaign).bounds["equivalence_percent"] / 100
     zones = {name: Zones.of_file(text) for name, text in virtual.disk_files(campaign).items()}
     simulated = virtual.read(campaign)
     beside = {} if simulated is None else simulated.beside
-    sources = {
+    return {
         VIRTUAL if runs.virtual else testbed: Readers.of(
             runs,
             bound,
@@ -35,4 +46,3 @@ def write(campaign: str) -> Path:
         )
         for runs in runs_of(campaign, trials, finishes)
     }
-    return claims.judge(campaign, of_paper, sources, CHECKS, RECOMPUTED, Printed.load())

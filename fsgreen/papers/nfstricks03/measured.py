@@ -12,6 +12,7 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers
+from fsgreen.analysis.scatter import by_block
 from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, judge, written
 from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03 import read_ahead_claims
@@ -126,14 +127,9 @@ def _scsi_weaker(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 def _effect_over_effect(source: Readers, cells: Sequence[Cell]) -> stats.Estimate:
     """Return the ratio of the first two cells over that of the other two, block by block."""
-    outer, inner, *other = (_by_block(source.sample(cell, "rate")) for cell in cells)
+    outer, inner, *other = (by_block(source.sample(cell, "rate")) for cell in cells)
     ratios = [pd.DataFrame({"above": a, "below": b}) for a, b in ((outer, inner), other)]
     return stats.effect(*(ratio.dropna().reset_index() for ratio in ratios))
-
-
-def _by_block(sample: pd.DataFrame) -> pd.Series:
-    totals = sample.groupby("block")[["above", "below"]].sum()
-    return totals["above"] / totals["below"]
 
 
 # --- what one request waits for, in virtual time, which records it ------------------------------

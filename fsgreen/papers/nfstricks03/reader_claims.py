@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.analysis.claims.source import Source
-from fsgreen.design import Cell
+from fsgreen.design import Cell, Plan
 from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS, Runs, label
 from fsgreen.papers.nfstricks03.zones import Zones
@@ -65,3 +65,8 @@ class Readers(Source):
         """Return whether a cell has as many trials as figure 3."""
         assert precondition == "thirty-four-runs"
         return len(self.cell(cell)) >= THIRTY_FOUR
+
+    def would_meet(self, precondition: str, plan: Plan) -> bool:
+        """Return whether cells of a plan have as many trials as figure 3."""
+        assert precondition == "thirty-four-runs"
+        return plan.profile.blocks >= THIRTY_FOUR

@@ -143,14 +143,15 @@ def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list
     trials, finishes : DataFrame
         The tables `trials.csv` and `finishes.csv`.
     """
-    found = [Runs(REAL, trials, finishes, _scale(read_plan(campaign)))]
+    found = [Runs(REAL, trials, finishes, scale_of(read_plan(campaign)))]
     simulated = virtual.read(campaign)
     if simulated is not None:
-        found.append(Runs(VIRTUAL, simulated.trials, simulated.finishes, _scale(simulated.plan)))
+        found.append(Runs(VIRTUAL, simulated.trials, simulated.finishes, scale_of(simulated.plan)))
     return found
 
 
-def _scale(plan: Plan) -> float:
+def scale_of(plan: Plan) -> float:
+    """Return the share of the published size that the files of a plan have."""
     return plan.profile.scale[plan.baseline["workload"]]
 
 

@@ -29,9 +29,20 @@ class OfSimulatedDrive(Source):
 
 def write(campaign: str) -> Path:
     """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    of_paper = claims.Claims.of(PAPER, CHECKS, RECOMPUTED)
+    of_paper = claims_of(PAPER)
+    sources = sources_of(campaign, of_paper)
+    return claims.judge(campaign, of_paper, sources, CHECKS, RECOMPUTED, Printed.load())
+
+
+def claims_of(study: str) -> claims.Claims:
+    """Return the claims of the paper, and how each is tested."""
+    return claims.Claims.of(study, CHECKS, RECOMPUTED)
+
+
+def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Source]:
+    """Return what claims are judged on, by the kind of testbed that it is."""
     testbed = str(read_identity(campaign)["testbed"]["kind"])
     source = claims.source_of(campaign, of_paper.needs)
     if testbed == SIMULATED:
         source = OfSimulatedDrive(**vars(source))
-    return claims.judge(campaign, of_paper, {testbed: source}, CHECKS, RECOMPUTED, Printed.load())
+    return {testbed: source}

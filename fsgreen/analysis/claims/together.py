@@ -1,0 +1,268 @@
+"""The ledger of a study: what its campaigns say side by side of each part, and together (rule 49).
+
+Kinds of evidence are never pooled with each other, and neither are real and virtual time of one
+simulated disk. Campaigns are pooled where two of one kind decide the same part: both are then in
+the state that the claim is about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+import pandas as pd
+
+from fsgreen import paths, stats
+from fsgreen.analysis.claims.ledger import SIDES, SIMULATED
+from fsgreen.claims import (
+    OTHER_STATE,
+    Band,
+    Basis,
+    Part,
+    Verdict,
+    combine,
+    judge,
+    shown,
+)
+from fsgreen.design import Plan
+from fsgreen.reduce import read_csv, read_identity, read_plan, read_table, write_csv
+from fsgreen.rules.verdicts import CLOCK, Key, estimates, pooled, same_p
+from fsgreen.stats import Estimate
+
+KINDS: tuple[Basis, ...] = get_args(Basis)
+
+DISAGREE = "campaigns disagree"
+"""What is said in place of a verdict where campaigns differ by more than their intervals."""
+
+REFUSED: tuple[Verdict, ...] = ("reversed", "not reproduced")
+UNDECIDED: tuple[Verdict, ...] = ("inconclusive", "underpowered")
+
+COLUMNS = (
+    *("slug", "part", "kind", "verdict", "published", "campaigns_count", "ours"),
+    *("ours_x", "ours_low_x", "ours_high_x", "next_low_x", "next_high_x"),
+    *("spread_percent", "same_holm_p", "model_error_percent"),
+)
+"""Before those that are named as campaigns, with what each has found."""
+
+TEXTS = (
+    *("campaign", "profile", "place", "slug", "part", "kind", "verdict", "basis"),
+    *("published", "ours", "unit", "side"),
+)
+NUMBERS = (
+    *("band_low_x", "band_high_x", "ours_x", "ours_low_x", "ours_high_x"),
+    *("n", "degrees_count", "power_p"),
+)
+"""What a campaign says of each part, beside its texts."""
+
+Told = Mapping[str, pd.DataFrame]
+"""What campaigns say of the parts of claims, by their names."""
+
+
+def tell(campaign: str, *, shipped: bool) -> None:
+    """Put what a campaign says beside what others of its study do, for their ledger.
+
+    Parameters
+    ----------
+    campaign : str
+        Its verdicts have been made.
+    shipped : bool
+        Whether it is one that the pipeline analyses.
+    """
+    plan, identity = read_plan(campaign), read_identity(campaign)
+    parts, testbed = read_table(campaign, "claim_parts"), identity["testbed"]
+    known = parts[parts["basis"].notna() | (parts["verdict"] == OTHER_STATE)]
+    trials = "simulated" if testbed["kind"] in SIMULATED else "measured"
+    table = known.assign(
+        kind=known["basis"].fillna(trials),
+        campaign=campaign,
+        profile=plan.profile.name,
+        place=_place(plan, testbed),
+    )
+    if paths.results(campaign).parent.name != "scratch":
+        told_by = _with_texts(table, TEXTS)[[*TEXTS, *NUMBERS]]
+        write_csv(told_by, paths.told(plan.study, campaign, shipped=shipped))
+
+
+def _with_texts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Return a table whose texts are "" where there is none."""
+    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in names}
+    return table.assign(**texts)
+
+
+def _place(plan: Plan, testbed: Mapping[str, Any]) -> str:
+    if testbed["kind"] in SIMULATED:
+        disks = sorted({str(cell["disk"]) for cell in plan.cells if "disk" in cell})
+        return f"{testbed['kind']}: {', '.join(disks) or testbed.get('model', 'simulated')}"
+    return f"{testbed['kind']}, {'in memory' if testbed.get('in_memory') else 'on disk'}"
+
+
+def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
+    """Return what the campaigns of a study say that were judged here.
+
+    Parameters
+    ----------
+    study : str
+        Its name.
+    own : bool
+        Also those that the pipeline does not analyse.
+    """
+    folders = [paths.told(study, "all", shipped=shipped).parent for shipped in (not own, True)]
+    files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.csv"))}
+    return {name: read_csv(file) for name, file in sorted(files.items())}
+
+
+def parts_together(of_campaigns: Told) -> pd.DataFrame:
+    """Return a row for each part and kind of evidence, with all campaigns side by side.
+
+    `ours_x` is that of the campaign that decides the part; of several it is their mean, with
+    `ours_low_x` and `ours_high_x`, and the verdict is from `next_low_x` to `next_high_x`, which
+    holds for the next machine. `spread_percent` is how far campaigns lie apart beyond their
+    intervals, and `same_holm_p` belongs to "they do not"; below 5 % nothing is pooled. Of virtual
+    time, `model_error_percent` is by how much it differs from real time. A column for each
+    campaign has what it found.
+    """
+    together = pooled([estimates(table) for table in of_campaigns.values()])
+    same = same_p(together)
+    every = pd.concat(of_campaigns.values(), ignore_index=True)
+    # A part of one name may be held against several published numbers.
+    named = ["slug", "part", "kind", "published"]
+    every["nth"] = every.groupby(["campaign", *named], dropna=False).cumcount()
+    keys = [*named, "nth"]
+    rows = [
+        _row((str(slug), str(part), str(kind)), of_part, together, same)
+        for (slug, part, kind, *_), of_part in every.groupby(keys, sort=False, dropna=False)
+    ]
+    table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
+    table["model_error_percent"] = _model_error_percent(table)
+    return _with_texts(table, ("published", "ours", *of_campaigns))
+
+
+def _row(
+    key: Key,
+    of_part: pd.DataFrame,
+    together: Mapping[Key, stats.Together],
+    same: Mapping[Key, float],
+) -> dict[str, Any]:
+    decided = of_part[of_part["verdict"] != OTHER_STATE]
+    first = (of_part if decided.empty else decided).iloc[0]
+    row = {
+        **dict(zip(("slug", "part", "kind"), key, strict=True)),
+        "verdict": _alike(list(decided["verdict"])),
+        "published": first["published"],
+        "campaigns_count": decided["campaign"].nunique(),
+        **{name: _found(one) for name, one in of_part.set_index("campaign").iterrows()},
+    }
+    if key in together:
+        return {**row, **_pooled(first, together[key], same[key])}
+    if len(decided) == 1 or decided["ours"].nunique() == 1:
+        numbers = ("ours", "ours_x", "ours_low_x", "ours_high_x")
+        row |= {name: first[name] for name in numbers}
+    return row
+
+
+def _pooled(first: pd.Series, one: stats.Together, same: float) -> dict[str, Any]:
+    """Return the mean of campaigns and their verdict, or that they disagree."""
+    tested = {"spread_percent": 100 * math.expm1(one.spread), "same_holm_p": same}
+    if same < stats.LEVEL:
+        return {**tested, "verdict": DISAGREE}
+    mean, low, high, next_low, next_high = map(
+        math.exp, (one.value, one.low, one.high, one.next_low, one.next_high)
+    )
+    side = next(side for side, word in SIDES.items() if word == _text(first["side"]))
+    target = Band(first["band_low_x"], first["band_high_x"], side)
+    ours = Estimate(mean, next_low, next_high, 2)
+    verdict = judge(ours, target)
+    return {
+        **tested,
+        "verdict": verdict,
+        "ours": shown(Part("", verdict, ours=ours, unit=_text(first["unit"]))),
+        "ours_x": mean,
+        "ours_low_x": low,
+        "ours_high_x": high,
+        "next_low_x": next_low,
+        "next_high_x": next_high,
+    }
+
+
+def _alike(verdicts: Sequence[str]) -> str:
+    """Return the verdict of campaigns of which no two have intervals: theirs, if they agree."""
+    if not verdicts:
+        return OTHER_STATE
+    told = [verdict for verdict in verdicts if verdict not in UNDECIDED] or verdicts
+    if len({*told}) == 1:
+        return told[0]
+    return DISAGREE if {*told} - {*UNDECIDED} else "inconclusive"
+
+
+def _found(one: pd.Series) -> str:
+    """Return what a campaign found of a part, with its verdict."""
+    ours = Estimate(one["ours_x"], one["ours_low_x"], one["ours_high_x"], 2)
+    number = (
+        ""
+        if math.isnan(ours.value)
+        else shown(Part("", OTHER_STATE, ours=ours, unit=_text(one["unit"])))
+    )
+    word = "in another state" if one["verdict"] == OTHER_STATE else one["verdict"]
+    return f"{number}, {word}" if number else word
+
+
+def _model_error_percent(table: pd.DataFrame) -> pd.Series:
+    """Return by how much each row of virtual time differs from that of real time."""
+    clock = table["part"].str.extract(CLOCK, expand=False)
+    names = table["part"].str.replace(CLOCK, "", regex=True)
+    keys = pd.MultiIndex.from_arrays([table["slug"], names])
+    real = pd.Series(table["ours_x"].to_numpy(), keys)[(clock == "real").to_numpy()]
+    real = real[~real.index.duplicated() & (real > 0)]
+    beside = pd.Series(real.reindex(keys).to_numpy(), table.index)
+    return (100 * (table["ours_x"] / beside - 1)).where(clock == "virtual")
+
+
+def _text(value: Any) -> Any:
+    return "" if pd.isna(value) else value
+
+
+def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.DataFrame:
+    """Return a row per claim: its verdict by each kind of evidence, and that of the strongest.
+
+    Parameters
+    ----------
+    parts : DataFrame
+        As `parts_together` gives them.
+    statements : mapping
+        What each claim says, by slug.
+    """
+    rows = []
+    for slug, statement in statements.items():
+        of_claim = parts[parts["slug"] == slug]
+        verdicts: dict[str, str] = {
+            kind: over_parts(of_kind["verdict"])
+            for kind in KINDS
+            if not (of_kind := of_claim[of_claim["kind"] == kind]).empty
+        }
+        decided = [kind for kind, verdict in verdicts.items() if verdict != OTHER_STATE]
+        basis = decided[0] if decided else ""
+        counts = of_claim.loc[of_claim["kind"] == basis, "campaigns_count"]
+        rows.append(
+            {
+                "slug": slug,
+                "statement": statement,
+                "verdict": verdicts[decided[0]]
+                if decided
+                else next(iter(verdicts.values()), "not testable here"),
+                "basis": basis,
+                "campaigns_count": int(counts.max()) if len(counts) else 0,
+                **{str(kind): verdicts.get(kind, "") for kind in KINDS},
+            }
+        )
+    columns = ["slug", "statement", "verdict", "basis", "campaigns_count", *KINDS]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def over_parts(verdicts: Iterable[str]) -> str:
+    """Return the verdict on a claim by those on its parts, all of which must hold."""
+    every = list(verdicts)
+    if DISAGREE in every and not {*REFUSED} & {*every}:
+        return DISAGREE
+    words = [verdict for verdict in every if verdict != DISAGREE]
+    return combine([Part("", word) for word in words])[0]  # type: ignore[arg-type]

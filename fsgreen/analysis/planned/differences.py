@@ -1,0 +1,77 @@
+"""The smallest difference between two cells that a plan can show, per metric."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fsgreen import stats
+from fsgreen.analysis.comparisons import pairs_of
+from fsgreen.analysis.planned.source import Expected, Planned
+from fsgreen.design import Cell, Comparison
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a plan tells apart in a metric of a workload.
+
+    Attributes
+    ----------
+    workload, metric : str
+        What of which.
+    comparisons : int
+        Those of its largest family, which are corrected for their number (rule 38).
+    half_width_percent : float
+        Of the ratio of two cells, on average; NaN where nothing tells.
+    smallest_percent : float
+        The least difference that is called one in four of five campaigns, in any case.
+    alone_percent : float
+        The same of a comparison that is the only one.
+    """
+
+    workload: str
+    metric: str
+    comparisons: int
+    half_width_percent: float
+    smallest_percent: float
+    alone_percent: float
+
+
+def tellings(
+    planned: Planned, comparisons: Sequence[Comparison], metrics: Sequence[str]
+) -> list[Telling]:
+    """Return what a plan tells apart, by workload and metric, if all cells scatter alike.
+
+    Parameters
+    ----------
+    planned : Planned
+        The cells of the plan, with the pilot.
+    comparisons : sequence of Comparison
+        What its study compares.
+    metrics : sequence of str
+        What in.
+    """
+    pairs = [*pairs_of(planned.trials, comparisons, planned.treatments)]
+    found = []
+    for workload in dict.fromkeys(workload for _, workload, _, _ in pairs):
+        families = Counter(kind for kind, of, _, _ in pairs if of == workload)
+        largest = max(families.values())
+        for metric in metrics:
+            reach = planned.shared_reach(metric, Cell(workload=workload))
+            expected = Expected.of(reach, planned.blocks)
+            known = None if reach is None else reach.after(planned.blocks)
+            if known is None:
+                found.append(Telling(workload, metric, largest, *(math.nan,) * 3))
+                continue
+            smallest, alone = (
+                100
+                * math.expm1(
+                    stats.smallest_difference(known.error, known.degrees, stats.LEVEL / count)
+                )
+                for count in (largest, 1)
+            )
+            half_percent = 100 * (expected.high - 1)
+            found.append(Telling(workload, metric, largest, half_percent, smallest, alone))
+    return found

@@ -1,0 +1,138 @@
+"""The parts of claims that a plan may decide: with what power, after how many blocks."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from scipy import optimize
+
+from fsgreen.analysis.claims.assay import ENOUGH, Precision, power
+from fsgreen.analysis.claims.declared import Claims
+from fsgreen.analysis.claims.ledger import on_testbed
+from fsgreen.analysis.claims.selectors import selected
+from fsgreen.analysis.planned.source import Expected, Planned, power_of
+from fsgreen.claims import OTHER_STATE, Band, Part
+from fsgreen.stats import MIN_BLOCKS
+
+MOST_BLOCKS = 1000
+"""More are not worth asking for."""
+
+BAR = 0.6
+"""Share of the two-sided parts that a plan should be able to decide before it is measured."""
+
+MANY = 100
+"""Degrees of freedom of an interval that rests on the scatter of all cells."""
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """A part of a claim, before it is measured.
+
+    Attributes
+    ----------
+    slug : str
+        The claim.
+    part : Part
+        The part; `ours` is an `Expected`, or None where the plan lacks a cell.
+    bound : float
+        Relative difference that counts as none.
+    """
+
+    slug: str
+    part: Part
+    bound: float
+
+    @property
+    def decidable(self) -> bool:
+        """Return whether trials of the plan say something of it, in whatever state they are."""
+        judged = self.part.tested or self.part.verdict == OTHER_STATE
+        has_band = self.part.band is not None and self.part.band.low < self.part.band.high
+        expected = isinstance(self.part.ours, Expected)
+        return judged and has_band and expected and self.part.verdict != "by construction"
+
+    @property
+    def two_sided(self) -> bool:
+        """Return whether ours has to lie between two ends."""
+        target = self.part.band
+        return target is not None and math.isfinite(target.high) and target.low > 0
+
+    @property
+    def out_of_state(self) -> bool:
+        """Return whether trials of the pilot were in another state than the claim's."""
+        return any(not math.isnan(found.low) for found in self.part.found)
+
+    @property
+    def state_open(self) -> bool:
+        """Return whether nobody knows in which state the trials will be."""
+        return bool(self.part.found) and not self.out_of_state
+
+    def power(self, blocks: int) -> float:
+        """Return the probability of "reproduced" if the published number is exactly right.
+
+        NaN where nothing tells how wide the interval will be; 0 in another state than the claim's.
+        """
+        return 0.0 if self.out_of_state else power_of(self.part, blocks, self.bound)
+
+    @cached_property
+    def blocks(self) -> int | None:
+        """Return how many blocks do for enough power; None where no number that is asked for does.
+
+        A state that trials were not in is left aside: blocks do not bring it about.
+        """
+        counts = range(MIN_BLOCKS, MOST_BLOCKS + 1)
+
+        def enough(count: int) -> bool:
+            return power_of(self.part, count, self.bound) >= ENOUGH
+
+        place = bisect_left(counts, True, key=enough)
+        return counts[place] if place < len(counts) else None
+
+
+def prospects(claims: Claims, planned: Planned) -> list[Prospect]:
+    """Return what becomes of each part that selectors of cells declare, before it is measured.
+
+    What a study's own code tests is not foreseen.
+    """
+    testbed = None if planned.pilot is None else planned.pilot.testbed
+    found = []
+    for slug, claim in claims.stated.items():
+        entry = claims.entries[slug]
+        if entry.built:
+            continue
+        texts = "; ".join(claims.needs[name] for name in entry.needs)
+        places = {**claim, "testable_on": [*claim["testable_on"], *entry.also_on]}
+        for part in selected(entry, claim["numbers"], planned, claims.cells, claims.states):
+            placed = part if testbed is None else on_testbed(part, places, testbed, texts)
+            found.append(Prospect(slug, placed, planned.bound))
+    return found
+
+
+def blocks_for(found: Sequence[Prospect], share: float) -> int | None:
+    """Return how many blocks give so large a share of parts enough power; None where none do."""
+    wanted = sorted(
+        math.inf if one.out_of_state or one.blocks is None else one.blocks for one in found
+    )
+    enough = wanted[math.ceil(share * len(wanted)) - 1] if wanted else math.inf
+    return int(enough) if math.isfinite(enough) else None
+
+
+def widest_percent(target: Band, bound: float) -> float:
+    """Return the half-width in per cent that an interval may have for enough power at a band.
+
+    NaN where no width does, infinite where any does.
+    """
+
+    def spare(error: float) -> float:
+        return power(target, Precision(error, MANY), bound) - ENOUGH
+
+    least, most = 1e-5, 3.0
+    if not spare(least) > 0:
+        return math.nan
+    if spare(most) > 0:
+        return math.inf
+    error = float(optimize.brentq(spare, least, most, xtol=1e-6))
+    return 100 * math.expm1(Precision(error, MANY).half)

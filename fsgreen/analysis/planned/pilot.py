@@ -1,0 +1,149 @@
+"""What a campaign tells of one to come: how far trials scatter, in what state, for how long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import paths, stats
+from fsgreen.analysis.claims.source import Source
+from fsgreen.analysis.scatter import by_block
+from fsgreen.campaign.pace import Pace, foretold_s
+from fsgreen.design import Cell, Plan, Windows, factors
+from fsgreen.reduce import read_plan, read_table
+from fsgreen.rules.deciding import components_of, left_by_turns
+from fsgreen.trial import Trial, list_trials
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """A campaign whose trials scatter as those of a plan will.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    plan : Plan
+        Its plan.
+    testbed : str
+        The kind of testbed that it was on.
+    source : Source
+        Its trials.
+    pace : Pace, optional
+        How long they took.
+    turns : mapping
+        What scatters, by workload, where its cells took turns.
+    left_x : mapping
+        By workload the share of an interval's width that turns would leave, where they took none.
+    """
+
+    name: str
+    plan: Plan
+    testbed: str
+    source: Source
+    pace: Pace | None = None
+    turns: Mapping[str, stats.TurnComponents] = field(default_factory=dict)
+    left_x: Mapping[str, float] = field(default_factory=dict)
+    _known: dict[tuple[str, Cell], stats.Components] = field(default_factory=dict)
+    _found: dict[tuple[str, Cell, Cell | None, str | None], stats.Estimate] = field(
+        default_factory=dict
+    )
+
+    @classmethod
+    def of(cls, campaign: str, testbed: str, source: Source) -> Pilot:
+        """Read what else a campaign tells; `source` has its trials.
+
+        Raises
+        ------
+        FsgreenError
+            If it has no plan, or its tables have not been made.
+        """
+        plan, trials = read_plan(campaign), list_trials(paths.raw(campaign))
+        pace = Pace.of(plan, trials) if trials else None
+        turns: dict[str, stats.TurnComponents] = {}
+        left_x: dict[str, float] = {}
+        if not plan.readers_only:
+            table = source.trials[source.trials["load_ops_s"].isna()]
+            series = read_table(campaign, "series")
+            windows, tell = plan.profile.windows, _of_turns(trials)
+            for workload, these in table.groupby("workload"):
+                if windows is None:
+                    left_x[str(workload)] = left_by_turns(these, series)
+                elif _positive(these, series):
+                    turns[str(workload)] = tell(these, series)
+        left_x = {name: share for name, share in left_x.items() if not math.isnan(share)}
+        return cls(campaign, plan, testbed, source, pace, turns, left_x)
+
+    def found(
+        self, metric: str, cell: Cell, baseline: Cell | None = None, other_metric: str | None = None
+    ) -> stats.Estimate:
+        """Return what the pilot found of a cell, or of its ratio to another; asked for once.
+
+        Without an interval where it has no trials of one of them.
+        """
+        key = (metric, cell, baseline, other_metric)
+        if key not in self._found:
+            cells = [cell] if baseline is None else [cell, baseline]
+            if any(self.source.cell(one).empty for one in cells):
+                self._found[key] = stats.Estimate(math.nan, math.nan, math.nan, 0)
+            elif baseline is None:
+                self._found[key] = self.source.value(metric, cell)
+            else:
+                self._found[key] = self.source.effect(metric, cell, baseline, other_metric)
+        return self._found[key]
+
+    def components(self, metric: str, cell: Cell) -> stats.Components:
+        """Return how far trials scatter in a metric, over all cells that do the work of this one.
+
+        NaN where the pilot has no two of them in two blocks, or a value has no logarithm.
+        """
+        of_work = factors.of_owner("workload")
+        work = cell.only(of_work)
+        if (metric, work) not in self._known:
+            alike = [
+                one
+                for one in self.plan.cells
+                if {**one.only(of_work), **work} == {**one.only(of_work)}
+                and ("load_ops_s" in one) == ("load_ops_s" in work)
+            ]
+            found = [one for one in alike if not self.source.cell(one).empty]
+            rates = [by_block(self.source.sample(one, metric)) for one in found]
+            table = pd.DataFrame(rates).to_numpy(dtype=float) if rates else np.empty((0, 0))
+            sound = np.where(np.isfinite(table) & (table > 0), table, math.nan)
+            self._known[metric, work] = stats.variance_components(sound)
+        return self._known[metric, work]
+
+    def by_turns_x(self, workload: str, windows: Windows | None) -> float:
+        """Return what a trial of these windows scatters by over what one of the pilot does.
+
+        1 where one of them has no windows: what turns leave is then not known. Windows are taken to
+        be independent of each other inside a trial, so that a longer one scatters less.
+        """
+        were, found = self.plan.profile.windows, self.turns.get(workload)
+        if windows is None or were is None or found is None:
+            return 1.0
+        window_percent = found.window_percent * math.sqrt(were.length_s / windows.length_s)
+        will = math.hypot(found.making_percent, window_percent / math.sqrt(windows.count))
+        was = math.hypot(found.making_percent, found.window_percent / math.sqrt(were.count))
+        return will / was if was > 0 else 1.0
+
+    def block_s(self, plan: Plan, cells: Iterable[Cell]) -> float | None:
+        """Return what a block of these cells of a plan is likely to take, in seconds."""
+        return None if self.pace is None else foretold_s(plan, cells, self.plan, self.pace)
+
+
+def _of_turns(
+    trials: Iterable[Trial],
+) -> Callable[[pd.DataFrame, pd.DataFrame], stats.TurnComponents]:
+    beside = {one.name: one.record.beside.trials for one in trials if one.record.beside is not None}
+    return lambda table, series: components_of(table, series, beside)
+
+
+def _positive(trials: pd.DataFrame, series: pd.DataFrame) -> bool:
+    """Return whether something was done in each window: a rate of zero has no logarithm."""
+    rates = series.loc[series["trial"].isin(trials["trial"]), "throughput_ops_s"]
+    return bool((rates > 0).all())

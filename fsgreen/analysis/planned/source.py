@@ -1,0 +1,298 @@
+"""Cells of a plan as claims will be judged on them, before any of them was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.analysis.cells import at_baseline
+from fsgreen.analysis.claims.assay import Precision, power
+from fsgreen.analysis.claims.source import Source, differing
+from fsgreen.analysis.planned.pilot import Pilot
+from fsgreen.claims import Band, Part
+from fsgreen.design import Cell, Plan, Windows, metrics
+from fsgreen.reduce import STATE_COLUMNS, at
+
+OF_MKFS = ("block_b", "inode_b")
+"""What a trial records of mkfs, which depends on neither the scale nor the memory."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How well each block makes an estimate known.
+
+    Attributes
+    ----------
+    error : float
+        Standard error with one block, of the logarithm where `of_logs`.
+    degrees : float
+        Degrees of freedom that each block beyond the first brings.
+    """
+
+    error: float
+    degrees: float
+    of_logs: bool = True
+
+    def after(self, blocks: int) -> Precision | None:
+        """Return the precision after so many blocks; None where these give no interval."""
+        if blocks < stats.MIN_BLOCKS:
+            return None
+        error = self.error / math.sqrt(blocks)
+        return Precision(error, self.degrees * (blocks - 1), self.of_logs)
+
+
+@dataclass(frozen=True)
+class Expected(stats.Estimate):
+    """An estimate that is not made yet: 1 stands for its value, the interval has the width to come.
+
+    `reach` is None where nothing tells how wide that will be.
+    """
+
+    reach: Reach | None = None
+
+    @classmethod
+    def of(cls, reach: Reach | None, blocks: int) -> Expected:
+        """Return what so many blocks will give."""
+        known = None if reach is None else reach.after(blocks)
+        if known is None:
+            return cls(1.0, math.nan, math.nan, blocks, reach=reach)
+        half = known.half
+        ends = (math.exp(-half), math.exp(half)) if known.of_logs else (1 - half, 1 + half)
+        return cls(1.0, *ends, blocks, known.degrees, reach)
+
+
+@dataclass(frozen=True)
+class Planned(Source):
+    """The cells of a plan, which scatter as those of a pilot; without one nobody knows how far.
+
+    `trials` has the levels of each cell, and of the states that trials may be in what is known
+    beforehand. `narrower` has by workload what errors are multiplied by, where that is to be tried.
+    `asked` collects the cells that claims look at, by their labels.
+    """
+
+    plan: Plan = field(kw_only=True)
+    pilot: Pilot | None = field(kw_only=True)
+    narrower: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    asked: set[str] = field(default_factory=set, kw_only=True, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        pilot: Pilot | None,
+        needs: Mapping[str, str],
+        treatments: Collection[str],
+    ) -> Planned:
+        """Return the cells of a plan that are in the state of its baseline."""
+        bound = plan.bounds.get("equivalence_percent", math.nan) / 100
+        table = at_baseline(_table(plan, pilot), plan, [*treatments])
+        if pilot is None:
+            return cls(table, bound, needs, treatments=[*treatments], plan=plan, pilot=None)
+        source = pilot.source
+        return cls(
+            table,
+            bound,
+            needs,
+            source.boundary,
+            treatments=source.treatments,
+            spelled=source.spelled,
+            plan=plan,
+            pilot=pilot,
+        )
+
+    def under(
+        self,
+        blocks: int | None = None,
+        windows: Windows | None = None,
+        labels: Collection[str] | None = None,
+        narrower: Mapping[str, float] | None = None,
+    ) -> Planned:
+        """Return the same with other blocks, windows or errors, or with some cells alone."""
+        profile = self.plan.profile
+        if windows is not None:
+            measure_s = windows.count * windows.length_s
+            profile = replace(profile, windows=windows, measure_s=measure_s)
+        if blocks is not None:
+            profile = replace(profile, blocks=blocks, most_blocks=None)
+        trials = self.trials if labels is None else self.trials[self.trials["label"].isin(labels)]
+        plan = replace(self.plan, profile=profile)
+        return replace(
+            self, trials=trials, plan=plan, asked=set(), narrower=narrower or self.narrower
+        )
+
+    @property
+    def blocks(self) -> int:
+        """Return how many blocks each cell has at least."""
+        return self.plan.profile.blocks
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Return the cells."""
+        labels = {*self.trials["label"]}
+        return [cell for cell in self.plan.cells if cell.label in labels]
+
+    def cell(self, cell: Cell) -> pd.DataFrame:
+        """Return what is known of the trials of a cell to come; empty if the plan lacks it."""
+        found = super().cell(cell)
+        self.asked.update(found["label"])
+        return found
+
+    def meets(self, precondition: str, cell: Cell) -> bool:
+        """Return whether the trials of the plan will meet a precondition."""
+        return self.pilot is not None and self.pilot.source.would_meet(precondition, self.plan)
+
+    def records(self, metric: str) -> bool:
+        """Return whether trials will have what a metric is made of."""
+        return self.pilot is None or self.pilot.source.records(metric)
+
+    def about_power(self, part: Part) -> Part:
+        """Return a part about power as the pilot's trials would decide it."""
+        return part if self.pilot is None else self.pilot.source.about_power(part)
+
+    def value(self, metric: str, cell: Cell) -> stats.Estimate:
+        """Return how well a metric of a cell will be known.
+
+        The metric `trials` counts them.
+        """
+        if metric == "trials":
+            return stats.Estimate(self.blocks, self.blocks, self.blocks, self.blocks)
+        if self.pilot is None:
+            return Expected.of(None, self.blocks)
+        ours = self.pilot.found(metric, cell)
+        known = Precision.of(ours)
+        if known is not None:
+            reach = Reach(known.error * math.sqrt(ours.n), 1, known.of_logs)
+            return Expected.of(reach, self.blocks)
+        sd = self.pilot.components(metric, cell).total_percent / 100
+        error = math.sqrt(math.expm1(sd**2))
+        return Expected.of(Reach(error, 1) if error > 0 else None, self.blocks)
+
+    def effect(
+        self, metric: str, subject: Cell, baseline: Cell, other_metric: str | None = None
+    ) -> stats.Estimate:
+        """Return how well a metric of one cell over that of another will be known.
+
+        As well as in the pilot where that has an interval of the two, else by how far all cells of
+        the pilot scatter that do the work of the first.
+        """
+        if self.pilot is None:
+            return Expected.of(None, self.blocks)
+        ours = self.pilot.found(metric, subject, baseline, other_metric)
+        known = Precision.of(ours)
+        if known is None:
+            reach = self.shared_reach(metric, subject)
+            if reach is not None and not self._pools(metric, subject, baseline):
+                reach = replace(reach, degrees=1)
+            return Expected.of(reach, self.blocks)
+        # What rests on the scatter of all cells gains degrees with each of them.
+        degrees = self._shared_degrees(subject) if ours.degrees > ours.n - 1 else 1
+        error = known.error * math.sqrt(ours.n) * self._by_turns_x(subject)
+        return Expected.of(Reach(error, degrees, known.of_logs), self.blocks)
+
+    def shared_reach(self, metric: str, cell: Cell) -> Reach | None:
+        """Return how well the ratio of two cells will be known by how far all cells scatter.
+
+        These are the cells of the pilot that do the work of this one; None where it has no two.
+        """
+        if self.pilot is None:
+            return None
+        sd = self.pilot.components(metric, cell).trial_percent / 100 * self._by_turns_x(cell)
+        error = math.sqrt(2 * math.expm1(sd**2))
+        return Reach(error, self._shared_degrees(cell)) if error > 0 else None
+
+    def part(
+        self,
+        what: str,
+        target: Band,
+        published: str,
+        ours: Callable[[], stats.Estimate],
+        *of: Cell,
+        **fields: Any,
+    ) -> Part:
+        """Return a part with its power, or what it lacks.
+
+        Its verdict is the one that it is asked the power of.
+        """
+        if missing := self.missing(*of):
+            return Part(what, "not testable here", published=published, **missing)
+        part = Part(what, "reproduced", "measured", published, target, ours(), **fields)
+        return replace(part, power=power_of(part, self.blocks, self.bound))
+
+    def _pools(self, metric: str, subject: Cell, baseline: Cell) -> bool:
+        """Return whether an interval of two cells may rest on the scatter of all."""
+        return metric in metrics.names() and differing(subject, baseline) <= {*self.treatments}
+
+    def _by_turns_x(self, cell: Cell) -> float:
+        assert self.pilot is not None
+        workload = str(cell.get("workload"))
+        turns_x = self.pilot.by_turns_x(workload, self.plan.profile.windows)
+        return turns_x * self.narrower.get(workload, 1.0)
+
+    def _shared_degrees(self, cell: Cell) -> int:
+        """Return what a block adds to the degrees of freedom that cells of a work share."""
+        of_work = super().cell(cell.only(["workload"]))
+        return max(1, int(of_work["label"].nunique()) - 1)
+
+
+def power_of(part: Part, blocks: int, bound: float) -> float:
+    """Return the power that a part to come has after so many blocks; NaN where nobody knows."""
+    if part.band is None or not isinstance(part.ours, Expected) or part.ours.reach is None:
+        return math.nan
+    return _power(part.band, part.ours.reach, blocks, bound)
+
+
+@cache
+def _power(target: Band, reach: Reach, blocks: int, bound: float) -> float:
+    known = reach.after(blocks)
+    if target.low >= target.high:
+        return math.nan
+    if known is None:
+        return 0.0
+    return power(target, known, bound) if known.error > 0 else 1.0  # what never varies is decided
+
+
+def _table(plan: Plan, pilot: Pilot | None) -> pd.DataFrame:
+    """Return the levels of each cell, and what is known beforehand of the state of its trials.
+
+    There is a row for each trial of the pilot, so that a state may hold for some of them.
+    """
+    rows = []
+    for cell in plan.cells:
+        levels = plan.levels(cell)
+        known = dict.fromkeys(STATE_COLUMNS, math.nan)
+        known["memory_limit_b"] = plan.memory_limit_b(cell) or math.nan
+        states = (
+            [known] if pilot is None else [{**known, **own} for own in _states(plan, cell, pilot)]
+        )
+        rows += [{"label": cell.label, **levels, **state} for state in states or [known]]
+    return pd.DataFrame(rows)
+
+
+def _states(plan: Plan, cell: Cell, pilot: Pilot) -> list[dict[str, float]]:
+    """Return in which state the trials of a cell were, as far as it will be that of the plan's.
+
+    Where the files, the memory or the device have another size, what a device serves is open.
+    """
+    trials = pilot.source.trials
+    levels = {name: level for name, level in plan.levels(cell).items() if name in trials}
+    levels.pop("memory_mib", None)
+    was, will = pilot.plan.profile, plan.profile
+    workload = cell["workload"]
+    files_x = will.scale.get(workload, 1.0) / was.scale.get(workload, 1.0)
+    limit_b = plan.memory_limit_b(cell)
+    alike = files_x == 1 and was.image_b == will.image_b
+    alike = alike and limit_b == pilot.plan.memory_limit_b(cell)
+    kept = [name for name in (STATE_COLUMNS if alike else OF_MKFS) if name in trials]
+    states = []
+    for row in trials[at(trials, levels)].to_dict("records"):
+        state = {name: float(row[name]) for name in kept}
+        files_b = files_x * float(row.get("files_b", math.nan))
+        limits = {} if limit_b is None else {"data_over_memory_x": files_b / limit_b}
+        states.append({**state, "files_b": files_b, **limits})
+    return states

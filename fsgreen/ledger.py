@@ -1,0 +1,208 @@
+"""The ledger of a study over all of its campaigns: as files of the pipeline, and in lines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import paths
+from fsgreen.analysis.claims.together import (
+    DISAGREE,
+    KINDS,
+    Told,
+    claims_together,
+    parts_together,
+    told,
+)
+from fsgreen.claims import OTHER_STATE, VERDICTS, statements
+from fsgreen.design import load_study
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.reduce import write_csv
+from fsgreen.rules.answer import plural
+from fsgreen.typeset import typeset
+
+
+def write(study: str) -> Path:
+    """Write the ledger of a study over the campaigns that the pipeline analyses; return its folder.
+
+    `claims.csv` has a row for each claim, `parts.csv` one for each part and kind of evidence with
+    the campaigns side by side; `report.pdf` shows both, and `outcome.txt` says it in short.
+
+    Raises
+    ------
+    FsgreenError
+        If no campaign of the study has been judged.
+    """
+    of_campaigns = _told(study, own=False)
+    folder = paths.ledger(study)
+    parts = parts_together(of_campaigns)
+    claims = claims_together(parts, statements(study))
+    write_csv(parts, folder / "parts.csv")
+    write_csv(claims, folder / "claims.csv")
+    (folder / "outcome.txt").write_text(
+        "\n".join(_summary(study, of_campaigns, parts, claims)) + "\n"
+    )
+    numbers = _numbers(study, of_campaigns, parts, claims)
+    (folder / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
+    made = [folder / name for name in ("numbers.json", "parts.csv", "claims.csv")]
+    typeset(
+        paths.texts()["ledger.typ"],
+        folder / "report.pdf",
+        made,
+        f"fsgreen notebook 95_ledger -p study {study}",
+    )
+    return folder
+
+
+def lines(study: str, claim: str | None = None) -> Iterator[str]:
+    """Yield the ledger of a study for a terminal, over all campaigns that were judged here.
+
+    Parameters
+    ----------
+    study : str
+        Its name.
+    claim : str, optional
+        The slug of a claim: its parts are shown in full.
+
+    Raises
+    ------
+    FsgreenError
+        If no campaign of the study has been judged, or it has no such claim.
+    """
+    of_campaigns = _told(study, own=True)
+    parts, stated = parts_together(of_campaigns), statements(study)
+    if claim is not None:
+        if claim not in stated:
+            raise unknown("claim", claim, stated, where=study, next_step=f"fsgreen ledger {study}")
+        yield f"{claim}: {stated[claim]}"
+        yield from _in_full(parts[parts["slug"] == claim], list(of_campaigns))
+        return
+    claims = claims_together(parts, stated)
+    yield from _summary(study, of_campaigns, parts, claims)
+    yield "claims, by the strongest evidence (one in full: fsgreen ledger STUDY CLAIM):"
+    for row in claims[claims["basis"] != ""].to_dict("records"):
+        count = row["campaigns_count"]
+        where = (
+            f", {plural(count, 'campaign')}" if row["basis"] in ("measured", "simulated") else ""
+        )
+        yield f"  {row['verdict']}: {row['slug']} ({SPELLED[row['basis']]}{where})"
+
+
+def _told(study: str, *, own: bool) -> Told:
+    found = told(study, own=own)
+    if not found:
+        paths.study(study)  # one that does not exist is named with the nearest
+        raise FsgreenError(
+            f"no campaign of {study} has been judged here",
+            where=paths.told(study, "all", shipped=True).parent,
+            next_step="./run reproduce, or measure it: fsgreen measure STUDY",
+        )
+    return found
+
+
+def _summary(
+    study: str, of_campaigns: Told, parts: pd.DataFrame, claims: pd.DataFrame
+) -> Iterator[str]:
+    """Yield campaigns, verdicts by what they rest on, what disagrees, and the models' error."""
+    yield (
+        f"{study}: {plural(len(claims), 'claim')} over {plural(len(of_campaigns), 'campaign')} "
+        "(rule 49)"
+    )
+    for row in _campaigns(of_campaigns):
+        yield f"  {row['campaign']}: {row['place']}, profile {row['profile']}, {row['decided']}"
+    yield "verdicts, by what they rest on; kinds of evidence are never added up:"
+    yield f"  {'':30}" + "".join(f"{SPELLED[kind]:>13}" for kind in KINDS)
+    for row in _verdicts(claims):
+        counts = "".join(f"{count or '':>13}" for count in row["counts"])
+        yield f"  {row['verdict']:30}{counts}"
+    several = parts[parts["campaigns_count"] > 1]
+    pooled = several[several["same_holm_p"].notna()]
+    disagree = pooled[pooled["verdict"] == DISAGREE]
+    yield (
+        f"{plural(len(pooled), 'part')} with an interval in several campaigns of one kind, of "
+        f"which {len(disagree)} disagree by more than their intervals and are not pooled"
+    )
+    for row in disagree.to_dict("records"):
+        yield f"  {row['slug']}, {row['part']}: {_beside(row, list(of_campaigns))}"
+    if errors := _model_error(parts):
+        yield errors
+
+
+def _campaigns(of_campaigns: Told) -> Iterator[dict[str, str]]:
+    for name, table in of_campaigns.items():
+        decided = table[table["verdict"] != OTHER_STATE]
+        counts = Counter(decided["kind"])
+        kinds = [f"{counts[kind]} {SPELLED[kind]}" for kind in KINDS if counts[kind]]
+        first = table.iloc[0] if len(table) else {"place": "?", "profile": "?"}
+        yield {
+            "campaign": name,
+            "place": str(first["place"]),
+            "profile": str(first["profile"]),
+            "decided": f"parts: {', '.join(kinds) or 'none decided'}",
+        }
+
+
+def _verdicts(claims: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how many claims have each verdict, by kind of evidence."""
+    for verdict in (*VERDICTS, DISAGREE):
+        counts = [int((claims[kind] == verdict).sum()) for kind in KINDS]
+        if any(counts):
+            yield {"verdict": verdict, "counts": counts}
+
+
+def _model_error(parts: pd.DataFrame) -> str:
+    """Return by how much virtual time differs from real time; "" without both."""
+    errors = parts["model_error_percent"].dropna().abs()
+    if errors.empty:
+        return ""
+    return (
+        f"{plural(len(errors), 'part')} in real and in virtual time of one model differ by "
+        f"{errors.median():.0f} %, up to {errors.max():.0f} %: that is the model's error, which is "
+        "in none of their intervals"
+    )
+
+
+def _beside(row: dict[Any, Any], campaigns: list[str]) -> str:
+    return "; ".join(f"{name} {row[name]}" for name in campaigns if row[name])
+
+
+def _in_full(parts: pd.DataFrame, campaigns: list[str]) -> Iterator[str]:
+    """Yield each part with what every campaign found, and what they say together."""
+    for row in parts.to_dict("records"):
+        published = f"; published {row['published']}" if row["published"] else ""
+        yield f"  {row['part']} ({SPELLED[row['kind']]}{published}): {row['verdict']}"
+        yield from (f"    {name}: {row[name]}" for name in campaigns if row[name])
+        if not math.isnan(row["next_low_x"]):
+            yield (
+                f"    together {row['ours']} on the next machine; campaigns differ by "
+                f"{row['spread_percent']:.2g} % beyond their intervals"
+            )
+        if not math.isnan(row["model_error_percent"]):
+            yield f"    off real time by {row['model_error_percent']:+.3g} %: the model's error"
+
+
+def _numbers(
+    study: str, of_campaigns: Told, parts: pd.DataFrame, claims: pd.DataFrame
+) -> dict[str, Any]:
+    """Return the values that `paper/ledger.typ` shows."""
+    pooled = parts[parts["same_holm_p"].notna()]
+    return {
+        "study": study,
+        "title": load_study(study).title,
+        "claims": len(claims),
+        "campaigns": list(_campaigns(of_campaigns)),
+        "verdicts": [
+            {**row, "counts": [str(count or "") for count in row["counts"]]}
+            for row in _verdicts(claims)
+        ],
+        "pooled": len(pooled),
+        "disagree": int((pooled["verdict"] == DISAGREE).sum()),
+        "clocks": _model_error(parts),
+    }

@@ -1,0 +1,172 @@
+"""Rule 49: one row of a part over all campaigns of a study."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic
+from scipy import stats as distributions
+
+from fsgreen import paths
+from fsgreen.analysis.claims.together import (
+    DISAGREE,
+    claims_together,
+    over_parts,
+    parts_together,
+    tell,
+    told,
+)
+from fsgreen.reduce import write_table
+
+STATEMENTS = {"gain": "It gains 20 %.", "other": "Something else."}
+
+
+def found(log=0.15, error=0.05, **changes):
+    """What a campaign says of one part: a ratio whose error is known exactly."""
+    half = 1.959964 * error
+    row = {
+        "slug": "gain",
+        "part": "xfs over ext3",
+        "verdict": "reproduced",
+        "basis": "measured",
+        "kind": "measured",
+        "published": "1.2x",
+        "unit": "x",
+        "side": "above",
+        "band_low_x": 1.08,
+        "band_high_x": 1.32,
+        "ours_x": math.exp(log),
+        "ours_low_x": math.exp(log - half),
+        "ours_high_x": math.exp(log + half),
+        "degrees_count": np.inf,
+        "power_p": 0.5,
+        "n": 5,
+        "place": "loop, on disk",
+        "profile": "lab",
+    }
+    row |= {"ours": f"{row['ours_x']:.3g}x"} | changes
+    return row
+
+
+def table(name, *rows):
+    return pd.DataFrame(rows).assign(campaign=name)
+
+
+def together(**campaigns):
+    return parts_together({name: table(name, *rows) for name, rows in campaigns.items()})
+
+
+def test_two_campaigns_by_hand():
+    """Logs 0.1 and 0.2, errors 0.05: Q = 2, tau^2 = 0.0025, mean 0.15 +- 0.05, next +- 0.0707."""
+    (row,) = together(one=[found(0.1)], two=[found(0.2)]).to_dict("records")
+    t = distributions.t.ppf(0.975, 1)
+    assert row["campaigns_count"] == 2
+    assert math.log(row["ours_x"]) == pytest.approx(0.15)
+    assert math.log(row["ours_high_x"]) == pytest.approx(0.15 + t * 0.05, rel=1e-4)
+    assert math.log(row["next_high_x"]) == pytest.approx(0.15 + t * math.sqrt(0.005), rel=1e-4)
+    assert row["spread_percent"] == pytest.approx(100 * math.expm1(0.05), rel=1e-4)
+    assert row["same_holm_p"] == pytest.approx(distributions.chi2.sf(2, 1), rel=1e-4)
+    assert row["verdict"] == "inconclusive"
+    assert row["one"] == "1.11x [1, 1.22], reproduced"
+
+
+def test_campaigns_that_agree_closely_decide_for_the_next_machine():
+    (row,) = together(
+        one=[found(0.180, 0.001)], two=[found(0.181, 0.001)], three=[found(0.182, 0.001)]
+    ).to_dict("records")
+    assert row["verdict"] == "reproduced"
+    assert row["ours"].startswith("1.2x [")
+
+
+def test_campaigns_that_disagree_are_not_pooled():
+    """A mean of two numbers that exclude each other is what neither of them found."""
+    (row,) = together(one=[found(0.0, 0.01)], two=[found(0.5, 0.01)]).to_dict("records")
+    assert row["verdict"] == DISAGREE
+    assert row["ours"] == "" and math.isnan(row["ours_x"]) and math.isnan(row["next_low_x"])
+    assert row["same_holm_p"] < 1e-6
+    claims = claims_together(parts_together({"one": table("one", row | found())}), STATEMENTS)
+    assert list(claims["verdict"]) == ["reproduced", "not testable here"]
+    assert over_parts([DISAGREE, "reproduced"]) == DISAGREE
+    assert over_parts([DISAGREE, "reversed"]) == "reversed"
+
+
+def test_kinds_of_evidence_are_never_pooled():
+    simulated = {"kind": "simulated", "basis": "simulated", "verdict": "not reproduced"}
+    rows = together(one=[found(0.0, 0.01)], two=[found(0.5, 0.01, **simulated)])
+    assert list(rows["kind"]) == ["measured", "simulated"]
+    assert list(rows["campaigns_count"]) == [1, 1]
+    assert rows["same_holm_p"].isna().all()
+    (claim,) = claims_together(rows, {"gain": "x"}).to_dict("records")
+    assert (claim["verdict"], claim["basis"]) == ("reproduced", "measured")
+    assert claim["simulated"] == "not reproduced"
+
+
+def test_trials_in_another_state_stand_beside_and_are_not_pooled():
+    other = {"verdict": "not in the state of the claim", "basis": None, "ours": None}
+    (row,) = together(ram=[found(0.9, **other)], disk=[found(0.15)]).to_dict("records")
+    assert (row["verdict"], row["campaigns_count"]) == ("reproduced", 1)
+    assert row["ram"].endswith("in another state")
+    (only,) = together(ram=[found(0.9, **other)]).to_dict("records")
+    assert only["verdict"] == "not in the state of the claim"
+
+
+def test_one_campaign_says_what_it_said():
+    (row,) = together(one=[found()]).to_dict("records")
+    assert row["verdict"] == "reproduced"
+    assert row["ours"] == found()["ours"]
+    assert math.isnan(row["same_holm_p"])
+
+
+def test_campaigns_without_common_parts_stand_side_by_side():
+    rows = together(one=[found()], two=[found(slug="other", verdict="reversed")])
+    assert list(rows["verdict"]) == ["reproduced", "reversed"]
+    assert rows.loc[0, "two"] == "" and rows.loc[1, "one"] == ""
+
+
+def test_two_clocks_of_one_model_are_two_rows_with_its_error():
+    simulated = {"kind": "simulated", "basis": "simulated"}
+    rows = together(
+        one=[
+            found(math.log(2), part="last over first (real time)", **simulated),
+            found(math.log(8), part="last over first (virtual time)", **simulated),
+        ]
+    )
+    assert list(rows["campaigns_count"]) == [1, 1]
+    assert math.isnan(rows.loc[0, "model_error_percent"])
+    assert rows.loc[1, "model_error_percent"] == pytest.approx(300)
+
+
+def test_a_part_that_two_published_numbers_are_about_is_two_rows():
+    """The text and a figure of a paper may differ; one campaign then disagreed with itself."""
+    rows = together(one=[found(), found(published="2x", verdict="not reproduced")])
+    assert list(rows["verdict"]) == ["reproduced", "not reproduced"]
+    assert list(rows["campaigns_count"]) == [1, 1]
+
+
+def test_what_print_says_is_told_once():
+    """Each campaign recomputes it from the same numbers."""
+    printed = {"kind": "published", "basis": "published", "ours_low_x": math.nan}
+    (row,) = together(one=[found(**printed)], two=[found(**printed)]).to_dict("records")
+    assert row["verdict"] == "reproduced"
+    assert row["ours"] == found()["ours"]
+
+
+def test_a_campaign_is_told_beside_others_of_its_study(tmp_path, monkeypatch):
+    """One's own are apart from those that ship, on which the shipped ledger rests."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    for name in ("one", "two"):
+        synthetic.write_raw(name, synthetic.make_plan())
+        columns = found()
+        del columns["kind"], columns["place"], columns["profile"]
+        write_table(pd.DataFrame([columns]), name, "claim_parts")
+        tell(name, shipped=name == "one")
+    assert [*told("fast10", own=False)] == ["one"]
+    both = told("fast10", own=True)
+    assert [*both] == ["one", "two"]
+    assert list(both["two"][["kind", "place", "profile"]].iloc[0]) == [
+        "measured",
+        "loop, in memory",
+        "test",
+    ]
+    assert paths.told("fast10", "two", shipped=False).is_file()
