@@ -1,0 +1,213 @@
+//! A branch that is a folder of a mounted file system.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{
+    DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
+};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::branch::store::Store;
+use crate::branch::sys;
+use crate::protocol::{Attributes, Found, Kind};
+
+/// A change that is younger cannot be told from the next one: the kernel's times of files are those
+/// of its last tick, and ticks are at most 10 ms apart.
+pub const FRESH: Duration = Duration::from_millis(50);
+
+/// The bits of a mode that a branch keeps.
+const MODE: u32 = 0o7777;
+
+pub struct Folder {
+    root: File,
+    device: u64,
+}
+
+/// A name in a folder that is held open, so that no link can lead elsewhere.
+struct Place {
+    _folder: OwnedFd,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Use an existing folder.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        let root = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY)
+            .open(root)?;
+        let device = root.metadata()?.dev();
+        Ok(Self { root, device })
+    }
+
+    /// Keep other processes from using this branch; fails if one does.
+    pub fn lock(&self) -> io::Result<()> {
+        sys::lock(&self.root)
+    }
+
+    fn place(&self, path: &Path) -> io::Result<Place> {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let folder = sys::open_below(&self.root, parent)?;
+        let name = path.file_name().unwrap_or(OsStr::new("."));
+        let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
+        Ok(Place {
+            _folder: folder,
+            path,
+        })
+    }
+
+    fn open_file(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        let place = self.place(path)?;
+        // A pipe in the place of a file must not make this wait.
+        options
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(&place.path)
+    }
+}
+
+impl Store for Folder {
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        let folder = sys::open_below(&self.root, folder)?;
+        let entries = fs::read_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
+        entries.map(|entry| Ok(entry?.file_name())).collect()
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Option<Found>> {
+        let place = match self.place(path) {
+            Err(error) if is_missing(&error) => return Ok(None),
+            place => place?,
+        };
+        let status = match fs::symlink_metadata(&place.path) {
+            Err(error) if is_missing(&error) => return Ok(None),
+            status => status?,
+        };
+        let kind = match status.file_type() {
+            // What is mounted below has inode numbers of its own.
+            _ if status.dev() != self.device => Kind::Other,
+            kind if kind.is_file() => Kind::File,
+            kind if kind.is_dir() => Kind::Folder,
+            kind if kind.is_symlink() => Kind::Symlink(fs::read_link(&place.path)?.into()),
+            _ => Kind::Other,
+        };
+        let is_file = kind == Kind::File;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now_ns = now.map_or(0, |since| since.as_nanos() as i64);
+        let changed_ns = nanoseconds(status.ctime(), status.ctime_nsec());
+        let is_fresh = changed_ns >= now_ns - FRESH.as_nanos() as i64;
+        let modified_ns = nanoseconds(status.mtime(), status.mtime_nsec());
+        let attributes = Attributes {
+            mode: status.mode() & MODE,
+            uid: status.uid(),
+            gid: status.gid(),
+            size: if is_file { status.size() } else { 0 },
+            modified_ns: if is_file { modified_ns } else { 0 },
+        };
+        Ok(Some(Found {
+            kind,
+            attributes,
+            inode: status.ino(),
+            changed_ns: if is_fresh { 0 } else { changed_ns },
+        }))
+    }
+
+    fn read(&self, path: &Path, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
+        let file = self.open_file(path, OpenOptions::new().read(true))?;
+        let mut data = vec![0; most_b];
+        let mut had = 0;
+        while had < most_b {
+            match file.read_at(&mut data[had..], offset + had as u64)? {
+                0 => break,
+                more => had += more,
+            }
+        }
+        data.truncate(had);
+        Ok(data)
+    }
+
+    fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        self.open_file(path, options.write(true).create_new(true).mode(mode))
+            .map(drop)
+    }
+
+    fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        let file = self.open_file(path, OpenOptions::new().write(true))?;
+        file.write_all_at(data, offset)
+    }
+
+    fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
+        let file = self.open_file(path, OpenOptions::new().write(true))?;
+        file.set_len(size_b)
+    }
+
+    fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()> {
+        let place = self.place(path)?;
+        fs::DirBuilder::new().mode(mode).create(&place.path)
+    }
+
+    fn symlink(&mut self, path: &Path, target: &OsStr) -> io::Result<()> {
+        symlink(target, &self.place(path)?.path)
+    }
+
+    fn link(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let (from, to) = (self.place(from)?, self.place(to)?);
+        fs::hard_link(&from.path, &to.path)
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let (from, to) = (self.place(from)?, self.place(to)?);
+        fs::rename(&from.path, &to.path)
+    }
+
+    fn remove_file(&mut self, path: &Path) -> io::Result<()> {
+        fs::remove_file(&self.place(path)?.path)
+    }
+
+    fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(&self.place(path)?.path)
+    }
+
+    fn dress(&mut self, path: &Path, attributes: &Attributes) -> io::Result<()> {
+        let place = self.place(path)?;
+        let status = fs::symlink_metadata(&place.path)?;
+        if (status.uid(), status.gid()) != (attributes.uid, attributes.gid) {
+            lchown(&place.path, Some(attributes.uid), Some(attributes.gid))?;
+        }
+        if status.file_type().is_symlink() {
+            return Ok(());
+        }
+        // Also because a change of owner takes bits away.
+        fs::set_permissions(&place.path, fs::Permissions::from_mode(attributes.mode))?;
+        if status.file_type().is_file() {
+            sys::set_modified(&place.path, attributes.modified_ns)?;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self, path: &Path) -> io::Result<()> {
+        match self.open_file(path, OpenOptions::new().read(true)) {
+            Ok(file) => file.sync_all(),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.sync_all(),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn sync_all(&mut self) -> io::Result<()> {
+        sys::sync_file_system(&self.root)
+    }
+}
+
+/// Whether there is nothing under a name, or something on the way is no folder.
+fn is_missing(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    matches!(code, Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP))
+}
+
+fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(nanoseconds)
+}

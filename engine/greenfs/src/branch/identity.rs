@@ -1,0 +1,66 @@
+//! The file that says what a branch is: `.greenfs/branch.json`.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::branch::store::{Store, ensure_folder, read_whole, replace};
+use crate::branch::{OWN, own};
+use crate::fault::Fault;
+use crate::protocol::Role;
+
+/// The version of everything that is written to branches. A newer one is refused.
+pub const FORMAT: u32 = 1;
+
+const FILE: &str = "branch.json";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub format: u32,
+    /// The volume that the branch is of.
+    pub volume: String,
+    /// What the branch is to it; none for flash.
+    pub role: Option<Role>,
+    /// The branch holds what was so after this record; 0 if that is not known.
+    pub at: u64,
+    /// Whether that is so of all of it; else all must be looked at once that is done.
+    pub whole: bool,
+}
+
+/// What a branch says that it is; none if it is none yet.
+///
+/// # Errors
+/// If it was written by a newer version, or cannot be read.
+pub fn read(store: &impl Store, name: &Path) -> Result<Option<Identity>, Fault> {
+    let broken = |what: String| {
+        let next = "restore this file from a copy, or move the folder .greenfs aside: everything \
+                    on this branch is then compared, and nothing is deleted";
+        Fault::new(what, &name.join(own(FILE)), next)
+    };
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    let text = read_whole(store, &own(FILE))
+        .map_err(|error| broken(format!("the branch cannot be read: {error}")))?;
+    let Some(text) = text else { return Ok(None) };
+    let wrong = |error: serde_json::Error| broken(format!("this is no branch: {error}"));
+    let Version { format } = serde_json::from_slice(&text).map_err(wrong)?;
+    if format > FORMAT {
+        return Err(Fault::new(
+            format!("this branch has format {format}; this greenfs knows {FORMAT} and older ones"),
+            &name.join(own(FILE)),
+            "use the greenfs that wrote it, or a newer one",
+        ));
+    }
+    serde_json::from_slice(&text).map_err(wrong).map(Some)
+}
+
+/// Say what a branch is.
+pub fn write(store: &mut impl Store, identity: &Identity) -> io::Result<()> {
+    ensure_folder(store, Path::new(OWN))?;
+    let mut text = serde_json::to_vec(identity)?;
+    text.push(b'\n');
+    replace(store, &own(FILE), &text)
+}

@@ -1,0 +1,66 @@
+//! What others made of a branch: moved to `.greenfs/kept` there, and never deleted.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::branch::own;
+use crate::branch::store::{Store, ensure_folder};
+use crate::protocol::Kind;
+
+/// The bits without which the owner cannot change what is in a folder.
+pub const OWNERS: u32 = 0o700;
+
+/// Move what a name stands for out of the tree, to `.greenfs/kept/SEQ/PATH`. It is never deleted.
+pub fn keep(on: &mut impl Store, seq: u64, from: &Path, path: &Path) -> io::Result<()> {
+    open_folder(on, from)?;
+    let mut count = 0;
+    loop {
+        let folder = match count {
+            0 => seq.to_string(),
+            _ => format!("{seq}.{count}"),
+        };
+        let target = own("kept").join(folder).join(path);
+        if is_free(on, &target)? {
+            return on.rename(from, &target);
+        }
+        count += 1;
+    }
+}
+
+/// Whether nothing has this path in `.greenfs/kept`; the folders above are made.
+fn is_free(on: &mut impl Store, target: &Path) -> io::Result<bool> {
+    let mut above: Vec<_> = target.ancestors().skip(1).collect();
+    above.truncate(above.len() - 2); // the root, and our own folder
+    for folder in above.into_iter().rev() {
+        match on.look(folder)? {
+            None => ensure_folder(on, folder)?,
+            Some(found) if found.kind == Kind::Folder => (),
+            Some(_) => return Ok(false),
+        }
+    }
+    Ok(on.look(target)?.is_none())
+}
+
+/// What was kept on a branch, as paths in `.greenfs/kept`.
+pub fn kept(on: &impl Store) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    if on.look(&own("kept"))?.is_some() {
+        for name in on.list(&own("kept"))? {
+            found.push(own("kept").join(name));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Make a folder writable for its owner; it is dressed again at the end.
+pub fn open_folder(on: &mut impl Store, path: &Path) -> io::Result<()> {
+    match on.look(path)? {
+        Some(found) if found.kind == Kind::Folder && found.attributes.mode & OWNERS != OWNERS => {
+            let mut attributes = found.attributes;
+            attributes.mode |= OWNERS;
+            on.dress(path, &attributes)
+        }
+        _ => Ok(()),
+    }
+}

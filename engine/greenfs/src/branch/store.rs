@@ -1,0 +1,88 @@
+//! What a branch can do. All paths are relative to its root, and no symbolic link is followed.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+
+use crate::protocol::{Attributes, Found, Kind};
+
+/// A tree of files that can be changed step by step.
+///
+/// Each step is done or not done when the process ends. What was done is durable after `sync` or
+/// `sync_all`; without, a loss of power may undo it, the latest steps first.
+pub trait Store {
+    /// The names in a folder, in any order.
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
+    /// What a name stands for; none if for nothing.
+    fn look(&self, path: &Path) -> io::Result<Option<Found>>;
+    /// Up to so many bytes from an offset; fewer only at the end of the file.
+    fn read(&self, path: &Path, offset: u64, most_b: usize) -> io::Result<Vec<u8>>;
+
+    /// A new, empty file.
+    fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;
+    fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;
+    fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()>;
+    fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()>;
+    fn symlink(&mut self, path: &Path, target: &OsStr) -> io::Result<()>;
+    fn link(&mut self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
+    fn remove_file(&mut self, path: &Path) -> io::Result<()>;
+    /// Remove an empty folder.
+    fn remove_folder(&mut self, path: &Path) -> io::Result<()>;
+    /// Set mode, owner and time of change, as far as the kind of node has them.
+    fn dress(&mut self, path: &Path, attributes: &Attributes) -> io::Result<()>;
+
+    /// Make a file or the names in a folder durable.
+    fn sync(&mut self, path: &Path) -> io::Result<()>;
+    /// Make everything durable.
+    fn sync_all(&mut self) -> io::Result<()>;
+}
+
+/// All bytes of a file; none if there is no such file.
+pub fn read_whole(store: &impl Store, path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let Some(found) = store.look(path)? else {
+        return Ok(None);
+    };
+    let size = usize::try_from(found.attributes.size).map_err(io::Error::other)?;
+    store.read(path, 0, size).map(Some)
+}
+
+/// Put a text in the place of a file, so that either is there whole after any end.
+pub fn replace(store: &mut impl Store, path: &Path, text: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("new");
+    if store.look(&new)?.is_some() {
+        store.remove_file(&new)?;
+    }
+    store.create(&new, 0o600)?;
+    store.write(&new, 0, text)?;
+    store.sync(&new)?;
+    store.rename(&new, path)?;
+    store.sync(path.parent().unwrap_or(Path::new("")))
+}
+
+/// Make a folder that may be there.
+pub fn ensure_folder(store: &mut impl Store, path: &Path) -> io::Result<()> {
+    match store.make_folder(path, 0o700) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        result => result,
+    }
+}
+
+/// Remove what a name stands for, with all that is in it.
+pub fn remove_tree(store: &mut impl Store, path: &Path) -> io::Result<()> {
+    match store.look(path)? {
+        None => Ok(()),
+        Some(found) if found.kind == Kind::Folder => {
+            for name in store.list(path)? {
+                remove_tree(store, &path.join(name))?;
+            }
+            store.remove_folder(path)
+        }
+        Some(_) => store.remove_file(path),
+    }
+}
+
+/// Say with an error which file or folder it is about.
+pub fn named(path: &Path) -> impl Fn(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

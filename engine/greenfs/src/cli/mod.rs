@@ -1,0 +1,71 @@
+//! The command line.
+
+mod asked;
+mod status;
+mod sync;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use lexopt::Parser;
+
+use crate::fault::Fault;
+use asked::{Asked, usage};
+
+const HELP: &str = "\
+greenfs keeps copies of a folder on flash: on a remote folder and on a local disk that may sleep.
+There is no mount yet: work in the flash folder itself, and bring the others up when you like.
+
+  greenfs status --flash DIR [--remote DIR] [--disk DIR]   what each holds and lacks; changes nothing
+  greenfs sync   --flash DIR [--remote DIR] [--disk DIR]   bring the folders that are named up
+  greenfs fsck   --flash DIR [--remote DIR] [--disk DIR]   compare them with flash first, name by name
+
+The first sync makes a folder .greenfs in each. A branch that is not named is away: what changes
+meanwhile, removals and new names included, reaches it when it is named again. What others changed
+on a branch is never deleted: it is moved to .greenfs/kept there, and named.
+
+Exit status: 0 done; 1 failed; 2 something was kept.
+";
+
+/// Do what the arguments ask; errors are printed here.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let done = dispatch(&mut Parser::from_args(arguments)).and_then(|(text, code)| {
+        let mut output = io::stdout().lock();
+        let written = output
+            .write_all(text.as_bytes())
+            .and_then(|()| output.flush());
+        let failed = |error: io::Error| {
+            let place = Path::new("standard output");
+            Fault::new(error.to_string(), place, "look at who reads it")
+        };
+        written.map(|()| code).map_err(failed)
+    });
+    done.unwrap_or_else(|fault| {
+        let _ = writeln!(io::stderr(), "greenfs: {fault}");
+        ExitCode::FAILURE
+    })
+}
+
+fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
+    use lexopt::prelude::*;
+    let word = match parser.next().map_err(usage)? {
+        Some(Value(word)) => word,
+        Some(Short('V') | Long("version")) => {
+            let version = concat!("greenfs ", env!("CARGO_PKG_VERSION"), "\n");
+            return Ok((version.into(), ExitCode::SUCCESS));
+        }
+        Some(Short('h') | Long("help")) | None => return Ok((HELP.into(), ExitCode::SUCCESS)),
+        Some(other) => return Err(usage(other.unexpected())),
+    };
+    let Some(asked) = Asked::parse(parser)? else {
+        return Ok((HELP.into(), ExitCode::SUCCESS));
+    };
+    match word.to_str() {
+        Some("status") => status::run(&asked),
+        Some("sync") => sync::run(&asked, false),
+        Some("fsck") => sync::run(&asked, true),
+        _ => Err(usage(Value(word).unexpected())),
+    }
+}

@@ -1,0 +1,104 @@
+//! `status`: what each branch holds and lacks. Nothing is changed.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::asked::{Asked, open};
+use crate::branch::folder::Folder;
+use crate::branch::{identity, kept, own};
+use crate::fault::Fault;
+use crate::protocol::{Behind, Plan, Role, State};
+use crate::volume::preview;
+
+pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
+    let flash = open(&asked.flash)?;
+    let (state, changed) = preview(&flash, &asked.flash)?;
+    let count = state.catalogue.nodes().len().saturating_sub(1);
+    let mut text = format!(
+        "flash   {}: {count} files and folders, {changed} changed since the last sync\n",
+        asked.flash.display()
+    );
+    for role in [Role::Remote, Role::Disk] {
+        let behind = state.behind.get(&role);
+        let named = asked.branches.iter().find(|(its, _)| *its == role);
+        let _ = match named {
+            Some((_, place)) => {
+                let said = branch(&state, behind, &open(place)?, place)?;
+                writeln!(text, "{role:<7} {}: {said}", place.display())
+            }
+            None => match behind {
+                Some(behind) => writeln!(text, "{role:<7} not named; {}", lacks(&state, behind)),
+                None => writeln!(text, "{role:<7} none yet"),
+            },
+        };
+    }
+    Ok((text, ExitCode::SUCCESS))
+}
+
+fn branch(
+    state: &State,
+    behind: Option<&Behind>,
+    store: &Folder,
+    place: &Path,
+) -> Result<String, Fault> {
+    let held = identity::read(store, place)?;
+    let at = held.as_ref().map_or(0, |identity| identity.at);
+    let reached =
+        |behind: &&Behind| behind.at == at || behind.pushing.as_ref().is_some_and(|p| p.to == at);
+    let mut said = match (held.is_some(), behind.filter(reached)) {
+        (false, _) => format!(
+            "no branch yet; sync makes {}",
+            place.join(own("")).display()
+        ),
+        (true, Some(behind)) => lacks(state, behind),
+        (true, None) => "sync compares all of it first".into(),
+    };
+    let kept = kept::kept(store).map_err(|error| {
+        Fault::new(
+            error.to_string(),
+            &place.join(own("kept")),
+            "see who may read it",
+        )
+    })?;
+    if !kept.is_empty() {
+        let _ = write!(
+            said,
+            "; others changed it: look at {}",
+            place.join(own("kept")).display()
+        );
+    }
+    Ok(said)
+}
+
+/// What a push would do now.
+fn lacks(state: &State, behind: &Behind) -> String {
+    let mut behind = behind.clone();
+    behind.abandon();
+    let plan = Plan::new(state.seq, &state.catalogue, &behind.touched);
+    let copied_b = plan.copies().map(|put| put.expected.attributes.size).sum();
+    match behind.touched.len() {
+        0 => "holds all".into(),
+        count => format!(
+            "lacks changes of {count} files and folders, {} to copy",
+            size(copied_b)
+        ),
+    }
+}
+
+/// Bytes as people read them.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for larger in UNITS {
+        if value < 1000.0 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    match unit {
+        "B" => format!("{bytes} B"),
+        _ => format!("{value:.1} {unit}"),
+    }
+}

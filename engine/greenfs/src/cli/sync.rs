@@ -1,0 +1,112 @@
+//! `sync` and `fsck`: bring branches up to flash.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+
+use super::asked::{Asked, open};
+use super::status::size;
+use crate::branch::folder::{FRESH, Folder};
+use crate::branch::{kept, own};
+use crate::fault::Fault;
+use crate::protocol::{Kind, Role};
+use crate::volume::{Pushed, Volume};
+
+const KEPT: u8 = 2;
+
+/// Bring every branch that is named up; a branch that fails does not keep the next one from it.
+pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
+    let mut volume = open_volume(&asked.flash)?;
+    let mut text = String::new();
+    let (mut has_failed, mut has_kept) = (false, false);
+    for (role, place) in &asked.branches {
+        match bring_up(&mut volume, *role, place, compares) {
+            Ok(pushed) => {
+                let _ = writeln!(text, "{role:<7} {}: {}", place.display(), said(&pushed));
+                for path in &pushed.kept {
+                    let _ = writeln!(text, "        kept what others made of {}", path.display());
+                }
+            }
+            Err(fault) => {
+                let _ = writeln!(
+                    text,
+                    "{role:<7} {}",
+                    fault.to_string().replace('\n', "\n        ")
+                );
+                has_failed = true;
+            }
+        }
+        let kept = volume
+            .branch(*role)
+            .and_then(|branch| kept::kept(branch).ok());
+        if kept.is_some_and(|kept| !kept.is_empty()) {
+            has_kept = true;
+            let at = place.join(own("kept"));
+            let _ = writeln!(
+                text,
+                "        look at {}, and remove what you do not need",
+                at.display()
+            );
+        }
+    }
+    if volume.left_out() > 0 {
+        let count = volume.left_out();
+        let _ = writeln!(
+            text,
+            "flash   {count} devices, sockets, pipes or mounts are on flash alone"
+        );
+    }
+    let code = match (has_failed, has_kept) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(KEPT),
+        (false, false) => ExitCode::SUCCESS,
+    };
+    Ok((text, code))
+}
+
+fn bring_up(
+    volume: &mut Volume<Folder>,
+    role: Role,
+    place: &Path,
+    compares: bool,
+) -> Result<Pushed, Fault> {
+    let pushed = volume.connect(role, open(place)?, place)?;
+    if compares {
+        return Ok(pushed.and(volume.check_branch(role)?));
+    }
+    Ok(pushed)
+}
+
+/// Open the volume when none of its files was changed so shortly ago that a further change could not
+/// be told from the last; one that changes all the time is copied again the next time.
+fn open_volume(flash: &Path) -> Result<Volume<Folder>, Fault> {
+    let id = new_id(flash)?;
+    let volume = Volume::open(open(flash)?, flash, &id)?;
+    let mut nodes = volume.state().catalogue.nodes().values();
+    if nodes.all(|node| node.kind != Kind::File || node.changed_ns != 0) {
+        return Ok(volume);
+    }
+    drop(volume);
+    thread::sleep(FRESH);
+    Volume::open(open(flash)?, flash, &id)
+}
+
+fn said(pushed: &Pushed) -> String {
+    let mended = match pushed.mended {
+        0 => String::new(),
+        count => format!(", {count} that were missing or other mended"),
+    };
+    format!("holds all; {} copied{mended}", size(pushed.copied_b))
+}
+
+/// Sixteen random hexadecimal digits.
+fn new_id(place: &Path) -> Result<String, Fault> {
+    let mut bytes = [0; 8];
+    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    let next = "see that /dev/urandom can be read";
+    read.map_err(|error| Fault::new(format!("there are no random numbers: {error}"), place, next))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

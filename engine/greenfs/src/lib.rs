@@ -1,0 +1,13 @@
+//! GreenFS, as far as it is built: a volume on flash, and branches that are brought up to it.
+//!
+//! `protocol` is what the branches hold and lack, as values; `journal` is how flash keeps that;
+//! `branch` is a tree of plain files and what is done to one; `volume` drives them. docs/greenfs.md
+//! says what is promised, and what is not there yet.
+
+pub mod branch;
+pub mod cli;
+pub mod fault;
+pub mod journal;
+pub mod protocol;
+mod text;
+pub mod volume;

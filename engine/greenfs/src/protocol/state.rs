@@ -1,0 +1,86 @@
+//! The state of a volume, and the records that lead from one state to the next.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::behind::Behind;
+use crate::protocol::catalogue::Catalogue;
+use crate::protocol::node::{Node, NodeId, Role};
+
+/// Nodes as they are from now on; none for those that are gone.
+pub type Changes = Vec<(NodeId, Option<Node>)>;
+
+/// What a record changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    Nodes(Changes),
+    /// A push begins; the branch will then hold what is so now.
+    Push(Role),
+    /// The push of this branch came to its end.
+    Pushed(Role),
+    /// The push of this branch never took effect.
+    Abandoned(Role),
+    /// Everything on the branch was looked at: it is at this record, but lacks these nodes.
+    Surveyed(Role, u64, Vec<NodeId>),
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    pub seq: u64,
+    pub change: Change,
+}
+
+/// What flash knows of all branches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The last record.
+    pub seq: u64,
+    /// Identities from here on were never given.
+    pub next_node: u64,
+    pub catalogue: Catalogue,
+    /// A branch that is not here was never looked at.
+    pub behind: BTreeMap<Role, Behind>,
+}
+
+impl State {
+    /// Go on by one record.
+    ///
+    /// # Errors
+    /// If it is not the one that follows.
+    pub fn apply(&mut self, record: Record) -> Result<(), String> {
+        if record.seq != self.seq + 1 {
+            return Err(format!("record {} follows {}", record.seq, self.seq));
+        }
+        match record.change {
+            Change::Nodes(nodes) => {
+                for (id, node) in nodes {
+                    self.next_node = self.next_node.max(id.0.saturating_add(1));
+                    let before = self.catalogue.set(id, node);
+                    let now = self.catalogue.get(id);
+                    if !Node::is_same_elsewhere(before.as_ref(), now) {
+                        for behind in self.behind.values_mut() {
+                            behind.touch(id, before.as_ref());
+                        }
+                    }
+                }
+            }
+            Change::Push(role) => self.known(role)?.begin(record.seq),
+            Change::Pushed(role) => self.known(role)?.finish(),
+            Change::Abandoned(role) => self.known(role)?.abandon(),
+            Change::Surveyed(role, at, nodes) => {
+                let behind = Behind::lacking(at, nodes);
+                self.behind.insert(role, behind);
+            }
+        }
+        self.seq = record.seq;
+        Ok(())
+    }
+
+    fn known(&mut self, role: Role) -> Result<&mut Behind, String> {
+        let behind = self.behind.get_mut(&role);
+        behind.ok_or_else(|| format!("the {role} was never looked at"))
+    }
+}

@@ -1,0 +1,276 @@
+//! A volume with its branches, what it should hold, and what has been promised.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use greenfs::branch::store::{Store, remove_tree};
+use greenfs::protocol::{ROOT, Role};
+use greenfs::volume::{Pushed, Volume};
+
+use crate::memory::Memory;
+use crate::mortal::{Life, Mortal};
+use crate::operation::{Operation, Shape, shape};
+
+pub const ROLES: [Role; 2] = [Role::Remote, Role::Disk];
+
+struct Branch<S> {
+    store: Rc<RefCell<S>>,
+    cable: Life,
+}
+
+pub struct World<S: Store> {
+    flash: Rc<RefCell<S>>,
+    branches: BTreeMap<Role, Branch<S>>,
+    life: Life,
+    volume: Option<Volume<Mortal<S>>>,
+    /// What programs have done, done to a plain tree.
+    pub reference: Memory,
+    /// What was there when flash was last made durable and has not been changed since.
+    promised: Shape,
+    /// Whether others change the branches, too: then things are kept.
+    pub has_others: bool,
+}
+
+impl<S: Store> World<S> {
+    pub fn new(mut store: impl FnMut() -> S) -> Self {
+        let branch = |role| {
+            let store = Rc::new(RefCell::new(store()));
+            let cable = Life::default();
+            (role, Branch { store, cable })
+        };
+        let branches = ROLES.map(branch).into();
+        let mut world = Self {
+            flash: Rc::new(RefCell::new(store())),
+            branches,
+            life: Life::default(),
+            volume: None,
+            reference: Memory::new(),
+            promised: Shape::new(),
+            has_others: false,
+        };
+        world.revive(&ROLES);
+        world
+    }
+
+    pub fn volume(&mut self) -> &mut Volume<Mortal<S>> {
+        self.volume.as_mut().expect("it is open")
+    }
+
+    pub fn flash(&self) -> Rc<RefCell<S>> {
+        Rc::clone(&self.flash)
+    }
+
+    pub fn branch(&self, role: Role) -> Rc<RefCell<S>> {
+        Rc::clone(&self.branches[&role].store)
+    }
+
+    fn connected(&mut self) -> Vec<Role> {
+        let volume = self.volume();
+        ROLES
+            .into_iter()
+            .filter(|role| volume.branch(*role).is_some())
+            .collect()
+    }
+
+    /// Begin anew after any end.
+    fn revive(&mut self, roles: &[Role]) {
+        self.volume = None;
+        self.life.set(None);
+        let flash = Mortal {
+            inner: Rc::clone(&self.flash),
+            life: self.life.clone(),
+            cable: Life::default(),
+        };
+        let volume = Volume::open(flash, Path::new("flash"), "0123456789abcdef");
+        self.volume = Some(volume.unwrap_or_else(|fault| panic!("{fault}")));
+        for role in roles {
+            self.come_back(*role);
+        }
+    }
+
+    pub fn go_away(&mut self, role: Role) {
+        self.volume().disconnect(role);
+    }
+
+    pub fn come_back(&mut self, role: Role) {
+        let branch = &self.branches[&role];
+        branch.cable.set(None);
+        let store = Mortal {
+            inner: Rc::clone(&branch.store),
+            life: self.life.clone(),
+            cable: branch.cable.clone(),
+        };
+        let name = role.to_string();
+        let result = self.volume().connect(role, store, Path::new(&name));
+        match result {
+            Ok(pushed) => {
+                self.judge(&pushed);
+                // What a branch has must not be lost on flash.
+                self.promised = self.flash_shape();
+            }
+            Err(_) if self.life.is_over() => self.die(),
+            Err(fault) => panic!("{fault}"),
+        }
+    }
+
+    /// Nobody else changes anything: so nothing is kept.
+    fn judge(&self, pushed: &Pushed) {
+        assert!(
+            self.has_others || pushed.kept.is_empty(),
+            "kept {:?}",
+            pushed.kept
+        );
+    }
+
+    fn die(&mut self) {
+        let roles = self.connected();
+        self.revive(&roles);
+    }
+
+    /// The process will be killed after so many further changes.
+    pub fn kill_after(&mut self, changes: u64) {
+        self.life.set(Some(changes + 1));
+    }
+
+    pub fn pull_cable_after(&mut self, role: Role, changes: u64) {
+        self.branches[&role].cable.set(Some(changes + 1));
+    }
+
+    pub fn operate(&mut self, operation: &Operation) {
+        self.take_back_promises(operation);
+        let should = operation.on_tree(&mut self.reference).is_ok();
+        let does = operation.on_volume(self.volume()).is_ok();
+        if self.life.is_over() {
+            self.die();
+            // It was done, or it was not; of a write, half may have been done.
+            if self.flash_shape() != shape(&self.reference, false) {
+                operation
+                    .on_volume(self.volume())
+                    .expect("it can be repeated");
+            }
+        } else {
+            assert_eq!(does, should, "{operation:?}");
+        }
+        assert_eq!(
+            self.flash_shape(),
+            shape(&self.reference, false),
+            "{operation:?}"
+        );
+    }
+
+    pub fn fsync(&mut self) {
+        let result = self.volume().fsync(ROOT);
+        if self.life.is_over() {
+            return self.die();
+        }
+        result.expect("flash is there, whatever else is not");
+        self.promised = self.flash_shape();
+    }
+
+    pub fn check(&mut self, role: Role) {
+        if self.volume().branch(role).is_none() {
+            return;
+        }
+        match self.volume().check_branch(role) {
+            Ok(pushed) => {
+                self.judge(&pushed);
+                assert!(
+                    self.has_others || pushed.mended == 0,
+                    "mended {}",
+                    pushed.mended
+                );
+            }
+            Err(_) if self.life.is_over() => self.die(),
+            Err(_) => assert!(self.branches[&role].cable.is_over()),
+        }
+    }
+
+    /// Bring everything together: all branches hold the same, and another look finds nothing.
+    pub fn settle(&mut self) {
+        self.life.set(None);
+        for role in ROLES {
+            self.come_back(role);
+            self.check(role);
+            let again = self.volume().check_branch(role);
+            let again = again.unwrap_or_else(|fault| panic!("{fault}"));
+            assert_eq!(again, Pushed::default());
+            let branch = shape(&*self.branch(role).borrow(), true);
+            assert_eq!(branch, shape(&*self.flash.borrow(), true), "{role}");
+        }
+        assert_eq!(self.flash_shape(), shape(&self.reference, false));
+        self.volume()
+            .state()
+            .catalogue
+            .check()
+            .expect("it is a tree");
+    }
+
+    pub fn flash_shape(&self) -> Shape {
+        shape(&*self.flash.borrow(), false)
+    }
+
+    /// What an operation changes is no longer promised to be as it was.
+    fn take_back_promises(&mut self, operation: &Operation) {
+        let now = shape(&self.reference, false);
+        for path in operation.paths() {
+            let first = now.get(path).map(|seen| seen.first.clone());
+            let is_same = |other: &Path| {
+                first.is_some() && now.get(other).map(|seen| &seen.first) == first.as_ref()
+            };
+            self.promised
+                .retain(|other, _| !other.starts_with(path) && !is_same(other));
+        }
+    }
+}
+
+/// How much is lost where; `None` keeps its power.
+pub type Luck = Option<u64>;
+
+impl World<Memory> {
+    /// The process is killed after so many changes of a synchronisation, or out of the blue, and
+    /// power goes.
+    pub fn crash(&mut self, after: Option<u64>, flash: Luck, remote: Luck, disk: Luck) {
+        let roles = self.connected();
+        if let Some(after) = after {
+            self.life.set(Some(after + 1));
+            let result = self.volume().fsync(ROOT);
+            if result.is_ok() && !self.life.is_over() {
+                self.promised = self.flash_shape();
+            }
+        }
+        self.volume = None;
+        for (luck, store) in [
+            (flash, self.flash()),
+            (remote, self.branch(Role::Remote)),
+            (disk, self.branch(Role::Disk)),
+        ] {
+            if let Some(luck) = luck {
+                store.borrow_mut().cut_power(luck);
+            }
+        }
+        for (path, seen) in &self.promised {
+            let there = self.flash_shape().get(path).cloned();
+            let there = there.map(|there| (there.kind, there.mode, there.data));
+            let promised = (seen.kind.clone(), seen.mode, seen.data.clone());
+            assert_eq!(there, Some(promised), "{} was promised", path.display());
+        }
+        self.reference = self.flash.borrow().clone();
+        remove_tree(&mut self.reference, Path::new(".greenfs")).expect("it is in memory");
+        self.revive(&roles);
+    }
+
+    /// Whatever was acknowledged must be on a connected branch even if flash burns now.
+    pub fn check_protection(&mut self) {
+        self.fsync();
+        for role in self.connected() {
+            let durable = self.branch(role).borrow().durable();
+            assert_eq!(
+                shape(&durable, true),
+                shape(&*self.flash.borrow(), true),
+                "{role}"
+            );
+        }
+    }
+}
