@@ -20,7 +20,7 @@ from fsgreen import paths
 
 ENGINE = paths.root() / "engine"
 RENEW = "engine/ship.sh makes the wheels anew; commit what it names"
-PROGRAMS = ("fsgreen-simdisk", "fsgreen-wml")
+PROGRAMS = ("fsgreen-simdisk", "fsgreen-wml", "greenfs")
 
 
 def digest(engine: Path) -> str:
@@ -63,7 +63,7 @@ def test_the_store_has_them_whole(shipped: dict[str, Path]) -> None:
     assert machines == {"x86_64", "aarch64"}
 
 
-def test_they_hold_both_programs_and_the_licences(shipped: dict[str, Path]) -> None:
+def test_they_hold_all_programs_and_the_licences(shipped: dict[str, Path]) -> None:
     for wheel in wheels(shipped).values():
         held = {Path(entry.filename).name: entry for entry in wheel.infolist()}
         assert all(held[program].external_attr >> 16 & 0o111 for program in PROGRAMS)
