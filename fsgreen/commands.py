@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 
-from fsgreen import paths
+from fsgreen import elsewhere, paths
 from fsgreen.errors import FsgreenError
 
 PACKAGES = {
@@ -36,6 +36,9 @@ PACKAGES = {
     "umount": "mount",
     "wipefs": "util-linux",
     "modprobe": "kmod",
+    "setpriv": "util-linux",
+    "qemu-system-x86_64": "qemu-system-x86",
+    "nilfs_cleanerd": "nilfs-tools",
 }
 """Debian's package of each tool."""
 
@@ -69,7 +72,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | None = None) -> str:
-    """Run a tool to its end and return what it printed.
+    """Run a tool to its end, on this machine or where the block has entered, and return its output.
 
     Parameters
     ----------
@@ -86,6 +89,9 @@ def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | 
     FsgreenError
         If the tool is missing or ends with a status other than 0.
     """
+    there = elsewhere.place()
+    if there is not None:
+        return there.run(command)
     path = paths.program(command[0])
     if path is None:
         raise FsgreenError(

@@ -55,3 +55,12 @@ def nearest(name: object, known: Iterable[str]) -> str:
     """Return the question whether the nearest known name was meant; nothing if none is near."""
     near = difflib.get_close_matches(str(name), list(known), n=1)
     return f", did you mean {near[0]}?" if near else ""
+
+
+class TrialFailed(FsgreenError):
+    """What spoils one trial alone: it does not count, and runs again."""
+
+    @property
+    def reason(self) -> str:
+        """Return why the trial does not count, with what to do about it."""
+        return f"{self.what}; {self.next_step}" if self.next_step else self.what

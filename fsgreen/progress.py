@@ -14,6 +14,8 @@ def progress(items: Iterable[Any] | None, what: str, unit: str, total: int | Non
 
     Without items it counts to `total` by its method `update`. It goes when all is done.
     """
-    from tqdm.auto import tqdm
-
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:  # a guest has the standard library alone
+        return items
     return tqdm(items, desc=what, unit=unit, total=total, delay=DELAY_S, leave=False)

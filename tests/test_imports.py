@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "schema",
         "durable",
         "progress",
+        "elsewhere",
         "commands",
         "simdisk",
     ),

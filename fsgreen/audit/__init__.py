@@ -8,11 +8,19 @@ from typing import Any
 
 from fsgreen import __version__
 from fsgreen.audit import disks, machine, speed, tools
-from fsgreen.audit.machine import meminfo_b
+from fsgreen.audit.machine import meminfo_b, meminfo_of_text_b
 from fsgreen.audit.pooling import CHECKED, differences
 from fsgreen.audit.tree import HERE, Tree
 
-__all__ = ["CHECKED", "HERE", "Tree", "audit", "differences", "meminfo_b"]
+__all__ = [
+    "CHECKED",
+    "HERE",
+    "Tree",
+    "audit",
+    "differences",
+    "meminfo_b",
+    "meminfo_of_text_b",
+]
 
 
 def audit(tree: Tree = HERE) -> dict[str, Any]:

@@ -64,7 +64,12 @@ def turbo(tree: Tree) -> str | None:
 
 def meminfo_b(tree: Tree, key: str) -> int | None:
     """Return one line of /proc/meminfo, in bytes."""
-    for line in (tree.text("proc/meminfo") or "").splitlines():
+    return meminfo_of_text_b(tree.text("proc/meminfo") or "", key)
+
+
+def meminfo_of_text_b(text: str, key: str) -> int | None:
+    """Return one line of what /proc/meminfo says, in bytes."""
+    for line in text.splitlines():
         name, _, value = line.partition(":")
         if name == key and re.fullmatch(r" *[0-9]{1,15} kB", value):
             return int(value.split()[0]) * 1024

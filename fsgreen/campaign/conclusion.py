@@ -163,7 +163,7 @@ def _checks(
         checks.check_others(
             watched.host,
             running.measured(),
-            summary.cost.user_s,
+            summary.cost.user_s if running.guest_user_s is None else running.guest_user_s,
             audits[0]["cores_count"],
             bounds["others_percent"],
         ),

@@ -86,6 +86,8 @@ class RunningTrial:
         What is kept of a simulated disk.
     harness : HarnessCost
         What the harness took while the workload ran.
+    guest_user_s : float, optional
+        Processor time in user mode that the guest took of this machine while its work was measured.
     failure : str, optional
         Why what the workload did cannot be told.
     beside : Beside, optional
@@ -105,6 +107,7 @@ class RunningTrial:
     memory: MemoryUse | None = None
     simulated: dict[str, Any] = field(default_factory=dict)
     harness: HarnessCost = field(default_factory=lambda: HarnessCost(0.0, 0.0))
+    guest_user_s: float | None = None
     failure: str | None = None
     beside: Beside | None = None
 

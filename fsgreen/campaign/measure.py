@@ -90,6 +90,7 @@ def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:
         queue_depth=place.queue_depth,
         partition=place.partition,
         listed=place.listed(),
+        guest=place.guest(),
     )
 
 

@@ -33,7 +33,8 @@ def prepare(testbed: Testbed, workload: Workload, plan: Plan, planned: PlannedTr
     levels = plan.levels(planned.cell)
     made = testbed.prepare(levels, seed=derive_seed(plan.seed, "age", planned.block))
     try:
-        workload.prepare(made.directory, planned.seed)
+        with testbed.entered():
+            workload.prepare(made.directory, planned.seed)
     except FsgreenError as error:
         raise WorkloadFailed(error.what, where=error.where, next_step=error.next_step) from error
     mount = testbed.remount()

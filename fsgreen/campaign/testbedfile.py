@@ -1,7 +1,7 @@
 """The testbed file: where a campaign runs and which meters watch it, in TOML.
 
 [testbed]
-kind = "loop"                 # auto, loop, directory, block or simdisk
+kind = "loop"                 # auto, loop, directory, block, simdisk or vm
 folder = "/var/tmp"           # for the image, or the directory itself
 in_memory = false
 pulses = false                # load pulses for meters with a clock of their own
@@ -11,7 +11,9 @@ partition = 2                 # block: the partition that is formatted, in place
 disk = "st4000nm0033"         # simdisk: one of `fsgreen-simdisk disks`, or a file like theirs
 queue_depth = 32              # simdisk, block: commands that the disk takes at once
 write = "back"                # simdisk: what its cache does with writes, back or through
-clock = "real"                # simdisk: `instant` for a disk that takes no time
+clock = "real"                # simdisk: `instant` for a disk that takes no time; vm: kvm or tcg
+drive = "virtio"              # vm: what the guest has for a disk: virtio, nvme or null
+guest_memory_mib = 1024       # vm: the memory of the guest
 
 [host]                        # for the time of the campaign: docs/host.md
 apply = ["governor", "turbo", "scheduler=none"]
@@ -36,7 +38,7 @@ from fsgreen import schema, testbeds
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.meters.core.registry import check_table
 from fsgreen.schema import Count, Declared, taking
-from fsgreen.testbeds import Disk, ListedDisk
+from fsgreen.testbeds import Disk, GuestAsked, ListedDisk
 
 BY_ID = Path("/dev/disk/by-id")
 
@@ -65,7 +67,9 @@ class TestbedTable(Declared):
     disk: str | None = None
     queue_depth: Count | None = None
     write: Literal["back", "through"] | None = None
-    clock: Literal["real", "instant"] | None = None
+    clock: Literal["real", "instant", "kvm", "tcg"] | None = None
+    drive: Literal["virtio", "nvme", "null"] | None = None
+    guest_memory_mib: Count | None = None
 
     @field_validator("kind")
     @classmethod
@@ -87,6 +91,15 @@ class TestbedTable(Declared):
     def _device_of_block(self) -> TestbedTable:
         if self.kind != "block" and (self.device or self.serial or self.partition):
             raise ValueError('device, serial and partition are for kind = "block"')
+        return self
+
+    @model_validator(mode="after")
+    def _clock_of_kind(self) -> TestbedTable:
+        of_guest = self.clock in ("kvm", "tcg")
+        if self.clock is not None and of_guest != (self.kind == "vm"):
+            raise ValueError('clock is real or instant for a disk, kvm or tcg for kind = "vm"')
+        if self.kind != "vm" and (self.drive or self.guest_memory_mib):
+            raise ValueError('drive and guest_memory_mib are for kind = "vm"')
         return self
 
 
@@ -140,9 +153,21 @@ class TestbedFile(TestbedTable):
 
     def simulated(self) -> Disk | None:
         """Return the disk to simulate, None where nothing is said of one."""
-        asked = {"name": self.disk, "write": self.write, "clock": self.clock}
+        clock = None if self.kind == "vm" else self.clock
+        asked = {"name": self.disk, "write": self.write, "clock": clock}
         given = {key: value for key, value in asked.items() if value is not None}
         return Disk(**given) if given else None
+
+    def guest(self) -> GuestAsked | None:
+        """Return what the guest of a virtual machine is to be, None where nothing is said of it."""
+        if self.kind != "vm":
+            return None
+        asked: dict[str, Any] = {
+            "clock": self.clock,
+            "drive": self.drive,
+            "memory_mib": self.guest_memory_mib,
+        }
+        return GuestAsked(**{key: value for key, value in asked.items() if value is not None})
 
     def listed(self) -> ListedDisk | None:
         """Return the real disk to format, None where none is named."""

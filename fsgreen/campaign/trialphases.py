@@ -7,17 +7,19 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from fsgreen import audit, commands
+from fsgreen import audit, commands, elsewhere
 from fsgreen.campaign import checks, events, simulated
 from fsgreen.campaign.context import RunningTrial
 from fsgreen.campaign.preparation import Prepared, prepare
 from fsgreen.campaign.settling import settle
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import Check, Flush, HarnessCost, Phase
-from fsgreen.workloads import WorkloadFailed, memory
+from fsgreen.workloads import memory
 
 DIRTY = ("Dirty", "Writeback")
+MEMINFO = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def make_ready(trial: RunningTrial) -> None:
             trial.prepared = prepare(
                 trial.testbed, context.workload(planned), context.plan, planned
             )
-    except WorkloadFailed as error:
+    except TrialFailed as error:
         trial.failure = error.reason
         return
     trial.checks += trial.prepared.checks
@@ -89,21 +91,23 @@ def _work(trial: RunningTrial) -> None:
     profile, stop = context.plan.profile, threading.Event()
     trial.capture.on_fault(stop.set)
     start_s, before_s = time.monotonic(), cpu_s()
+    guest_before_s = trial.testbed.processor_s()
     limit_b = context.plan.memory_limit_b(planned.cell)
     with (
         simulated.watched(trial.testbed, trial.simulated),
         memory.bounded(limit_b) as bound,
     ):
         try:
-            trial.outcome = context.workload(planned).run(
-                made(trial).mount.directory,
-                planned.seed,
-                profile.warmup_s,
-                profile.measure_s,
-                planned.cell.get("load_ops_s"),
-                stop,
-            )
-        except WorkloadFailed as error:
+            with trial.testbed.entered():
+                trial.outcome = context.workload(planned).run(
+                    made(trial).mount.directory,
+                    planned.seed,
+                    profile.warmup_s,
+                    profile.measure_s,
+                    planned.cell.get("load_ops_s"),
+                    stop,
+                )
+        except TrialFailed as error:
             trial.failure = error.reason
         except FsgreenError as error:
             # One that was stopped for a meter's fault may have nothing to tell.
@@ -112,6 +116,8 @@ def _work(trial: RunningTrial) -> None:
             trial.failure = error.what
     # A file system may hold its writers up for long after the measured interval.
     trial.harness = HarnessCost.over(time.monotonic() - start_s, cpu_s() - before_s)
+    if trial.outcome is not None and guest_before_s is not None:
+        trial.guest_user_s = _guest_user_s(trial, start_s, guest_before_s[0])
     trial.memory = bound.use
     if bound.use is not None:
         trial.checks.append(checks.check_memory(bound.use))
@@ -119,13 +125,26 @@ def _work(trial: RunningTrial) -> None:
         trial.phases += trial.outcome.phases
 
 
+def _guest_user_s(trial: RunningTrial, start_s: float, before_s: float) -> float:
+    """Return what the measured interval took of this machine in the guest, by its share of time."""
+    assert trial.outcome is not None
+    after_s = trial.testbed.processor_s()
+    share = trial.outcome.phases[-1].duration_s / (time.monotonic() - start_s)
+    return share * ((after_s or (before_s,))[0] - before_s)
+
+
 def _flush(trial: RunningTrial) -> None:
     """Write dirty pages back in a phase of its own, and note how many there were (rule 12)."""
-    dirty_before_b = dirty_b()
-    write_back(trial)
-    if trial.failure is not None:
+    try:
+        with trial.testbed.entered():
+            dirty_before_b = dirty_b()
+            write_back(trial)
+            if trial.failure is not None:
+                return
+            trial.flush = Flush(dirty_before_b, dirty_b())
+    except TrialFailed as error:
+        trial.failure = error.reason
         return
-    trial.flush = Flush(dirty_before_b, dirty_b())
     trial.checks.append(checks.check_flush(trial.flush, trial.phases[-1].duration_s))
 
 
@@ -165,7 +184,8 @@ def made(trial: RunningTrial) -> Prepared:
 
 def dirty_b() -> int:
     """Return the bytes of all file systems that wait for, or are in, write-back (proc(5))."""
-    return sum(audit.meminfo_b(audit.HERE, key) or 0 for key in DIRTY)
+    text = elsewhere.text_of(MEMINFO)
+    return sum(audit.meminfo_of_text_b(text, key) or 0 for key in DIRTY)
 
 
 def cpu_s() -> float:

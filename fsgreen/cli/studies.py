@@ -61,7 +61,7 @@ def add(commands: command.Commands) -> None:
     measure.add_argument(
         "--testbed",
         default="auto",
-        help="auto, loop, directory, simdisk or a testbed file (.toml), which block needs",
+        help="auto, loop, directory, simdisk, vm or a testbed file (.toml), which block needs",
     )
     measure.add_argument(
         "--disk",
@@ -87,6 +87,16 @@ def add(commands: command.Commands) -> None:
         "fsgreen simulate nfstricks03 --profile full --name nfstricks03",
     )
     _add_study(simulate, named=True)
+
+    virtual = command.add(
+        commands,
+        "virtual",
+        _virtual,
+        "run a study in a guest in virtual time: the cost of software, the same on every machine",
+        "fsgreen virtual mine --profile quick --block 1",
+    )
+    _add_study(virtual, named=True)
+    virtual.add_argument("--block", type=int, default=1, help="of the plan (default: 1)")
 
     status = command.add(
         commands,
@@ -270,6 +280,24 @@ def _simulate(options: argparse.Namespace) -> None:
     from fsgreen import papers
 
     print(papers.simulator().simulate(options.study, options.profile, options.name))
+
+
+def _virtual(options: argparse.Namespace) -> None:
+    from fsgreen import paths
+    from fsgreen.campaign import virtual
+
+    name = options.name or f"{options.study}-{options.profile}-virtual"
+    written = virtual.run(options.study, options.profile, options.block)
+    file = paths.results(name) / f"block{options.block}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(written)
+    rows = virtual.rows(written)
+    width = max(len(row["trial"]) for row in rows)
+    print(f"{'trial':{width}}{'work_ops':>12}{'virtual_ns_per_op':>20}")
+    for row in rows:
+        found = row.get("error") or f"{row['work_ops']:12}{row['virtual_ns_per_op']:20.0f}"
+        print(f"{row['trial']:{width}}{found}")
+    print(f"{file}: instructions of an emulated processor, not seconds of this machine")
 
 
 def _status(options: argparse.Namespace) -> None:

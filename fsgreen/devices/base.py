@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from fsgreen.design import factors
 from fsgreen.devices.folders import WorkFolder
@@ -36,6 +36,26 @@ class Availability(NamedTuple):
 
 
 @dataclass(frozen=True)
+class GuestAsked:
+    """What is asked of the guest of a virtual machine.
+
+    Attributes
+    ----------
+    clock : {"auto", "kvm", "tcg"}
+        Whose processor it has: this machine's, an emulated one, or this machine's where that works.
+    drive : {"virtio", "nvme", "null"}
+        What its disk is to it: an image behind virtio, one behind NVMe, or a null block device in
+        its own memory.
+    memory_mib : int
+        Its memory.
+    """
+
+    clock: Literal["auto", "kvm", "tcg"] = "auto"
+    drive: Literal["virtio", "nvme", "null"] = "virtio"
+    memory_mib: int = 1024
+
+
+@dataclass(frozen=True)
 class Settings:
     """What is asked of a device for all cells; None leaves it to the device.
 
@@ -57,6 +77,8 @@ class Settings:
         Of the real disk, for cells that do not say; without it, they get all of the disk.
     listed : ListedDisk, optional
         The real disk that the testbed file names.
+    guest : GuestAsked, optional
+        What the guest of a virtual machine is to be.
     """
 
     size_b: int
@@ -67,6 +89,7 @@ class Settings:
     queue_depth: int | None = None
     partition: int | None = None
     listed: ListedDisk | None = None
+    guest: GuestAsked | None = None
 
 
 class Device(Protocol):
@@ -122,6 +145,15 @@ class Device(Protocol):
     def simulator(self) -> Control | None:
         """Return the control socket of a simulated disk, None where the device is real."""
 
+    def entered(self) -> AbstractContextManager[None]:
+        """Run programs where the device is: in its guest, or on this machine."""
+
+    def processor_s(self) -> tuple[float, float] | None:
+        """Return the seconds in user and system mode of the guest that workloads run in.
+
+        None where they run on this machine.
+        """
+
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how the device behaves by itself; see `probe.probe`."""
 
@@ -141,6 +173,14 @@ class InRealTime:
 
     def simulator(self) -> None:
         """Return None."""
+
+    def entered(self) -> AbstractContextManager[None]:
+        """Run programs on this machine."""
+        return nullcontext()
+
+    def processor_s(self) -> tuple[float, float] | None:
+        """Return None: workloads run on this machine."""
+        return None
 
 
 class FormattableDevice(Device, Protocol):

@@ -226,7 +226,7 @@ class BlockDevice(RealDevice):
 
     def _size_of(self, listed: guard.ListedDisk) -> int:
         """Return the bytes that a file system gets; raises `FsgreenError` if they are too few."""
-        size_b = _size_b(listed.node()) // image.CHUNK_B * image.CHUNK_B
+        size_b = size_of(listed.node()) // image.CHUNK_B * image.CHUNK_B
         if size_b < self._least_b:
             raise FsgreenError(
                 f"disk too small: the profile asks for {self._least_b >> 20} MiB, "
@@ -280,7 +280,8 @@ def _confirmed(listed: guard.ListedDisk | None) -> guard.ListedDisk:
     return listed
 
 
-def _size_b(node: Path) -> int:
+def size_of(node: Path) -> int:
+    """Return the bytes of a block device."""
     fd = os.open(node, os.O_RDONLY)
     try:
         return os.lseek(fd, 0, os.SEEK_END)

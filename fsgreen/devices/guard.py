@@ -17,6 +17,9 @@ from fsgreen import commands
 from fsgreen.devices import blockdev
 from fsgreen.errors import FsgreenError
 
+CONFIGURED = Path("/sys/kernel/config/nullb")
+"""Where null block devices are made, where configfs is mounted."""
+
 
 @dataclass(frozen=True)
 class ListedDisk:
@@ -45,8 +48,21 @@ class ListedDisk:
         )
 
 
-Proof = Path | ListedDisk
-"""What shows that a device is ours: the image behind a loop device, or a disk of the testbed file.
+@dataclass(frozen=True)
+class NullDisk:
+    """A null block device by its name in configfs: it is memory, and holds nothing of anybody's."""
+
+    name: str
+
+    def kernel_names(self) -> set[str]:
+        """Return the names that the kernel may have given it (drivers/block/null_blk/main.c)."""
+        index = (CONFIGURED / self.name / "index").read_text().strip()
+        return {f"nullb{index}", self.name}
+
+
+Proof = Path | ListedDisk | NullDisk
+"""What shows that a device is ours: the image behind a loop device, a disk of the testbed file, or
+a device that was made of memory.
 """
 
 
@@ -165,8 +181,20 @@ def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
 def _check_ours(fd: int, device: Path, proof: Proof) -> None:
     if isinstance(proof, ListedDisk):
         _check_listed(fd, device, proof)
+    elif isinstance(proof, NullDisk):
+        _check_null(device, proof)
     else:
         _check_image(fd, device, proof)
+
+
+def _check_null(device: Path, null: NullDisk) -> None:
+    """Raise unless a device is the null block device of this name."""
+    try:
+        ours = blockdev.kernel_name(device) in null.kernel_names()
+    except OSError:
+        ours = False
+    if not ours:
+        raise _refusal(device, f"it is not the null block device {null.name}", "lsblk")
 
 
 def _check_image(fd: int, device: Path, image: Path) -> None:

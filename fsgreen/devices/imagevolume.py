@@ -35,7 +35,7 @@ class ImageVolume(Volume):
         super().__init__(node, file, size_b, lock_fd)
         self._image = file
         self._untouched_b = self.queue.written_b()
-        self._disk, self._left, self._remembers = _disk_below(file)
+        self._disk, self._left, self._remembers = disk_below(file)
 
     def format(self, command: Sequence[str]) -> tuple[str, ...]:
         """Run mkfs, and write what it left unwritten."""
@@ -127,7 +127,7 @@ class ImageVolume(Volume):
         return disk.await_discarded_b(before_b, self.size_b)
 
 
-def _disk_below(file: Path) -> tuple[Queue | None, str | None, bool | None]:
+def disk_below(file: Path) -> tuple[Queue | None, str | None, bool | None]:
     """Return the disk that can be made to forget a file's blocks: one that hears of those freed.
 
     None where there is none, with why, and whether what lies below remembers writes, if known.

@@ -23,6 +23,9 @@ CHECKED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs"})
 """File systems on which cachestat sees what mincore sees. On overlay it sees nothing at all: the
 pages belong to the file below."""
 
+LOWEST_BIT = bytes(byte & 1 for byte in range(256))
+"""Of what mincore says of a page, the rest is reserved (mincore(2))."""
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -95,19 +98,15 @@ def by_mincore(fd: int, size_b: int) -> int:
     The kernel tells this to the owner of a file and to those who may write to it; to anybody else
     it says that all of it is resident.
     """
-    import numpy as np
-
     # A private mapping, because ctypes takes addresses of writable memory only.
     with mmap.mmap(fd, size_b, mmap.MAP_PRIVATE) as mapped:
         first = ctypes.c_char.from_buffer(mapped)
-        pages = np.empty(pages_of(size_b), np.uint8)
-        failed = _LIBC.mincore(
-            ctypes.byref(first), ctypes.c_size_t(size_b), ctypes.c_void_p(pages.ctypes.data)
-        )
+        pages = (ctypes.c_char * pages_of(size_b))()
+        failed = _LIBC.mincore(ctypes.byref(first), ctypes.c_size_t(size_b), pages)
         del first  # or the mapping could not be closed
     if failed:
         raise _unseen(fd)
-    return int(np.count_nonzero(pages & 1))
+    return pages.raw.translate(LOWEST_BIT).count(1)
 
 
 def _unseen(fd: int) -> FsgreenError:

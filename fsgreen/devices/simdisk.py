@@ -106,6 +106,13 @@ class SimulatedDevice:
         """Return the control socket of the disk that is served now."""
         return self._serving().control
 
+    def entered(self) -> contextlib.AbstractContextManager[None]:
+        """Run programs on this machine."""
+        return contextlib.nullcontext()
+
+    def processor_s(self) -> None:
+        """Return None: workloads run on this machine, beside the server of the disk."""
+
     def describe(self) -> dict[str, Any]:
         """Return size, what lies below, and the disk of cells that name none."""
         return self._described

@@ -45,9 +45,11 @@ def simulated_disk(campaign: str) -> str | None:
 
 
 def rests_on(campaign: str) -> str:
-    """Return in a line what the numbers of a campaign rest on: power's boundary, and the disk."""
-    disk = simulated_disk(campaign)
-    boundary = f"power boundary: {read_identity(campaign)['boundary']}"
+    """Return in a line what the numbers rest on: power's boundary, a simulated disk, a guest."""
+    identity, disk = read_identity(campaign), simulated_disk(campaign)
+    boundary = f"power boundary: {identity['boundary']}"
+    if identity["testbed"]["kind"] == "vm":
+        return f"{boundary}; in a virtual machine: {identity['testbed']['compares']}"
     return boundary if disk is None else f"{boundary}; simulated disk: {disk}"
 
 

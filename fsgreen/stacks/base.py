@@ -39,6 +39,8 @@ class Mount:
         The device's state as it was made for this trial, None where the testbed makes none.
     fragmentation : dict of str to float, or None
         Of an aged file system, what was measured on it: see `aging.ager.age`.
+    guest : dict, or None
+        Of a virtual machine, its `clock` and what its times compare with (`compares`).
     simulated : dict, or None
         Of a simulated disk, what it is and where the file system lies: `disk`, the `disk_sha256`
         of its parameters, `model`, `sectors`, `offset_b`, `depth`, `policy`, its own `scheduler`,
@@ -58,6 +60,7 @@ class Mount:
     state: DeviceState | None = None
     fragmentation: dict[str, float] | None = None
     simulated: dict[str, Any] | None = None
+    guest: dict[str, Any] | None = None
 
 
 class Stack(Protocol):

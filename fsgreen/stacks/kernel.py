@@ -126,6 +126,7 @@ class KernelStack:
             as_mounted = mounts.mount(
                 volume.node, self._point, name, recipe.mount, lock_fd=self._lock_fd
             )
+            recipe.file_system.require_cleaner(volume.node)
         except BaseException:
             self.unmount()
             raise

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from fsgreen.devices.base import Availability, Device, Settings
+from fsgreen.devices.base import Availability, Device, GuestAsked, Settings
 from fsgreen.devices.block import BlockDevice
 from fsgreen.devices.existing import ExistingDevice
 from fsgreen.devices.folders import sweep
 from fsgreen.devices.guard import ListedDisk
 from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.simdisk import SimulatedDevice
+from fsgreen.devices.vm.device import VmDevice
 from fsgreen.devices.volume import DeviceState
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.simdisk import Disk
 from fsgreen.stacks.base import Mount, Stack
 from fsgreen.stacks.directory import DirectoryStack
+from fsgreen.stacks.guest.stack import GuestStack
 from fsgreen.stacks.kernel import KernelStack
 from fsgreen.testbeds.testbed import Testbed
 
@@ -30,6 +32,7 @@ __all__ = [
     "Availability",
     "DeviceState",
     "Disk",
+    "GuestAsked",
     "Kind",
     "ListedDisk",
     "Mount",
@@ -72,6 +75,7 @@ BUILT_IN: Mapping[str, Kind] = {
     "directory": Kind(ExistingDevice, DirectoryStack, several=True),
     "block": Kind(BlockDevice, KernelStack, takes=("listed", "partition", "queue_depth")),
     "simdisk": Kind(SimulatedDevice, KernelStack, takes=("simulated", "queue_depth")),
+    "vm": Kind(VmDevice, GuestStack, takes=("guest",)),
 }
 """Kinds of testbed. `auto` takes the first that is usable, and so never one behind `directory`."""
 
@@ -125,6 +129,7 @@ def open_testbed(
     queue_depth: int | None = None,
     partition: int | None = None,
     listed: ListedDisk | None = None,
+    guest: GuestAsked | None = None,
 ) -> Testbed:
     """Open a testbed; use it in a `with` statement, or call its `close`.
 
@@ -136,11 +141,11 @@ def open_testbed(
         loop: where the image lies (default /var/tmp, in memory /dev/shm). directory: the existing
         directory (default: the folder for temporary files, /var/tmp where that is memory). block:
         where the mount point and aged copies go (default /var/tmp). simdisk: where the disk's data
-        lie (default /dev/shm).
+        lie (default /dev/shm). vm: where the image of the guest's disk lies (default /var/tmp).
     in_memory : bool
-        loop: the image lies in RAM.
+        loop, vm: the image lies in RAM.
     size_b : int
-        loop: size of the image. directory: free space needed. block: size of the disk at least.
+        loop, vm: size of the image. directory: free space needed. block: size of the disk at least.
         simdisk: size of the file system at the begin of the disk. Bytes.
     scheduler : str, optional
         I/O scheduler, set by all but directory, which records what it finds; simdisk has some that
@@ -151,6 +156,8 @@ def open_testbed(
         simdisk, block: how many commands the disk takes at once.
     listed, partition : ListedDisk, int, optional
         block: the disk, and the partition of it that is formatted; all of it by default.
+    guest : GuestAsked, optional
+        vm: what the guest is to be.
 
     Raises
     ------
@@ -173,6 +180,7 @@ def open_testbed(
         queue_depth=queue_depth,
         partition=partition,
         listed=listed,
+        guest=guest,
     )
     _refuse_foreign(kind, chosen, settings)
     device = chosen.device(settings)
@@ -195,5 +203,5 @@ def _refuse_foreign(kind: str, chosen: Kind, settings: Settings) -> None:
             )
 
 
-NAMES = {"simulated": "simulated disk", "listed": "device"}
+NAMES = {"simulated": "simulated disk", "listed": "device", "guest": "drive or guest_memory_mib"}
 """How testbed files call what `Settings` names otherwise."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,14 @@ class Testbed:
     def simulator(self) -> Control | None:
         """Return the control socket of the simulated disk, None where the device is real."""
         return self.device.simulator()
+
+    def entered(self) -> AbstractContextManager[None]:
+        """Run programs where the directory is: on this machine, or in the guest of a device."""
+        return self.device.entered()
+
+    def processor_s(self) -> tuple[float, float] | None:
+        """Return the processor seconds of the guest, None where workloads run on this machine."""
+        return self.device.processor_s()
 
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how the place behaves by itself, for the confound checks; takes seconds."""

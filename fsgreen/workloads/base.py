@@ -11,17 +11,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import pandas as pd
 
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import TrialFailed
 from fsgreen.trial import Phase, WorkSummary
 
 
-class WorkloadFailed(FsgreenError):
+class WorkloadFailed(TrialFailed):
     """A run that cannot be told from: its trial does not count, and runs again."""
-
-    @property
-    def reason(self) -> str:
-        """Return why the trial does not count, with what to do about it."""
-        return f"{self.what}; {self.next_step}" if self.next_step else self.what
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from fsgreen import elsewhere
 from fsgreen.workloads import memory
 
 POLL_S = 0.05
@@ -112,7 +113,7 @@ def started(
     """
     mark = f"{MARK}={uuid.uuid4().hex}"
     process = subprocess.Popen(
-        memory.joined(command),
+        memory.joined(elsewhere.launched(command)),
         stdin=stdin,
         stdout=output,
         stderr=errors,

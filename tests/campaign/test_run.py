@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -227,7 +228,9 @@ def test_work_that_a_failing_meter_stopped_at_once_is_not_the_fault_of_the_engin
         raise FsgreenError("the workload engine was ended by SIGTERM")
 
     (planned, *_) = plan.trials
-    bed: Any = SimpleNamespace(simulator=lambda: None)
+    bed: Any = SimpleNamespace(
+        simulator=lambda: None, entered=nullcontext, processor_s=lambda: None
+    )
     context: Any = SimpleNamespace(plan=plan, workload=lambda _: SimpleNamespace(run=run))
     made: Any = SimpleNamespace(mount=SimpleNamespace(directory=Path()))
     failed: Any = SimpleNamespace(fault=FsgreenError("no answer"), on_fault=lambda told: told())

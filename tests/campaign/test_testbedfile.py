@@ -99,7 +99,7 @@ def test_a_kind_needs_no_file() -> None:
         ("[testbed]\nkind = 'block'\ndevice = '/dev/sdb'", "line 3: .*stays with the disk"),
         ("[testbed]\nkind = 'block'\nserial = 5", "serial: takes a text"),
         ("[testbed]\ndevice = '/dev/disk/by-id/ata-1'", 'are for kind = "block"'),
-        ("[testbed]\nclock = 'virtual'", "takes real or instant, not 'virtual'"),
+        ("[testbed]\nclock = 'virtual'", "takes real, instant, kvm or tcg, not 'virtual'"),
     ],
 )
 def test_a_wrong_word_is_named(tmp_path: Path, text: str, message: str) -> None:

@@ -178,7 +178,8 @@ def test_auto_without_root_takes_the_directory_and_says_why(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert [(entry.name, entry.usable) for entry in available()] == [
+    found = [(entry.name, entry.usable) for entry in available() if entry.name != "vm"]
+    assert found == [
         ("loop", False),
         ("directory", True),
         ("block", False),

@@ -220,4 +220,5 @@ def test_missing_tool_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None
 def test_kernel_without_the_file_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = filesystems.FileSystem("nosuchfs", (), 0, (), {})
     monkeypatch.setattr(paths, "program", lambda tool: "/bin/false")
-    assert filesystems.usable_here(spec) == (False, "not in this kernel: boot one that has it")
+    why = "not in this kernel: boot one that has it, or see docs/vm.md"
+    assert filesystems.usable_here(spec) == (False, why)

@@ -30,7 +30,8 @@ TESTABLE: Mapping[str, tuple[str, ...]] = {
 """What each testbed is to `testable_on` of the published claims: a simulated disk in real time has
 a kernel above it, as an image behind a loop device has. Virtual time has a model of one."""
 
-SIMULATED = ("simdisk", VIRTUAL)
+SIMULATED = ("simdisk", "vm", VIRTUAL)
+"""Testbeds whose disk or processor is a program: what they measure is not said to be measured."""
 
 GATES = ("", "passed", "unknown", "flagged")
 """What the gate of the confounds can say of a comparison, the worst last."""
@@ -134,7 +135,7 @@ def on_testbed(part: Part, claim: Mapping[str, Any], testbed: str, texts: str) -
     """Return a part as what it counts for on a kind of testbed.
 
     A measurement may be looked at, but decides nothing, where the claim cannot be tested; on a
-    simulated disk it is simulated.
+    simulated disk, or in a virtual machine, it is simulated.
     """
     if not set(TESTABLE.get(testbed, ())) & set(claim["testable_on"]):
         return _undecided(part, claim, texts)

@@ -153,7 +153,7 @@ def usable_here(spec: FileSystem) -> tuple[bool, str]:
     """Return whether this kernel and its tools can make and mount a file system, and why or how."""
     if spec.name not in _in_kernel() and not _has_module(spec.name):
         history = f" ({spec.history})" if spec.history else ""
-        return False, f"not in this kernel{history}: boot one that has it"
+        return False, f"not in this kernel{history}: boot one that has it, or see docs/vm.md"
     for tool in spec.tools:
         if paths.program(tool) is None:
             return False, commands.remedy(tool)

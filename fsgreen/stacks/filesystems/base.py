@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fsgreen import commands
+from fsgreen.errors import FsgreenError
 
 MIB_B = 1 << 20
 
@@ -51,6 +54,8 @@ class FileSystem:
         What reads the geometry from an unmounted device.
     lacks : mapping of str to str
         For slots that it does not have, why, where `LACKS` does not say it.
+    cleaner : str
+        The program that mounting it starts, which frees what was overwritten.
     history : str
         For kernels without it: when it came or went.
     """
@@ -62,6 +67,7 @@ class FileSystem:
     options: Mapping[str, Setting]
     inspections: tuple[Inspection, ...] = ()
     lacks: Mapping[str, str] = field(default_factory=dict)
+    cleaner: str = ""
     history: str = ""
 
     @property
@@ -72,7 +78,18 @@ class FileSystem:
     @property
     def tools(self) -> tuple[str, ...]:
         """All programs that it takes."""
-        return (self.tool, *dict.fromkeys(each.command[0] for each in self.inspections))
+        inspecting = dict.fromkeys(each.command[0] for each in self.inspections)
+        return (self.tool, *inspecting, *([self.cleaner] if self.cleaner else []))
+
+    def require_cleaner(self, device: Path) -> None:
+        """Raise `FsgreenError` unless the cleaner of a mounted device runs, if it has one."""
+        if self.cleaner and not _runs(self.cleaner, device):
+            raise FsgreenError(
+                f"{self.name} is mounted without its cleaner {self.cleaner}: it would fill up with "
+                "what was overwritten",
+                where=device,
+                next_step=commands.remedy(self.cleaner),
+            )
 
     def why_lacking(self, slot: str) -> str:
         """Return why it has no option for a slot."""
@@ -146,6 +163,16 @@ LACKS: Mapping[str, str] = {
     "tail": "only reiserfs packs tails",
 }
 """Why file systems have no option for a slot, as far as it is the same for most."""
+
+
+def _runs(program: str, device: Path) -> bool:
+    """Return whether a program runs that was told of a device."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = file.read_bytes().split(b"\0")
+            if Path(os.fsdecode(words[0])).name == program and os.fsencode(device) in words:
+                return True
+    return False
 
 
 def block(size_b: int, *mkfs: str) -> Setting:

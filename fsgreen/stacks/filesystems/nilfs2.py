@@ -40,4 +40,5 @@ NILFS2 = FileSystem(
         "data": "it writes logs instead of journalling",
         "cow": "it never overwrites in place",
     },
+    cleaner="nilfs_cleanerd",
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from fsgreen import elsewhere
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
 from fsgreen.workloads.base import COUNTED, Outcome, Turn, Turns, refuse_full
@@ -80,7 +81,7 @@ class WmlWorkload:
 
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
         """Create the files; return `filesets` (what each one got) and their sums."""
-        report = engine.call(["prepare", str(self.file), *self._options(directory, seed)])
+        report = engine.call(self.prepare_arguments(elsewhere.path_of(self.file), directory, seed))
         if report["partial"]:
             raise self._stopped(report)
         filesets = report["prepare"]
@@ -102,11 +103,30 @@ class WmlWorkload:
         stop: threading.Event | None = None,
     ) -> Outcome:
         """Work on files that `prepare` made with this seed; see `base.Workload.run`."""
-        options = self._prepared(directory, seed, warmup_s, load_ops_s)
-        report = engine.call(["run", str(self.file), *options, f"--duration={measure_s}"], stop)
+        arguments = self.run_arguments(
+            elsewhere.path_of(self.file), directory, seed, warmup_s, measure_s, load_ops_s
+        )
+        report = engine.call(arguments, stop)
         outcome = _outcome(self._only_run(report))
         refuse_full(outcome.summary, self.name, directory)
         return outcome
+
+    def prepare_arguments(self, text: str, directory: Path, seed: int) -> list[str]:
+        """Return the arguments of the engine that create the files, by the text at a path."""
+        return ["prepare", text, *self._options(directory, seed)]
+
+    def run_arguments(
+        self,
+        text: str,
+        directory: Path,
+        seed: int,
+        warmup_s: float,
+        measure_s: float,
+        load_ops_s: float | None = None,
+    ) -> list[str]:
+        """Return the arguments of the engine that work on the files, by the text at a path."""
+        options = self._prepared(directory, seed, warmup_s, load_ops_s)
+        return ["run", text, *options, f"--duration={measure_s}"]
 
     def turns(
         self, directory: Path, seed: int, warmup_s: float, load_ops_s: float | None = None
@@ -119,7 +139,7 @@ class WmlWorkload:
             return outcome
 
         options = self._prepared(directory, seed, warmup_s, load_ops_s)
-        return begun([str(self.file), *options], concluded)
+        return begun([elsewhere.path_of(self.file), *options], concluded)
 
     def _prepared(
         self, directory: Path, seed: int, warmup_s: float, load_ops_s: float | None

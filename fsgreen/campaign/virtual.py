@@ -1,0 +1,101 @@
+"""The cells of a study in virtual time: the same numbers on every machine, and no rates.
+
+An operation's time is the instructions that the guest took for it, one a nanosecond, and a fixed
+time for each request of its disk. There are no caches of a processor and no other load, so it
+ranks the cost of software and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from fsgreen import design
+from fsgreen.campaign.fitting import asked_of_workload
+from fsgreen.design import Plan, factors
+from fsgreen.devices.vm import alone
+from fsgreen.errors import FsgreenError
+from fsgreen.stacks.guest.job import DIRECTORY
+from fsgreen.workloads import load_workload
+from fsgreen.workloads.wml import WmlWorkload
+
+SCHEDULER = "none"
+
+
+def job_of(plan: Plan, block: int) -> dict[str, Any]:
+    """Return the trials of a block of a plan as a job; see `stacks.guest.job`.
+
+    Raises
+    ------
+    FsgreenError
+        If a workload is not a text in the Workload Model Language.
+    """
+    texts: dict[str, str] = {}
+    trials = []
+    for planned in (one for one in plan.trials if one.block == block):
+        asked = asked_of_workload(planned.cell)
+        name = planned.cell["workload"]
+        levels = {factor: asked.get(factor) for factor in factors.of_owner("workload")}
+        del levels["workload"], levels["load_ops_s"]
+        workload = load_workload(name, plan.profile.scale.get(name, 1.0), levels, plan.workloads)
+        if not isinstance(workload, WmlWorkload):
+            raise FsgreenError(
+                f"the workload {name} is no text in the Workload Model Language: what it does "
+                "depends on more than instructions",
+                where=plan.study,
+                next_step="leave it out of the profile",
+            )
+        workload.check()
+        texts[workload.file.name] = base64.b64encode(workload.file.read_bytes()).decode()
+        text, place = f"/run/files/{workload.file.name}", Path(DIRECTORY)
+        made = {key: level for key, level in plan.levels(planned.cell).items() if level is not None}
+        run = workload.run_arguments(
+            text,
+            place,
+            planned.seed,
+            plan.profile.warmup_s,
+            plan.profile.measure_s,
+            planned.cell.get("load_ops_s"),
+        )
+        trials.append(
+            {
+                "trial": planned.trial,
+                "levels": made,
+                "seed": planned.seed,
+                "prepare": ["fsgreen-wml", *workload.prepare_arguments(text, place, planned.seed)],
+                "run": ["fsgreen-wml", *run],
+            }
+        )
+    disk = {
+        "drive": "null",
+        "size_b": plan.profile.image_b,
+        "state": {"left": "no state to restore in memory", "remembers": False},
+        "scheduler": SCHEDULER,
+    }
+    return {"texts": texts, "disk": disk, "trials": trials}
+
+
+def run(study: str, profile: str, block: int = 1) -> bytes:
+    """Run a block of a study in virtual time; return a line of JSON for each trial."""
+    plan = design.make_plan(design.load_study(study), profile)
+    return alone.run(job_of(plan, block), plan.profile.image_b, seed=block)
+
+
+def rows(written: bytes) -> list[dict[str, Any]]:
+    """Return of each trial its operations, and the virtual nanoseconds and bytes of one."""
+    found = []
+    for said in alone.results(written):
+        if "error" in said:
+            found.append({"trial": said["trial"], "error": said["error"]})
+            continue
+        [ran] = said["report"]["runs"]
+        measure = ran["measure"]
+        found.append(
+            {
+                "trial": said["trial"],
+                "work_ops": measure["work_ops"],
+                "virtual_ns_per_op": 1e9 * measure["duration_s"] / max(1, measure["work_ops"]),
+            }
+        )
+    return found

@@ -1,0 +1,150 @@
+"""How QEMU is started, for each clock, and what it needs of this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from fsgreen import commands, paths
+from fsgreen.devices.vm.image import Image
+from fsgreen.devices.vm.wire import CONTROL, PROGRAMS
+from fsgreen.errors import FsgreenError
+
+QEMU = "qemu-system-x86_64"
+KVM = Path("/dev/kvm")
+
+Clock = Literal["kvm", "tcg", "virtual"]
+"""What a second of the guest is: one of this machine, with its processor (kvm) or an emulated one
+(tcg); or as many instructions of the guest, however long they take here (virtual)."""
+
+Drive = Literal["virtio", "nvme", "null"]
+"""What disk the guest has: an image of this machine behind virtio or as an NVMe disk, or memory of
+its own behind the kernel's null block device, which takes a fixed time for each request."""
+
+COMMAND_LINE = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off random.trust_cpu=on"
+"""`panic=-1` restarts at once, which `-no-reboot` makes an end."""
+
+INSTRUCTION_NS = 1
+"""What an instruction takes in virtual time: `-icount shift=0`."""
+
+EPOCH = "2026-01-01T00:00:00"
+"""When a guest in virtual time begins."""
+
+CONSOLE = "console"
+OUTPUT = "output"
+"""Files in the folder of the guest: what its kernel says, and what a job in virtual time writes."""
+
+DISK = "image"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The guest's machine.
+
+    Attributes
+    ----------
+    clock : Clock
+        What its time is.
+    drive : Drive
+        Its disk.
+    memory_mib : int
+        Its memory, of which the image takes about 200 MiB.
+    cores : int
+        Its processors; one in virtual time.
+    seed : int
+        Of its random numbers, in virtual time.
+    """
+
+    clock: Clock
+    drive: Drive = "virtio"
+    memory_mib: int = 1024
+    cores: int = 2
+    seed: int = 1
+
+
+def require() -> str:
+    """Return the path of QEMU; raises `FsgreenError` where it is not installed."""
+    program = paths.program(QEMU)
+    if program is None:
+        raise FsgreenError(
+            "QEMU, which runs the guest, is not installed",
+            where=QEMU,
+            next_step=commands.remedy(QEMU),
+        )
+    return program
+
+
+def version() -> str:
+    """Return the version of QEMU."""
+    said = commands.run([require(), "--version"])
+    found = re.search(r"version (\S+)", said)
+    return found[1] if found else said.strip()
+
+
+def kvm_opens() -> bool:
+    """Return whether the kernel offers to run guests itself; whether it can, only one shows."""
+    return os.access(KVM, os.R_OK | os.W_OK)
+
+
+def command(machine: Machine, image: Image, initrd: Path | None = None) -> list[str]:
+    """Return the command of a guest, which runs in the folder with its files.
+
+    Parameters
+    ----------
+    machine : Machine
+        What it has.
+    image : Image
+        What it begins with.
+    initrd : Path, optional
+        An archive in place of the image's own.
+    """
+    return [
+        require(),
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-machine", "q35", "-m", f"{machine.memory_mib}M"),
+        *("-kernel", str(image.kernel), "-initrd", str(initrd or image.initrd)),
+        *("-append", f"{COMMAND_LINE}{' norandmaps' if machine.clock == 'virtual' else ''}"),
+        *("-serial", f"file:{CONSOLE}"),
+        *_processor(machine),
+        *(_alone() if machine.clock == "virtual" else _ports()),
+        *_disk(machine.drive),
+    ]
+
+
+def _processor(machine: Machine) -> list[str]:
+    if machine.clock == "kvm":
+        return ["-accel", "kvm", "-cpu", "host", "-smp", str(machine.cores)]
+    if machine.clock == "tcg":
+        return ["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(machine.cores)]
+    return [
+        *("-accel", "tcg,thread=single", "-cpu", "max", "-smp", "1"),
+        *("-icount", "shift=0,sleep=off", "-rtc", f"base={EPOCH},clock=vm"),
+        *("-seed", str(machine.seed)),
+    ]
+
+
+def _ports() -> list[str]:
+    """Return the ports of the agent, each a socket in the folder."""
+    words = ["-device", "virtio-serial-pci"]
+    for number, name in enumerate((CONTROL, *PROGRAMS)):
+        words += ["-chardev", f"socket,id=port{number},path={name},server=on,wait=off"]
+        words += ["-device", f"virtserialport,chardev=port{number},name={name}"]
+    return words
+
+
+def _alone() -> list[str]:
+    """Return a second serial line for what a job writes: nothing reaches the guest meanwhile."""
+    return ["-serial", f"file:{OUTPUT}"]
+
+
+def _disk(drive: Drive) -> list[str]:
+    if drive == "null":
+        return []
+    kind = {"virtio": "virtio-blk-pci", "nvme": "nvme"}[drive]
+    return [
+        *("-drive", f"if=none,id=disk,file={DISK},format=raw,cache=none,aio=threads"),
+        *("-device", f"{kind},drive=disk,serial=fsgreen"),
+    ]

@@ -1,0 +1,243 @@
+"""A guest that runs: started, asked, and ended so that nothing of it is left."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from fsgreen import elsewhere
+from fsgreen.devices.vm import boot
+from fsgreen.devices.vm.boot import Clock, Machine
+from fsgreen.devices.vm.image import Image
+from fsgreen.devices.vm.launch import connected
+from fsgreen.devices.vm.wire import CONTROL, Channel, Ended
+from fsgreen.errors import FsgreenError, TrialFailed
+
+READY_S: dict[Clock, float] = {"kvm": 20.0, "tcg": 90.0}
+"""How long a guest may take to say that it is up, on a machine that is busy."""
+
+ANSWER_S = 900.0
+"""How long a request may take under emulation: making a file system, or reading all files."""
+
+PING_S = 30.0
+ATTEMPTS = 2
+TAIL_B = 4096
+
+
+class Guest:
+    """A guest in QEMU, which ends with the harness.
+
+    Parameters
+    ----------
+    machine : Machine
+        What it has.
+    image : Image
+        What it begins with.
+    folder : Path
+        Where its disk is and its files go.
+    lock_fd : int
+        The owner lock of the work folder, which QEMU holds while it runs.
+    attempts : int
+        How often it is started until it comes up.
+
+    Raises
+    ------
+    FsgreenError
+        If it does not come up.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        image: Image,
+        folder: Path,
+        *,
+        lock_fd: int,
+        attempts: int = ATTEMPTS,
+    ) -> None:
+        self.machine = machine
+        self._image = image
+        self._folder = folder
+        self._lock_fd = lock_fd
+        self._open = contextlib.ExitStack()
+        self.about: dict[str, Any] = {}
+        for attempt in range(1, attempts + 1):
+            try:
+                self._start()
+                return
+            except TrialFailed as error:
+                self.stop()
+                if attempt == attempts:
+                    raise FsgreenError(
+                        f"the guest did not come up, tried {attempts} x: {error.what}",
+                        where=folder / boot.CONSOLE,
+                        next_step="fsgreen doctor; docs/vm.md has what is known to help",
+                    ) from error
+            except BaseException:
+                self.stop()
+                raise
+
+    def ask(self, do: str, limit_s: float = ANSWER_S, **what: Any) -> Any:
+        """Return the answer to a request.
+
+        Raises
+        ------
+        FsgreenError
+            What went wrong in the guest.
+        TrialFailed
+            If the guest ended, or does not answer: nothing of it is left then.
+        """
+        try:
+            self._channel.send(do=do, **what)
+            said = self._channel.receive(limit_s)
+        except (Ended, TimeoutError) as error:
+            raise self._lost(error) from error
+        if "error" in said:
+            raise FsgreenError(**said["error"])
+        return said["answer"]
+
+    def alive(self) -> bool:
+        """Return whether it runs."""
+        return self._process.poll() is None
+
+    def processor_s(self) -> tuple[float, float]:
+        """Return the seconds in user and in system mode that QEMU has had, 0 where it ended."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0, 0.0
+        tick_s = 1 / os.sysconf("SC_CLK_TCK")
+        return int(fields[11]) * tick_s, int(fields[12]) * tick_s
+
+    def stop(self) -> None:
+        """End it; harmless when repeated."""
+        self._open.close()
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Run programs in the guest meanwhile.
+
+        Raises
+        ------
+        TrialFailed
+            In place of what a program said, where the guest itself ended or hangs.
+        """
+        try:
+            with elsewhere.entered(_Inside(self, self._folder)):
+                yield
+        except TrialFailed:
+            raise
+        except FsgreenError:
+            self.ask("ping", PING_S)
+            raise
+
+    def _start(self) -> None:
+        for name in os.listdir(self._folder):
+            if name.startswith("fsgreen."):
+                (self._folder / name).unlink()
+        self._process = self._open.enter_context(
+            running(self.machine, self._image, self._folder, self._lock_fd)
+        )
+        deadline_s = time.monotonic() + READY_S[self.machine.clock]
+        self._channel = Channel(self._connect(deadline_s).fileno())
+        try:
+            said = self._channel.receive(max(0.0, deadline_s - time.monotonic()))
+        except (Ended, TimeoutError) as error:
+            raise self._lost(error) from error
+        self.about = said["ready"]
+
+    def _connect(self, deadline_s: float) -> socket.socket:
+        while True:
+            try:
+                return self._open.enter_context(connected(self._folder, CONTROL))
+            except OSError as error:
+                if not self.alive() or time.monotonic() > deadline_s:
+                    raise self._lost(error) from error
+            time.sleep(0.02)
+
+    def _lost(self, error: Exception) -> TrialFailed:
+        """End what is left of a guest that is lost; return the error that says why it is."""
+        if isinstance(error, TimeoutError):
+            why = "the guest hangs: it did not answer"
+        else:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(2)
+            why = "the guest ended" if not self.alive() else "the guest closed its connection"
+        self.stop()
+        words = last_words(self._folder)
+        return TrialFailed(
+            f"{why}{f': {words}' if words else ''}",
+            where=self._folder / boot.CONSOLE,
+            next_step="the trial runs again in a new guest; a larger memory_mib in [testbed] where "
+            "memory was short (docs/vm.md)",
+        )
+
+
+class _Inside(elsewhere.Place):
+    """The guest as a place where programs run."""
+
+    def __init__(self, guest: Guest, folder: Path) -> None:
+        self._guest = guest
+        self._folder = folder
+
+    def run(self, command: Sequence[str]) -> str:
+        """Run a tool of the guest to its end."""
+        printed: str = self._guest.ask("run", command=list(command))
+        return printed
+
+    def launcher(self, command: Sequence[str]) -> Sequence[str]:
+        """Return the command that runs a program of the guest by the name that it has here."""
+        program, *arguments = command
+        launch = [sys.executable, "-P", "-m", "fsgreen.devices.vm.launch", str(self._folder)]
+        return [*launch, Path(program).name, *arguments]
+
+    def put(self, file: Path) -> str:
+        """Have a file in the guest too."""
+        content = base64.b64encode(file.read_bytes()).decode()
+        path: str = self._guest.ask("put", name=file.name, content=content)
+        return path
+
+
+@contextlib.contextmanager
+def running(
+    machine: Machine, image: Image, folder: Path, lock_fd: int, initrd: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run QEMU while the block lasts; it is killed at its end, and when the harness ends."""
+    command = ["setpriv", "--pdeathsig", "KILL", *boot.command(machine, image, initrd)]
+    with (folder / "qemu").open("wb") as said:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            pass_fds=(lock_fd,),
+            # Ctrl-C is for the harness, which then ends the guest.
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def last_words(folder: Path) -> str:
+    """Return the line of the guest's console, or of QEMU, that tells best why it ended."""
+    lines = []
+    for name in ("qemu", boot.CONSOLE):
+        with contextlib.suppress(OSError):
+            lines += (folder / name).read_bytes()[-TAIL_B:].decode("utf-8", "replace").splitlines()
+    said = [line.strip() for line in lines if line.strip()]
+    panics = [line for line in said if "panic" in line or "Out of memory" in line]
+    return (panics[:1] or said[-1:] or [""])[0][:200]

@@ -1,0 +1,264 @@
+"""The image of the guest: made once from Debian packages, kept in the cache with its manifest.
+
+`base` holds the tree of files, packed (`root.squashfs`), and the kernel; `image` the archive that
+the kernel begins with: that tree, fsgreen's own code for the guest and the workload engine. All of
+it is in memory while the guest runs, so that its root never waits for this machine's disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fsgreen import paths, trial
+from fsgreen.devices.vm import tree
+from fsgreen.devices.vm.cpio import Archive
+from fsgreen.devices.vm.packages import SUITE, Apt
+from fsgreen.durable import whole
+from fsgreen.errors import FsgreenError
+
+ENGINE = "fsgreen-wml"
+AGENT = "fsgreen.stacks.guest.agent"
+
+CODE = (
+    "__init__.py",
+    "audit/*.py",
+    "commands.py",
+    "design/factors.py",
+    "design/registry.py",
+    "devices/*.py",
+    "devices/probe/*.py",
+    "devices/vm/__init__.py",
+    "devices/vm/wire.py",
+    "elsewhere.py",
+    "errors.py",
+    "paths.py",
+    "progress.py",
+    "simdisk/*.py",
+    "stacks/*.py",
+    "stacks/aging/*.py",
+    "stacks/filesystems/*.py",
+    "stacks/guest/*.py",
+)
+"""What of fsgreen runs in the guest, where there is Python's standard library alone."""
+
+FIRST = ("kernel/drivers/block/loop.ko", "kernel/fs/squashfs/squashfs.ko")
+"""Modules without which the tree cannot be mounted."""
+
+SCRIPT = """\
+#!/bin/busybox sh
+b=/bin/busybox
+$b mount -t devtmpfs dev /dev
+{modules}
+$b mount -t squashfs -o ro,loop /root.squashfs /root
+$b mount -t proc proc /root/proc
+$b mount -t sysfs sys /root/sys
+$b mount -t devtmpfs dev /root/dev
+$b mkdir /root/dev/shm
+for name in dev/shm root run tmp work; do $b mount -t tmpfs tmp /root/$name; done
+$b mount --bind /fsgreen /root/fsgreen
+exec $b env -i PATH=/fsgreen/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \\
+  PYTHONPATH=/fsgreen PYTHONHASHSEED=0 $b chroot /root /usr/bin/python3 -s -m {agent}
+"""
+"""The first program of the guest."""
+
+BUILD_B = 1200 << 20
+"""Free space that the tree, the packages and the image need."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """What QEMU starts.
+
+    Attributes
+    ----------
+    kernel, initrd : Path
+        The kernel, and the archive that it begins with.
+    manifest : dict
+        Debian's suite, the version of the kernel, `packages` by name with version and SHA-256, and
+        the SHA-256 of the files and of fsgreen's code in the guest.
+    """
+
+    kernel: Path
+    initrd: Path
+    manifest: dict[str, Any]
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the archive, which names the image in records."""
+        return str(self.manifest["initrd_sha256"])
+
+
+def folder() -> Path:
+    """Return where the image is kept: $XDG_CACHE_HOME/fsgreen/vm, or ~/.cache/fsgreen/vm."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "fsgreen" / "vm"
+
+
+def require_architecture() -> None:
+    """Raise `FsgreenError` where neither the kernel nor the engine here would run in the guest."""
+    machine = platform.machine()
+    if machine != "x86_64":
+        raise FsgreenError(
+            f"the guest is an x86_64 machine, this one is {machine}: the workload engine of this "
+            "machine would not run in it",
+            next_step="take --testbed loop or directory, or an x86_64 machine",
+        )
+
+
+def ensure() -> Image:
+    """Return the image, made now if there is none or if fsgreen's code in it is another.
+
+    Packages are looked up once: remove the folder for newer ones.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be made: no apt, no network, no space, another architecture.
+    """
+    require_architecture()
+    place = folder()
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        base = _base(place / "base", place / "apt")
+        return _image(place / "image", place / "base", base)
+
+
+def kept() -> Image | None:
+    """Return the image that was made last, None where there is none. Makes nothing."""
+    place = folder()
+    try:
+        manifest = json.loads((place / "image" / "manifest.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return Image(place / "base" / "vmlinux", place / "image" / "initrd", manifest)
+
+
+def _base(base: Path, apt: Path) -> dict[str, Any]:
+    """Return what the base is made of, once it is there."""
+    recipe = _sha256(Path(__file__).with_name(name) for name in ("packages.py", "tree.py"))
+    with contextlib.suppress(OSError, ValueError):
+        made: dict[str, Any] = json.loads((base / "base.json").read_text())
+        if made["recipe_sha256"] == recipe:
+            return made
+    _require_space(base.parent)
+    print("making the image of the guest from Debian packages: about a minute, once")
+    with _full_disk_explained(base.parent):
+        packages = Apt(apt).packages()
+        shutil.rmtree(base, ignore_errors=True)
+        files = base / "tree"
+        version = tree.unpack(packages, files)
+        needs = tree.keep_modules(files, version)
+        (base / "vmlinux").write_bytes(tree.kernel(files, version))
+        standard = files / tree.STANDARD_LIBRARY
+        tree.compile_python(files, standard, f"/{tree.STANDARD_LIBRARY}")
+        tree.squash(files, base / "root.squashfs")
+        made = {
+            "recipe_sha256": recipe,
+            "suite": SUITE,
+            "kernel": version,
+            "first_modules": list(dict.fromkeys(each for name in FIRST for each in needs[name])),
+            "packages": {
+                one.name: {"version": one.version, "sha256": one.sha256} for one in packages
+            },
+            "vmlinux_sha256": trial.sha256_of(base / "vmlinux"),
+            "root_sha256": trial.sha256_of(base / "root.squashfs"),
+        }
+        trial.write_json(base / "base.json", made)
+    return made
+
+
+def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
+    """Return the image on a base, once it is there."""
+    engine = paths.program(ENGINE)
+    if engine is None:
+        raise FsgreenError("the workload engine is not installed", next_step="./run engine")
+    package = paths.code() / "fsgreen"
+    code = [file for pattern in CODE for file in sorted(package.glob(pattern))]
+    code_sha256 = _sha256([*code, Path(engine), Path(__file__)])
+    found = kept()
+    if (
+        found is not None
+        and found.manifest["code_sha256"] == code_sha256
+        and found.manifest["root_sha256"] == made["root_sha256"]
+        and found.initrd.exists()
+    ):
+        return found
+    image.mkdir(exist_ok=True)
+    with _full_disk_explained(image), tempfile.TemporaryDirectory(dir=image) as scratch:
+        place = Path(scratch) / "fsgreen"
+        for file in code:
+            copy = place / "fsgreen" / file.relative_to(package)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+        tree.compile_python(base / "tree", place, "/fsgreen")
+        (place / "bin").mkdir()
+        shutil.copyfile(engine, place / "bin" / ENGINE)
+        (place / "bin" / ENGINE).chmod(0o755)
+        with whole(image / "initrd") as partial, partial.open("wb") as into:
+            _write_archive(Archive(into), base, made, place)
+    manifest = {
+        **{name: value for name, value in made.items() if name != "first_modules"},
+        "code_sha256": code_sha256,
+        "initrd_sha256": trial.sha256_of(image / "initrd"),
+    }
+    trial.write_json(image / "manifest.json", manifest)
+    return Image(base / "vmlinux", image / "initrd", manifest)
+
+
+def _write_archive(archive: Archive, base: Path, made: dict[str, Any], place: Path) -> None:
+    files = base / "tree"
+    modules = files / "lib" / "modules" / made["kernel"]
+    lines = [f"$b insmod /modules/{Path(name).name}" for name in made["first_modules"]]
+    for name in ("dev", "bin", "modules", "root"):
+        archive.folder(name)
+    archive.console()
+    archive.file("bin/busybox", (files / "bin" / "busybox").read_bytes(), program=True)
+    for name in made["first_modules"]:
+        archive.file(f"modules/{Path(name).name}", (modules / name).read_bytes())
+    script = SCRIPT.format(modules="\n".join(lines), agent=AGENT)
+    archive.file("init", script.encode(), program=True)
+    archive.tree(place, "fsgreen")
+    archive.file("root.squashfs", (base / "root.squashfs").read_bytes())
+    archive.end()
+
+
+def _sha256(files: Iterator[Path] | list[Path]) -> str:
+    together = hashlib.sha256()
+    for file in files:
+        together.update(f"{file.name} {trial.sha256_of(file)}\n".encode())
+    return together.hexdigest()
+
+
+def _require_space(place: Path) -> None:
+    free_b = paths.free_b(place)
+    if free_b < BUILD_B:
+        raise FsgreenError(
+            f"the image of the guest needs {BUILD_B >> 20} MiB to be made, "
+            f"{free_b >> 20} MiB are free",
+            where=place,
+            next_step="free some, or move the cache: XDG_CACHE_HOME=ELSEWHERE",
+        )
+
+
+@contextlib.contextmanager
+def _full_disk_explained(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FsgreenError(
+            f"the image of the guest could not be made: {error.strerror}",
+            where=error.filename or place,
+            next_step="free some space, or move the cache: XDG_CACHE_HOME=ELSEWHERE",
+        ) from error

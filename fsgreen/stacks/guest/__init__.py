@@ -1,0 +1,1 @@
+"""A stack in the guest of a virtual machine: what asks for it here, and what makes it there."""

@@ -1,0 +1,99 @@
+"""In the guest: the disk that QEMU gives it, or one that its own kernel makes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from fsgreen.devices.block import size_of
+from fsgreen.devices.folders import claim
+from fsgreen.devices.guard import CONFIGURED, ListedDisk, NullDisk, Proof
+from fsgreen.devices.image import CHUNK_B
+from fsgreen.devices.queue import READ_AHEAD_KIB
+from fsgreen.devices.real import RealDevice
+from fsgreen.devices.volume import DeviceState, Volume
+from fsgreen.errors import FsgreenError
+
+SERIAL = "fsgreen"
+"""The serial number that QEMU gives the disk."""
+
+WORK = Path("/work")
+
+NODES = {"virtio": Path("/dev/vda"), "nvme": Path("/dev/nvme0n1")}
+
+NULL_LATENCY_NS = 100_000
+"""What a request of the null block device takes: about that of a solid-state disk with flash."""
+
+
+class GuestVolume(Volume):
+    """A disk of the guest, whose state is what the other machine says of the file below it."""
+
+    state = DeviceState("initial", 0, 0, 0, "not restored: it lies below the guest", None)
+
+    def initial(self) -> DeviceState:
+        """Return the state as it is: mkfs begins anew on what was written before."""
+        return self.state
+
+    def steady(self) -> DeviceState:
+        """Refuse; see `VmDevice.check`."""
+        raise FsgreenError("the disk of a guest has no steady state", where=self.node)
+
+
+class GuestDisk(RealDevice):
+    """The one disk of the guest.
+
+    Parameters
+    ----------
+    drive : str
+        `virtio`, `nvme` or `null`.
+    size_b : int
+        Its bytes, where the guest makes it.
+    state : mapping
+        `left` and `remembers` of its `DeviceState`.
+    scheduler : str, optional
+        I/O scheduler of cells that name none.
+    """
+
+    kind = "vm"
+
+    def __init__(
+        self, drive: str, size_b: int, state: dict[str, Any], scheduler: str | None
+    ) -> None:
+        if drive == "null":
+            node, proof = _null_disk(size_b)
+        else:
+            node = NODES[drive]
+            proof = ListedDisk(node, SERIAL)
+        work = claim(WORK, self.kind)
+        usable_b = size_of(node) // CHUNK_B * CHUNK_B
+        volume = GuestVolume(node, proof, usable_b, work.lock_fd)
+        volume.state = DeviceState("initial", 0, 0, usable_b, **state)
+        volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
+        super().__init__(work, volume, scheduler)
+
+    def describe(self) -> dict[str, Any]:
+        """Return size and queue."""
+        return {"size_b": self.volume.size_b, "device": self.name, **self._queue.describe()}
+
+
+def _null_disk(size_b: int) -> tuple[Path, Proof]:
+    """Make a null block device that keeps what is written; return its node and what shows it."""
+    subprocess.run(["modprobe", "null_blk", "nr_devices=0"], check=True)
+    if not CONFIGURED.is_dir():
+        subprocess.run(["mount", "-t", "configfs", "config", str(CONFIGURED.parent)], check=True)
+    before = set(os.listdir("/sys/block"))
+    folder = CONFIGURED / SERIAL
+    folder.mkdir()
+    settings = {
+        "size": size_b >> 20,
+        "memory_backed": 1,
+        "irqmode": 2,
+        "completion_nsec": NULL_LATENCY_NS,
+        "power": 1,
+    }
+    for name, value in settings.items():
+        (folder / name).write_text(str(value))
+    [name] = set(os.listdir("/sys/block")) - before
+    return Path("/dev") / name, NullDisk(SERIAL)

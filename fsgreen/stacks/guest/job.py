@@ -1,0 +1,68 @@
+"""In the guest: a job in virtual time. Nothing reaches the guest while it runs.
+
+What it writes goes through a serial line at the end of each trial, so that the same job takes the
+same instructions each time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import termios
+import tty
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+LINE = Path("/dev/ttyS1")
+DIRECTORY = "@directory@"
+"""Stands in the arguments of programs for where the file system is mounted."""
+
+
+Ask = Callable[..., Any]
+"""Does one of the things that the agent does of a trial, by its name."""
+
+
+def run(ask: Ask, job: dict[str, Any]) -> None:
+    """Run the trials of a job one after the other; each is a line of what comes out."""
+    line = os.open(LINE, os.O_RDWR | os.O_NOCTTY)
+    tty.setraw(line)
+    try:
+        for name, content in job["texts"].items():
+            ask("put", name=name, content=content)
+        _say(line, {"disk": ask("open", **job["disk"])})
+        for trial in job["trials"]:
+            _say(line, {"trial": trial["trial"], **_measured(ask, trial)})
+        _say(line, {"end": len(job["trials"])})
+    finally:
+        termios.tcdrain(line)
+
+
+def _measured(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
+    levels = trial["levels"]
+    ask("load", levels=levels)
+    made = ask("prepare", levels=levels, seed=trial["seed"])
+    prepared = _called(trial["prepare"], made["directory"])
+    if "error" in prepared:
+        return prepared
+    mount = ask("remount")
+    share = ask("resident_share")
+    ran = _called(trial["run"], mount["directory"])
+    ask("unmount")
+    return {"mount": mount, "resident_share": share, **ran}
+
+
+def _called(command: list[str], directory: str) -> dict[str, Any]:
+    """Run the workload engine; return its `report`, or the `error` that it ended with."""
+    words = [word.replace(DIRECTORY, directory) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return {"error": done.stderr.strip()[-500:] or f"status {done.returncode}"}
+    return {"report": json.loads(done.stdout)}
+
+
+def _say(line: int, what: dict[str, Any]) -> None:
+    left = json.dumps(what, sort_keys=True).encode() + b"\n"
+    while left:
+        left = left[os.write(line, left) :]

@@ -1,0 +1,74 @@
+"""The stack `guest`: a file system that a guest makes, asked for from here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fsgreen.devices.base import Availability, Levels
+from fsgreen.devices.vm.device import VmDevice, told
+from fsgreen.devices.volume import DeviceState
+from fsgreen.stacks import filesystems
+from fsgreen.stacks.base import Mount
+
+
+class GuestStack:
+    """A file system of the guest's kernel.
+
+    Parameters
+    ----------
+    device : VmDevice
+        The guest.
+    """
+
+    def __init__(self, device: VmDevice) -> None:
+        self._device = device
+
+    @staticmethod
+    def available() -> Availability:
+        """Return what the kernel of the guest has."""
+        return Availability("guest", True, "ext2 to ext4, xfs, btrfs, f2fs, nilfs2, reiserfs, jfs")
+
+    def describe(self) -> dict[str, Any]:
+        """Return that caches can be cold."""
+        return {"cold_cache": True}
+
+    def only_file_system(self) -> None:
+        """Return None: any of the guest's file systems can be made."""
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` if a cell is unknown; the device has asked the guest."""
+        filesystems.recipe(levels["file_system"], levels["option"])
+
+    def prepare(self, levels: Levels, seed: int) -> Mount:
+        """Make, mount and verify the file system, anew."""
+        return self._mount(self._device.ask("prepare", levels=told(levels), seed=seed))
+
+    def remount(self) -> Mount:
+        """Return the same file system with a cold cache."""
+        return self._mount(self._device.ask("remount"))
+
+    def resident_share(self) -> float:
+        """Measure the share of all files' bytes in the guest's page cache."""
+        return float(self._device.ask("resident_share"))
+
+    def warm(self) -> float:
+        """Read every file, and return `resident_share`."""
+        return float(self._device.ask("warm"))
+
+    def unmount(self) -> None:
+        """Unmount what is mounted."""
+        self._device.rest()
+
+    def _mount(self, said: dict[str, Any]) -> Mount:
+        state = said.pop("state")
+        return Mount(
+            **{
+                **said,
+                "directory": Path(said["directory"]),
+                "mkfs": tuple(said["mkfs"]),
+                "mount_options": tuple(said["mount_options"]),
+                "state": None if state is None else DeviceState(**state),
+                "guest": self._device.guest(),
+            }
+        )
