@@ -262,7 +262,7 @@ def _short(two: Sequence[Prospect], blocks: int) -> Iterator[str]:
     )
     yield from _listed("the pilot has no trials that tell how far these scatter", unknown, blocks)
     yield from _states(
-        "trials of the pilot were in another state than the claim is about",
+        "in another state than the claim is about, as the pilot was or as the plan has it",
         [one for one in short if one.out_of_state],
     )
     yield from _states(
@@ -289,12 +289,13 @@ def _states(title: str, short: Sequence[Prospect]) -> Iterator[str]:
     yield f"{plural(len(short), 'part')}: {title}:"
     slugs: dict[tuple[str, str], dict[str, int]] = {}
     for one in short:
-        for says, way in {(found.says, found.way) for found in one.part.found}:
+        told = [found for found in one.part.found if one.state_open or not math.isnan(found.low)]
+        for says, way in dict.fromkeys((found.says, found.way) for found in told):
             counted = slugs.setdefault((says, way), Counter())
             counted[one.slug] += 1
     for (says, way), counted in slugs.items():
-        told = [f"{slug} ({count})" if count > 1 else slug for slug, count in counted.items()]
-        yield f"  {says}: {listed(told, SOME)} -> {way}"
+        names = [f"{slug} ({count})" if count > 1 else slug for slug, count in counted.items()]
+        yield f"  {says}: {listed(names, SOME)} -> {way}"
 
 
 def _one_sided(one_sided: Sequence[Prospect], planned: Planned) -> Iterator[str]:

@@ -159,6 +159,20 @@ def test_the_state_is_open_where_the_files_have_another_size(claims):
     assert found.power(40) > 0.8
 
 
+@pytest.mark.usefixtures("claims")
+@pytest.mark.parametrize(("scale", "outside"), [(0.1, True), (1.0, False)])
+def test_a_state_of_the_files_is_told_by_the_scale_of_the_plan(scale, outside, tmp_path):
+    """Files of a tenth decided nothing in the pilot; those of the plan may be whole."""
+    told = STATES.replace("device_read_percent: {at_least: 50}", "files_b: {at_least: 1000}")
+    (tmp_path / "studies" / "own" / "states.yaml").write_text(told)
+    plan = synthetic.make_plan(CELLS, 40)
+    plan = replace(plan, profile=replace(plan.profile, scale={"webserver": scale}))
+    planned = Planned.of(plan, pilot_of(files_b=100.0), {}, ["file_system", "option"])
+    found = by_slug(Claims.of("own"), planned)["from_disk"]
+    assert found.out_of_state == outside
+    assert bool(found.part.found) == outside
+
+
 def test_without_a_pilot_nothing_is_promised_but_the_width_that_would_do(claims):
     found = by_slug(claims, planned_of(None))
     assert math.isnan(found["small"].power(100))
