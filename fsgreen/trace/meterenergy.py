@@ -90,25 +90,19 @@ def meter_energy(
     clock, is reduced by `MeterTrace.of(readings, info, spans, clock=fit)`.
     """
     flaws = [flaw for nth, _ in enumerate(measured) for flaw in trace.flaws(nth)]
-    energy_j = counter_j = math.nan
-    budget = ErrorBudget(*[math.nan] * len(fields(ErrorBudget)))
+    said = unknown_energy(meter, info, sum(end_s - start_s for start_s, end_s in measured))
     places = range(len(measured))
     try:
         energies_j = [trace.energy_j(nth) for nth in places]
-        budget = reduce(add, [trace.error_budget(nth) for nth in places])
-        energy_j = sum(energies_j)
-        counter_j = sum(trace.counter_energy_j(nth) for nth in places)
+        said = replace(said, budget=reduce(add, [trace.error_budget(nth) for nth in places]))
+        said = replace(said, energy_j=sum(energies_j))
+        counters_j = [trace.counter_energy_j(nth) for nth in places]
+        said = replace(said, counter_energy_j=sum(counters_j))
     except FsgreenError as error:
         flaws = flaws or [Flaw(14, "no-energy", error.what)]
     idles = range(len(measured), len(measured) + idle_count)
-    return MeterEnergy(
-        meter=meter,
-        boundary=info.boundary,
-        covers=info.covers,
-        duration_s=sum(end_s - start_s for start_s, end_s in measured),
-        energy_j=energy_j,
-        counter_energy_j=counter_j,
-        budget=budget,
+    return replace(
+        said,
         idle_power_w=_idle_power_w(trace, idles),
         idle_power_before_w=_idle_power_w(trace, idles[:1]),
         idle_power_after_w=_idle_power_w(trace, idles[1:]),
