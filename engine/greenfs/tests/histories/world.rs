@@ -146,6 +146,7 @@ impl<S: Store> World<S> {
             self.die();
             // It was done, or it was not; of a write, half may have been done.
             if self.flash_shape() != shape(&self.reference, false) {
+                self.take_back_promises(operation);
                 operation
                     .on_volume(self.volume())
                     .expect("it can be repeated");
