@@ -155,6 +155,32 @@ fn what_others_wrote_is_kept_and_named() {
     home.done("fsck", &["remote"]);
 }
 
+/// Everything would be copied below a mount point, and count as protected.
+#[test]
+fn a_branch_that_is_not_mounted_is_no_new_one() {
+    let home = Home::new("unmounted");
+    home.write("flash/file", "x");
+    home.done("sync", &["remote"]);
+    fs::rename(home.at("remote"), home.at("mounted")).expect("it is there");
+    fs::create_dir(home.at("remote")).expect("it is writable");
+    let output = home.run("sync", &["remote"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        text(&output.stdout).contains("see that it is mounted"),
+        "{output:?}"
+    );
+    assert!(!home.at("remote/file").exists());
+    let anew = Command::new(env!("CARGO_BIN_EXE_greenfs"))
+        .args(["sync", "--anew", "--flash"])
+        .arg(home.at("flash"))
+        .arg("--remote")
+        .arg(home.at("remote"))
+        .output()
+        .expect("it was built");
+    assert!(anew.status.success(), "{anew:?}");
+    home.same_trees("flash", "remote");
+}
+
 /// Without this program, or after the loss of flash, nobody would get at the files.
 #[test]
 fn files_are_rescued_by_copying() {

@@ -13,6 +13,8 @@ use crate::protocol::Role;
 pub struct Asked {
     pub flash: PathBuf,
     pub branches: Vec<(Role, PathBuf)>,
+    /// A branch that was there before may be empty now.
+    pub anew: bool,
 }
 
 /// The fault that a wrong command line is.
@@ -28,9 +30,14 @@ impl Asked {
     /// None asks for the help.
     pub fn parse(parser: &mut Parser) -> Result<Option<Self>, Fault> {
         let (mut flash, mut remote, mut disk) = (None, None, None);
+        let mut anew = false;
         while let Some(argument) = parser.next().map_err(usage)? {
             let folder = match argument {
                 Short('h') | Long("help") => return Ok(None),
+                Long("anew") => {
+                    anew = true;
+                    continue;
+                }
                 Long("flash") => &mut flash,
                 Long("remote") => &mut remote,
                 Long("disk") => &mut disk,
@@ -48,6 +55,7 @@ impl Asked {
         let asked = Self {
             flash,
             branches: branches.collect(),
+            anew,
         };
         asked.check_apart()?;
         Ok(Some(asked))

@@ -26,6 +26,9 @@ The first sync makes a folder .greenfs in each. A branch that is not named is aw
 meanwhile, removals and new names included, reaches it when it is named again. What others changed
 on a branch is never deleted: it is moved to .greenfs/kept there, and named.
 
+  --anew   with sync and fsck: take an empty folder, or one of others, for a branch that was there
+           before; without it that is refused, for it may only not be mounted
+
 Exit status: 0 done; 1 failed; 2 something was kept.
 ";
 

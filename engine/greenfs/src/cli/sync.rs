@@ -10,7 +10,7 @@ use std::thread;
 use super::asked::{Asked, open};
 use super::status::size;
 use crate::branch::folder::{FRESH, Folder};
-use crate::branch::{kept, own};
+use crate::branch::{identity, kept, own};
 use crate::fault::Fault;
 use crate::protocol::{Kind, Role};
 use crate::volume::{Pushed, Volume};
@@ -23,7 +23,7 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
     let mut text = String::new();
     let (mut has_failed, mut has_kept) = (false, false);
     for (role, place) in &asked.branches {
-        match bring_up(&mut volume, *role, place, compares) {
+        match bring_up(&mut volume, *role, place, asked, compares) {
             Ok(pushed) => {
                 let _ = writeln!(text, "{role:<7} {}: {}", place.display(), said(&pushed));
                 for path in &pushed.kept {
@@ -71,9 +71,19 @@ fn bring_up(
     volume: &mut Volume<Folder>,
     role: Role,
     place: &Path,
+    asked: &Asked,
     compares: bool,
 ) -> Result<Pushed, Fault> {
-    let pushed = volume.connect(role, open(place)?, place)?;
+    let store = open(place)?;
+    let was_there = volume.state().behind.contains_key(&role);
+    if was_there && !asked.anew && identity::read(&store, place)?.is_none() {
+        return Err(Fault::new(
+            format!("this folder is not the {role} that there was"),
+            place,
+            format!("see that it is mounted; to begin a new {role} there, add --anew"),
+        ));
+    }
+    let pushed = volume.connect(role, store, place)?;
     if compares {
         return Ok(pushed.and(volume.check_branch(role)?));
     }
