@@ -213,7 +213,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         _named_once(cell, constants) for name in chosen.matrices for cell in study.matrices[name]
     ]
     baseline = _named_once(study.baseline, constants)
-    exclusions = _in_words(study.exclusions)
+    of_testbed: Iterable[Exclusion] = ()
     if only is not None:
         of_device = factors.of_owner("device")
         declared = [
@@ -223,8 +223,10 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         ]
         baseline = baseline.but(file_system=only)
         constants = {**constants, "scheduler": "as found", "zone": "as found"}
-        exclusions = (*exclusions, *_in_words(all_but(only)))
+        of_testbed = all_but(only)
     cells = list(dict.fromkeys(declared))
+    left_out = [entry for entry in study.exclusions if not _has(cells, entry)]
+    exclusions = (*_in_words(left_out), *_in_words(of_testbed))
     if baseline not in cells:
         raise FsgreenError(
             f"profile {profile} leaves out the baseline {baseline.label}, which every block has "
@@ -246,6 +248,11 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         workloads=_used(study.workloads, {cell["workload"] for cell in cells}),
         efficiency=study.efficiency,
     )
+
+
+def _has(cells: Iterable[Cell], entry: Exclusion) -> bool:
+    """Return whether some cells have a level that an exclusion speaks of, as of other profiles."""
+    return any(cell.get(entry.factor) in entry.levels for cell in cells if entry.factor)
 
 
 def _used(declared: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -365,3 +365,14 @@ def test_memory_shrinks_with_the_scale_so_that_data_over_memory_stays() -> None:
         limits_b[name] = plan.memory_limit_b(plan.baseline)
         assert design.Plan.from_json(plan.to_json(), "here").constants == plan.constants
     assert limits_b == {"full": 2 << 30, "small": 512 << 20, "all": None}
+
+
+def test_a_plan_does_not_say_of_a_level_that_it_has_that_it_is_left_out() -> None:
+    """An exclusion of other profiles would contradict the cells below it."""
+    study = design.load_study("fast10")
+    said = {
+        profile: {entry["what"] for entry in design.make_plan(study, profile).exclusions}
+        for profile in ("campaign", "vm")
+    }
+    assert "reiserfs" in said["campaign"]
+    assert "reiserfs" not in said["vm"]
