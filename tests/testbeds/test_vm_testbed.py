@@ -75,9 +75,7 @@ def test_every_other_file_system_works_too(vm: Testbed, file_system: str) -> Non
 
 @nightly
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "option", ["noatime", "notail", "nolog", "wrbck", "dtlg", "blk1k", "blk2k"]
-)
+@pytest.mark.parametrize("option", ["noatime", "notail", "wrbck", "dtlg", "blk1k", "blk2k"])
 def test_the_options_of_reiserfs_that_fast10_measured_work(vm: Testbed, option: str) -> None:
     """Its table 2 cannot be measured again without them."""
     works_in(vm, "reiserfs", option)
@@ -218,3 +216,10 @@ def test_a_harness_that_is_killed_leaves_no_guest(tmp_path: Path) -> None:
         harness.kill()
     wait_for(lambda: not Path(f"/proc/{int(line)}").exists(), "QEMU goes on")
     assert [line.partition(" ")[0] for line in folders.sweep()] == ["removed"]
+
+
+@nightly
+def test_an_option_that_the_kernel_takes_and_ignores_is_no_trial(vm: Testbed) -> None:
+    """Linux 6.1 mounts reiserfs with its log although nolog is asked for."""
+    with pytest.raises(FsgreenError, match=r"mounted otherwise than asked: .* without nolog"):
+        vm.prepare(levels("reiserfs", "nolog"))
