@@ -13,7 +13,8 @@ EMULATED = GuestAsked(clock="tcg")
 
 nightly = pytest.mark.skipif(
     "FSGREEN_NIGHTLY" not in os.environ,
-    reason="takes minutes: FSGREEN_NIGHTLY=1 ./run test tests/devices/vm tests/testbeds",
+    reason="takes minutes: FSGREEN_NIGHTLY=1 ./run test tests/devices/vm tests/testbeds "
+    "tests/campaign/test_vm.py",
 )
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from vms import EMULATED, need_guest
+from vms import EMULATED, need_guest, nightly
 
 from fsgreen import campaign, design, paths, reduce, trial
 from fsgreen.campaign import testbedfile, virtual
@@ -48,6 +48,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "guests"
 
 
+@nightly
 def test_a_study_is_measured_in_a_guest_and_goes_on_after_one_that_panics(
     study: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_study_is_measured_in_a_guest_and_goes_on_after_one_that_panics(
     assert "in a virtual machine" in reduce.rests_on("guests-quick")
 
 
+@nightly
 def test_the_same_job_in_virtual_time_gives_the_same_bytes_twice(study: str) -> None:
     """A lab compares file systems on thirty laptops, and all thirty see the same numbers."""
     plan = design.make_plan(design.load_study(study), "alone")

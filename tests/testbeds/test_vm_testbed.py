@@ -111,6 +111,7 @@ def test_nilfs2_without_its_cleaner_is_no_trial(vm: Testbed) -> None:
             commands.run(["umount", "/sbin/nilfs_cleanerd"])
 
 
+@nightly
 def test_a_guest_that_panics_spoils_its_trial_and_the_next_gets_a_new_one(vm: Testbed) -> None:
     vm.prepare(levels("ext2"))
     with pytest.raises(TrialFailed, match=r"the guest ended: .*panic"), vm.entered():
@@ -119,6 +120,7 @@ def test_a_guest_that_panics_spoils_its_trial_and_the_next_gets_a_new_one(vm: Te
     assert vm.prepare(levels("ext2")).file_system == "ext2"
 
 
+@nightly
 def test_a_guest_that_hangs_is_ended(vm: Testbed, monkeypatch: pytest.MonkeyPatch) -> None:
     vm.prepare(levels("ext2"))
     before = pid_of(vm)
@@ -129,6 +131,7 @@ def test_a_guest_that_hangs_is_ended(vm: Testbed, monkeypatch: pytest.MonkeyPatc
     assert vm.prepare(levels("ext2")).file_system == "ext2"
 
 
+@nightly
 def test_a_program_of_a_guest_that_ended_is_no_fault_of_the_program(vm: Testbed) -> None:
     """The campaign stops for a workload that cannot run, and goes on after a broken guest."""
     mount = vm.prepare(levels("ext2"))
@@ -149,6 +152,7 @@ def test_f2fs_on_too_small_a_disk_says_how_large_it_must_be() -> None:
     assert "image_mib" in (told.value.next_step or "")
 
 
+@nightly
 def test_a_guest_on_a_null_block_device_has_a_disk_of_a_fixed_time() -> None:
     need_guest()
     null = GuestAsked(clock="tcg", drive="null")
@@ -168,6 +172,7 @@ def test_a_guest_with_an_nvme_disk_works() -> None:
         assert bed.prepare(levels("ext4")).device == "/dev/nvme0n1"
 
 
+@nightly
 def test_a_guest_that_does_not_come_up_is_tried_twice_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +185,7 @@ def test_a_guest_that_does_not_come_up_is_tried_twice_and_leaves_nothing(
     assert not list(tmp_path.glob("fsgreen-vm-*"))
 
 
+@nightly
 def test_kvm_that_opens_and_runs_no_guest_gives_way_to_emulation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +204,7 @@ def test_kvm_that_opens_and_runs_no_guest_gives_way_to_emulation(
     assert "KVM" not in capsys.readouterr().out, "it was tried again"
 
 
+@nightly
 def test_a_harness_that_is_killed_leaves_no_guest(tmp_path: Path) -> None:
     need_guest()
     script = (
