@@ -34,7 +34,7 @@ UNITS: Mapping[str, tuple[str, float]] = {
 }
 """What `--map` takes for a quantity, and the column and factor that it stands for."""
 
-LEVELS = (*factors.names(), "block")
+LEVELS = (*(known.name for known in factors.BUILT_IN), "block")
 MEANINGS = (*LEVELS, *UNITS, ASIDE)
 
 READINGS: Mapping[str, tuple[str, ...]] = {

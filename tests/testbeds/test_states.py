@@ -111,13 +111,13 @@ def test_why_nothing_can_be_discarded_is_known_of_each_disk(
     monkeypatch.setattr(Queue, "number", lambda _, name: numbers[name])
     below = mounts.MountEntry("8:1", tmp_path, "ext4", "/dev/sda1", ("rw", "discard"))
     monkeypatch.setattr(mounts, "holding", lambda _: below)
-    left, remembers = imagevolume._disk_below(tmp_path)[1:]
+    left, remembers = imagevolume.disk_below(tmp_path)[1:]
     if rotational:
         assert (left, remembers) == (ROTATING, False)
     else:
         assert (left, remembers) == ("not restored: sda takes no discards", True)
     monkeypatch.setattr(imagevolume, "disk_of", lambda _: None)
-    left, remembers = imagevolume._disk_below(tmp_path)[1:]
+    left, remembers = imagevolume.disk_below(tmp_path)[1:]
     assert left == "not restored: no disk is in sight below ext4"
     assert remembers is None, "nobody can tell"
 
@@ -202,5 +202,5 @@ def test_a_disk_that_is_told_minutes_later_is_not_waited_for(
     for how, told in (("discard=async", False), ("discard=sync", True), ("discard", True)):
         below = mounts.MountEntry("0:30", tmp_path, "btrfs", "/dev/nvme0n1p3", ("rw", how))
         monkeypatch.setattr(mounts, "holding", lambda _, below=below: below)
-        disk, left, _ = imagevolume._disk_below(tmp_path)
+        disk, left, _ = imagevolume.disk_below(tmp_path)
         assert (disk is not None, left is None) == (told, told)
