@@ -56,7 +56,7 @@ def write(study: str) -> Path:
         paths.texts()["ledger.typ"],
         folder / "report.pdf",
         made,
-        f"fsgreen notebook 95_ledger -p study {study}",
+        lambda: f"fsgreen notebook 95_ledger -p study {study}",
     )
     return folder
 

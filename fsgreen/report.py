@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 from fsgreen import papers, paths
@@ -32,5 +33,5 @@ def write(campaign: str) -> Path:
         numbers = papers.step(campaign, "numbers").numbers(campaign)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     parts = ["numbers.json", *(f"{name}.csv" for name in TABLES), *FOLDERS]
-    made_anew = paths.made_anew(campaign)
+    made_anew = partial(paths.made_anew, campaign)
     return typeset(text, results / "report.pdf", [results / part for part in parts], made_anew)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 
 
-def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: str) -> Path:
+def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: Callable[[], str]) -> Path:
     """Set a text beside everything that it reads; return the PDF.
 
     Parameters
@@ -22,8 +22,8 @@ def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: str) -> Pat
         What is written: no date in it, no system font.
     parts : iterable of Path
         Files and folders that the text reads, beside the other texts.
-    made_anew : str
-        The command that makes them.
+    made_anew : callable
+        Returns the command that makes them; asked only where one is missing.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: str) -> Pat
             raise FsgreenError(
                 "a part of the report has not been made",
                 where=error.filename,
-                next_step=made_anew,
+                next_step=made_anew(),
             ) from None
         try:
             typst.compile(

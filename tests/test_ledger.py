@@ -8,7 +8,7 @@ import pytest
 from fsgreen import cli, ledger, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import read_csv, write_csv
-from tests.analysis.test_together import found
+from tests.parts_of_claims import part_of_a_campaign
 
 SLUG = "web_ext3_xfs"
 PART = "webserver throughput: ext3/default over xfs/default"
@@ -21,7 +21,7 @@ def told(tmp_path_factory):
         patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
         logs = {"one": (0.0, True), "two": (0.5, True), "mine": (0.1, False)}
         for name, (log, shipped) in logs.items():
-            row = found(log, 0.01, slug=SLUG, part=PART, published="-22 %", needs="")
+            row = part_of_a_campaign(log, 0.01, slug=SLUG, part=PART, published="-22 %", needs="")
             write_csv(
                 pd.DataFrame([row]).assign(campaign=name),
                 paths.told("fast10", name, shipped=shipped),
@@ -78,7 +78,7 @@ def test_a_study_that_nobody_judged_says_what_to_do(tmp_path, monkeypatch):
 def test_one_campaign_has_a_ledger(tmp_path, monkeypatch):
     """Most studies have one; nothing is pooled, and nothing breaks."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    row = found(slug=SLUG, part=PART, needs="")
+    row = part_of_a_campaign(slug=SLUG, part=PART, needs="")
     write_csv(pd.DataFrame([row]).assign(campaign="one"), paths.told("fast10", "one", shipped=True))
     text = "\n".join(ledger.lines("fast10"))
     assert "0 parts with an interval in several campaigns" in text

@@ -52,8 +52,8 @@ def reproduce() -> None:
             for name, commands in every.items()
             if changes.keys() & {*commands, f"collect@{name}"}
         }
-        of_studies = ledger.of_studies() if changes.keys() - {"digest"} else {}
-        if behind or of_studies:
+        of_studies = ledger.of_studies()  # what they rest on is known only behind the campaigns
+        if behind or changes.keys() & {name for stages in of_studies.values() for name in stages}:
             _Run(ledger, behind).all()
             _Run(ledger, of_studies).all()
         else:

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 import synthetic
@@ -18,35 +17,9 @@ from fsgreen.analysis.claims.together import (
     told,
 )
 from fsgreen.reduce import write_table
+from tests.parts_of_claims import part_of_a_campaign
 
 STATEMENTS = {"gain": "It gains 20 %.", "other": "Something else."}
-
-
-def found(log=0.15, error=0.05, **changes):
-    """What a campaign says of one part: a ratio whose error is known exactly."""
-    half = 1.959964 * error
-    row = {
-        "slug": "gain",
-        "part": "xfs over ext3",
-        "verdict": "reproduced",
-        "basis": "measured",
-        "kind": "measured",
-        "published": "1.2x",
-        "unit": "x",
-        "side": "above",
-        "band_low_x": 1.08,
-        "band_high_x": 1.32,
-        "ours_x": math.exp(log),
-        "ours_low_x": math.exp(log - half),
-        "ours_high_x": math.exp(log + half),
-        "degrees_count": np.inf,
-        "power_p": 0.5,
-        "n": 5,
-        "place": "loop, on disk",
-        "profile": "lab",
-    }
-    row |= {"ours": f"{row['ours_x']:.3g}x"} | changes
-    return row
 
 
 def table(name, *rows):
@@ -59,7 +32,9 @@ def together(**campaigns):
 
 def test_two_campaigns_by_hand():
     """Logs 0.1 and 0.2, errors 0.05: Q = 2, tau^2 = 0.0025, mean 0.15 +- 0.05, next +- 0.0707."""
-    (row,) = together(one=[found(0.1)], two=[found(0.2)]).to_dict("records")
+    (row,) = together(one=[part_of_a_campaign(0.1)], two=[part_of_a_campaign(0.2)]).to_dict(
+        "records"
+    )
     t = distributions.t.ppf(0.975, 1)
     assert row["campaigns_count"] == 2
     assert math.log(row["ours_x"]) == pytest.approx(0.15)
@@ -73,7 +48,9 @@ def test_two_campaigns_by_hand():
 
 def test_campaigns_that_agree_closely_decide_for_the_next_machine():
     (row,) = together(
-        one=[found(0.180, 0.001)], two=[found(0.181, 0.001)], three=[found(0.182, 0.001)]
+        one=[part_of_a_campaign(0.180, 0.001)],
+        two=[part_of_a_campaign(0.181, 0.001)],
+        three=[part_of_a_campaign(0.182, 0.001)],
     ).to_dict("records")
     assert row["verdict"] == "reproduced"
     assert row["ours"].startswith("1.2x [")
@@ -81,11 +58,15 @@ def test_campaigns_that_agree_closely_decide_for_the_next_machine():
 
 def test_campaigns_that_disagree_are_not_pooled():
     """A mean of two numbers that exclude each other is what neither of them found."""
-    (row,) = together(one=[found(0.0, 0.01)], two=[found(0.5, 0.01)]).to_dict("records")
+    (row,) = together(
+        one=[part_of_a_campaign(0.0, 0.01)], two=[part_of_a_campaign(0.5, 0.01)]
+    ).to_dict("records")
     assert row["verdict"] == DISAGREE
     assert row["ours"] == "" and math.isnan(row["ours_x"]) and math.isnan(row["next_low_x"])
     assert row["same_holm_p"] < 1e-6
-    claims = claims_together(parts_together({"one": table("one", row | found())}), STATEMENTS)
+    claims = claims_together(
+        parts_together({"one": table("one", row | part_of_a_campaign())}), STATEMENTS
+    )
     assert list(claims["verdict"]) == ["reproduced", "not testable here"]
     assert over_parts([DISAGREE, "reproduced"]) == DISAGREE
     assert over_parts([DISAGREE, "reversed"]) == "reversed"
@@ -93,7 +74,9 @@ def test_campaigns_that_disagree_are_not_pooled():
 
 def test_kinds_of_evidence_are_never_pooled():
     simulated = {"kind": "simulated", "basis": "simulated", "verdict": "not reproduced"}
-    rows = together(one=[found(0.0, 0.01)], two=[found(0.5, 0.01, **simulated)])
+    rows = together(
+        one=[part_of_a_campaign(0.0, 0.01)], two=[part_of_a_campaign(0.5, 0.01, **simulated)]
+    )
     assert list(rows["kind"]) == ["measured", "simulated"]
     assert list(rows["campaigns_count"]) == [1, 1]
     assert rows["same_holm_p"].isna().all()
@@ -104,22 +87,26 @@ def test_kinds_of_evidence_are_never_pooled():
 
 def test_trials_in_another_state_stand_beside_and_are_not_pooled():
     other = {"verdict": "not in the state of the claim", "basis": None, "ours": None}
-    (row,) = together(ram=[found(0.9, **other)], disk=[found(0.15)]).to_dict("records")
+    (row,) = together(
+        ram=[part_of_a_campaign(0.9, **other)], disk=[part_of_a_campaign(0.15)]
+    ).to_dict("records")
     assert (row["verdict"], row["campaigns_count"]) == ("reproduced", 1)
     assert row["ram"].endswith("in another state")
-    (only,) = together(ram=[found(0.9, **other)]).to_dict("records")
+    (only,) = together(ram=[part_of_a_campaign(0.9, **other)]).to_dict("records")
     assert only["verdict"] == "not in the state of the claim"
 
 
 def test_one_campaign_says_what_it_said():
-    (row,) = together(one=[found()]).to_dict("records")
+    (row,) = together(one=[part_of_a_campaign()]).to_dict("records")
     assert row["verdict"] == "reproduced"
-    assert row["ours"] == found()["ours"]
+    assert row["ours"] == part_of_a_campaign()["ours"]
     assert math.isnan(row["same_holm_p"])
 
 
 def test_campaigns_without_common_parts_stand_side_by_side():
-    rows = together(one=[found()], two=[found(slug="other", verdict="reversed")])
+    rows = together(
+        one=[part_of_a_campaign()], two=[part_of_a_campaign(slug="other", verdict="reversed")]
+    )
     assert list(rows["verdict"]) == ["reproduced", "reversed"]
     assert rows.loc[0, "two"] == "" and rows.loc[1, "one"] == ""
 
@@ -128,8 +115,8 @@ def test_two_clocks_of_one_model_are_two_rows_with_its_error():
     simulated = {"kind": "simulated", "basis": "simulated"}
     rows = together(
         one=[
-            found(math.log(2), part="last over first (real time)", **simulated),
-            found(math.log(8), part="last over first (virtual time)", **simulated),
+            part_of_a_campaign(math.log(2), part="last over first (real time)", **simulated),
+            part_of_a_campaign(math.log(8), part="last over first (virtual time)", **simulated),
         ]
     )
     assert list(rows["campaigns_count"]) == [1, 1]
@@ -139,7 +126,9 @@ def test_two_clocks_of_one_model_are_two_rows_with_its_error():
 
 def test_a_part_that_two_published_numbers_are_about_is_two_rows():
     """The text and a figure of a paper may differ; one campaign then disagreed with itself."""
-    rows = together(one=[found(), found(published="2x", verdict="not reproduced")])
+    rows = together(
+        one=[part_of_a_campaign(), part_of_a_campaign(published="2x", verdict="not reproduced")]
+    )
     assert list(rows["verdict"]) == ["reproduced", "not reproduced"]
     assert list(rows["campaigns_count"]) == [1, 1]
 
@@ -147,9 +136,11 @@ def test_a_part_that_two_published_numbers_are_about_is_two_rows():
 def test_what_print_says_is_told_once():
     """Each campaign recomputes it from the same numbers."""
     printed = {"kind": "published", "basis": "published", "ours_low_x": math.nan}
-    (row,) = together(one=[found(**printed)], two=[found(**printed)]).to_dict("records")
+    (row,) = together(
+        one=[part_of_a_campaign(**printed)], two=[part_of_a_campaign(**printed)]
+    ).to_dict("records")
     assert row["verdict"] == "reproduced"
-    assert row["ours"] == found()["ours"]
+    assert row["ours"] == part_of_a_campaign()["ours"]
 
 
 def test_a_campaign_is_told_beside_others_of_its_study(tmp_path, monkeypatch):
@@ -157,7 +148,7 @@ def test_a_campaign_is_told_beside_others_of_its_study(tmp_path, monkeypatch):
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     for name in ("one", "two"):
         synthetic.write_raw(name, synthetic.make_plan())
-        columns = found()
+        columns = part_of_a_campaign()
         del columns["kind"], columns["place"], columns["profile"]
         write_table(pd.DataFrame([columns]), name, "claim_parts")
         tell(name, shipped=name == "one")
