@@ -234,7 +234,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
             where=study.name,
             next_step="add a matrix with the baseline to the profile",
         )
-    varied = {name for cell in cells for name in cell}
+    stated = {*constants, *(name for cell in cells for name in cell)}
     return Plan(
         study=study.name,
         profile=chosen,
@@ -244,7 +244,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         exclusions=exclusions,
         seed=study.seed,
         trials=tuple(complete_blocks(cells, chosen.last_block, study.seed)),
-        factors=tuple(own for own in study.factors if own.name in varied),
+        factors=tuple(own for own in study.factors if own.name in stated),
         workloads=_used(study.workloads, {cell["workload"] for cell in cells}),
         efficiency=study.efficiency,
     )

@@ -376,3 +376,9 @@ def test_a_plan_does_not_say_of_a_level_that_it_has_that_it_is_left_out() -> Non
     }
     assert "reiserfs" in said["campaign"]
     assert "reiserfs" not in said["vm"]
+
+
+def test_a_factor_of_its_own_that_a_study_holds_constant_reaches_its_cells() -> None:
+    """The command of a workload would lose the argument that it stands in."""
+    plan = design.make_plan(design.load_study("massie25"), "quick")
+    assert {plan.levels(cell)["file_mib"] for cell in plan.cells} == {512}
