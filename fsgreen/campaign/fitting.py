@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
+from fsgreen.design.factors import Level
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
 from fsgreen.workloads import TakesTurns, Workload, load_workload, memory
@@ -13,10 +14,20 @@ from fsgreen.workloads import TakesTurns, Workload, load_workload, memory
 Workloads = dict[Cell, Workload]
 """By what a cell asks of its workload."""
 
+LOAD = "load_ops_s"
+"""The factor that is told to each run, not to the workload."""
+
 
 def asked_of_workload(cell: Cell) -> Cell:
-    """Return the levels by which workloads differ: the load is told to each run."""
-    return cell.only(factors.of_owner("workload")).but(load_ops_s=None)
+    """Return the levels by which workloads differ."""
+    return cell.only(factors.of_owner("workload")).but(**{LOAD: None})
+
+
+def told_to_workload(plan: Plan, cell: Cell) -> dict[str, Level | None]:
+    """Return the levels that a workload is made with: the cell's, else what the study holds."""
+    levels = plan.levels(cell)
+    others = [name for name in factors.of_owner("workload") if name not in ("workload", LOAD)]
+    return {name: levels.get(name) for name in others}
 
 
 def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
@@ -38,9 +49,8 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
         key = asked_of_workload(cell)
         if key not in workloads:
             name = cell["workload"]
-            levels = {factor: cell.get(factor) for factor in factors.of_owner("workload")}
-            del levels["workload"], levels["load_ops_s"]
             scale = plan.profile.scale.get(name, 1.0)
+            levels = told_to_workload(plan, cell)
             workloads[key] = load_workload(name, scale, levels, plan.workloads)
             workloads[key].check()
             _check_image(workloads[key], plan)

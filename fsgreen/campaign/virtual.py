@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import design
-from fsgreen.campaign.fitting import asked_of_workload
-from fsgreen.design import Plan, factors
+from fsgreen.campaign.fitting import told_to_workload
+from fsgreen.design import Plan
 from fsgreen.devices.vm import alone
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks.guest.job import DIRECTORY
@@ -34,10 +34,8 @@ def job_of(plan: Plan, block: int) -> dict[str, Any]:
     texts: dict[str, str] = {}
     trials = []
     for planned in (one for one in plan.trials if one.block == block):
-        asked = asked_of_workload(planned.cell)
         name = planned.cell["workload"]
-        levels = {factor: asked.get(factor) for factor in factors.of_owner("workload")}
-        del levels["workload"], levels["load_ops_s"]
+        levels = told_to_workload(plan, planned.cell)
         workload = load_workload(name, plan.profile.scale.get(name, 1.0), levels, plan.workloads)
         if not isinstance(workload, WmlWorkload):
             raise FsgreenError(

@@ -59,6 +59,7 @@ class SimulatedDevice:
         self._server: Server | None = None
         self._volume: Volume | None = None
         self._begin_b = 0
+        self._rotates = True
         self._disk_depth = 0
         self._disk_sha256 = ""
         folder = settings.folder or image.RAM
@@ -177,22 +178,15 @@ class SimulatedDevice:
         disk = replace(self._disk, name=name)
         self._server = Server(disk, self.work.path, lock_fd=self.work.lock_fd)
         described = self.simulator().ask("describe")
-        if not described["zones"]:
-            self.close()
-            raise FsgreenError(
-                f"{described['model']} is an SSD, whose state the testbed cannot make: "
-                "it would be neither initial nor steady",
-                where=f"disk {name}",
-                next_step=f"take a hard disk ({PROGRAM} disks), or replay a trace of requests "
-                f"on the SSD in virtual time ({PROGRAM} replay --help)",
-            )
+        self._rotates = bool(described["zones"])
         self._disk_depth = described["depth"]
         self._disk_sha256 = hashlib.sha256(parameters(name).encode()).hexdigest()
 
     def _attach(self, begin_b: int) -> Volume:
         file, lock_fd = self._serving().file, self.work.lock_fd
         node = losetup.attach(file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
-        volume = SimulatedVolume(node, file, self._size_b, lock_fd)
+        ssd = None if self._rotates else self.simulator()
+        volume = SimulatedVolume(node, file, self._size_b, lock_fd, ssd)
         volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
         return volume
 

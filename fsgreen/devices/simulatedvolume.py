@@ -2,32 +2,59 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from fsgreen.devices import guard
 from fsgreen.devices.image import CHUNK_B
 from fsgreen.devices.volume import DeviceState, Volume
 from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import Control
 
 PARTITIONS = 4
 """Equal parts of a disk, from the outermost to the innermost."""
 
 SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
+ERASED = "the simulator erased all of the SSD, as a secure erase does"
+OVERWRITTEN = "the simulator overwrote all of the SSD at random until it was as slow as it gets"
 
 
 class SimulatedVolume(Volume):
-    """A part of a simulated disk, which has nothing that it could forget.
+    """A part of a simulated disk.
 
     A disk that rotates remembers only what is in its caches, which the simulator empties before
-    each trial: steady, written in full, differs from initial in the label only.
+    each trial: steady, written in full, differs from initial in the label only. An SSD is brought
+    into its state by the simulator, in no time, and then takes note of what is prepared on it.
+
+    Parameters
+    ----------
+    node, proof, size_b, lock_fd
+        As of every volume.
+    ssd : Control, optional
+        The control socket of an SSD; None for a disk that rotates.
     """
 
+    def __init__(
+        self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int, ssd: Control | None = None
+    ) -> None:
+        super().__init__(node, proof, size_b, lock_fd)
+        self._ssd = ssd
+
     def initial(self) -> DeviceState:
-        """Do nothing."""
-        return DeviceState("initial", 0, 0, self.size_b, SIMULATED)
+        """Erase an SSD; do nothing to another disk."""
+        return DeviceState("initial", 0, 0, self.size_b, self._brought("initial", ERASED))
 
     def steady(self) -> DeviceState:
-        """Write all of it once."""
+        """Use an SSD until it is as slow as it gets; write all of the volume once."""
+        how = self._brought("steady", OVERWRITTEN)
         before_b = self.queue.written_b()
         self.fill()
-        return DeviceState("steady", self.require_written(before_b), 0, self.size_b, SIMULATED)
+        return DeviceState("steady", self.require_written(before_b), 0, self.size_b, how)
+
+    def _brought(self, state: str, how: str) -> str:
+        if self._ssd is None:
+            return SIMULATED
+        self._ssd.ask("state", to=state)
+        return how
 
 
 def check_partition(partition: int | None) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 from loops import levels
 from served import IDE, needs_disk
 
-from fsgreen import commands, paths
+from fsgreen import paths
 from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk.server import require
 from fsgreen.testbeds import Disk, Testbed, available, open_testbed
 
 
@@ -34,23 +32,6 @@ def test_what_the_disk_cannot_be_is_refused(
     with pytest.raises(FsgreenError) as caught:
         bed.check(levels("ext4", **asked))
     assert message in f"{caught.value}"
-
-
-@needs_disk
-def test_an_ssd_is_refused_each_time_and_the_disk_before_is_served_again(
-    bed: Testbed, tmp_path: Path
-) -> None:
-    """Nothing was done to its flash: a record would claim a state that nobody made."""
-    ssd = tmp_path / "ssd.toml"
-    text = commands.run([require(), "show", "x25-m-g2"])
-    slower = text.replace("command_ms = 0.025", "command_ms = 1.0").replace("= 250.0", "= 25.0")
-    ssd.write_text(slower)
-    for _ in range(2):
-        with pytest.raises(FsgreenError, match="is an SSD, whose state"):
-            bed.load({"disk": str(ssd)})
-        assert bed.device_name() is None
-    bed.load({})
-    assert bed.simulator().ask("describe")["profile"] == IDE
 
 
 @needs_disk

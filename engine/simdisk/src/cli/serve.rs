@@ -49,6 +49,7 @@ An order is a line of JSON to the socket, answered by one. {\"do\": WHAT, ...} w
                                             hang (\"seconds\"), vanish or none
   power                                     \"to\": cut or restore
   spin                                      \"to\": standby
+  state                                     \"to\": initial or steady; only an SSD has states
 
 Example:
   fsgreen-simdisk serve wd200bb --at /mnt/simdisk --store /var/tmp/disk --control /run/simdisk &

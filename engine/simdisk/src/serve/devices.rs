@@ -1,19 +1,20 @@
 //! The devices that can be served.
 
-use crate::device::{Device, Event, Extent};
+use crate::device::{Action, Device, Event, Extent};
 use crate::disk::{self, Disk};
 use crate::profile::disk::{QueuePolicy, QueueProfile};
-use crate::profile::{DiskProfile, Interface, Profile};
+use crate::profile::{DiskProfile, Interface, Profile, SsdProfile};
 use crate::serve::floor::Pace;
 use crate::serve::served::{Ailment, Served, Zone};
 use crate::ssd::Ssd;
+use crate::ssd::precondition::{SEED, State};
 use crate::time::Ns;
 
 /// The device of a profile, ready since long.
 pub fn device(profile: &Profile, at: Ns) -> Box<dyn Served> {
     match profile {
         Profile::Disk(profile) => Box::new(Turning::new(profile, at)),
-        Profile::Ssd(profile) => Box::new(Ssd::new(profile, at)),
+        Profile::Ssd(profile) => Box::new(Flash::new(profile, at)),
     }
 }
 
@@ -118,15 +119,39 @@ impl Served for Turning {
             })
             .collect()
     }
+
+    fn be(&mut self, _: Ns, _: State) -> Result<(), String> {
+        Err("a hard disk is the same in use as when it is new".into())
+    }
+
+    /// It remembers nothing of what is done.
+    fn rest(&mut self, _: Ns) {}
+
+    fn prepared(&mut self, _: Action, _: Extent) {}
 }
 
-impl Served for Ssd {
+/// An SSD.
+struct Flash {
+    ssd: Ssd,
+    profile: SsdProfile,
+}
+
+impl Flash {
+    fn new(profile: &SsdProfile, at: Ns) -> Self {
+        Self {
+            ssd: Ssd::new(profile, at),
+            profile: profile.clone(),
+        }
+    }
+}
+
+impl Served for Flash {
     fn device(&self) -> &dyn Device {
-        self
+        &self.ssd
     }
 
     fn device_mut(&mut self) -> &mut dyn Device {
-        self
+        &mut self.ssd
     }
 
     /// Its dies work beside each other, each in the order in which commands came.
@@ -156,5 +181,22 @@ impl Served for Ssd {
 
     fn zones(&self) -> Vec<Zone> {
         Vec::new()
+    }
+
+    fn be(&mut self, at: Ns, state: State) -> Result<(), String> {
+        self.rest(at);
+        self.ssd.erase(&self.profile);
+        if state == State::Steady {
+            self.ssd.precondition(SEED);
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, at: Ns) {
+        self.ssd.reset(at);
+    }
+
+    fn prepared(&mut self, action: Action, extent: Extent) {
+        self.ssd.prepared(action, extent);
     }
 }

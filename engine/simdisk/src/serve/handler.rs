@@ -16,6 +16,7 @@ use crate::serve::privileges::Privileges;
 use crate::serve::served::Noting;
 use crate::serve::state::Clock;
 use crate::serve::sys;
+use crate::ssd::precondition::State;
 
 /// The deepest queue: what a SCSI or NVMe device may be given at once.
 const DEPTH_MOST: usize = 1024;
@@ -54,6 +55,7 @@ impl Handler {
             Order::Depth { to } => self.set_depth(to)?,
             Order::Policy { to } => self.change(|device| device.served.set_policy(&to))?,
             Order::Reset => self.reset()?,
+            Order::State { to } => self.set_state(to)?,
             Order::Log { to } => self.set_log(to)?,
             Order::Fault(ailment) => self.drive.ail(ailment).map_err(not_now)?,
             Order::Power { to } => self.set_power(to)?,
@@ -107,8 +109,9 @@ impl Handler {
             return Ok(());
         }
         let changed = self.drive.in_quiet(true, |state, at| {
-            if to == Clock::Real {
-                state.reset(at);
+            match to {
+                Clock::Real => state.reset(at),
+                Clock::Instant => state.queue.device_mut().served.rest(at),
             }
             state.clock = to;
             Ok(())
@@ -134,6 +137,13 @@ impl Handler {
             Ok(())
         });
         reset.map_err(not_now)
+    }
+
+    fn set_state(&self, to: State) -> Result<(), Refusal> {
+        let set = self
+            .drive
+            .in_quiet(true, |state, at| state.queue.device_mut().served.be(at, to));
+        set.map_err(|what| Refusal::new(what, "an SSD has states; see `fsgreen-simdisk disks`"))
     }
 
     fn set_log(&self, to: Option<PathBuf>) -> Result<(), Refusal> {

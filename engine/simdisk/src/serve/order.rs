@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::serve::served::Ailment;
 use crate::serve::state::Clock;
+use crate::ssd::precondition::State;
 
 /// An order, as its line of JSON says: `{"do": "clock", "to": "instant"}`.
 #[derive(Debug, Deserialize)]
@@ -34,6 +35,10 @@ pub enum Order {
     },
     /// Be as if ready since long.
     Reset,
+    /// Be as after what the state stands for: of an SSD.
+    State {
+        to: State,
+    },
     /// Write a table of the requests to this file; without it, end the one that is written.
     Log {
         to: Option<PathBuf>,

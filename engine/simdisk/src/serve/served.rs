@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Command, Device, Event};
+use crate::device::{Action, Command, Device, Event, Extent};
 use crate::ledger::Ledger;
+use crate::ssd::precondition::State;
 use crate::time::Ns;
 
 /// What can be made to go wrong with a device.
@@ -80,6 +81,16 @@ pub trait Served: Send {
 
     /// Outermost first; of a device without zones, none.
     fn zones(&self) -> Vec<Zone>;
+
+    /// Be as after what a state stands for, in no time. Nothing may wait, and everything must be
+    /// stored; the data stay.
+    fn be(&mut self, at: Ns, state: State) -> Result<(), String>;
+
+    /// Be ready for [`Served::prepared`]. Nothing may wait, and everything must be stored.
+    fn rest(&mut self, at: Ns);
+
+    /// Take note of what was done to the data past the model.
+    fn prepared(&mut self, action: Action, extent: Extent);
 }
 
 /// A device that notes when it was given which command, and may be given fewer at once than it

@@ -228,8 +228,10 @@ impl State {
         stored.is_ok()
     }
 
-    /// Carry out a request past the model.
+    /// Carry out a request past the model, which only takes note of it.
     pub fn carry_out(&mut self, asked: &Asked<'_>, answer: Answer) {
+        let served = &mut self.queue.device_mut().served;
+        served.prepared(asked.action, asked.extent);
         let done = match asked.action {
             Action::Read => {
                 return answer(self.read(asked.extent).as_deref().map_err(|&code| code));

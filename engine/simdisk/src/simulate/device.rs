@@ -1,27 +1,11 @@
 //! The device of a simulation, as it is when the work begins.
 
-use serde::{Deserialize, Serialize};
-
 use crate::device::{Action, Device, Extent};
 use crate::disk::Disk;
 use crate::profile::{Fault, Profile};
 use crate::ssd::Ssd;
+use crate::ssd::precondition::{SEED, State};
 use crate::time::Ns;
-
-/// Of the random places that made a drive what it is.
-const SEED: u64 = 1;
-
-/// What an SSD has been through (as in sun14).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Nothing: it is as it leaves the factory.
-    #[default]
-    Initial,
-    /// It is full, and was overwritten at random until that was as slow as it gets
-    /// ([`Ssd::precondition`]).
-    Steady,
-}
 
 /// The device of a profile, ready since long, with files on it.
 ///

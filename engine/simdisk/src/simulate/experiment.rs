@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::profile::{Fault, Overrides};
-use crate::simulate::device::State;
 use crate::simulate::nfs::Nfs;
 use crate::simulate::readers::Readers;
 use crate::simulate::writes::Writes;
+use crate::ssd::precondition::State;
 
 /// A device, a scheduler before it, and what is to be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! A drive as it is after use, made so without taking time.
 
 use readahead::random::SplitMix;
+use serde::{Deserialize, Serialize};
 
 use crate::device::{Action, Extent};
 use crate::ssd::device::Ssd;
@@ -10,6 +11,20 @@ use crate::ssd::pages::Pages;
 const MOST_ROUNDS: u32 = 32;
 /// It has settled when two rounds differ by less than this share.
 const SETTLED: f64 = 0.01;
+/// Of the random places that made a drive what it is.
+pub const SEED: u64 = 1;
+
+/// What an SSD has been through (as in sun14).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nothing: it is as it leaves the factory.
+    #[default]
+    Initial,
+    /// It is full, and was overwritten at random until that was as slow as it gets
+    /// ([`Ssd::precondition`]).
+    Steady,
+}
 
 impl Ssd {
     /// Take note of what was done to the data in no time, as when files are laid out before a

@@ -112,6 +112,18 @@ impl Ssd {
         assert!(self.calendar.is_empty(), "something is under way");
     }
 
+    /// Forget all that was ever written, as a secure erase does. Takes no time, draws and counts
+    /// nothing.
+    ///
+    /// # Panics
+    /// If something is under way: call it before the first command, or after a reset.
+    pub fn erase(&mut self, profile: &SsdProfile) {
+        self.assert_at_rest();
+        for die in &mut self.dies {
+            die.pages = Pages::new(profile);
+        }
+    }
+
     /// What lies where on each die.
     pub(super) fn all_pages(&mut self) -> impl Iterator<Item = &mut Pages> {
         self.dies.iter_mut().map(|die| &mut die.pages)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use simdisk::device::{Action, Command, Device, Event, Extent, Outcome};
 use simdisk::ledger::{Ledger, Part};
 use simdisk::serve::served::{Ailment, Served, Zone};
+use simdisk::ssd::precondition::State;
 use simdisk::time::Ns;
 
 const IDLE: usize = 0;
@@ -235,4 +236,12 @@ impl Served for Fixed {
     fn zones(&self) -> Vec<Zone> {
         Vec::new()
     }
+
+    fn be(&mut self, _: Ns, _: State) -> Result<(), String> {
+        Err("it has no states".into())
+    }
+
+    fn rest(&mut self, _: Ns) {}
+
+    fn prepared(&mut self, _: Action, _: Extent) {}
 }
