@@ -112,6 +112,8 @@ def started(
     are known by a mark in their environment.
     """
     mark = f"{MARK}={uuid.uuid4().hex}"
+    if directory is not None and elsewhere.place() is not None:
+        command, directory = ["env", f"--chdir={directory}", *command], None
     process = subprocess.Popen(
         memory.joined(elsewhere.launched(command)),
         stdin=stdin,
