@@ -26,6 +26,7 @@ from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
 from fsgreen.reduce import write_csv
 from fsgreen.rules.answer import plural
+from fsgreen.rules.verdicts import said_of_clocks
 from fsgreen.typeset import typeset
 
 
@@ -86,7 +87,7 @@ def lines(study: str, claim: str | None = None) -> Iterator[str]:
         return
     claims = claims_together(parts, stated)
     yield from _summary(study, of_campaigns, parts, claims)
-    yield "claims, by the strongest evidence (one in full: fsgreen ledger STUDY CLAIM):"
+    yield f"claims, by the strongest evidence (one in full: fsgreen ledger {study} CLAIM):"
     for row in claims[claims["basis"] != ""].to_dict("records"):
         count = row["campaigns_count"]
         where = (
@@ -102,7 +103,7 @@ def _told(study: str, *, own: bool) -> Told:
         raise FsgreenError(
             f"no campaign of {study} has been judged here",
             where=paths.told(study, "all", shipped=True).parent,
-            next_step="./run reproduce, or measure it: fsgreen measure STUDY",
+            next_step=f"./run reproduce, or measure it: fsgreen measure {study}",
         )
     return found
 
@@ -159,14 +160,8 @@ def _verdicts(claims: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _model_error(parts: pd.DataFrame) -> str:
     """Return by how much virtual time differs from real time; "" without both."""
-    errors = parts["model_error_percent"].dropna().abs()
-    if errors.empty:
-        return ""
-    return (
-        f"{plural(len(errors), 'part')} in real and in virtual time of one model differ by "
-        f"{errors.median():.0f} %, up to {errors.max():.0f} %: that is the model's error, which is "
-        "in none of their intervals"
-    )
+    errors_percent = parts["model_error_percent"].dropna()
+    return "" if errors_percent.empty else said_of_clocks(errors_percent)
 
 
 def _beside(row: dict[Any, Any], campaigns: list[str]) -> str:
@@ -181,7 +176,7 @@ def _in_full(parts: pd.DataFrame, campaigns: list[str]) -> Iterator[str]:
         yield from (f"    {name}: {row[name]}" for name in campaigns if row[name])
         if not math.isnan(row["next_low_x"]):
             yield (
-                f"    together {row['ours']} on the next machine; campaigns differ by "
+                f"    together {row['ours']} in the next campaign like these, which differ by "
                 f"{row['spread_percent']:.2g} % beyond their intervals"
             )
         if not math.isnan(row["model_error_percent"]):

@@ -25,6 +25,8 @@ def part_of_a_campaign(log=0.15, error=0.05, **changes):
         "degrees_count": np.inf,
         "power_p": 0.5,
         "n": 5,
+        "boundary": "",
+        "testbed": "loop",
         "place": "loop, on disk",
         "profile": "lab",
     }

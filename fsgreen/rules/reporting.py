@@ -11,7 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.claims import UNTESTED, VERDICTS, statements
-from fsgreen.reduce import read_plan, read_table
+from fsgreen.reduce import read_identity, read_plan, read_table
 from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet, unknown
 
 LEDGER = "claims"
@@ -86,7 +86,7 @@ class Report:
             },
             _made(campaign, LEDGER),
             frozenset(statements(study)),
-            _made(campaign, PARTS),
+            _parts(campaign),
             _made(campaign, "trials"),
             _others(campaign, study) if together else None,
         )
@@ -166,7 +166,15 @@ def _others(campaign: str, study: str) -> dict[str, pd.DataFrame]:
     """Return the parts of the study's other campaigns that have been judged."""
     files = sorted((paths.data() / "results").glob(f"*/{PARTS}.csv"))
     names = [file.parent.name for file in files if file.parent.name != campaign]
-    return {name: read_table(name, PARTS) for name in names if read_plan(name).study == study}
+    return {name: _parts(name) for name in names if read_plan(name).study == study}
+
+
+def _parts(campaign: str) -> pd.DataFrame:
+    """Return the parts of a campaign's claims, with the kind of its testbed."""
+    parts = _made(campaign, PARTS)
+    return (
+        parts if parts.empty else parts.assign(testbed=read_identity(campaign)["testbed"]["kind"])
+    )
 
 
 JUDGES: Mapping[int, Callable[[Report], Answer]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -108,13 +109,23 @@ def _clocks(parts: pd.DataFrame) -> Answer | None:
     low_virtual = low_virtual.fillna(both["ours_x_virtual"])
     high_virtual = high_virtual.fillna(both["ours_x_virtual"])
     apart = (low_virtual > high) | (high_virtual < low)
-    off = np.exp(np.abs(np.log(both["ours_x_virtual"] / both["ours_x"]))) - 1
-    text = (
-        f"{plural(len(both), 'part')} in real and in virtual time of one model differ by "
-        f"{100 * off.median():.0f} %, up to {100 * off.max():.0f} %: that is its error, which is "
-        "in none of their intervals"
-    )
+    text = said_of_clocks(off_percent(both["ours_x_virtual"], both["ours_x"]))
     return fired(f"{text}; {int(apart.sum())} of them are apart") if apart.any() else quiet(text)
+
+
+def off_percent(virtual: pd.Series, real: pd.Series) -> pd.Series:
+    """Return by how much what a model says in virtual time differs from real time, in per cent."""
+    return 100 * (virtual / real - 1)
+
+
+def said_of_clocks(errors_percent: pd.Series) -> str:
+    """Return in words by how much the two clocks of a model differ."""
+    off = errors_percent.abs()
+    return (
+        f"{plural(len(off), 'part')} in real and in virtual time of one model differ by "
+        f"{off.median():.0f} %, up to {off.max():.0f} %: that is the model's error, which is in "
+        "none of their intervals"
+    )
 
 
 def _campaigns(report: Report) -> Answer:
@@ -139,11 +150,37 @@ def _campaigns(report: Report) -> Answer:
     return quiet(text)
 
 
-Key = tuple[str, str, str]
-"""A claim, a part of it, and the kind of evidence: kinds are never pooled."""
+class Key(NamedTuple):
+    """What campaigns must have in common for a part of a claim to be pooled over them.
 
-Estimates = Mapping[Key, tuple[float, float]]
-"""Logarithm and standard error of what a campaign found of each part that it decides."""
+    `basis` is the kind of evidence, `boundary` what a part about power includes (rule 19), and
+    `model` the kind of testbed that simulated it: two models of a machine differ by their errors.
+    """
+
+    slug: str
+    part: str
+    basis: str
+    boundary: str
+    model: str
+
+    @classmethod
+    def of(cls, row: Mapping[Any, Any]) -> Key:
+        """Return that of a part as a campaign tells it."""
+        boundary = "" if pd.isna(row["boundary"]) else row["boundary"]
+        model = row["testbed"] if row["basis"] == "simulated" else ""
+        return cls(row["slug"], row["part"], row["basis"], boundary, model)
+
+
+class Known(NamedTuple):
+    """The logarithm of what a campaign found, its standard error, and the degrees of freedom."""
+
+    value: float
+    error: float
+    degrees: float
+
+
+Estimates = Mapping[Key, Known]
+"""What a campaign found of each part that it decides."""
 
 
 def estimates(parts: pd.DataFrame) -> Estimates:
@@ -152,7 +189,8 @@ def estimates(parts: pd.DataFrame) -> Estimates:
     Parameters
     ----------
     parts : DataFrame
-        The table `claim_parts.csv`, in which parts in another state than the claim's have no basis.
+        The table `claim_parts.csv`, in which parts in another state than the claim's have no basis,
+        with the kind of `testbed`.
     """
     if parts.empty:
         return {}
@@ -162,9 +200,10 @@ def estimates(parts: pd.DataFrame) -> Estimates:
     known = known[known["degrees_count"] > 0]
     quantiles = distributions.t.ppf(1 - stats.LEVEL / 2, known["degrees_count"])
     return {
-        (row["slug"], row["part"], row["basis"]): (
+        Key.of(row): Known(
             math.log(row["ours_x"]),
             math.log(row["ours_high_x"] / row["ours_low_x"]) / (2 * quantile),
+            row["degrees_count"],
         )
         for row, quantile in zip(known.to_dict("records"), quantiles, strict=True)
     }
@@ -177,8 +216,8 @@ def pooled(told: Sequence[Estimates]) -> dict[Key, stats.Together]:
     together = {}
     for key, of_part in every.items():
         if len(of_part) > 1:
-            values, errors = np.array(of_part).T
-            together[key] = stats.random_effects(values, errors)
+            values, errors, degrees = np.array(of_part).T
+            together[key] = stats.random_effects(values, errors, degrees)
     return together
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats as distributions
 
 
@@ -14,9 +14,9 @@ from scipy import stats as distributions
 class Together:
     """The logarithm of a ratio from several campaigns.
 
-    `low` and `high` hold the mean of all campaigns, `next_low` and `next_high` what one on a
-    further machine would find; `spread` is the standard deviation between campaigns beyond that
-    inside them, and `same_p` belongs to "there is none".
+    `low` and `high` hold the mean of all campaigns, `next_low` and `next_high` what a further one
+    like these would find; `spread` is the standard deviation between campaigns beyond that inside
+    them, and `same_p` belongs to "there is none".
     """
 
     value: float
@@ -28,25 +28,32 @@ class Together:
     same_p: float
 
 
-def random_effects(values: ArrayLike, errors: ArrayLike, level: float = 0.95) -> Together:
+def random_effects(
+    values: ArrayLike, errors: ArrayLike, degrees: ArrayLike = math.inf, level: float = 0.95
+) -> Together:
     """Return what campaigns say together, each with an error of its own.
 
     The spread is that of DerSimonian & Laird 1986, the interval of the mean that of Hartung & Knapp
-    2001, no shorter than without their factor, and that of the next that of Higgins et al. 2009.
+    2001, no shorter than without their factor. That of the next is that of Higgins et al. 2009 with
+    a degree of freedom more than theirs, who have none for two campaigns. Whether campaigns differ
+    is tested as Welch 1951 does, as their errors are estimates too.
 
     Parameters
     ----------
     values, errors : array_like, shape (campaigns,)
         Logarithms of ratios, and their standard errors.
+    degrees : array_like, shape (campaigns,) or a number
+        Of freedom of each error; infinite where errors are known.
 
     Raises
     ------
     ValueError
-        If there are not two campaigns, or an error is not positive.
+        If there are not two campaigns, or an error or its degrees are not positive.
     """
     found, error = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
+    freedom = np.broadcast_to(np.asarray(degrees, dtype=float), found.shape)
     k = found.size
-    if k < 2 or not (error > 0).all():
+    if k < 2 or not ((error > 0).all() and (freedom > 0).all()):
         raise ValueError("it takes two campaigns with errors above zero")
     fixed = error**-2.0
     apart = float(fixed @ (found - fixed @ found / fixed.sum()) ** 2)
@@ -65,5 +72,15 @@ def random_effects(values: ArrayLike, errors: ArrayLike, level: float = 0.95) ->
         value - quantile * next_error,
         value + quantile * next_error,
         math.sqrt(variance),
-        float(distributions.chi2.sf(apart, k - 1)),
+        _same_p(apart, fixed / fixed.sum(), freedom),
     )
+
+
+def _same_p(apart: float, shares: NDArray[np.float64], degrees: NDArray[np.float64]) -> float:
+    """Return the p-value of "means are the same" (Welch 1951), by their weighted squares."""
+    k = shares.size
+    unsure = float(((1 - shares) ** 2 / degrees).sum())
+    statistic = apart / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * unsure)
+    if unsure == 0:
+        return float(distributions.chi2.sf(apart, k - 1))
+    return float(distributions.f.sf(statistic, k - 1, (k**2 - 1) / (3 * unsure)))

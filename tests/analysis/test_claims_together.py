@@ -16,6 +16,7 @@ from fsgreen.analysis.claims.together import (
     tell,
     told,
 )
+from fsgreen.errors import FsgreenError
 from fsgreen.reduce import write_table
 from tests.parts_of_claims import part_of_a_campaign
 
@@ -46,7 +47,7 @@ def test_two_campaigns_by_hand():
     assert row["one"] == "1.11x [1, 1.22], reproduced"
 
 
-def test_campaigns_that_agree_closely_decide_for_the_next_machine():
+def test_campaigns_that_agree_closely_decide_for_the_next():
     (row,) = together(
         one=[part_of_a_campaign(0.180, 0.001)],
         two=[part_of_a_campaign(0.181, 0.001)],
@@ -83,6 +84,44 @@ def test_kinds_of_evidence_are_never_pooled():
     (claim,) = claims_together(rows, {"gain": "x"}).to_dict("records")
     assert (claim["verdict"], claim["basis"]) == ("reproduced", "measured")
     assert claim["simulated"] == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"boundary": "wall"}, {"boundary": "dc-rail"}),
+        (
+            {"kind": "simulated", "basis": "simulated", "testbed": "simdisk"},
+            {"kind": "simulated", "basis": "simulated", "testbed": "vm"},
+        ),
+    ],
+)
+def test_what_has_another_boundary_or_model_is_never_pooled(one, other):
+    """Watts at the wall and behind it, or two models of a machine, are no sample of one number."""
+    (agree,) = together(
+        one=[part_of_a_campaign(0.15, **one)], two=[part_of_a_campaign(0.16, **other)]
+    ).to_dict("records")
+    assert (agree["verdict"], agree["campaigns_count"]) == ("reproduced", 2)
+    assert math.isnan(agree["same_holm_p"]) and math.isnan(agree["ours_x"])
+    (differ,) = together(
+        one=[part_of_a_campaign(**one)], two=[part_of_a_campaign(verdict="reversed", **other)]
+    ).to_dict("records")
+    assert differ["verdict"] == DISAGREE
+    (alike,) = together(one=[part_of_a_campaign(**one)], two=[part_of_a_campaign(**one)]).to_dict(
+        "records"
+    )
+    assert alike["same_holm_p"] == 1
+
+
+def test_campaigns_of_few_blocks_do_not_disagree_by_chance():
+    """Errors from five blocks are guesses: 2.9 of them apart is p = 0.02, not 0.004."""
+    few = {"degrees_count": 4}
+    (row,) = together(
+        one=[part_of_a_campaign(0.0, **few)], two=[part_of_a_campaign(0.2, **few)]
+    ).to_dict("records")
+    error = 0.05 * distributions.norm.ppf(0.975) / distributions.t.ppf(0.975, 4)
+    p = 2 * distributions.t.sf(0.2 / (error * math.sqrt(2)), 8)
+    assert row["same_holm_p"] == pytest.approx(p, rel=1e-4)
 
 
 def test_trials_in_another_state_stand_beside_and_are_not_pooled():
@@ -149,7 +188,8 @@ def test_a_campaign_is_told_beside_others_of_its_study(tmp_path, monkeypatch):
     for name in ("one", "two"):
         synthetic.write_raw(name, synthetic.make_plan())
         columns = part_of_a_campaign()
-        del columns["kind"], columns["place"], columns["profile"]
+        for told_beside in ("kind", "place", "profile", "testbed"):
+            del columns[told_beside]
         write_table(pd.DataFrame([columns]), name, "claim_parts")
         tell(name, shipped=name == "one")
     assert [*told("fast10", own=False)] == ["one"]
@@ -160,4 +200,8 @@ def test_a_campaign_is_told_beside_others_of_its_study(tmp_path, monkeypatch):
         "loop, in memory",
         "test",
     ]
-    assert paths.told("fast10", "two", shipped=False).is_file()
+    file = paths.told("fast10", "two", shipped=False)
+    both["two"].drop(columns="boundary").to_csv(file, index=False)
+    with pytest.raises(FsgreenError, match="another version: its table has no boundary") as older:
+        told("fast10", own=True)
+    assert "fsgreen notebook $step -p campaign two" in (older.value.next_step or "")

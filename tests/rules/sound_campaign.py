@@ -176,7 +176,7 @@ def make_report():
             "basis": ["measured"],
             "power_p": [0.9],
             **{"ours_x": [2.1], "ours_low_x": [2.05], "ours_high_x": [2.15]},
-            "degrees_count": [4.0],
+            **{"degrees_count": [4.0], "boundary": [None], "testbed": ["loop"]},
         }
     )
     return Report(

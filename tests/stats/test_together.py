@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
 from fsgreen.stats.together import random_effects
 from fsgreen.stats.turns import left_by_turns
@@ -30,14 +31,33 @@ def test_the_classic_trials_of_bcg():
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.2])
-def test_the_interval_holds_for_the_next_machine(spread):
-    """A verdict that two machines gave would not be that of a third."""
+def test_the_interval_holds_for_the_next_campaign(spread):
+    """A verdict that two campaigns gave would not be that of a third."""
     rng, inside = np.random.default_rng(0), []
     for _ in range(400):
         truth = rng.normal(0.3, spread, 5)
         found = random_effects(truth[:4] + rng.normal(0, 0.05, 4), [0.05] * 4)
         inside.append(found.next_low <= truth[4] <= found.next_high)
     assert np.mean(inside) > 0.9
+
+
+@pytest.mark.parametrize("campaigns", [2, 3])
+def test_campaigns_that_agree_are_seldom_said_to_disagree(campaigns):
+    """Of five blocks each: the error of a campaign is then known to a third only."""
+    rng, blocks = np.random.default_rng(0), 5
+    same = []
+    for _ in range(2000):
+        logs = rng.normal(0.1, 0.05, (campaigns, blocks))
+        errors = logs.std(axis=1, ddof=1) / math.sqrt(blocks)
+        same.append(random_effects(logs.mean(axis=1), errors, blocks - 1).same_p)
+    assert 0.03 < np.mean(np.array(same) < 0.05) < 0.065
+
+
+def test_two_campaigns_differ_by_the_t_test_of_welch():
+    one, two = np.array([1.0, 1.2, 0.9, 1.1, 1.4]), np.array([1.5, 1.6, 1.3, 2.1])
+    errors = [sample.std(ddof=1) / math.sqrt(sample.size) for sample in (one, two)]
+    found = random_effects([one.mean(), two.mean()], errors, [one.size - 1, two.size - 1])
+    assert found.same_p == pytest.approx(ttest_ind(one, two, equal_var=False).pvalue, rel=1e-9)
 
 
 def test_one_campaign_is_not_several():

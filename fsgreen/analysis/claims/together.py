@@ -1,8 +1,8 @@
 """The ledger of a study: what its campaigns say side by side of each part, and together (rule 49).
 
 Kinds of evidence are never pooled with each other, and neither are real and virtual time of one
-simulated disk. Campaigns are pooled where two of one kind decide the same part: both are then in
-the state that the claim is about.
+simulated disk, a simulated disk and a virtual machine, or power of two boundaries. Other campaigns
+are pooled where two decide the same part: both are then in the state that the claim is about.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from fsgreen.claims import (
     shown,
 )
 from fsgreen.design import Plan
+from fsgreen.errors import FsgreenError
 from fsgreen.reduce import read_csv, read_identity, read_plan, read_table, write_csv
-from fsgreen.rules.verdicts import CLOCK, Key, estimates, pooled, same_p
+from fsgreen.rules.verdicts import CLOCK, Key, estimates, off_percent, pooled, same_p
 from fsgreen.stats import Estimate
 
 KINDS: tuple[Basis, ...] = get_args(Basis)
@@ -46,8 +47,8 @@ COLUMNS = (
 """Before those that are named as campaigns, with what each has found."""
 
 TEXTS = (
-    *("campaign", "profile", "place", "slug", "part", "kind", "verdict", "basis"),
-    *("published", "ours", "unit", "side"),
+    *("campaign", "profile", "place", "testbed", "slug", "part", "kind", "verdict", "basis"),
+    *("published", "ours", "unit", "side", "boundary"),
 )
 NUMBERS = (
     *("band_low_x", "band_high_x", "ours_x", "ours_low_x", "ours_high_x"),
@@ -78,6 +79,7 @@ def tell(campaign: str, *, shipped: bool) -> None:
         campaign=campaign,
         profile=plan.profile.name,
         place=_place(plan, testbed),
+        testbed=testbed["kind"],
     )
     if paths.results(campaign).parent.name != "scratch":
         told_by = _with_texts(table, TEXTS)[[*TEXTS, *NUMBERS]]
@@ -91,10 +93,12 @@ def _with_texts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 
 def _place(plan: Plan, testbed: Mapping[str, Any]) -> str:
-    if testbed["kind"] in SIMULATED:
+    kind = testbed["kind"]
+    if kind == "simdisk":
         disks = sorted({str(cell["disk"]) for cell in plan.cells if "disk" in cell})
-        return f"{testbed['kind']}: {', '.join(disks) or testbed.get('model', 'simulated')}"
-    return f"{testbed['kind']}, {'in memory' if testbed.get('in_memory') else 'on disk'}"
+        return f"{kind}: {', '.join(disks) or testbed.get('model', 'simulated')}"
+    clock = f" by {testbed['clock']}" if kind == "vm" else ""
+    return f"{kind}{clock}, {'in memory' if testbed.get('in_memory') else 'on disk'}"
 
 
 def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
@@ -106,10 +110,24 @@ def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
         Its name.
     own : bool
         Also those that the pipeline does not analyse.
+
+    Raises
+    ------
+    FsgreenError
+        If another version of fsgreen judged one of them.
     """
     folders = [paths.told(study, "all", shipped=shipped).parent for shipped in (not own, True)]
     files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.csv"))}
-    return {name: read_csv(file) for name, file in sorted(files.items())}
+    tables = {name: read_csv(file) for name, file in sorted(files.items())}
+    for name, table in tables.items():
+        if missing := {*TEXTS, *NUMBERS} - {*table}:
+            raise FsgreenError(
+                f"the claims of {name} were judged by another version: its table has no "
+                f"{', '.join(sorted(missing))}",
+                where=files[name],
+                next_step=paths.made_anew(name),
+            )
+    return tables
 
 
 def parts_together(of_campaigns: Told) -> pd.DataFrame:
@@ -117,9 +135,9 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
 
     `ours_x` is that of the campaign that decides the part; of several it is their mean, with
     `ours_low_x` and `ours_high_x`, and the verdict is from `next_low_x` to `next_high_x`, which
-    holds for the next machine. `spread_percent` is how far campaigns lie apart beyond their
-    intervals, and `same_holm_p` belongs to "they do not"; below 5 % nothing is pooled. Of virtual
-    time, `model_error_percent` is by how much it differs from real time. A column for each
+    holds for the next campaign like these. `spread_percent` is how far campaigns lie apart beyond
+    their intervals, and `same_holm_p` belongs to "they do not"; below 5 % nothing is pooled. Of
+    virtual time, `model_error_percent` is by how much it differs from real time. A column for each
     campaign has what it found.
     """
     together = pooled([estimates(table) for table in of_campaigns.values()])
@@ -130,8 +148,8 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     every["nth"] = every.groupby(["campaign", *named], dropna=False).cumcount()
     keys = [*named, "nth"]
     rows = [
-        _row((str(slug), str(part), str(kind)), of_part, together, same)
-        for (slug, part, kind, *_), of_part in every.groupby(keys, sort=False, dropna=False)
+        _row(of_part, together, same)
+        for _, of_part in every.groupby(keys, sort=False, dropna=False)
     ]
     table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
     table["model_error_percent"] = _model_error_percent(table)
@@ -139,7 +157,6 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
 
 
 def _row(
-    key: Key,
     of_part: pd.DataFrame,
     together: Mapping[Key, stats.Together],
     same: Mapping[Key, float],
@@ -147,13 +164,15 @@ def _row(
     decided = of_part[of_part["verdict"] != OTHER_STATE]
     first = (of_part if decided.empty else decided).iloc[0]
     row = {
-        **dict(zip(("slug", "part", "kind"), key, strict=True)),
+        **{name: first[name] for name in ("slug", "part", "kind")},
         "verdict": _alike(list(decided["verdict"])),
         "published": first["published"],
         "campaigns_count": decided["campaign"].nunique(),
         **{name: _found(one) for name, one in of_part.set_index("campaign").iterrows()},
     }
-    if key in together:
+    # Where campaigns differ in what keeps them apart, none of them is pooled.
+    apart = {Key.of(one) for one in decided.to_dict("records")}
+    if len(apart) == 1 and (key := apart.pop()) in together:
         return {**row, **_pooled(first, together[key], same[key])}
     if len(decided) == 1 or decided["ours"].nunique() == 1:
         numbers = ("ours", "ours_x", "ours_low_x", "ours_high_x")
@@ -186,7 +205,7 @@ def _pooled(first: pd.Series, one: stats.Together, same: float) -> dict[str, Any
 
 
 def _alike(verdicts: Sequence[str]) -> str:
-    """Return the verdict of campaigns of which no two have intervals: theirs, if they agree."""
+    """Return the verdict of campaigns of which no two may be pooled: theirs, if they agree."""
     if not verdicts:
         return OTHER_STATE
     told = [verdict for verdict in verdicts if verdict not in UNDECIDED] or verdicts
@@ -215,7 +234,7 @@ def _model_error_percent(table: pd.DataFrame) -> pd.Series:
     real = pd.Series(table["ours_x"].to_numpy(), keys)[(clock == "real").to_numpy()]
     real = real[~real.index.duplicated() & (real > 0)]
     beside = pd.Series(real.reindex(keys).to_numpy(), table.index)
-    return (100 * (table["ours_x"] / beside - 1)).where(clock == "virtual")
+    return off_percent(table["ours_x"], beside).where(clock == "virtual")
 
 
 def _text(value: Any) -> Any:
