@@ -29,8 +29,15 @@ def job_of(plan: Plan, block: int) -> dict[str, Any]:
     Raises
     ------
     FsgreenError
-        If a workload is not a text in the Workload Model Language.
+        If there is no such block, or a workload is not a text in the Workload Model Language.
     """
+    last = plan.profile.last_block
+    if not 1 <= block <= last:
+        raise FsgreenError(
+            f"there is no block {block}: the profile {plan.profile.name} has 1 to {last}",
+            where=plan.study,
+            next_step=f"fsgreen virtual {plan.study} --profile {plan.profile.name} --block 1",
+        )
     texts: dict[str, str] = {}
     trials = []
     for planned in (one for one in plan.trials if one.block == block):

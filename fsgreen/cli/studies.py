@@ -95,8 +95,11 @@ def add(commands: command.Commands) -> None:
         "run a study in a guest in virtual time: the cost of software, the same on every machine",
         "fsgreen virtual mine --profile quick --block 1",
     )
-    _add_study(virtual, named=True)
+    _add_study(virtual)
     virtual.add_argument("--block", type=int, default=1, help="of the plan (default: 1)")
+    virtual.add_argument(
+        "--name", help="of the folder in data/results (default: STUDY-PROFILE-virtual)"
+    )
 
     status = command.add(
         commands,
@@ -298,6 +301,12 @@ def _virtual(options: argparse.Namespace) -> None:
         found = row.get("error") or f"{row['work_ops']:12}{row['virtual_ns_per_op']:20.0f}"
         print(f"{row['trial']:{width}}{found}")
     print(f"{file}: instructions of an emulated processor, not seconds of this machine")
+    if failed := [row["trial"] for row in rows if "error" in row]:
+        raise FsgreenError(
+            f"{len(failed)} of {len(rows)} trials failed in the guest: {', '.join(failed[:5])}",
+            where=file,
+            next_step="a smaller scale or a larger image_mib in the profile; docs/vm.md",
+        )
 
 
 def _status(options: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from vms import EMULATED, need_guest, nightly
 
-from fsgreen import campaign, design, paths, reduce, trial
+from fsgreen import campaign, cli, design, paths, reduce, trial
 from fsgreen.campaign import testbedfile, virtual
 from fsgreen.devices.vm import alone
 from fsgreen.stacks.guest.stack import GuestStack
@@ -75,6 +75,14 @@ def test_a_study_is_measured_in_a_guest_and_goes_on_after_one_that_panics(
     reduce.write("guests-quick")
     assert (reduce.read_table("guests-quick", "trials")["work_ops"] > 0).all()
     assert "in a virtual machine" in reduce.rests_on("guests-quick")
+
+
+def test_a_block_that_a_profile_lacks_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A guest would start for nothing."""
+    assert cli.main(["virtual", "fast10", "--block", "99"]) == 1
+    told = capsys.readouterr().err
+    assert "there is no block 99: the profile quick has 1 to 2" in told
+    assert "fsgreen virtual fast10 --profile quick --block 1" in told
 
 
 @nightly

@@ -7,9 +7,11 @@ disk whose requests take a fixed time; it is no measurement of a rate.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,13 @@ from fsgreen.devices.vm import image as guest_image
 from fsgreen.devices.vm.boot import Machine
 from fsgreen.devices.vm.cpio import Archive
 from fsgreen.errors import FsgreenError
+from fsgreen.progress import progress
 
 LIMIT_S = 1800.0
 """How long a job may take here."""
+
+LOOK_S = 0.5
+"""How often it is looked how far a job is."""
 
 SYSTEM_MIB = 640
 """Memory of the guest beside its disk."""
@@ -57,11 +63,9 @@ def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = 
     try:
         initrd = _with_job(image.initrd, work.path / "initrd", job)
         with guest.running(machine, image, work.path, work.lock_fd, initrd) as process:
-            try:
-                process.wait(limit_s)
-            except subprocess.TimeoutExpired:
-                raise _failed(f"it was not done within {limit_s:.0f} s", work.path) from None
-        written = (work.path / boot.OUTPUT).read_bytes()
+            if not _ended(process, work.path, len(job["trials"]), limit_s):
+                raise _failed(f"it was not done within {limit_s:.0f} s", work.path)
+        written = _written(work.path)
         if b'{"end":' not in written:
             raise _failed("the guest ended before its end", work.path)
         return written
@@ -73,6 +77,24 @@ def results(written: bytes) -> list[dict[str, Any]]:
     """Return what a job wrote of its trials."""
     said = [json.loads(line) for line in written.decode().splitlines()]
     return [line for line in said if "trial" in line]
+
+
+def _ended(process: subprocess.Popen[bytes], folder: Path, trials: int, limit_s: float) -> bool:
+    """Wait for the guest, and show how many trials it has done; return whether it has ended."""
+    deadline_s = time.monotonic() + limit_s
+    with progress(None, "trials in virtual time", "trial", total=trials) as bar:
+        while time.monotonic() < deadline_s:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(min(LOOK_S, limit_s))
+                return True
+            bar.update(len(_written(folder).splitlines()[1:]) - bar.n)
+    return False
+
+
+def _written(folder: Path) -> bytes:
+    """Return what the guest has written: nothing, where QEMU did not get so far."""
+    file = folder / boot.OUTPUT
+    return file.read_bytes() if file.exists() else b""
 
 
 def _with_job(initrd: Path, into: Path, job: Mapping[str, Any]) -> Path:

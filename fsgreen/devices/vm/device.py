@@ -217,6 +217,13 @@ class VmDevice(InRealTime):
         return self._boot("tcg")
 
     def _boot(self, clock: Clock, attempts: int = ATTEMPTS) -> Guest:
+        if guest_image.ensure().sha256 != self._image.sha256:
+            raise FsgreenError(
+                "the image of the guest is another one than when the campaign was opened: fsgreen, "
+                "or its packages, changed meanwhile",
+                where=guest_image.folder(),
+                next_step="measure under another name (--name), and leave fsgreen as it is",
+            )
         machine = Machine(
             clock, self._drive, self._memory_mib, min(MOST_CORES, len(os.sched_getaffinity(0)))
         )

@@ -101,6 +101,9 @@ class Guest:
             said = self._channel.receive(limit_s)
         except (Ended, TimeoutError) as error:
             raise self._lost(error) from error
+        except BaseException:
+            self.stop()  # its answer would be taken for that to the next request
+            raise
         if "error" in said:
             raise FsgreenError(**said["error"])
         return said["answer"]
@@ -177,8 +180,8 @@ class Guest:
         return TrialFailed(
             f"{why}{f': {words}' if words else ''}",
             where=self._folder / boot.CONSOLE,
-            next_step="the trial runs again in a new guest; a larger memory_mib in [testbed] where "
-            "memory was short (docs/vm.md)",
+            next_step="the trial runs again in a new guest; a larger guest_memory_mib in [testbed] "
+            "where memory was short (docs/vm.md)",
         )
 
 

@@ -8,6 +8,7 @@ it is in memory while the guest runs, so that its root never waits for this mach
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -128,11 +129,12 @@ def ensure() -> Image:
     """
     require_architecture()
     place = folder()
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        base = _base(place / "base", place / "apt")
-        return _image(place / "image", place / "base", base)
+    with _refusal_explained(place):
+        place.mkdir(parents=True, exist_ok=True)
+        with (place / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            base = _base(place / "base", place / "apt")
+            return _image(place / "image", place / "base", base)
 
 
 def kept() -> Image | None:
@@ -154,28 +156,25 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
             return made
     _require_space(base.parent)
     print("making the image of the guest from Debian packages: about a minute, once")
-    with _full_disk_explained(base.parent):
-        packages = Apt(apt).packages()
-        shutil.rmtree(base, ignore_errors=True)
-        files = base / "tree"
-        version = tree.unpack(packages, files)
-        needs = tree.keep_modules(files, version)
-        (base / "vmlinux").write_bytes(tree.kernel(files, version))
-        standard = files / tree.STANDARD_LIBRARY
-        tree.compile_python(files, standard, f"/{tree.STANDARD_LIBRARY}")
-        tree.squash(files, base / "root.squashfs")
-        made = {
-            "recipe_sha256": recipe,
-            "suite": SUITE,
-            "kernel": version,
-            "first_modules": list(dict.fromkeys(each for name in FIRST for each in needs[name])),
-            "packages": {
-                one.name: {"version": one.version, "sha256": one.sha256} for one in packages
-            },
-            "vmlinux_sha256": trial.sha256_of(base / "vmlinux"),
-            "root_sha256": trial.sha256_of(base / "root.squashfs"),
-        }
-        trial.write_json(base / "base.json", made)
+    packages = Apt(apt).packages()
+    shutil.rmtree(base, ignore_errors=True)
+    files = base / "tree"
+    version = tree.unpack(packages, files)
+    needs = tree.keep_modules(files, version)
+    (base / "vmlinux").write_bytes(tree.kernel(files, version))
+    standard = files / tree.STANDARD_LIBRARY
+    tree.compile_python(files, standard, f"/{tree.STANDARD_LIBRARY}")
+    tree.squash(files, base / "root.squashfs")
+    made = {
+        "recipe_sha256": recipe,
+        "suite": SUITE,
+        "kernel": version,
+        "first_modules": list(dict.fromkeys(each for name in FIRST for each in needs[name])),
+        "packages": {one.name: {"version": one.version, "sha256": one.sha256} for one in packages},
+        "vmlinux_sha256": trial.sha256_of(base / "vmlinux"),
+        "root_sha256": trial.sha256_of(base / "root.squashfs"),
+    }
+    trial.write_json(base / "base.json", made)
     return made
 
 
@@ -196,7 +195,8 @@ def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
     ):
         return found
     image.mkdir(exist_ok=True)
-    with _full_disk_explained(image), tempfile.TemporaryDirectory(dir=image) as scratch:
+    (image / "manifest.json").unlink(missing_ok=True)  # it would tell of another archive
+    with tempfile.TemporaryDirectory(dir=image) as scratch:
         place = Path(scratch) / "fsgreen"
         for file in code:
             copy = place / "fsgreen" / file.relative_to(package)
@@ -253,12 +253,14 @@ def _require_space(place: Path) -> None:
 
 
 @contextlib.contextmanager
-def _full_disk_explained(place: Path) -> Iterator[None]:
+def _refusal_explained(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise FsgreenError(
             f"the image of the guest could not be made: {error.strerror}",
             where=error.filename or place,
-            next_step="free some space, or move the cache: XDG_CACHE_HOME=ELSEWHERE",
+            next_step=f"{'free some space, or ' if full else ''}move the cache to a folder that "
+            "can be written: XDG_CACHE_HOME=ELSEWHERE",
         ) from error

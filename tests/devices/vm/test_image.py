@@ -123,6 +123,19 @@ def test_a_cache_without_space_is_refused_before_anything_is_made(
     assert [file.name for file in image.folder().iterdir()] == ["lock"]
 
 
+def test_a_cache_that_cannot_be_written_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Room is not what it lacks."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    with pytest.raises(FsgreenError, match="could not be made: Not a directory") as told:
+        image.ensure()
+    assert "move the cache" in (told.value.next_step or "")
+    assert "space" not in (told.value.next_step or "")
+
+
 def test_another_architecture_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine of an ARM machine would not run in the guest."""
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")

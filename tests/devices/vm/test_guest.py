@@ -1,0 +1,74 @@
+"""What is asked of a guest, which a program of this machine plays."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fsgreen.devices.vm import boot, device, image
+from fsgreen.devices.vm.boot import Machine
+from fsgreen.devices.vm.guest import Guest
+from fsgreen.devices.vm.wire import CONTROL
+from fsgreen.errors import FsgreenError, TrialFailed
+
+IMAGE = image.Image(Path("vmlinux"), Path("initrd"), {"initrd_sha256": "one"})
+
+PLAYED = f"""
+import socket
+listening = socket.socket(socket.AF_UNIX)
+listening.bind({CONTROL!r})
+listening.listen()
+connection, _ = listening.accept()
+connection.sendall(b'{{"ready": {{"kernel": "6.1"}}}}\\n')
+for line in connection.makefile():
+    if "leave" in line:
+        break
+    connection.sendall(b'{{"answer": ' + str(len(line)).encode() + b'}}\\n')
+"""
+
+
+@pytest.fixture
+def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Guest]:
+    monkeypatch.setattr(boot, "command", lambda *_: [sys.executable, "-c", PLAYED])
+    with (tmp_path / "lock").open("w") as lock:
+        started = Guest(Machine("tcg"), IMAGE, tmp_path, lock_fd=lock.fileno())
+        yield started
+        started.stop()
+
+
+def test_ctrl_c_while_the_guest_is_asked_ends_it(
+    guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it answers later would be taken for the answer to what is asked next."""
+
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(guest._channel, "receive", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        guest.ask("prepare")
+    assert not guest.alive()
+
+
+def test_a_guest_that_ended_names_the_setting_that_a_testbed_file_has(guest: Guest) -> None:
+    from fsgreen.campaign.testbedfile import TestbedTable
+
+    with pytest.raises(TrialFailed, match="the guest ended") as told:
+        guest.ask("leave")
+    (named,) = [key for key in TestbedTable.model_fields if f" {key} " in str(told.value.next_step)]
+    assert named == "guest_memory_mib"
+    assert not guest.alive()
+
+
+def test_a_new_guest_has_the_image_that_records_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two checkouts share the cache: the second would change what runs in a campaign of the first.
+
+    Records would go on to name the image of its begin.
+    """
+    vm = device.VmDevice.__new__(device.VmDevice)
+    vm._image = IMAGE
+    other = image.Image(IMAGE.kernel, IMAGE.initrd, {"initrd_sha256": "two"})
+    monkeypatch.setattr(image, "ensure", lambda: other)
+    with pytest.raises(FsgreenError, match="another one than when the campaign was opened"):
+        vm._boot("tcg")
