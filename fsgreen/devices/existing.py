@@ -48,7 +48,7 @@ class ExistingDevice(InRealTime):
     @staticmethod
     def available() -> Availability:
         """Return that a directory can be had everywhere."""
-        return Availability("directory", True, "works everywhere, on one file system")
+        return Availability("directory", True, "works everywhere")
 
     @staticmethod
     def default_folder() -> Path:

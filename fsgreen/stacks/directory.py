@@ -30,7 +30,7 @@ class DirectoryStack:
     @staticmethod
     def available() -> Availability:
         """Return that a directory can be had everywhere."""
-        return Availability("directory", True, "on one file system")
+        return Availability("directory", True, "on the file system that is there")
 
     def describe(self) -> dict[str, Any]:
         """Return file system, options, and what a cold cache means here."""

@@ -19,7 +19,8 @@ from fsgreen.stats.sample import sample_of
 class Estimate:
     """A value with its confidence interval from `n` trials; the bounds are NaN without one.
 
-    `degrees` are those of freedom of its error; 0 stands for those of `n` trials.
+    `degrees` are those of freedom of its error; 0 stands for those of `n` trials, NaN for bounds
+    that are no interval of Student's (`spanning`).
     """
 
     value: float
@@ -27,6 +28,15 @@ class Estimate:
     high: float
     n: int
     degrees: float = 0
+
+    @classmethod
+    def spanning(cls, value: float, low: float, high: float, n: int) -> Estimate:
+        """Return a value between the least and the most that was found, or that may be so.
+
+        Such bounds have no error from which a power, or an interval over several campaigns, would
+        follow.
+        """
+        return cls(value, low, high, n, math.nan)
 
     @property
     def half_width_percent(self) -> float:

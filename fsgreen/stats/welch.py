@@ -50,7 +50,7 @@ def compare_unpaired(
     degrees = sum(squares) ** 2 / sum(parts) if sum(parts) else n - 1
     log_ratio = LogRatio(difference, math.sqrt(sum(squares)), degrees)
     return Comparison(
-        Estimate(ratio, *log_ratio.interval(), n),
+        Estimate(ratio, *log_ratio.interval(), n, degrees),
         values[0],
         values[1],
         log_ratio.difference_p(),

@@ -1,6 +1,8 @@
 """Rule 46: what a design can decide, before and beside what it decided."""
 
+import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,6 +29,17 @@ def simulated(target, known):
     half = distributions.t.ppf(0.975, known.degrees) * error
     ends = zip(np.exp(value - half).tolist(), np.exp(value + half).tolist(), strict=True)
     return Counter(judge(Estimate(1, low, high, 5), target) for low, high in ends)
+
+
+def test_the_least_and_the_most_of_all_trials_have_no_power():
+    """More trials widen such a range: no error, and so no chance, follows from it."""
+    part = Part("MiB read", "inconclusive", "measured", band=ABOUT)
+    spanning = with_power(replace(part, ours=Estimate.spanning(1.0, 0.8, 1.2, 9)), BOUND)
+    assert spanning.verdict == "inconclusive" and math.isnan(spanning.power)
+    known = with_power(replace(part, ours=Estimate(1.0, 0.8, 1.2, 9)), BOUND)
+    assert known.verdict == "underpowered"
+    of_table = parts_table({"slug": [spanning, known]})["degrees_count"]
+    assert math.isnan(of_table[0]) and of_table[1] == 8, "a ledger would pool it"
 
 
 @pytest.mark.parametrize("target", [ABOVE, ABOUT, EQUAL, AT_MOST, RANGE])

@@ -44,7 +44,7 @@ class Precision:
     @classmethod
     def of(cls, ours: Estimate) -> Precision | None:
         """Return that of an estimate, from its interval; None without one or without a width."""
-        if not ours.has_interval or ours.n < 2:
+        if not ours.has_interval or ours.n < 2 or math.isnan(ours.degrees):
             return None
         degrees = ours.degrees or ours.n - 1
         of_logs = ours.low > 0
@@ -115,10 +115,13 @@ def power(target: Band, known: Precision, bound: float) -> float:
 def with_power(part: Part, bound: float) -> Part:
     """Return a part with its power; what could not be decided in half of all cases says so.
 
-    Without an interval nothing can be decided; of what never varies everything is.
+    Without an interval nothing can be decided; of what never varies everything is. Of bounds that
+    are no interval of Student's nobody knows.
     """
     target, ours = part.band, part.ours
     if target is None or ours is None or target.low >= target.high:
+        return part
+    if math.isnan(ours.degrees) and ours.low < ours.high:
         return part
     known = Precision.of(ours)
     if known is None:

@@ -13,7 +13,7 @@ def metric_identity(source: Source, numbers: Numbers) -> Iterator[Part]:
     """Yield whether work per joule is work per second over watts, in all trials."""
     trials = source.trials
     ratio = trials["efficiency_ops_j"] / (trials["throughput_ops_s"] / trials["power_w"])
-    ours = stats.Estimate(ratio.mean(), ratio.min(), ratio.max(), len(ratio))
+    ours = stats.Estimate.spanning(ratio.mean(), ratio.min(), ratio.max(), len(ratio))
     target = Band(1 - 1e-5, 1 + 1e-5, 0)
     what = "operations per joule over (operations per second over watts), all trials"
     yield source.about_power(

@@ -113,7 +113,7 @@ def _block_groups(source: Servers, numbers: Numbers) -> Iterator[Part]:
     blocks = 1024.0 * numbers[0]["value"]
     target = Band(blocks, blocks, 0)
     yield Part(what, judge(per_group, target), "measured", published, target, per_group, "")
-    groups = stats.Estimate(
+    groups = stats.Estimate.spanning(
         other.value / per_group.value,
         other.low / per_group.high,
         other.high / per_group.low,
@@ -129,7 +129,7 @@ def _per_group(trials: pd.DataFrame, config: Cell) -> stats.Estimate | None:
     found = trials[at(trials, config)]["group_blocks_count"].dropna()
     if found.empty:
         return None
-    return stats.Estimate(found.mean(), found.min(), found.max(), len(found))
+    return stats.Estimate.spanning(found.mean(), found.min(), found.max(), len(found))
 
 
 CHECKS: dict[str, Check] = {

@@ -51,7 +51,7 @@ def _protocol(source: Readers, numbers: Numbers) -> Iterator[Part]:
     # A deviation of a few trials says next to nothing: none, then, of the range of all cells.
     enough = least >= stats.MIN_BLOCKS
     low, high = (scatter.min(), scatter.max()) if enough else (math.nan, math.nan)
-    ours = stats.Estimate(scatter.median(), low, high, least)
+    ours = stats.Estimate.spanning(scatter.median(), low, high, least)
     what = "deviation over mean, median, least and most of all cells"
     yield source.part(what, Band(0, limit, 0), "below 5 %", lambda: ours, unit="share")
 
@@ -72,7 +72,7 @@ def _metric(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 def _range(values: pd.Series) -> stats.Estimate:
     """Return mean, least and most of all trials."""
-    return stats.Estimate(values.mean(), values.min(), values.max(), len(values))
+    return stats.Estimate.spanning(values.mean(), values.min(), values.max(), len(values))
 
 
 # --- zones, by the files of the disks and by two disks at once ----------------------------------

@@ -1,150 +1,32 @@
-"""What a plan can decide before it is measured, in lines: `fsgreen plan --assay` (rule 46)."""
+"""What a plan can decide of the claims of its study, and how to buy more."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
-from fsgreen import papers, paths
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.assay import ENOUGH
-from fsgreen.analysis.claims.ledger import VIRTUAL
-from fsgreen.analysis.comparisons import comparisons_of, treatments_of
 from fsgreen.analysis.planned import (
     BAR,
-    Pilot,
     Planned,
     Prospect,
-    Telling,
     blocks_for,
     prospects,
-    tellings,
     widest_percent,
 )
 from fsgreen.analysis.planned.parts import MOST_BLOCKS
-from fsgreen.design import Plan, Study
-from fsgreen.design.overview import blocks_of, spell
-from fsgreen.errors import FsgreenError
-from fsgreen.reduce import read_plan
+from fsgreen.assay.duration import block_s, more_blocks, time_of
 from fsgreen.rules.answer import listed, plural
-from fsgreen.stats import MIN_BLOCKS
-
-STEPS = 4
-"""How often blocks are doubled in the table of what more of them buy."""
 
 SOME = 6
 """Names of claims or cells that a line lists before it counts the others."""
 
 
-def lines(study: Study, plan: Plan, pilot: str | None = None) -> Iterator[str]:
-    """Yield what a plan can decide, and how to buy more.
-
-    Parameters
-    ----------
-    study : Study
-        Of which the plan is.
-    plan : Plan
-        The plan.
-    pilot : str, optional
-        The campaign whose trials scatter as its own will; without a name the one of the study that
-        has measured most of its cells here.
-
-    Raises
-    ------
-    FsgreenError
-        If the pilot is of another study, or has not been analysed.
-    """
-    room = papers.room(study.name, "claims")
-    claims: Claims = room.claims_of(study.name)
-    name = pilot or _likeliest(plan)
-    known = None if name is None else _pilot(name, plan, claims, room.sources_of)
-    comparisons = comparisons_of(study, plan)
-    planned = Planned.of(plan, known, claims.needs, treatments_of(study, comparisons))
-    yield (
-        f"{plan.study}, profile {plan.profile.name}: what {blocks_of(plan)} blocks of "
-        f"{plural(len(planned.cells), 'cell')} can decide (rule 46)"
-    )
-    yield from _basis(planned)
-    if claims.stated:
-        yield from _of_claims(claims, planned)
-    else:
-        told = partial(tellings, comparisons=comparisons, metrics=study.metrics)
-        yield from _of_differences(planned, told)
-
-
-def _likeliest(plan: Plan) -> str | None:
-    """Return the campaign of a study with most cells of a plan, the last of several."""
-    files = sorted(
-        (paths.data() / "results").glob("*/trials.csv"), key=lambda file: file.stat().st_mtime
-    )
-    shared = {}
-    for file in files:
-        name = file.parent.name
-        if (paths.raw(name) / "plan.json").is_file() and read_plan(name).study == plan.study:
-            shared[name] = len({*read_plan(name).cells} & {*plan.cells})
-    return max(reversed([*shared]), key=lambda name: shared[name], default=None)
-
-
-def _pilot(name: str, plan: Plan, claims: Claims, sources_of: Callable[..., object]) -> Pilot:
-    if (study := read_plan(name).study) != plan.study:
-        raise FsgreenError(
-            f"{name} is a campaign of {study}: its trials tell nothing of {plan.study}",
-            next_step="fsgreen list campaigns, and name one of this study",
-        )
-    sources = sources_of(name, claims)
-    assert isinstance(sources, dict)
-    testbed, source = next(pair for pair in sources.items() if pair[0] != VIRTUAL)
-    return Pilot.of(name, testbed, source)
-
-
-def _basis(planned: Planned) -> Iterator[str]:
-    """Yield what is known of the scatter, and how long the plan takes."""
-    plan, pilot = planned.plan, planned.pilot
-    if pilot is None:
-        yield (
-            "no campaign of this study has been analysed here, so nobody knows how far its trials "
-            f"scatter: measure a pilot of two blocks (fsgreen measure {plan.study} --profile "
-            f"PROFILE --name {plan.study}-pilot), then ask again"
-        )
-    else:
-        profile = pilot.plan.profile
-        yield (
-            f"how far trials scatter is that of {pilot.name} (profile {profile.name}, "
-            f"{blocks_of(pilot.plan)} blocks, on {pilot.testbed}); --pilot CAMPAIGN takes another"
-        )
-        if profile.windows is not None and plan.profile.windows is None:
-            yield "note: its cells took turns and these do not, so that these will scatter more"
-    profile = plan.profile
-    least, most = (_time(planned, blocks) for blocks in (profile.blocks, profile.last_block))
-    takes = least if least == most else f"{least} to {most}"
-    yield f"time: {takes}"
-    if profile.sequential:
-        yield (
-            f"told for {profile.blocks} blocks, which each cell has at least; cells whose own "
-            f"interval is wide then get up to {profile.last_block}"
-        )
-
-
-def _time(planned: Planned, blocks: int) -> str:
-    """Return in words how long blocks take: by the pilot, else what is declared of them."""
-    block_s = _block_s(planned)
-    about = "at least " if planned.pilot is None or planned.pilot.pace is None else "about "
-    return about + spell(blocks * block_s)
-
-
-def _block_s(planned: Planned) -> float:
-    plan, cells = planned.plan, planned.cells
-    known_s = None if planned.pilot is None else planned.pilot.block_s(plan, cells)
-    return plan.profile.least_trial_s * len(cells) if known_s is None else known_s
-
-
-# --- a study with claims ------------------------------------------------------------------------
-
-
-def _of_claims(claims: Claims, planned: Planned) -> Iterator[str]:
+def of_claims(claims: Claims, planned: Planned) -> Iterator[str]:
+    """Yield how many parts of claims are decided, what more time buys, and what hinders others."""
     found = prospects(claims, planned)
     every = [one for one in found if one.decidable]
     two = [one for one in every if one.two_sided]
@@ -188,16 +70,14 @@ def _decided(two: Iterable[Prospect], blocks: int) -> int:
 
 def _blocks(two: Sequence[Prospect], planned: Planned) -> Iterator[str]:
     """Yield what more blocks buy, with their time."""
-    first = max(planned.blocks, MIN_BLOCKS)
-    enough = blocks_for(two, BAR)
-    counts = {planned.blocks, *(first * 2**step for step in range(STEPS + 1))}
+    enough, counts = blocks_for(two, BAR), more_blocks(planned)
     yield "more blocks:"
     for blocks in sorted(counts if enough is None else counts | {enough}):
         count = _decided(two, blocks)
         told = f"{count:4} of {len(two)} parts {_share(count, two):7}"
-        yield f"  {blocks:5} blocks  {told}  {_time(planned, blocks)}"
+        yield f"  {blocks:5} blocks  {told}  {time_of(planned, blocks)}"
     if enough is None:
-        yield f"  no {MOST_BLOCKS} blocks bring {100 * BAR:.0f} % of the parts there"
+        yield f"  even {MOST_BLOCKS} blocks do not decide {100 * BAR:.0f} % of the parts"
 
 
 def _windows(claims: Claims, two: Sequence[Prospect], planned: Planned) -> Iterator[str]:
@@ -209,7 +89,7 @@ def _windows(claims: Claims, two: Sequence[Prospect], planned: Planned) -> Itera
         count = _decided_of(claims, more)
         yield (
             f"twice the windows of each trial: {count} of {len(two)} parts, "
-            f"{_time(more, more.blocks)}"
+            f"{time_of(more, more.blocks)}"
         )
     elif windows is None and pilot.left_x:
         calmer = {name: min(1.0, share) for name, share in pilot.left_x.items()}
@@ -230,7 +110,7 @@ def _fewer_cells(claims: Claims, two: Sequence[Prospect], planned: Planned) -> I
         yield "every cell is one that a claim asks for"
         return
     fewer = planned.under(labels=needed)
-    blocks = int(planned.blocks * _block_s(planned) / _block_s(fewer))
+    blocks = int(planned.blocks * block_s(planned) / block_s(fewer))
     count = _decided_of(claims, fewer.under(blocks=blocks))
     yield (
         f"without the {plural(len(spare), 'cell')} that no selector of a claim names, in the same "
@@ -256,7 +136,7 @@ def _short(two: Sequence[Prospect], blocks: int) -> Iterator[str]:
         blocks,
     )
     yield from _listed(
-        f"more than {MOST_BLOCKS} blocks would not do: the cells scatter too much for this number",
+        f"even {MOST_BLOCKS} blocks are not enough: the cells scatter too much for this number",
         [one for one in known if one.blocks is None],
         blocks,
     )
@@ -278,7 +158,7 @@ def _listed(title: str, short: Sequence[Prospect], blocks: int) -> Iterator[str]
     for one in short:
         power = one.power(blocks)
         told = "    " if math.isnan(power) else f"{power:.2f}"
-        takes = f", {one.blocks} blocks do" if one.blocks is not None else ""
+        takes = f", {one.blocks} blocks are enough" if one.blocks is not None else ""
         yield f"  {told}  {one.slug}: {one.part.what}{takes}"
 
 
@@ -333,41 +213,3 @@ def _widths(two: Sequence[Prospect]) -> Iterator[str]:
         f"intervals of +-{known[0]:.2g} to {known[-1]:.2g} %; "
         f"{100 * BAR:.0f} % of them with +-{wanted:.2g} %"
     )
-
-
-# --- a study without claims ---------------------------------------------------------------------
-
-
-def _of_differences(
-    planned: Planned, told: Callable[[Planned], Sequence[Telling]]
-) -> Iterator[str]:
-    """Yield the smallest differences that are told apart, and what more blocks buy."""
-    if planned.pilot is None:
-        return
-    found = told(planned)
-    if not found:
-        yield "nothing is compared in this plan"
-        return
-    if planned.blocks < MIN_BLOCKS:
-        yield f"fewer than {MIN_BLOCKS} blocks give no interval"
-    yield (
-        f"told apart with a power of {ENOUGH}, if all cells scatter alike: in any case, and as the "
-        "only comparison that is made"
-    )
-    for one in found:
-        label = f"  {one.workload} {one.metric}"
-        if math.isnan(one.smallest_percent):
-            yield f"{label}: not known"
-        else:
-            yield (
-                f"{label}: {one.smallest_percent:.2g} % among {one.comparisons} comparisons, "
-                f"{one.alone_percent:.2g} % alone; ratios are known to "
-                f"+-{one.half_width_percent:.2g} %"
-            )
-    yield "more blocks:"
-    first = max(planned.blocks, MIN_BLOCKS)
-    for blocks in sorted({planned.blocks, *(first * 2**step for step in range(STEPS + 1))}):
-        smallest = [one.smallest_percent for one in told(planned.under(blocks=blocks))]
-        known = [percent for percent in smallest if not math.isnan(percent)]
-        span = f"{min(known):.2g} to {max(known):.2g} %" if known else "nothing"
-        yield f"  {blocks:5} blocks  {span:18}  {_time(planned, blocks)}"
