@@ -127,7 +127,7 @@ def results(campaign: str) -> Path:
     """
     folder = data() / "results" / checked(campaign)
     shown = _in_a_kernel() and not _overwrites()
-    return _own_copy(folder) if shown and _ships(campaign) else folder
+    return _own_copy(folder) if shown and ships(campaign) else folder
 
 
 def free_b(folder: Path) -> int:
@@ -138,15 +138,20 @@ def free_b(folder: Path) -> int:
 
 def made_anew(campaign: str) -> str:
     """Return the command that makes all results of a campaign anew."""
-    if _ships(campaign):
+    if ships(campaign):
         return "./run reproduce"
     steps = " ".join(ANALYSIS)
     return f"for step in {steps}; do fsgreen notebook $step -p campaign {campaign}; done"
 
 
+def ships(campaign: str) -> bool:
+    """Return whether the pipeline analyses a campaign: `params.yaml` names it."""
+    return campaign in _shipped()
+
+
 def unknown_campaign(name: str) -> FsgreenError:
     """Return the error for a campaign that has neither traces nor results here."""
-    if _ships(name):
+    if ships(name):
         return FsgreenError(
             f"the traces of the campaign '{name}' have not been brought here",
             where=raw(name),
@@ -246,10 +251,6 @@ def _in_a_kernel() -> bool:
     """Return whether this is a kernel of Jupyter: the pipeline runs notebooks without one."""
     kernels = sys.modules.get("ipykernel.kernelapp")
     return kernels is not None and bool(kernels.IPKernelApp.initialized())
-
-
-def _ships(campaign: str) -> bool:
-    return campaign in _shipped()
 
 
 def _shipped() -> Iterable[str]:

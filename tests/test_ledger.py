@@ -14,6 +14,12 @@ SLUG = "web_ext3_xfs"
 PART = "webserver throughput: ext3/default over xfs/default"
 
 
+@pytest.fixture(autouse=True)
+def shipping(monkeypatch):
+    """The pipeline analyses two campaigns."""
+    monkeypatch.setattr(paths, "ships", lambda name: name in ("one", "two"))
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """Three campaigns of fast10: two that ship and disagree, and one's own."""

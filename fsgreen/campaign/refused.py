@@ -65,4 +65,5 @@ def _enough_s(record: TrialRecord, plan: Plan) -> float:
         over.duration_s,
         share=plan.bounds["budget_percent"] / 100,
         intervals=len(record.measured),
+        fixed_j=sum(record.meters[name].constant_error_j for name in record.efficiency_meters),
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 from fsgreen.cli import command
 from fsgreen.errors import FsgreenError
 
+CAMPAIGN = "the campaign's name (default: STUDY-PROFILE)"
+
 
 def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
@@ -57,7 +59,7 @@ def add(commands: command.Commands) -> None:
         "or on a simulated disk: "
         "fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls --name fast10-atlas",
     )
-    _add_study(measure, named=True)
+    _add_study(measure, name=CAMPAIGN)
     measure.add_argument(
         "--testbed",
         default="auto",
@@ -86,7 +88,7 @@ def add(commands: command.Commands) -> None:
         "run the readers of a study on its simulated disks in virtual time, beside a campaign",
         "fsgreen simulate nfstricks03 --profile full --name nfstricks03",
     )
-    _add_study(simulate, named=True)
+    _add_study(simulate, name=CAMPAIGN)
 
     virtual = command.add(
         commands,
@@ -95,11 +97,8 @@ def add(commands: command.Commands) -> None:
         "run a study in a guest in virtual time: the cost of software, the same on every machine",
         "fsgreen virtual mine --profile quick --block 1",
     )
-    _add_study(virtual)
+    _add_study(virtual, name="of a folder in data/results (default: STUDY-PROFILE-virtual)")
     virtual.add_argument("--block", type=int, default=1, help="of the plan (default: 1)")
-    virtual.add_argument(
-        "--name", help="of the folder in data/results (default: STUDY-PROFILE-virtual)"
-    )
 
     status = command.add(
         commands,
@@ -171,12 +170,13 @@ def add(commands: command.Commands) -> None:
     )
 
 
-def _add_study(parser: argparse.ArgumentParser, *, named: bool = False) -> None:
+def _add_study(parser: argparse.ArgumentParser, *, name: str | None = None) -> None:
+    """Add a study and its profile; `name` says what --name is of, where there is that."""
     text = "one of `fsgreen list studies`"
-    parser.add_argument("study", help=text if named else f"{text}, or the path of a file (.yaml)")
+    parser.add_argument("study", help=text if name else f"{text}, or the path of a file (.yaml)")
     parser.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
-    if named:
-        parser.add_argument("--name", help="the campaign's name (default: STUDY-PROFILE)")
+    if name:
+        parser.add_argument("--name", help=name)
 
 
 def _doctor(options: argparse.Namespace) -> None:

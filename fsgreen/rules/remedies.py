@@ -52,6 +52,10 @@ def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
 def _longer(evidence: Evidence) -> str:
     """Return which length would do for the trials that are too short (rule 16), if there are."""
     windows, share = evidence.plan.profile.windows, evidence.plan.bounds["budget_percent"] / 100
+    fixed_j = 0.0
+    for record in evidence.records[:1]:
+        names = record.efficiency_meters or record.meters
+        fixed_j = sum(record.meters[name].constant_error_j for name in names)
     trials = evidence.trials[["energy_j", "duration_s", "error_constant_j", "error_edges_j"]]
     needed_s = [
         enough_s(
@@ -60,6 +64,7 @@ def _longer(evidence: Evidence) -> str:
             duration_s,
             share=share,
             intervals=1 if windows is None else windows.count,
+            fixed_j=fixed_j,
         )
         for energy_j, duration_s, constant_j, edges_j in trials.itertuples(index=False)
         if constant_j + edges_j > share * energy_j

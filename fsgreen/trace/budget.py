@@ -97,12 +97,18 @@ def minimum_duration_s(
 
 
 def enough_s(
-    budget: ErrorBudget, energy_j: float, duration_s: float, *, share: float, intervals: int = 1
+    budget: ErrorBudget,
+    energy_j: float,
+    duration_s: float,
+    *,
+    share: float,
+    intervals: int = 1,
+    fixed_j: float = 0.0,
 ) -> float:
     """Shortest measured interval that keeps rule 16, by the budget of an energy that was measured.
 
-    Power and edges are taken to stay as they were, and constant errors to grow with the length.
-    Infinite where these alone exceed the share.
+    Power and edges are taken to stay as they were, and constant errors to grow with the length but
+    for those that are fixed. Infinite where those that grow exceed the share alone.
 
     Parameters
     ----------
@@ -114,10 +120,14 @@ def enough_s(
         What constant and edge errors may be of the energy.
     intervals : int
         How many windows there were.
+    fixed_j : float
+        What of the constant errors of an interval does not grow: `constant_error_j` of the meters.
     """
+    growing_j = max(0.0, budget.constant_j - intervals * fixed_j)
     return minimum_duration_s(
         energy_j / duration_s,
-        constant_error_w=budget.constant_j / duration_s,
+        constant_error_w=growing_j / duration_s,
+        constant_error_j=fixed_j,
         edges_j=budget.edges_j / intervals,
         share=share,
     )

@@ -24,8 +24,13 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> campaign.Campaign:
     return campaign.Campaign("demo")
 
 
-def set_aside(begun: campaign.Campaign, *checks: Check, **budget: float) -> list[str]:
-    """Make trials invalid, one for each check that failed; each meter's budget has these terms."""
+def set_aside(
+    begun: campaign.Campaign, *checks: Check, fixed_j: float = 0.0, **budget: float
+) -> list[str]:
+    """Make trials invalid, one for each check that failed; each meter's budget has these terms.
+
+    `fixed_j` of each meter's constant errors does not grow.
+    """
     names = []
     (begun.folder / "invalid").mkdir()
     trials = trial.list_trials(begun.folder)
@@ -39,6 +44,10 @@ def set_aside(begun: campaign.Campaign, *checks: Check, **budget: float) -> list
             reason=f"rule {check.rule}: {check.detail}",
             checks=(check,),
             energy=energy,
+            meters={
+                name: replace(info, constant_error_j=fixed_j)
+                for name, info in found.record.meters.items()
+            },
             efficiency_meters=tuple(energy),
         )
         folder = begun.folder / "invalid" / f"{found.name}.1"
@@ -59,6 +68,15 @@ def test_trials_that_are_too_short_are_told_with_the_length_that_would_do(
         "set measure_s to 14 in profile test of studies/fast10.yaml, then "
         "fsgreen measure fast10 --profile test --name demo-2"
     )
+
+
+def test_a_fixed_error_of_each_energy_matters_less_in_a_longer_trial(
+    begun: campaign.Campaign,
+) -> None:
+    """A unit that counts watt-hours errs by one of them in each trial: no other meter is needed."""
+    names = set_aside(begun, SHORT, constant_j=30.0, edges_j=0.0, fixed_j=27.0)
+    told = str(refusal(begun, "1", names, 5).next_step)
+    assert told.startswith("set measure_s to 13 in")  # 54 J / (2 % of 250 W - 0.6 W) = 12.3 s
 
 
 def test_where_no_length_would_do_none_is_named(begun: campaign.Campaign) -> None:

@@ -116,8 +116,13 @@ def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
     FsgreenError
         If another version of fsgreen judged one of them.
     """
-    folders = [paths.told(study, "all", shipped=shipped).parent for shipped in (not own, True)]
-    files = {file.stem: file for folder in folders for file in sorted(folder.glob("*.csv"))}
+    files = {
+        file.stem: file
+        for shipped in ((False, True) if own else (True,))
+        for file in paths.told(study, "all", shipped=shipped).parent.glob("*.csv")
+        # That of a campaign which params.yaml named once is still there.
+        if not shipped or paths.ships(file.stem)
+    }
     tables = {name: read_csv(file) for name, file in sorted(files.items())}
     for name, table in tables.items():
         if missing := {*TEXTS, *NUMBERS} - {*table}:

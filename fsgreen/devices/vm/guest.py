@@ -16,6 +16,7 @@ from typing import Any
 
 from fsgreen import elsewhere
 from fsgreen.devices.vm import boot
+from fsgreen.devices.vm import image as guest_image
 from fsgreen.devices.vm.boot import Clock, Machine
 from fsgreen.devices.vm.image import Image
 from fsgreen.devices.vm.launch import connected
@@ -105,7 +106,7 @@ class Guest:
             self.stop()  # its answer would be taken for that to the next request
             raise
         if "error" in said:
-            raise FsgreenError(**said["error"])
+            raise _of_guest(**said["error"])
         return said["answer"]
 
     def alive(self) -> bool:
@@ -183,6 +184,16 @@ class Guest:
             next_step="the trial runs again in a new guest; a larger guest_memory_mib in [testbed] "
             "where memory was short (docs/vm.md)",
         )
+
+
+def _of_guest(what: str, where: str | None, next_step: str | None = None) -> FsgreenError:
+    """Return an error of the guest, whose packages are those of its image, not of this machine."""
+    if next_step is not None and next_step.startswith("apt-get "):
+        next_step = (
+            f"rm -r {guest_image.folder()}, then the same command again: it makes the image of the "
+            "guest anew"
+        )
+    return FsgreenError(what, where=where, next_step=next_step)
 
 
 class _Inside(elsewhere.Place):

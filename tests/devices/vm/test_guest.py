@@ -24,6 +24,12 @@ connection.sendall(b'{{"ready": {{"kernel": "6.1"}}}}\\n')
 for line in connection.makefile():
     if "leave" in line:
         break
+    if "lacking" in line:
+        connection.sendall(
+            b'{{"error": {{"what": "no cleaner", "where": null, '
+            b'"next_step": "apt-get install nilfs-tools"}}}}\\n'
+        )
+        continue
     connection.sendall(b'{{"answer": ' + str(len(line)).encode() + b'}}\\n')
 """
 
@@ -59,6 +65,15 @@ def test_a_guest_that_ended_names_the_setting_that_a_testbed_file_has(guest: Gue
     (named,) = [key for key in TestbedTable.model_fields if f" {key} " in str(told.value.next_step)]
     assert named == "guest_memory_mib"
     assert not guest.alive()
+
+
+def test_what_the_guest_lacks_is_not_to_be_installed_on_this_machine(
+    guest: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    with pytest.raises(FsgreenError, match="no cleaner") as told:
+        guest.ask("lacking")
+    assert str(told.value.next_step).startswith("rm -r /somewhere/fsgreen/vm, then the same")
 
 
 def test_a_new_guest_has_the_image_that_records_name(monkeypatch: pytest.MonkeyPatch) -> None:
