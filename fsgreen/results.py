@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import paths
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import read_identity, read_plan, read_table
-from fsgreen.trial import Trial, list_trials
+from fsgreen.trial import Trial, read_trial
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +83,11 @@ class Results:
                 where=paths.raw(self.campaign),
                 next_step="look at .trials, which has a row for each",
             )
-        recorded = {trial.name: trial for trial in list_trials(paths.raw(self.campaign))}
+        folder = paths.raw(self.campaign) / "trials"
+        recorded = {entry.name for entry in folder.glob("[!.]*")}
         if name not in recorded:
-            raise unknown("trial", name, recorded, where=paths.raw(self.campaign))
-        return recorded[name]
+            raise unknown("trial", name, recorded, where=folder)
+        return read_trial(folder / name)
 
     def trace(self, name: str) -> pd.DataFrame:
         """Return the power trace of a trial: a row per reading of each meter.

@@ -80,9 +80,18 @@ def peaks_table(*cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).sort_values(columns[:3], ignore_index=True)
 
 
-def conclusion(candidate: pd.DataFrame, baseline: pd.DataFrame, effects: pd.DataFrame) -> str:
-    """Return what the table of `profile_effects` allows to say, in a sentence."""
-    pair = f"{_name(candidate)} and {_name(baseline)}"
+def conclusion(
+    candidate: pd.DataFrame,
+    baseline: pd.DataFrame,
+    effects: pd.DataFrame,
+    names: tuple[str, str] | None = None,
+) -> str:
+    """Return what the table of `profile_effects` allows to say, in a sentence.
+
+    `names` are what the two cells are called: file system and option, unless they are given.
+    """
+    of_candidate, of_baseline = names or (_name(candidate), _name(baseline))
+    pair = f"{of_candidate} and {of_baseline}"
     workload = candidate["workload"].iloc[0]
     different = effects[effects["outcome"] == "different"]
     if different.empty:
@@ -93,7 +102,7 @@ def conclusion(candidate: pd.DataFrame, baseline: pd.DataFrame, effects: pd.Data
             f"in {first['operation']}, and {_noise(first['scatter_buckets'])}."
         )
     first = different.iloc[0]
-    slower, faster = _name(candidate), _name(baseline)
+    slower, faster = of_candidate, of_baseline
     if first["shift_buckets"] < 0:
         slower, faster = faster, slower
     factor = 2 ** abs(first["shift_buckets"])

@@ -25,7 +25,7 @@ def power_picture(imported: Imported, said: MeterEnergy, span: tuple[float, floa
     readings = imported.readings
     since_s = readings.time_s - readings.time_s[0]
     unit, size_s = next(u for u in UNITS if since_s[-1] >= u[2] * u[1])[:2]
-    axes.plot(*_thinned(since_s / size_s, readings.power_w), color=POWER, linewidth=0.8)
+    axes.plot(*thinned(since_s / size_s, readings.power_w), color=POWER, linewidth=0.8)
     places = [p for p, flag in readings.flags.items() if set(flag.split("|")) - REMARKS]
     height_w = np.nan_to_num(readings.power_w[places], nan=float(np.nanmin(readings.power_w)))
     if places:
@@ -73,7 +73,7 @@ def _title(said: MeterEnergy) -> str:
     return f"{said.energy_j:.5g} J within {said.budget.total_j:.3g} J, {said.power_w:.4g} W" + flaws
 
 
-def _thinned(time: np.ndarray, power_w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def thinned(time: np.ndarray, power_w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return few points that look like all: the least and the most of each part."""
     if len(time) <= MOST_POINTS:
         return time, power_w

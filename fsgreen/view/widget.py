@@ -10,7 +10,6 @@ import uuid
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any, Self
 
 import anywidget
@@ -23,6 +22,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.view import picture
 from fsgreen.view.frames import Frames
 from fsgreen.view.look import boundary_note, series_of
+from fsgreen.view.scripts import static
 from fsgreen.view.source import Source
 
 MAX_FRAMES_HZ = 10.0
@@ -37,11 +37,6 @@ CHANNEL = "fsgreen.view"
 
 CHOICES = ("span_s", "columns", "zoom_s")
 """What a person chooses in the browser."""
-
-
-def _static(*names: str) -> str:
-    folder = resources.files("fsgreen.view").joinpath("static")
-    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
 @dataclass
@@ -73,8 +68,8 @@ class LiveView(anywidget.AnyWidget):
     from a thread; that ends with the source, by `stop`, or with the kernel.
     """
 
-    _esm = _static("uPlot.iife.min.js", "live.js")
-    _css = _static("uPlot.min.css", "live.css")
+    _esm = static("uPlot.iife.min.js", "live.js")
+    _css = static("uPlot.min.css", "live.css")
 
     channel = traitlets.Unicode(read_only=True).tag(sync=True)
     series: Any = traitlets.List().tag(sync=True)

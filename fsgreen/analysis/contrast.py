@@ -1,0 +1,137 @@
+"""Two cells by all that was counted in their trials: what goes along with a difference in speed.
+
+What differs beside the speed may be its cause, its consequence, or neither: no table can tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.stats import LogRatio
+from fsgreen.trial import Trial
+
+MEANING = {
+    "throughput_ops_s": "operations per second",
+    "power_w": "power",
+    "energy_per_op_j": "energy per operation",
+    "latency_p50_s": "median latency",
+    "latency_p95_s": "95th percentile of latency",
+    "latency_p99_s": "99th percentile of latency",
+    "device_read_per_op_b": "bytes that the device read per operation",
+    "device_write_per_op_b": "bytes that the device wrote per operation",
+    "device_request_s": "time of the device per request",
+    "user_per_op_s": "processor time of the workload per operation, in programs",
+    "system_per_op_s": "processor time of the workload per operation, in the kernel",
+    "waits_per_op_count": "times that the workload waited per operation",
+    "preemptions_per_op_count": "times that the workload lost its processor per operation",
+    "cpu_user_percent": "share of processor time in programs",
+    "cpu_system_percent": "share of processor time in the kernel",
+    "cpu_iowait_percent": "share of processor time waiting for the device",
+    "cpu_idle_percent": "share of processor time idle",
+    "flush_duration_s": "time of the flush behind the measured interval",
+}
+"""What is compared, by the name of its column."""
+
+OUTCOMES = ("throughput_ops_s", "power_w", "energy_per_op_j")
+"""What a difference is of; the rest goes along with it."""
+
+
+def counted(trials: pd.DataFrame, records: Iterable[Trial] = ()) -> pd.DataFrame:
+    """Return a row per trial with `block` and those of `MEANING` that are known.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        Rows of `trials.csv`.
+    records : iterable of Trial
+        The same trials, for what only their records know; of imported runs there are none.
+    """
+    work_ops = trials["work_ops"]
+    table = trials.assign(
+        energy_per_op_j=trials["energy_j"] / work_ops,
+        device_read_per_op_b=trials["device_read_b"] / work_ops,
+        device_write_per_op_b=trials["device_write_b"] / work_ops,
+    ).set_index("trial")
+    costs = pd.DataFrame([_cost(trial) for trial in records])
+    if len(costs):
+        table = table.join(costs.set_index("trial"))
+    return table.reindex(columns=["block", *MEANING])
+
+
+def contrast(one: pd.DataFrame, other: pd.DataFrame, *, paired: bool) -> pd.DataFrame:
+    """Return a row per quantity that both cells have: values, ratio, interval, and the outcome.
+
+    Ratios are of geometric means, with Student's t of the logarithms: of the differences within
+    common blocks, or by Welch where the cells were not measured in common blocks. What is zero in a
+    trial has no ratio. The family of Holm's correction is the table (rule 38), whose rows depend on
+    each other: that makes it cautious. What is told apart comes first, by its size.
+
+    Parameters
+    ----------
+    one, other : DataFrame
+        As `counted` gives them.
+    paired : bool
+        Whether their blocks are the same blocks.
+    """
+    compare = _in_blocks if paired else _apart
+    rows = []
+    for quantity, meaning in MEANING.items():
+        values = [cell[["block", quantity]].dropna() for cell in (one, other)]
+        if all(map(len, values)):
+            means = {"one": values[0][quantity].mean(), "other": values[1][quantity].mean()}
+            found = compare(*(value.rename(columns={quantity: "value"}) for value in values))
+            rows.append({"quantity": quantity, "meaning": meaning, **means, **found})
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    table["difference_holm_p"] = stats.holm(list(table["difference_p"]))
+    table["told_apart"] = table["difference_holm_p"] < stats.LEVEL
+    size = table["ratio_x"].astype(float).map(lambda ratio: -abs(math.log(ratio)))
+    order = table.assign(_later=~table["told_apart"], _size=size).sort_values(["_later", "_size"])
+    return table.loc[order.index].reset_index(drop=True)
+
+
+COLUMNS = [
+    *("quantity", "meaning", "one", "other", "ratio_x", "ratio_low_x", "ratio_high_x", "n"),
+    *("difference_p", "difference_holm_p", "told_apart"),
+]
+
+
+def _cost(trial: Trial) -> dict[str, Any]:
+    """Return what the workload of a trial took of the processors, by operation."""
+    work = trial.record.work
+    ops = work.work_ops or math.nan
+    return {
+        "trial": trial.name,
+        "user_per_op_s": work.cost.user_s / ops,
+        "system_per_op_s": work.cost.system_s / ops,
+        "waits_per_op_count": work.cost.voluntary_switches / ops,
+        "preemptions_per_op_count": work.cost.involuntary_switches / ops,
+    }
+
+
+def _in_blocks(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, float]:
+    by_block = [cell.groupby("block")["value"].mean() for cell in (one, other)]
+    both = pd.concat(by_block, axis="columns", join="inner").to_numpy(float)
+    if (both <= 0).any():
+        return _found(math.nan, (math.nan, math.nan), len(both), math.nan)
+    ratio = LogRatio.of_blocks(np.log(both[:, 0] / both[:, 1]))
+    return _found(math.exp(ratio.value), ratio.interval(), len(both), ratio.difference_p())
+
+
+def _apart(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, float]:
+    cells = (pd.DataFrame({"above": cell["value"], "below": 1.0}) for cell in (one, other))
+    found = stats.compare_unpaired(*cells)
+    ratio = found.ratio
+    if not ratio.has_interval:
+        return _found(math.nan, (math.nan, math.nan), ratio.n, math.nan)
+    return _found(ratio.value, (ratio.low, ratio.high), ratio.n, found.difference_p)
+
+
+def _found(ratio: float, ends: tuple[float, float], n: int, p: float) -> dict[str, float]:
+    names = ("ratio_x", "ratio_low_x", "ratio_high_x", "n", "difference_p")
+    return dict(zip(names, (ratio, *ends, n, p), strict=True))

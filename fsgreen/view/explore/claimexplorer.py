@@ -1,0 +1,86 @@
+"""The explorer of claims: choose one, and see what every campaign says of it."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+
+import ipywidgets as widgets
+
+from fsgreen.claims import statements
+from fsgreen.errors import FsgreenError
+from fsgreen.view.explore import claims, here
+from fsgreen.view.explore.controls import dropdown, offer, row
+from fsgreen.view.explore.lines import Runner
+from fsgreen.view.explore.views import View
+
+ALL = "all verdicts"
+LETTERS = 90
+
+
+class ClaimExplorer(widgets.VBox):
+    """Study, verdict and claim to choose; the claim as published, and ours from every campaign.
+
+    Parameters
+    ----------
+    study : str
+        The study that is shown first; the first that has a campaign, if this one has none.
+    """
+
+    def __init__(self, study: str = "fast10") -> None:
+        self._runner = Runner()
+        of_studies, _ = here.campaigns()
+        self.study = dropdown("study", [*of_studies])
+        self.verdict, self.claim = dropdown("verdict"), dropdown("claim")
+        self.card = widgets.HTML()
+        self.all, self.one = View(), View()
+        if study in of_studies:
+            self.study.value = study
+        super().__init__([row(self.study, self.verdict), self.all, self.claim, self.card, self.one])
+        self._offer_verdicts()
+        self.study.observe(lambda _: self._offer_verdicts(), "value")
+        self.verdict.observe(lambda _: self._offer_claims(), "value")
+        self.claim.observe(lambda _: self._show(), "value")
+
+    def _offer_verdicts(self) -> None:
+        study = self.study.value
+        shown = self.all.show(lambda: claims.overview(self._runner, study))
+        verdicts = [] if shown is None else [*shown.table["verdict"].unique()]
+        offer(self.verdict, [(name, name) for name in [ALL, *sorted(verdicts)]])
+        self._offer_claims()
+
+    def _offer_claims(self) -> None:
+        """Offer the claims of a verdict; without a judged campaign, those that were published."""
+        if self.all.shown is None:
+            of_study = statements(self.study.value) if self.study.value else {}
+            rows = [(slug, "", statement) for slug, statement in of_study.items()]
+        else:
+            table = self.all.shown.table
+            chosen = table["verdict"].eq(self.verdict.value) | (self.verdict.value == ALL)
+            rows = [*table.loc[chosen, ["slug", "verdict", "statement"]].itertuples(index=False)]
+        offer(self.claim, [(_title(*claim), claim[0]) for claim in rows])
+        self._show()
+
+    def _show(self) -> None:
+        study, slug = self.study.value, self.claim.value
+        if slug is None:
+            self.card.value = "No claim of this study has that verdict."
+            return
+        try:
+            told = claims.card(study, slug)
+        except FsgreenError as error:
+            told = [("Not known", str(error))]
+        self.card.value = (
+            '<table class="fsgreen-table">'
+            + "".join(
+                f"<tr><th>{html.escape(head)}</th><td>{html.escape(text)}</td></tr>"
+                for head, text in told
+            )
+            + "</table>"
+        )
+        self.one.show(lambda: claims.one(self._runner, study, slug))
+
+
+def _title(slug: str, verdict: str, statement: str) -> str:
+    short = textwrap.shorten(statement, LETTERS, placeholder=" ...")
+    return f"{verdict}: {short} ({slug})" if verdict else f"{short} ({slug})"

@@ -1,0 +1,121 @@
+"""Claims of a study: as published, ours from every campaign, the evidence, what it would take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fsgreen import reduce
+from fsgreen.analysis.claims import together
+from fsgreen.claims import load_claims, statements
+from fsgreen.errors import FsgreenError
+from fsgreen.figures.style import GREY
+from fsgreen.outcome import KINDS
+from fsgreen.view.explore.chart import Row, Rows
+from fsgreen.view.explore.lines import Lines, Runner, Shown
+from fsgreen.view.look import COLOURS
+
+MOST_ROWS = 40
+"""Numbers that a chart shows."""
+
+COLOUR = dict(zip(KINDS, (*COLOURS[:4], GREY), strict=True))
+"""A kind of evidence has one colour."""
+
+
+def overview(runner: Runner, study: str) -> Shown:
+    """Return every claim of a study with its verdict by the strongest evidence.
+
+    Raises
+    ------
+    FsgreenError
+        If no campaign of the study has been judged here.
+    """
+    lines = _lines(study, "view = claims")
+    table = runner.run(lines)
+    counts = table["verdict"].value_counts()
+    says = "; ".join(f"{verdict}: {count}" for verdict, count in counts.items())
+    return Shown(f"claims-{study}", lines, table, f"{len(table)} claims. {says}.")
+
+
+def one(runner: Runner, study: str, slug: str) -> Shown:
+    """Return what every campaign found of a claim: a row for each part and kind of evidence."""
+    making = f"""
+columns = ["campaign", "part", "kind", "verdict", "published", "ours", "n"]
+columns += ["ours_x", "ours_low_x", "ours_high_x", "band_low_x", "band_high_x", "unit"]
+view = parts.loc[parts["slug"] == {slug!r}, columns].sort_values(["part", "campaign"])
+"""
+    lines = _lines(study, making)
+    table = runner.run(lines)
+    ratios = table[table["unit"].isin(["x", "change"]) & (table["ours_x"] > 0)]
+    rows = [_row(row) for row in ratios.head(MOST_ROWS).to_dict("records")]
+    says = f"{len(table)} numbers of {table['campaign'].nunique()} campaigns."
+    if table.empty:
+        says = "No campaign has a number for this claim."
+    elif len(ratios) > MOST_ROWS:
+        says += f" The first {MOST_ROWS} are drawn, all are in the table."
+    axis = "ours as a ratio, with 95 % interval; grey: what agrees with the published number"
+    chart = Rows(axis, rows, "x", bars=False) if rows else None
+    return Shown(f"claim-{study}-{slug}", lines, table, says, chart)
+
+
+def card(study: str, slug: str) -> list[tuple[str, str]]:
+    """Return a claim as published and what every campaign says of it: headings and texts."""
+    published = load_claims(study).get(slug, {})
+    told = [("As published", statements(study)[slug])]
+    if published:
+        places = [f"section {published['section']}", *map(str, published["figure_or_table"])]
+        told.append(("Where", ", ".join(places)))
+    for name in together.told(study, own=True):
+        try:
+            claims = reduce.read_table(name, "claims")
+        except FsgreenError:
+            continue
+        known = claims.astype(object).where(claims.notna(), "")
+        for row in known[known["slug"] == slug].to_dict("records"):
+            told.append((name, _found(row)))
+    return told
+
+
+def _found(row: Mapping[str, Any]) -> str:
+    """Return what a campaign says of a claim, and what it would take to say more."""
+    kind = KINDS.get(row["basis"], row["basis"])
+    text = f"{row['verdict']} ({kind})" if row["basis"] else str(row["verdict"])
+    if row["ours"]:
+        text += f"; ours {row['ours']}, published {row['published']}"
+    if row["gate"] not in ("", "passed"):
+        text += f"; the gate of the confounds: {row['gate']}"
+    return f"{text}. It would take: {row['needs']}" if row["needs"] else text
+
+
+def _lines(study: str, making: str) -> Lines:
+    """Return lines that put together what all campaigns say of a study's claims."""
+    told = together.told(study, own=True)
+    if not told:
+        raise FsgreenError(
+            f"no campaign of {study} has been judged here",
+            next_step="./run reproduce, or measure it: fsgreen measure STUDY",
+        )
+    opening = f"""
+import pandas as pd
+from fsgreen.analysis.claims import together
+from fsgreen.claims import statements
+
+told = together.told({study!r}, own=True)
+parts = pd.concat(told.values(), ignore_index=True)
+claims = together.claims_together(together.parts_together(told), statements({study!r}))
+"""
+    return Lines(list(told), opening, making)
+
+
+def _row(row: Mapping[str, Any]) -> Row:
+    value, low, high = (float(row[f"ours{end}_x"]) for end in ("", "_low", "_high"))
+    band = row["band_low_x"], row["band_high_x"]
+    known = not any(math.isnan(end) for end in band)
+    name = f"{row['campaign']}: {row['part']}"
+    about = f"{name}: ours {row['ours']}, published {row['published']}: {row['verdict']}"
+    says = f"{row['ours']}, {row['verdict']}"
+    decided = row["verdict"] == "reproduced"
+    return Row(
+        name, says, value, low, high, COLOUR[row["kind"]], about, decided, band if known else None
+    )

@@ -1,0 +1,34 @@
+"""Controls that people know from any notebook, all of which can be used from the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ipywidgets as widgets
+
+STYLE = {"description_width": "initial"}
+WIDE = {"width": "auto", "min_width": "12em", "max_width": "100%"}
+
+
+def dropdown(description: str, options: Sequence[Any] = ()) -> widgets.Dropdown:
+    """Return a control to choose one of several."""
+    return widgets.Dropdown(description=description, options=options, style=STYLE, layout=WIDE)
+
+
+def several(description: str) -> widgets.SelectMultiple:
+    """Return a control to choose any of several."""
+    return widgets.SelectMultiple(description=description, style=STYLE, layout=WIDE)
+
+
+def row(*controls: widgets.Widget) -> widgets.HBox:
+    """Return controls side by side, below each other where there is no room."""
+    return widgets.HBox(controls, layout={"flex_flow": "row wrap"})
+
+
+def offer(control: widgets.Dropdown, options: Sequence[tuple[str, Any]]) -> None:
+    """Offer choices, and keep the one that was chosen if it is among them, else the first."""
+    before = control.value
+    values = [value for _, value in options]
+    control.options = options
+    control.index = values.index(before) if before in values else 0 if values else None

@@ -1,0 +1,155 @@
+"""The explorer: from cells to their trials and traces, and to what tells two cells apart."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+
+import ipywidgets as widgets
+
+from fsgreen.errors import FsgreenError
+from fsgreen.view.explore import cells, onetrial, pair, real, trials
+from fsgreen.view.explore.cells import Spot
+from fsgreen.view.explore.choice import Choice
+from fsgreen.view.explore.controls import dropdown, row
+from fsgreen.view.explore.lines import Runner, Shown
+from fsgreen.view.explore.views import View
+
+SAME = FsgreenError("A and B are the same cell", next_step="choose another one above")
+
+
+class Explorer:
+    """Views that follow each other: what is chosen in one is shown in the next.
+
+    Parameters
+    ----------
+    campaign : str
+        The campaign that is shown first; the first that is here, if this one is not.
+
+    Attributes
+    ----------
+    choose : Choice
+        What is shown: study, campaigns, workload, measure, and the levels of all other factors.
+    cells, trials, trial : View
+        The cells side by side, the trials of cell A, and the traces of one of them.
+    pick : Widget
+        Cells `a` and `b` by their names.
+    effect, beside, latencies, settings : View
+        Cell A over cell B: how far apart, what goes along, operation by operation, what was set.
+    checks : HTML
+        Whether that difference is real.
+    """
+
+    def __init__(self, campaign: str = "fast10") -> None:
+        self._runner = Runner()
+        self._spots: list[Spot] = []
+        self._trials: list[str] = []
+        self._pair: pair.Pair | None = None
+        self._follows = True
+        self.choose = Choice(self._runner, campaign)
+        self.a, self.b = dropdown("cell A"), dropdown("cell B")
+        self.pick = row(self.a, self.b)
+        self.cells = View(self._chose_cell)
+        self.trials = View(self._chose_trial)
+        self.trial, self.effect, self.beside = View(), View(), View()
+        self.latencies, self.settings = View(), View()
+        self.checks = widgets.HTML()
+        self.redraw()
+        self.choose.when_changed(self.redraw)
+        for cell in (self.a, self.b):
+            cell.observe(lambda _: self._chose_pair(), "value")
+
+    def redraw(self) -> None:
+        """Show what is chosen now; A and B stay where they are still shown."""
+        self._spots = []
+        before = [self.a.value, self.b.value]
+        if self.cells.show(self._make_cells) is None:
+            return
+        places = _places(before, self._spots)
+        self._follows = False
+        try:
+            for control, place in zip((self.a, self.b), places, strict=True):
+                control.options = [(spot.name, spot) for spot in self._spots]
+                control.index = place
+        finally:
+            self._follows = True
+        self._chose_pair()
+
+    def _make_cells(self) -> Shown:
+        chosen = self.choose
+        if chosen.fault is not None or chosen.measure is None:
+            raise chosen.fault or FsgreenError("these campaigns have no cells yet")
+        shown, self._spots = cells.shown(
+            self._runner, chosen.campaigns.value, chosen.wanted(), chosen.measure, chosen.names
+        )
+        return shown
+
+    def _chose_cell(self, nth: int, second: bool) -> None:
+        if nth < len(self._spots):
+            (self.b if second else self.a).index = nth
+
+    def _chose_pair(self) -> None:
+        if not self._follows or self.a.value is None:
+            return
+        self.cells.chart.chosen = [self.a.index, self.b.index]
+        self._show_trials()
+        two = pair.Pair(self.a.value, self.b.value or self.a.value)
+        if two != self._pair:
+            self._pair = two
+            self._show_pair(two)
+
+    def _show_trials(self) -> None:
+        spot, measure = self.a.value, self.choose.measure
+        assert measure is not None
+        shown = self.trials.show(lambda: trials.shown(self._runner, spot, measure), [0, None])
+        before = self._trials
+        self._trials = [] if shown is None else [*shown.table["trial"]]
+        if self._trials and self._trials != before:
+            self._show_trial(0)
+
+    def _chose_trial(self, nth: int, second: bool) -> None:
+        if nth < len(self._trials):
+            self.trials.chart.chosen = [nth, None]
+            self._show_trial(nth)
+
+    def _show_trial(self, nth: int) -> None:
+        campaign, name = self.a.value.campaign, self._trials[nth]
+        self.trial.show(lambda: onetrial.shown(self._runner, campaign, name))
+
+    def _show_pair(self, two: pair.Pair) -> None:
+        def shows(make: Callable[[Runner, pair.Pair], Shown]) -> Callable[[], Shown]:
+            def made() -> Shown:
+                if two.one == two.other:
+                    raise SAME
+                return make(self._runner, two)
+
+            return made
+
+        shown = self.effect.show(shows(real.effect))
+        checks = iter(()) if shown is None else real.checks(self._runner, two, shown.table)
+        self.checks.value = _listed(checks)
+        self.beside.show(shows(pair.beside))
+        self.latencies.show(shows(pair.latencies))
+        self.settings.show(shows(pair.settings))
+
+
+def _places(before: Sequence[Spot | None], spots: Sequence[Spot]) -> list[int | None]:
+    """Return where A and B are among the cells that are shown; at first the best two."""
+    places = [spots.index(spot) if spot in spots else None for spot in before]
+    for nth, place in enumerate(places):
+        if place is None:
+            places[nth] = next((n for n in range(len(spots)) if n not in places), None)
+    return places
+
+
+def _listed(checks: Iterator[real.Check]) -> str:
+    """Return checks as a table for people."""
+    try:
+        rows = "".join(
+            f"<tr><th>{html.escape(check.question)}</th><td><b>{check.answer}</b></td>"
+            f"<td>{html.escape(check.evidence)}</td></tr>"
+            for check in checks
+        )
+    except FsgreenError as error:
+        return f"<pre>{html.escape(str(error))}</pre>"
+    return f'<table class="fsgreen-table">{rows}</table>'

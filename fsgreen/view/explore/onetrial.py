@@ -1,0 +1,94 @@
+"""One trial: power, work and what the host did, over its phases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from fsgreen.errors import FsgreenError
+from fsgreen.figures.power import thinned
+from fsgreen.view.explore.chart import Line, Panel, Panels, number
+from fsgreen.view.explore.lines import Lines, Runner, Shown
+from fsgreen.view.explore.trials import opening
+from fsgreen.view.look import COLOURS, DASHES, boundary_note
+
+LINES = """
+trial = results.trial({trial!r})
+work = trial.table("ops").set_index("time_s")
+work = (work["work_ops"] / work["duration_s"]).rename("work_ops_s").to_frame()
+power = trial.table("power").pivot_table(index="time_s", columns="meter", values="power_w")
+host = trial.table("host").drop_duplicates("time_s").set_index("time_s").diff()
+processors = host.filter(regex="^cpu_.*_s$")
+processors = 100 * processors.div(processors.sum(axis="columns"), axis="index")
+disk = host[["disk_read_b", "disk_write_b"]].div(host.index.to_series().diff(), axis="index")
+view = pd.concat(
+    [
+        power.add_prefix("power_").add_suffix("_w"),
+        work,
+        processors.rename(columns=lambda name: name.removesuffix("_s") + "_percent"),
+        disk.add_suffix("_s"),
+    ],
+    axis="columns",
+).sort_index()
+view.index = view.index - trial.measured[0].start_s
+view = view.rename_axis("since_s").reset_index()
+"""
+
+PANELS = (
+    ("power_", "_w", "power", "W"),
+    ("work_", "ops_s", "work", "ops/s"),
+    ("cpu_", "_percent", "processors", "%"),
+    ("disk_", "_b_s", "device", "B/s"),
+)
+"""Prefix and suffix of the columns of a panel, what it is called, its unit."""
+
+
+def shown(runner: Runner, campaign: str, trial: str) -> Shown:
+    """Return the traces of a trial, with what happened in it.
+
+    Raises
+    ------
+    FsgreenError
+        If its traces are not here.
+    """
+    lines = Lines([campaign], opening(campaign), LINES.format(trial=trial))
+    names = runner.names(lines)
+    table, record = names["view"], names["trial"].record
+    zero_s = record.measured[0].start_s
+    phases = [(one.name, one.start_s - zero_s, one.end_s - zero_s) for one in record.phases]
+    phases = [phase for phase in phases if phase[2] > phase[1]]
+    note = boundary_note(record.meters)
+    panels = [
+        Panel(
+            f"{name} ({unit})",
+            _series(table, prefix, suffix),
+            unit if unit == "B/s" else "",
+            mark="modelled power" if name == "power" and note == "modelled" else "",
+            from_zero=name != "power",
+        )
+        for prefix, suffix, name, unit in PANELS
+        if table.filter(regex=f"^{prefix}.*{suffix}$").notna().any(axis=None)
+    ]
+    if not panels:
+        raise FsgreenError(f"the trial {trial} has no traces", where=campaign)
+    axis = "time since the measured interval began (s)"
+    says = (
+        f"Trial {trial} of {campaign}: {number(record.measured_s, 's')} measured, "
+        f"{number(record.work.throughput_ops_s, 'ops/s')}, power boundary {record.boundary}."
+    )
+    if failed := [check for check in record.checks if not check.ok]:
+        says += f" Checks that failed: {', '.join(f'rule {check.rule}' for check in failed)}."
+    return Shown(f"trial-{campaign}-{trial}", lines, table, says, Panels(axis, panels, "", phases))
+
+
+def _series(table: pd.DataFrame, prefix: str, suffix: str) -> list[Line]:
+    chosen = table.filter(regex=f"^{prefix}.*{suffix}$").columns
+    busy = [name for name in chosen if name != "cpu_idle_percent" and table[name].notna().any()]
+    lines = []
+    for nth, name in enumerate(busy):
+        known = table[["since_s", name]].dropna()
+        x, y = thinned(*(known[column].to_numpy(float) for column in ("since_s", name)))
+        words = str(name).removeprefix(prefix).removesuffix(suffix) if len(busy) > 1 else ""
+        colour, dash = COLOURS[nth % len(COLOURS)], DASHES[nth % len(DASHES)]
+        lines.append(Line(words, [*map(float, x)], [*map(float, np.asarray(y))], colour, dash))
+    return lines

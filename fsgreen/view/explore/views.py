@@ -1,0 +1,108 @@
+"""A view in the notebook: what it says, its chart, its lines of pandas, its table, its files."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import ipywidgets as widgets
+import pandas as pd
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.figures import style
+from fsgreen.reduce import write_csv
+from fsgreen.view.explore.chart import number
+from fsgreen.view.explore.lines import Shown
+from fsgreen.view.explore.picture import draw
+from fsgreen.view.explore.widget import ChartView
+
+MOST_ROWS = 200
+"""Rows of a table that are shown; its file has all."""
+
+
+class View(widgets.VBox):
+    """A place for a `Shown`, with buttons for its lines, its table and its files.
+
+    Parameters
+    ----------
+    when_chosen : callable, optional
+        Called with the place of the row or dot that a person chose, and whether it is the second.
+    """
+
+    def __init__(self, when_chosen: Callable[[int, bool], None] | None = None) -> None:
+        self.shown: Shown | None = None
+        """What is shown now."""
+        self.says = widgets.HTML()
+        self.chart = ChartView(when_chosen)
+        self.lines = _toggle("Lines of pandas", "the lines that made this view", "code")
+        self.table = _toggle("Table", "the same as a table", "table")
+        self.keep = widgets.Button(
+            description="Save", tooltip="write figure (PNG) and data (CSV)", icon="save"
+        )
+        self.kept = widgets.HTML()
+        self.more = widgets.HTML()
+        self._buttons = widgets.HBox([self.lines, self.table, self.keep, self.kept])
+        super().__init__([self.says, self.chart, self._buttons, self.more])
+        self.add_class("fsgreen-view")
+        self.lines.observe(lambda _: self._tell_more(), "value")
+        self.table.observe(lambda _: self._tell_more(), "value")
+        self.keep.on_click(lambda _: self.save())
+
+    def show(self, make: Callable[[], Shown], chosen: Sequence[int | None] = ()) -> Shown | None:
+        """Show what `make` returns; or, in its place, why there is nothing and what to do."""
+        try:
+            shown = make()
+        except FsgreenError as error:
+            self.shown = None
+            self.says.value = f'<pre class="fsgreen-fault">{html.escape(str(error))}</pre>'
+            self._arrange()
+            return None
+        self.shown = shown
+        self.says.value = f"<p>{html.escape(shown.says)}</p>"
+        if shown.chart is not None:
+            self.chart.show(shown.chart, shown.says, chosen)
+        self.kept.value = ""
+        self._arrange()
+        return shown
+
+    def save(self) -> list[Path]:
+        """Write figure and data into `data/scratch/explore`; return the files."""
+        if self.shown is None:
+            return []
+        folder = paths.data() / "scratch" / "explore"
+        files = [write_csv(self.shown.table, folder / f"{self.shown.name}.csv")]
+        if self.shown.chart is not None:
+            file = folder / f"{self.shown.name}.png"
+            file.write_bytes(style.png(draw(self.shown.chart, self.shown.says)))
+            files.append(file)
+        names = " and ".join(file.name for file in files)
+        self.kept.value = html.escape(f"saved in {folder}: {names}")
+        return files
+
+    def _arrange(self) -> None:
+        drawn = self.shown is not None and self.shown.chart is not None
+        self.chart.layout.display = None if drawn else "none"
+        self._buttons.layout.display = "none" if self.shown is None else None
+        self._tell_more()
+
+    def _tell_more(self) -> None:
+        parts = []
+        if self.shown is not None and self.lines.value:
+            parts.append(f'<pre class="fsgreen-lines">{html.escape(self.shown.lines.text)}</pre>')
+        if self.shown is not None and self.table.value:
+            parts.append(as_html(self.shown.table))
+        self.more.value = "".join(parts)
+
+
+def as_html(table: pd.DataFrame) -> str:
+    """Return a table for people: few digits, and in the end how many rows are not shown."""
+    head = table.head(MOST_ROWS)
+    text: str = head.to_html(index=False, na_rep="", float_format=number, classes="fsgreen-table")
+    left = len(table) - len(head)
+    return text + (f"<p>{left} more rows are in the file that Save writes.</p>" if left else "")
+
+
+def _toggle(description: str, tooltip: str, icon: str) -> widgets.ToggleButton:
+    return widgets.ToggleButton(description=description, tooltip=tooltip, icon=icon)
