@@ -15,7 +15,7 @@ from fsgreen.figures.style import look_of
 from fsgreen.reduce import factors_of, level_label
 from fsgreen.view.explore.chart import Row, Rows, interval, number
 from fsgreen.view.explore.here import Measure
-from fsgreen.view.explore.lines import Lines, Runner, Shown, spelled
+from fsgreen.view.explore.lines import Lines, Runner, Shown, quiet, spelled
 
 ALWAYS = ("workload", "file_system", "option")
 
@@ -44,7 +44,8 @@ class Spot:
 
 def table_lines(campaigns: Sequence[str]) -> Lines:
     """Return lines that read the cells of campaigns; from their trials where these are all."""
-    ready = all((paths.results(name) / "cells.csv").is_file() for name in campaigns)
+    with quiet():
+        ready = all((paths.results(name) / "cells.csv").is_file() for name in campaigns)
     cells = "fsgreen.open(name).cells"
     more = ""
     if not ready:

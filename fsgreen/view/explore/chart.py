@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +14,9 @@ from fsgreen.figures.style import GREY
 
 WIDE = 3
 """An interval that reaches further than so many times the longest bar is cut at the frame."""
+
+SI = ("s", "B", "B/s")
+"""Units that are written with prefixes: 1.2 ms."""
 
 FAR = 1e4
 """A ratio beyond this, or its inverse, is drawn at the frame."""
@@ -169,8 +172,6 @@ class Panels:
         values += [end for _, *ends in self.phases for end in ends]
         known = _finite(values) or [0.0, 1.0]
         low, high = min(known), max(known)
-        if self.whole:
-            return low - 0.5, high + 0.5
         return (low, high) if high > low else (low - 0.5, high + 0.5)
 
     @property
@@ -201,14 +202,14 @@ def ticks(
     elif log:
         locator = MaxNLocator(most, steps=[1, 2, 5, 10])
     places = [float(place) for place in locator.tick_values(low, high) if low <= place <= high]
-    return [(place, number(place, unit)) for place in places]
+    return [(place, number(place, unit if unit in (*SI, "x") else "")) for place in places]
 
 
 def number(value: float, unit: str = "") -> str:
     """Return a number as people write it: `12,300 ops/s`, `1.25 ms`, `0.8 %`; "?" for NaN."""
     if not math.isfinite(value):
         return "?"
-    if unit in ("s", "B", "B/s"):
+    if unit in SI:
         return EngFormatter(unit, sep=" ")(float(f"{value:.3g}")).replace("-", "\N{MINUS SIGN}")
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{float(f'{value:.3g}'):,.10g}"
     return f"{text}{'' if unit == 'x' else ' '}{unit}".rstrip().replace("-", "\N{MINUS SIGN}", 1)
@@ -218,8 +219,13 @@ def interval(value: float, low: float, high: float, unit: str = "") -> str:
     """Return a value with its interval, if it has one: `1.2 ms [1.1 ms, 1.3 ms]`."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return number(value, unit)
-    ends = ", ".join(number(end, unit if unit in ("s", "B", "B/s") else "") for end in (low, high))
+    ends = ", ".join(number(end, unit if unit in SI else "") for end in (low, high))
     return f"{number(value, unit)} [{ends}]"
+
+
+def ratio_of(row: Mapping[str, Any], name: str = "ratio") -> tuple[float, float, float]:
+    """Return a ratio of a table with the ends of its interval."""
+    return float(row[f"{name}_x"]), float(row[f"{name}_low_x"]), float(row[f"{name}_high_x"])
 
 
 def probability(p: float) -> str:

@@ -12,7 +12,7 @@ from fsgreen.claims import load_claims, statements
 from fsgreen.errors import FsgreenError
 from fsgreen.figures.style import GREY
 from fsgreen.outcome import KINDS
-from fsgreen.view.explore.chart import Row, Rows
+from fsgreen.view.explore.chart import Row, Rows, ratio_of
 from fsgreen.view.explore.lines import Lines, Runner, Shown
 from fsgreen.view.look import COLOURS
 
@@ -109,7 +109,7 @@ claims = together.claims_together(together.parts_together(told), statements({stu
 
 
 def _row(row: Mapping[str, Any]) -> Row:
-    value, low, high = (float(row[f"ours{end}_x"]) for end in ("", "_low", "_high"))
+    value, low, high = ratio_of(row, "ours")
     band = row["band_low_x"], row["band_high_x"]
     known = not any(math.isnan(end) for end in band)
     name = f"{row['campaign']}: {row['part']}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,11 +86,17 @@ class Runner:
         newest = max(map(_changed_ns, lines.campaigns))
         if lines.opening not in self._kept or self._kept[lines.opening][0] != newest:
             names: dict[str, Any] = {}
-            # Where a notebook would write is no matter to one that only reads.
-            with contextlib.redirect_stdout(io.StringIO()):
+            with quiet():
                 exec(compile(lines.opening, "<opening of this view>", "exec"), names)
             self._kept[lines.opening] = newest, names
         return self._kept[lines.opening][1]
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Leave out what is said of where a notebook writes: this one only reads."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        yield
 
 
 def spelled(value: Any) -> str:

@@ -13,9 +13,9 @@ from fsgreen.analysis.contrast import OUTCOMES
 from fsgreen.analysis.latency_profiles import conclusion
 from fsgreen.stats import total_profile
 from fsgreen.view.explore.cells import Spot
-from fsgreen.view.explore.chart import Line, Panel, Panels, Row, Rows, number
+from fsgreen.view.explore.chart import Line, Panel, Panels, Row, Rows, number, ratio_of
 from fsgreen.view.explore.lines import Lines, Runner, Shown, spelled
-from fsgreen.view.look import COLOURS
+from fsgreen.view.look import COLOURS, DASHES
 
 MOST_SHOWN = 3
 """Operations whose latencies are drawn: those that differ most."""
@@ -80,7 +80,7 @@ def latencies(runner: Runner, pair: Pair) -> Shown:
         )
         for operation in table["operation"].head(MOST_SHOWN)
     ]
-    says = conclusion(*profiles, table, (pair.one.name, pair.other.name))
+    says = conclusion(profiles[0], profiles[1], table, (pair.one.name, pair.other.name))
     chart = Panels("latency, in powers of two", panels, "s", log=True)
     return Shown(f"latencies-{pair.name}", lines, table, says, chart)
 
@@ -160,7 +160,7 @@ def contrast_lines(pair: Pair) -> Lines:
 
 
 def _quantity(row: Mapping[str, Any]) -> Row:
-    ends = [float(row[name]) for name in ("ratio_x", "ratio_low_x", "ratio_high_x")]
+    ends = ratio_of(row)
     told = "told apart" if row["told_apart"] else "not told apart from chance"
     says = f"{number(ends[0])}x"
     about = f"{row['meaning']}: {says}, from {number(ends[1])} to {number(ends[2])}, {told}"
@@ -197,5 +197,5 @@ def _steps(profile: pd.DataFrame, operation: str, nth: int) -> Line:
     edges_s = np.exp2(np.arange(first, last + 3)) / 1e9
     y = [0.0, *percent, 0.0]
     x = [edges_s[0], *edges_s[: len(percent)], edges_s[len(percent)]]
-    look = (COLOURS[0], ()) if nth == 0 else (COLOURS[1], (6, 3))
-    return Line("AB"[nth], [*map(float, x)], [*map(float, y)], *look, "steps")
+    colour, dash = COLOURS[nth], DASHES[nth]
+    return Line("AB"[nth], [*map(float, x)], [*map(float, y)], colour, dash, "steps")

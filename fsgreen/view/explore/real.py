@@ -14,8 +14,8 @@ from fsgreen.analysis.contrast import OUTCOMES
 from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.errors import FsgreenError
 from fsgreen.results import Results
-from fsgreen.stats import Estimate
-from fsgreen.view.explore.chart import Row, Rows, interval, number, probability
+from fsgreen.stats import LEVEL, Estimate
+from fsgreen.view.explore.chart import Row, Rows, interval, number, probability, ratio_of
 from fsgreen.view.explore.lines import Lines, Runner, Shown, spelled
 from fsgreen.view.explore.pair import MARK, Pair, contrast_lines, opened
 
@@ -163,15 +163,16 @@ def _shown(pair: Pair, lines: Lines, table: pd.DataFrame, note: str) -> Shown:
 
 
 def _row(row: Mapping[str, Any], band: tuple[float, float] | None) -> Row:
-    ends = [float(row[name]) for name in ("ratio_x", "ratio_low_x", "ratio_high_x")]
+    ends = ratio_of(row)
     name, word = str(row.get("metric", row.get("meaning"))), _outcome(row)
     says = f"{interval(*ends, 'x')} {word}"
     return Row(name, says, *ends, MARK, f"{name}: {says}", word == "different", band)
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
+    """Return the outcome of a comparison in a word that people know."""
     if "outcome" in row:
-        return str(row["outcome"])
+        return "no steady state" if row["outcome"] == "inconsistent" else str(row["outcome"])
     return "different" if row["told_apart"] else "inconclusive"
 
 
@@ -184,9 +185,9 @@ def _says(pair: Pair, table: pd.DataFrame) -> str:
     text = {
         "different": "the two differ",
         "equivalent": "the two are equivalent within the bound of the plan",
-        "inconsistent": "a cell has no steady state, so there is no verdict (rule 24)",
+        "no steady state": "a cell has no steady state, so there is no verdict (rule 24)",
     }.get(word, "that is neither told from chance nor shown to be no difference")
-    ratio = interval(*(float(row[name]) for name in ("ratio_x", "ratio_low_x", "ratio_high_x")))
+    ratio = interval(*ratio_of(row))
     return (
         f"{pair.one.name} does {ratio} times as many operations per second as {pair.other.name}: "
         f"{text}."
@@ -199,10 +200,12 @@ def _of_effect(row: Mapping[str, Any]) -> Iterator[Check]:
     there = {"different": "yes", "equivalent": "no"}.get(word, "unknown")
     yield Check("Is there a difference?", there, f"{word}: {p}")
     if "equivalence_holm_p" in row:
-        bound, equal = row["bound_percent"], row["equivalence_holm_p"]
+        equal, bound = row["equivalence_holm_p"], row["bound_percent"] / 100
+        _, low, high = ratio_of(row)
+        beyond = high < 1 - bound or low > 1 / (1 - bound)
         yield Check(
-            f"Is it less than {bound:g} %?",
-            "yes" if word == "equivalent" else "no" if word == "different" else "unknown",
+            f"Is it less than {100 * bound:g} %?",
+            "yes" if equal < LEVEL else "no" if beyond else "unknown",
             f"{probability(equal)} of a test of equivalence; the bound was declared in the plan",
         )
 
@@ -214,11 +217,9 @@ def _of_confounds(pair: Pair, row: Mapping[str, Any], results: Results) -> Check
     state, reason = row.get("gate"), row.get("gate_reason")
     if state is None:
         try:
-            ratio = Estimate(
-                *(float(row[name]) for name in ("ratio_x", "ratio_low_x", "ratio_high_x")), row["n"]
-            )
-            sides = [results.plan.levels(spot.cell) for spot in (pair.one, pair.other)]
-            ruling = results.gate.rule(*sides, pair.differ, ratio)
+            one, other = (results.plan.levels(spot.cell) for spot in (pair.one, pair.other))
+            ratio = Estimate(*ratio_of(row), row["n"])
+            ruling = results.gate.rule(one, other, pair.differ, ratio)
             state, reason = ruling.state, ruling.reason
         except FsgreenError as error:
             return Check(question, "unknown", error.what)
@@ -253,8 +254,9 @@ def _of_begin(pair: Pair, trials: list[pd.DataFrame]) -> Check:
         resident = of_cell["resident_percent"].dropna()
         caches = ", ".join(sorted(of_cell["cache"].dropna().astype(str).unique()))
         devices = ", ".join(sorted(of_cell["device"].dropna().astype(str).unique()))
-        most = f"up to {number(resident.max(), '%')} of the files" if len(resident) else "not known"
-        texts.append(f"{spot.name}: cache {caches or '?'} ({most} in it), device {devices or '?'}")
+        most = f"up to {number(resident.max(), '%')} of the files in it"
+        told = most if len(resident) else "what was in it is not recorded"
+        texts.append(f"{spot.name}: cache {caches or '?'} ({told}), device {devices or '?'}")
         sound &= len(resident) == len(of_cell)
     return Check(
         "Did both begin in a known state?", "yes" if sound else "unknown", "; ".join(texts)

@@ -60,7 +60,7 @@ class View(widgets.VBox):
             self._arrange()
             return None
         self.shown = shown
-        self.says.value = f"<p>{html.escape(shown.says)}</p>"
+        self.says.value = f'<p class="fsgreen-says">{html.escape(shown.says)}</p>'
         if shown.chart is not None:
             self.chart.show(shown.chart, shown.says, chosen)
         self.kept.value = ""
@@ -85,13 +85,14 @@ class View(widgets.VBox):
         drawn = self.shown is not None and self.shown.chart is not None
         self.chart.layout.display = None if drawn else "none"
         self._buttons.layout.display = "none" if self.shown is None else None
+        self.table.layout.display = None if drawn else "none"
         self._tell_more()
 
     def _tell_more(self) -> None:
         parts = []
         if self.shown is not None and self.lines.value:
             parts.append(f'<pre class="fsgreen-lines">{html.escape(self.shown.lines.text)}</pre>')
-        if self.shown is not None and self.table.value:
+        if self.shown is not None and (self.table.value or self.shown.chart is None):
             parts.append(as_html(self.shown.table))
         self.more.value = "".join(parts)
 

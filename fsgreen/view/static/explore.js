@@ -175,7 +175,8 @@ class Chart {
   // --- panels -------------------------------------------------------------------------------------
 
   drawPanels(chart) {
-    const left = 74, right = this.width - PAD_PX;
+    const labels = chart.panels.flatMap((panel) => panel.ticks.map(([, label]) => label.length));
+    const left = 14 + LETTER_PX * Math.max(4, ...labels), right = this.width - PAD_PX;
     const x = scale(chart.span, [left, right], chart.log);
     let top = chart.phases.length ? 34 : 20;
     const begin = top;
