@@ -2,7 +2,7 @@
 
 `python -m bench.NAME --help` explains a question and how it is answered. The workload engine:
 `operation_cost`, `servers`, `scaling`, `creation`, `memory`; simulated disks: `simdisk_floor`;
-power: `capture_cost`, `reduce_rate`, `live_frame`; analysis: `analysis_rate`, `bootstrap_rate`;
-statistics: `coverage`. Speeds are medians over interleaved rounds, with the least and the greatest
-in parentheses.
+power: `capture_cost`, `reduce_rate`, `live_frame`; the explorer: `explore_redraw`; analysis:
+`analysis_rate`, `bootstrap_rate`; statistics: `coverage`. Speeds are medians over interleaved
+rounds, with the least and the greatest in parentheses.
 """

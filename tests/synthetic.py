@@ -125,11 +125,20 @@ def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", w
 
 
 def write_trial(
-    folder: Path, name, plan, planned, *, power_w=250.0, ops=100, windows=(), **changes
+    folder: Path,
+    name,
+    plan,
+    planned,
+    *,
+    power_w=250.0,
+    ops=100,
+    windows=(),
+    latency_ns=(1000, 2000, 4000),
+    **changes,
 ):
     """Write one trial: 2 s idle, 10 s measured, 1 s flush, 2 s idle; or these windows, 1 s flush.
 
-    A window is (start_s, end_s), between 10 and 20 s.
+    A window is (start_s, end_s), between 10 and 20 s. `latency_ns` are the edges of two buckets.
     """
     spans = (("prepare", 0, 4), ("settle", 4, 4), ("idle", 4, 6), ("warmup", 6, 10))
     for start_s, end_s in windows or [(10, 20)]:
@@ -174,7 +183,8 @@ def write_trial(
         ),
     )
     latency = {"process": "p", "thread": [0, 1], "flowop": "read", "operation": "read"}
-    buckets = {"lower_ns": [1000, 2000], "upper_ns": [2000, 4000], "work_ops": [900, 100]}
+    edges = {"lower_ns": latency_ns[:2], "upper_ns": latency_ns[1:]}
+    buckets = {**edges, "work_ops": [900, 100]}
     identity_columns = pd.DataFrame({**latency, **buckets})
     identity_columns["thread"] = identity_columns["thread"].astype(str)
     writer.write_table("latency", identity_columns)

@@ -28,7 +28,14 @@ def code_of(notebook: Path) -> list[dict[str, Any]]:
 
 
 def test_there_is_a_notebook_for_each_step() -> None:
-    before = ["00_start_here", "10_plan", "20_preflight", "25_live_power", "30_collect"]
+    before = [
+        "00_start_here",
+        "01_explore",
+        "10_plan",
+        "20_preflight",
+        "25_live_power",
+        "30_collect",
+    ]
     closer = ["65_latency_profiles", "95_ledger"]
     assert [file.stem for file in NOTEBOOKS] == sorted([*before, *paths.ANALYSIS, *closer])
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import ipywidgets as widgets
 
 from fsgreen.errors import FsgreenError
-from fsgreen.view.explore import cells, onetrial, pair, real, trials
+from fsgreen.view.explore import cells, effect, onetrial, pair, real, trials
 from fsgreen.view.explore.cells import Spot
 from fsgreen.view.explore.choice import Choice
 from fsgreen.view.explore.controls import dropdown, row
@@ -125,7 +125,7 @@ class Explorer:
 
             return made
 
-        shown = self.effect.show(shows(real.effect))
+        shown = self.effect.show(shows(effect.shown))
         checks = iter(()) if shown is None else real.checks(self._runner, two, shown.table)
         self.checks.value = _listed(checks)
         self.beside.show(shows(pair.beside))

@@ -11,6 +11,7 @@ import pandas as pd
 
 from fsgreen.analysis.contrast import OUTCOMES
 from fsgreen.analysis.latency_profiles import conclusion
+from fsgreen.errors import FsgreenError
 from fsgreen.stats import total_profile
 from fsgreen.view.explore.cells import Spot
 from fsgreen.view.explore.chart import Line, Panel, Panels, Row, Rows, number, ratio_of
@@ -70,7 +71,10 @@ def beside(runner: Runner, pair: Pair) -> Shown:
 def latencies(runner: Runner, pair: Pair) -> Shown:
     """Return which operations take another time, and their latencies."""
     lines = opened(pair, PROFILES)
-    names = runner.names(lines)
+    try:
+        names = runner.names(lines)
+    except ValueError as error:  # histograms of another program
+        raise FsgreenError(f"their latencies cannot be compared: {error}") from error
     table, profiles = names["view"], names["profiles"]
     panels = [
         Panel(
