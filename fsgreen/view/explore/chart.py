@@ -210,9 +210,13 @@ def number(value: float, unit: str = "") -> str:
     if not math.isfinite(value):
         return "?"
     if unit in SI:
-        return EngFormatter(unit, sep=" ")(float(f"{value:.3g}")).replace("-", "\N{MINUS SIGN}")
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{float(f'{value:.3g}'):,.10g}"
-    return f"{text}{'' if unit == 'x' else ' '}{unit}".rstrip().replace("-", "\N{MINUS SIGN}", 1)
+        text = EngFormatter(unit, sep=" ")(float(f"{value:.3g}"))
+    elif abs(value) >= 1000:
+        text = f"{value:,.0f} {unit}"
+    else:
+        digits = np.format_float_positional(value + 0.0, 3, fractional=False, trim="-")
+        text = f"{digits}{'' if unit == 'x' else ' '}{unit}"
+    return text.rstrip().replace("-", "\N{MINUS SIGN}")
 
 
 def interval(value: float, low: float, high: float, unit: str = "") -> str:
