@@ -20,6 +20,9 @@ from fsgreen.view.explore.lines import Runner
 MOST_LINES = 6
 """Lines of a control that offers several."""
 
+NO_CAMPAIGN = FsgreenError("no campaign is chosen", next_step="choose one above")
+NONE_HERE = FsgreenError("there is no campaign here yet", next_step="./run reproduce")
+
 
 class Choice(widgets.VBox):
     """Controls, and what was chosen by them.
@@ -118,7 +121,7 @@ class Choice(widgets.VBox):
             if names := self.campaigns.value:
                 self._cells = self._runner.run(cells.table_lines(names))
             else:
-                self.fault = FsgreenError("no campaign is chosen", next_step="choose one above")
+                self.fault = NO_CAMPAIGN if self._of_studies else NONE_HERE
         except FsgreenError as error:
             self.fault = error
         self.names = cells.varied(self._cells)

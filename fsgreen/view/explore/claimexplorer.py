@@ -7,6 +7,7 @@ import textwrap
 
 import ipywidgets as widgets
 
+from fsgreen import paths
 from fsgreen.claims import statements
 from fsgreen.errors import FsgreenError
 from fsgreen.view.explore import claims, here
@@ -24,17 +25,19 @@ class ClaimExplorer(widgets.VBox):
     Parameters
     ----------
     study : str
-        The study that is shown first; the first that has a campaign, if this one has none.
+        The study that is shown first; another one, if there is none of that name.
     """
 
     def __init__(self, study: str = "fast10") -> None:
         self._runner = Runner()
         of_studies, _ = here.campaigns()
-        self.study = dropdown("study", [*of_studies])
+        declared = sorted(file.stem for file in (paths.root() / "studies").glob("*.yaml"))
+        studies = [*dict.fromkeys([*of_studies, *declared])]
+        self.study = dropdown("study", studies)
         self.verdict, self.claim = dropdown("verdict"), dropdown("claim")
         self.card = widgets.HTML()
         self.all, self.one = View(), View()
-        if study in of_studies:
+        if study in studies:
             self.study.value = study
         super().__init__([row(self.study, self.verdict), self.all, self.claim, self.card, self.one])
         self._offer_verdicts()
@@ -52,7 +55,7 @@ class ClaimExplorer(widgets.VBox):
     def _offer_claims(self) -> None:
         """Offer the claims of a verdict; without a judged campaign, those that were published."""
         if self.all.shown is None:
-            of_study = statements(self.study.value) if self.study.value else {}
+            of_study = statements(self.study.value)
             rows = [(slug, "", statement) for slug, statement in of_study.items()]
         else:
             table = self.all.shown.table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import ipywidgets as widgets
 
@@ -15,6 +15,7 @@ from fsgreen.view.explore.controls import dropdown, row
 from fsgreen.view.explore.lines import Runner, Shown
 from fsgreen.view.explore.views import View
 
+NO_CELL = FsgreenError("no cell is chosen", next_step="choose campaigns and levels above")
 SAME = FsgreenError("A and B are the same cell", next_step="choose another one above")
 
 
@@ -63,8 +64,10 @@ class Explorer:
         """Show what is chosen now; A and B stay where they are still shown."""
         self._spots = []
         before = [self.a.value, self.b.value]
-        if self.cells.show(self._make_cells) is None:
-            return
+        if self.choose.fault is not None:
+            self.cells.fail(self.choose.fault)
+        else:
+            self.cells.show(self._make_cells)
         places = _places(before, self._spots)
         self._follows = False
         try:
@@ -77,8 +80,8 @@ class Explorer:
 
     def _make_cells(self) -> Shown:
         chosen = self.choose
-        if chosen.fault is not None or chosen.measure is None:
-            raise chosen.fault or FsgreenError("these campaigns have no cells yet")
+        if chosen.measure is None:
+            raise FsgreenError("these campaigns have no cells yet")
         shown, self._spots = cells.shown(
             self._runner, chosen.campaigns.value, chosen.wanted(), chosen.measure, chosen.names
         )
@@ -89,7 +92,10 @@ class Explorer:
             (self.b if second else self.a).index = nth
 
     def _chose_pair(self) -> None:
-        if not self._follows or self.a.value is None:
+        if not self._follows:
+            return
+        if self.a.value is None:
+            self._clear()
             return
         self.cells.chart.chosen = [self.a.index, self.b.index]
         self._show_trials()
@@ -97,6 +103,18 @@ class Explorer:
         if two != self._pair:
             self._pair = two
             self._show_pair(two)
+
+    def _clear(self) -> None:
+        """Show nothing of cells where none is chosen."""
+        self._pair, self._trials = None, []
+        for view in (self.trials, self.trial):
+            view.fail(NO_CELL)
+        self._clear_pair(NO_CELL)
+
+    def _clear_pair(self, error: FsgreenError) -> None:
+        self.checks.value = ""
+        for view in (self.effect, self.beside, self.latencies, self.settings):
+            view.fail(error)
 
     def _show_trials(self) -> None:
         spot, measure = self.a.value, self.choose.measure
@@ -117,20 +135,15 @@ class Explorer:
         self.trial.show(lambda: onetrial.shown(self._runner, campaign, name))
 
     def _show_pair(self, two: pair.Pair) -> None:
-        def shows(make: Callable[[Runner, pair.Pair], Shown]) -> Callable[[], Shown]:
-            def made() -> Shown:
-                if two.one == two.other:
-                    raise SAME
-                return make(self._runner, two)
-
-            return made
-
-        shown = self.effect.show(shows(effect.shown))
+        if two.one == two.other:
+            self._clear_pair(SAME)
+            return
+        shown = self.effect.show(lambda: effect.shown(self._runner, two))
         checks = iter(()) if shown is None else real.checks(self._runner, two, shown.table)
         self.checks.value = _listed(checks)
-        self.beside.show(shows(pair.beside))
-        self.latencies.show(shows(pair.latencies))
-        self.settings.show(shows(pair.settings))
+        self.beside.show(lambda: pair.beside(self._runner, two))
+        self.latencies.show(lambda: pair.latencies(self._runner, two))
+        self.settings.show(lambda: pair.settings(self._runner, two))
 
 
 def _places(before: Sequence[Spot | None], spots: Sequence[Spot]) -> list[int | None]:

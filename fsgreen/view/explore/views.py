@@ -55,9 +55,7 @@ class View(widgets.VBox):
         try:
             shown = make()
         except FsgreenError as error:
-            self.shown = None
-            self.says.value = f'<pre class="fsgreen-fault">{html.escape(str(error))}</pre>'
-            self._arrange()
+            self.fail(error)
             return None
         self.shown = shown
         self.says.value = f'<p class="fsgreen-says">{html.escape(shown.says)}</p>'
@@ -66,6 +64,12 @@ class View(widgets.VBox):
         self.kept.value = ""
         self._arrange()
         return shown
+
+    def fail(self, error: FsgreenError) -> None:
+        """Say why there is nothing to show, and what to do."""
+        self.shown = None
+        self.says.value = f'<pre class="fsgreen-fault">{html.escape(str(error))}</pre>'
+        self._arrange()
 
     def save(self) -> list[Path]:
         """Write figure and data into `data/scratch/explore`; return the files."""

@@ -38,5 +38,5 @@ class ChartView(anywidget.AnyWidget):
     def hear(self, content: Mapping[str, Any]) -> None:
         """Take word from the browser: a row or a dot was chosen, as the second with Shift."""
         nth = content.get("chose")
-        if self._when_chosen is not None and isinstance(nth, int) and not isinstance(nth, bool):
+        if self._when_chosen is not None and type(nth) is int and nth >= 0:
             self._when_chosen(nth, content.get("second") is True)
