@@ -197,10 +197,9 @@ def ticks(
 ) -> list[tuple[float, str]]:
     """Return places from `low` to `high` with what people call them."""
     locator: Any = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole)
-    if log and high / low > 20:
-        locator = LogLocator(10, numticks=most + 2)
-    elif log:
-        locator = MaxNLocator(most, steps=[1, 2, 5, 10])
+    if log and high / low > 4:
+        subs = (1.0,) if high / low > 1000 else (1.0, 2.0, 5.0)
+        locator = LogLocator(10, subs=subs, numticks=most + 2)
     places = [float(place) for place in locator.tick_values(low, high) if low <= place <= high]
     return [(place, number(place, unit if unit in (*SI, "x") else "")) for place in places]
 

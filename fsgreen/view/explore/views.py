@@ -12,7 +12,6 @@ import pandas as pd
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.figures import style
-from fsgreen.reduce import write_csv
 from fsgreen.view.explore.chart import number
 from fsgreen.view.explore.lines import Shown
 from fsgreen.view.explore.picture import draw
@@ -76,7 +75,9 @@ class View(widgets.VBox):
         if self.shown is None:
             return []
         folder = paths.data() / "scratch" / "explore"
-        files = [write_csv(self.shown.table, folder / f"{self.shown.name}.csv")]
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [folder / f"{self.shown.name}.csv"]
+        self.shown.table.to_csv(files[0], index=False, float_format="%.7g", lineterminator="\n")
         if self.shown.chart is not None:
             file = folder / f"{self.shown.name}.png"
             file.write_bytes(style.png(draw(self.shown.chart, self.shown.says)))
