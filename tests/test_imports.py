@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "generic",
         "papers",
     ),
-    ("results", "typeset", "report", "outcome", "assay", "ledger", "pipeline", "view"),
+    ("results", "typeset", "report", "outcome", "assay", "ledger", "pipeline", "view", "labs"),
     ("cli", "__main__"),
 )
 APART = ("meters", "workloads", "devices")

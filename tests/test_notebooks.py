@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import mail_trials
 import pytest
 
 from fsgreen import paths, pipeline, reduce
@@ -60,7 +61,7 @@ def test_it_is_committed_without_outputs(notebook: Path) -> None:
 def test_it_is_thin(notebook: Path) -> None:
     """What is defined in a notebook cannot be tested or called from elsewhere."""
     cells = code_of(notebook)
-    assert len(cells) <= 16
+    assert sum("nbgrader" not in cell["metadata"] for cell in cells) <= 16
     for cell in cells:
         for node in ast.walk(ast.parse("".join(cell["source"]))):
             assert not isinstance(node, ast.FunctionDef | ast.ClassDef)
@@ -91,7 +92,8 @@ def test_it_uses_no_relative_path(notebook: Path) -> None:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One workload of the campaign that notebooks show if nobody names one, reduced.
 
-    It is the one that they compare profiles of; nothing is written into the checkout.
+    It is the one that they compare profiles of; nothing is written into the checkout. A lab reads
+    the trials of a mail server in another campaign, which are made up here.
     """
     folder = tmp_path_factory.mktemp("data")
     pipeline.pull("fast10")
@@ -103,6 +105,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(folder))
         reduce.write("fast10")
+    mail_trials.write(folder)
     return folder
 
 

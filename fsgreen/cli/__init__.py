@@ -16,6 +16,7 @@ from fsgreen import __version__, paths
 from fsgreen.cli import (
     command,
     host,
+    labs,
     ledger,
     lists,
     meters,
@@ -109,6 +110,7 @@ def _parser() -> command.Parser:
     lists.add(commands)
     rules.add(commands)
     ledger.add(commands)
+    labs.add(commands)
     recommend.add(commands)
     host.add(commands)
     meters.add(commands)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import random
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ import pandas as pd
 
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import SCHEDULERS
+from fsgreen.simdisk.virtual import replay
 
 SECTOR_B = 512
 PAGE_SECTORS = 8
@@ -214,16 +214,9 @@ class VirtualDisk:
 
     def _replay(self, requests: Iterable[Request], depth: int, **overrides: str) -> pd.DataFrame:
         """Return the log of requests that wait all at once; `stream` is their number."""
-        lines = ["stream,action,sector,sectors,issued_ns"]
-        lines += [
-            f"{number},{action},{at},{sectors},0"
-            for number, (action, at, sectors) in enumerate(requests)
-        ]
-        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-            file.write("\n".join(lines) + "\n")
-            file.flush()
-            work = {"replay": {"file": file.name}}
-            report = self._simulate(work, {"depth": depth, **overrides}, log=True)
+        waiting = ((action, at, sectors, 0.0) for action, at, sectors in requests)
+        asked = {"depth": depth, **overrides}
+        report = replay(self.profile, waiting, overrides=asked, log=True)
         return pd.read_csv(io.StringIO(report["log"]))
 
     def _simulate(
@@ -231,15 +224,12 @@ class VirtualDisk:
         work: dict[str, Any],
         overrides: Mapping[str, Any] = {},
         scheduler: str = "fifo",
-        *,
-        log: bool = False,
     ) -> dict[str, Any]:
         asked = {
             "disk": self.profile,
             "overrides": dict(overrides),
             "scheduler": scheduler,
             "work": work,
-            "log": log,
         }
         try:
             from fsgreen_engine import simulate

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk.control import BUILD
+from fsgreen.simdisk.server import parameters
+
+Request = tuple[str, int, int, float]
+"""Action, first sector, sectors, and when it is issued, in seconds."""
+
+COLUMNS = "stream,action,sector,sectors,issued_ns"
 
 
 def engine() -> Any:
@@ -25,3 +36,60 @@ def engine() -> Any:
     if not hasattr(fsgreen_engine, "decisions"):
         raise FsgreenError("the engine is older than this fsgreen", next_step=BUILD)
     return fsgreen_engine
+
+
+def replay(
+    disk: str,
+    requests: Iterable[Request],
+    *,
+    standby_after_s: float | None = None,
+    overrides: Mapping[str, Any] = {},
+    **asked: bool,
+) -> dict[str, Any]:
+    """Return the engine's report of requests that reach a disk at their times.
+
+    Nothing is measured. Times in the report are in ns, energies in fJ, power in microwatts.
+
+    Parameters
+    ----------
+    disk : str
+        One of `fsgreen-simdisk disks`, or a file like theirs.
+    requests : iterable of Request
+        In the order of their times; in the log, `stream` is the number of a request.
+    standby_after_s : float, optional
+        For how long nothing is asked before the disk stops its platters; 0: it never does. Without
+        it, as the disk has it: all that ship never do.
+    overrides : mapping
+        `depth`, `policy`, `write`, `read_ahead_kib` of the disk.
+    **asked : bool
+        `power`: the power drawn over time; `log`: every request.
+
+    Raises
+    ------
+    FsgreenError
+        If the engine is not installed, too old, or refuses: in its own words.
+    """
+    lines = [
+        f"{number},{action},{sector},{sectors},{round(issued_s * 1e9)}"
+        for number, (action, sector, sectors, issued_s) in enumerate(requests)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        trace, profile = Path(folder, "requests.csv"), disk
+        trace.write_text("\n".join([COLUMNS, *lines, ""]))
+        if standby_after_s is not None:
+            timer = f"standby_after_s = {float(standby_after_s)}"
+            text = re.sub(r"^standby_after_s = .*$", timer, parameters(disk), flags=re.MULTILINE)
+            profile = str(Path(folder, f"{Path(disk).stem}.toml"))
+            Path(profile).write_text(text)
+        experiment = {
+            "disk": profile,
+            "overrides": dict(overrides),
+            "work": {"replay": {"file": str(trace)}},
+            **asked,
+        }
+        try:
+            return dict(engine().simulate(json.dumps(experiment)))
+        except ValueError as error:
+            raise FsgreenError(
+                f"cannot be simulated: {error}", where=disk, next_step="fsgreen-simdisk disks"
+            ) from error
