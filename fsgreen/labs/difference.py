@@ -25,6 +25,9 @@ SAMPLE_SHARE = 0.05
 CHANGES = {"noop": (0.0, 0.012), "journal": (0.08, 0.015), "cache": (0.03, 0.06)}
 """What each change does to the speed, and how far its trials scatter, as shares."""
 
+TAKEN_OF_MEAN = 0.8
+"""How much of the mean of what blocks are off is taken away."""
+
 PLANNED_SHARE = 0.02
 WANTED_SHARE = 0.03
 POWER = 0.8
@@ -123,9 +126,8 @@ class DifferenceLab(Lab):
 
     def _seconds(self, choose: np.random.Generator) -> Iterator[tuple[str, int, int, float]]:
         changes = {"baseline": (0.0, 0.012), **CHANGES}
-        # Standardised, so that every student meets the same three cases.
-        scatter = {name: self._standardised(choose) * share for name, (_, share) in changes.items()}
-        level = self._standardised(choose) * BLOCK_SHARE
+        scatter = {name: _pulled(choose) * share for name, (_, share) in changes.items()}
+        level = _pulled(choose) * BLOCK_SHARE
         for block in range(BLOCKS):
             for name, (effect, _) in changes.items():
                 mean = MEAN_OPS_S * np.exp(np.log1p(effect) + level[block] + scatter[name][block])
@@ -133,12 +135,6 @@ class DifferenceLab(Lab):
                 inside = 1 + SAMPLE_SHARE * (inside - inside.mean())
                 for second, factor in enumerate(inside):
                     yield name, block + 1, second + 1, float(mean * factor)
-
-    def _standardised(self, choose: np.random.Generator) -> np.ndarray:
-        """Return what a block is off, in standard deviations: mean 0, standard deviation 1."""
-        drawn = choose.standard_normal(BLOCKS)
-        standard: np.ndarray = (drawn - drawn.mean()) / drawn.std(ddof=1)
-        return standard
 
     def _trials(self) -> Number:
         base = self.trials.loc[self.trials["change"] == "baseline", "throughput_ops_s"]
@@ -295,3 +291,13 @@ class DifferenceLab(Lab):
 
 def _t(degrees: int) -> float:
     return float(distributions.t.ppf(1 - (1 - LEVEL) / 2, degrees))
+
+
+def _pulled(choose: np.random.Generator) -> np.ndarray:
+    """Return what each block is off, of standard deviation 1 and with a mean near 0.
+
+    Without that some students would meet three other cases than the rest.
+    """
+    drawn = choose.standard_normal(BLOCKS)
+    off: np.ndarray = (drawn - TAKEN_OF_MEAN * drawn.mean()) / drawn.std(ddof=1)
+    return off
