@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import unknown
-from fsgreen.labs.feedback import Task
+from fsgreen.labs.feedback import NotYet, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,12 +29,15 @@ class Lab:
         raise NotImplementedError
 
     def predict(self, name: str, value: Any) -> None:
-        """Keep a prediction, which is neither right nor wrong."""
+        """Keep a prediction, which is neither right nor wrong; raises NotYet if it is no number."""
         self._known(name)
         if value is ...:
             print("No prediction yet: put your number in place of `...` before you go on.")
             return
-        self._predicted[name] = float(value)
+        try:
+            self._predicted[name] = float(value)
+        except (TypeError, ValueError):
+            raise NotYet("a prediction is one number, without its unit.") from None
         print(f"Noted: {value}. Now run the next cell.")
 
     def check(self, name: str, answer: Any) -> None:

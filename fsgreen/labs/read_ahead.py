@@ -60,11 +60,20 @@ class ReadAheadLab(Lab):
         self,
         heuristics: Mapping[str, str | Own],
         reads: Mapping[str, Mapping[str, Any]] = READS,
+        *,
+        disk_reads_ahead: bool = False,
         **settings: int,
     ) -> pd.DataFrame:
         """Return what clients get, in MB/s: `simdisk.read_ahead.rates` on this lab's disk."""
         asked = {way: {**how, "seed": self._seed} for way, how in reads.items()}
-        return rates(heuristics, asked, disk=self._disk, total_mib=self._total_mib, **settings)
+        return rates(
+            heuristics,
+            asked,
+            disk=self._disk,
+            total_mib=self._total_mib,
+            disk_reads_ahead=disk_reads_ahead,
+            **settings,
+        )
 
     def worth(self) -> pd.DataFrame:
         """Return a server that never reads ahead beside one that always does."""

@@ -4,9 +4,12 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from played import FILES, Played
 
-from fsgreen.labs.feedback import Number
+from fsgreen.labs.difference import DifferenceLab
+from fsgreen.labs.feedback import NotYet, Number
 
 Play = Callable[[str], Played]
 
@@ -162,6 +165,25 @@ def test_seeds_of_their_own_give_students_other_numbers(play: Play, seed: int) -
     first, other = play(ENERGY), Played(ENERGY, seed=seed)
     assert other.refused == {}
     assert other.names["energy_j"] != pytest.approx(first.names["energy_j"], rel=0.001)
+
+
+def test_a_prediction_is_a_number_and_may_be_left_open(capsys: pytest.CaptureFixture[str]) -> None:
+    lab = DifferenceLab()
+    lab.predict("blocks", ...)
+    assert "No prediction yet" in capsys.readouterr().out
+    with pytest.raises(NotYet, match="without its unit"):
+        lab.predict("blocks", "5 blocks")
+    lab.predict("blocks", "5")
+    assert lab.predictions()["predicted"].to_list() == [5.0]
+
+
+def test_a_notebook_shows_feedback_and_no_traceback() -> None:
+    """IPython asks an exception for its own picture; nbgrader sees an error all the same."""
+    shell = InteractiveShell()
+    with capture_output() as shown:
+        done = shell.run_cell("from fsgreen.labs.feedback import NotYet\nraise NotYet('think')")
+    assert isinstance(done.error_in_exec, NotYet)
+    assert shown.stdout.strip() == "Not yet: think"
 
 
 def test_predictions_stand_beside_what_was_found(play: Play) -> None:
