@@ -59,9 +59,7 @@ class DifferenceLab(Lab):
     """
 
     basis = "simulated: a machine whose speed moves; nothing is measured"
-    blocks, bound_percent = BLOCKS, BOUND_PERCENT
-    wanted_percent, power_percent = 100 * WANTED_SHARE, 100 * POWER
-    planned_percent = 100 * PLANNED_SHARE
+    truth_ops_s, repeated_trials = MEAN_OPS_S, REPEATED_TRIALS
 
     def __init__(self, seed: int = 1) -> None:
         super().__init__()
@@ -110,9 +108,6 @@ class DifferenceLab(Lab):
         return pd.DataFrame(
             {"mean_ops_s": trials.mean(axis=1), "sd_ops_s": trials.std(axis=1, ddof=1)}
         )
-
-    truth_ops_s = MEAN_OPS_S
-    repeated_trials = REPEATED_TRIALS
 
     def pairs(self, change: str) -> pd.Series:
         """Return the logarithm of a change over the baseline, block by block."""
