@@ -38,6 +38,24 @@ pub fn read_link(link: &File) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Read at an offset, behind what there is; say how much that was.
+pub fn read_at(file: &File, into: &mut Vec<u8>, offset_b: u64, most_b: usize) -> io::Result<usize> {
+    into.reserve(most_b);
+    let room = into.spare_capacity_mut().as_mut_ptr().cast();
+    let (fd, offset) = (file.as_raw_fd(), offset_b as libc::off64_t);
+    // SAFETY: the descriptor is open, and there is as much room as said, of which the bytes that
+    // are counted in are written.
+    unsafe {
+        match libc::pread64(fd, room, most_b, offset) {
+            -1 => Err(io::Error::last_os_error()),
+            got => {
+                into.set_len(into.len() + got as usize);
+                Ok(got as usize)
+            }
+        }
+    }
+}
+
 /// Ask the kernel to do something about its cache of a file.
 pub fn advise(file: &File, offset_b: u64, length_b: u64, advice: libc::c_int) -> io::Result<()> {
     let (offset, length) = (offset_b as libc::off64_t, length_b as libc::off64_t);

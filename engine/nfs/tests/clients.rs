@@ -88,7 +88,7 @@ fn clients_that_take_no_replies_hold_no_daemon() {
     let data = behaved
         .read(behaved.number(), &handle, 0, 1000)
         .expect("it can be read");
-    assert_eq!(data, bytes[..1000]);
+    assert_eq!(data[..], bytes[..1000]);
     // One that begins to take them gets all, each whole.
     let mut late = &silent[0];
     let mut reply = vec![0; 4];

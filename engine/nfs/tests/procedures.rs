@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use common::{Asking, Folder, message};
 use nfs::protocol::nfs3::{MOUNT, NFS, Status, access, mount, procedure};
@@ -203,6 +203,8 @@ fn access_is_granted_to_read_and_no_more() {
         Reader::new(&rest[4 + ATTRIBUTES_B..]).word()
     };
     let (_, file) = asking.look_up(&asking.root, b"file");
+    assert_eq!(granted(&file), Some(access::READ));
+    fs::set_permissions(folder.0.join("file"), fs::Permissions::from_mode(0o755)).expect("ours");
     assert_eq!(granted(&file), Some(access::READ | access::EXECUTE));
     assert_eq!(granted(&asking.root), Some(access::READ | access::LOOKUP));
 }

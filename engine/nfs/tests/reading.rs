@@ -3,29 +3,26 @@
 mod common;
 
 use std::fs;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::{Folder, MIB, load, session, wait_until};
-use nfs::client::{self, Load, Protocol, Report, Session};
+use nfs::client::{self, Load, Progress, Protocol, Report, Session};
 use nfs::proxy::{self, Proxy};
 use nfs::server::Server;
 use readahead::decide::HEAD;
 use readahead::{Decide, Heuristic, Request};
 
 fn read(session: &Session, load: &Load) -> Report {
-    client::run(session, load, &AtomicU64::new(0)).expect("all can be read")
+    client::run(session, load, &Progress::default()).expect("all can be read")
 }
 
 /// A file whole, by reads of 8 KiB.
 fn whole(session: &Session, file: &str) -> Vec<u8> {
     let (handle, found) = session.look_up(file).expect("it is there");
-    let at = |offset_b| {
-        session
-            .read(session.number(), &handle, offset_b, 8192)
-            .expect("data")
-    };
-    (0..found.size_b).step_by(8192).flat_map(at).collect()
+    let at = |offset_b| session.read(session.number(), &handle, offset_b, 8192);
+    let data = |offset_b| at(offset_b).expect("data").to_vec();
+    (0..found.size_b).step_by(8192).flat_map(data).collect()
 }
 
 #[test]
@@ -50,7 +47,7 @@ fn every_reader_reads_its_file_and_the_server_counts_the_reads() {
     let server = folder.serve();
     for (protocol, strides) in [(Protocol::Tcp, 1), (Protocol::Udp, 4)] {
         let before = server.summary().reads_count;
-        let progress = AtomicU64::new(0);
+        let progress = Progress::default();
         let load = Load {
             strides,
             ..load(&["a", "b", "c"])
@@ -58,7 +55,7 @@ fn every_reader_reads_its_file_and_the_server_counts_the_reads() {
         let report = client::run(&session(server.address, protocol), &load, &progress);
         let report = report.expect("all can be read");
         assert_eq!(report.read_b, 6 * MIB as u64, "the whole MiB");
-        assert_eq!(progress.load(Ordering::Relaxed), report.read_b);
+        assert_eq!(progress.read_b.load(Ordering::Relaxed), report.read_b);
         assert!(
             report
                 .readers
@@ -152,7 +149,7 @@ fn lost_datagrams_are_sent_again_and_decided_on_once() {
         seed: 1,
     });
     let address = proxy.expect("it can listen").address;
-    let session = Session::mount(address, Protocol::Udp, Duration::from_millis(20));
+    let session = Session::mount(&address.into(), Protocol::Udp, Duration::from_millis(20));
     let session = session.expect("some datagrams arrive");
     assert!(whole(&session, "file") == bytes);
     assert!(session.tally().resent_count > 0);
@@ -196,6 +193,6 @@ fn a_server_that_goes_ends_what_is_read() {
     let server = folder.serve();
     let session = session(server.address, Protocol::Tcp);
     drop(server);
-    let fault = client::run(&session, &load(&["file"]), &AtomicU64::new(0));
+    let fault = client::run(&session, &load(&["file"]), &Progress::default());
     assert!(fault.is_err());
 }

@@ -1,16 +1,16 @@
 //! `read`: files of a server, by readers that are timed.
 
 use std::io::{self, IsTerminal, Write};
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::command::{Command, address, number, print_json, usage, word};
-use crate::client::{self, Load, Protocol, Session};
-use crate::fault::Fault;
 use lexopt::{Parser, prelude::*};
 use readahead::Order;
+
+use super::command::{Command, address, number, print_json, usage, word};
+use crate::client::{self, Load, Place, Progress, Protocol, Session};
+use crate::fault::Fault;
 
 pub const COMMAND: Command = Command {
     name: "read",
@@ -24,10 +24,12 @@ fsgreen-nfs read HOST:PORT FILE... [OPTION]...
 
 Read files of an NFSv3 server, each by a reader of its own, all at the same time. Readers ask
 through workers, each of which sends a request and waits for its reply, as nfsiod does; so requests
-reach the server out of order. FILE is a path below the export `/`; of each the whole MiB are read.
+reach the server out of order. FILE is a path below the export; of each the whole MiB are read.
 What was read is thrown away, and nothing of it is kept for the next time.
 
   --protocol NAME       tcp or udp (tcp)
+  --export PATH         (/)
+  --mount-port N        where the server mounts (PORT, as `fsgreen-nfs serve` has it)
   --workers N           (4)
   --ahead N             requests of a reader beyond the one that it waits for (4)
   --read-kib N          of a request (8)
@@ -48,7 +50,7 @@ Example:
 ";
 
 struct Asked {
-    server: SocketAddr,
+    place: Place,
     protocol: Protocol,
     timeout: Duration,
     load: Load,
@@ -58,14 +60,14 @@ fn run(parser: &mut Parser) -> Result<Option<()>, Fault> {
     let Some(asked) = arguments(parser).map_err(|error| usage(COMMAND.name, error))? else {
         return Ok(None);
     };
-    let session = Session::mount(asked.server, asked.protocol, asked.timeout).map_err(|error| {
+    let session = Session::mount(&asked.place, asked.protocol, asked.timeout).map_err(|error| {
         Fault::of(
-            asked.server,
+            asked.place.server,
             &error,
             "see whether `fsgreen-nfs serve` runs there",
         )
     })?;
-    let (progress, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (progress, is_over) = (Progress::default(), AtomicBool::new(false));
     let report = thread::scope(|scope| {
         if io::stderr().is_terminal() {
             scope.spawn(|| tell(&progress, &is_over));
@@ -78,22 +80,26 @@ fn run(parser: &mut Parser) -> Result<Option<()>, Fault> {
 }
 
 /// Say every other second how far it is.
-fn tell(progress: &AtomicU64, is_over: &AtomicBool) {
+fn tell(progress: &Progress, is_over: &AtomicBool) {
     let begin = Instant::now();
     let mut told = 0;
     while !is_over.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(50));
-        let now_s = begin.elapsed().as_secs();
-        if now_s >= told + 2 {
-            told = now_s;
-            let read_mb = progress.load(Ordering::Relaxed) as f64 / 1e6;
-            let _ = writeln!(io::stderr(), "fsgreen-nfs: {read_mb:.0} MB in {now_s} s");
+        let elapsed_s = begin.elapsed().as_secs_f64();
+        if elapsed_s as u64 >= told + 2 {
+            told = elapsed_s as u64;
+            let [read_mb, all_mb] = [&progress.read_b, &progress.all_b]
+                .map(|bytes| bytes.load(Ordering::Relaxed) as f64 / 1e6);
+            let left_s = elapsed_s * (all_mb / read_mb.max(0.1) - 1.0);
+            let line = format!("{read_mb:.0} of {all_mb:.0} MB, about {left_s:.0} s left");
+            let _ = writeln!(io::stderr(), "fsgreen-nfs: {line}");
         }
     }
 }
 
 fn arguments(parser: &mut Parser) -> Result<Option<Asked>, lexopt::Error> {
-    let (mut server, mut protocol, mut timeout_ms) = (None, Protocol::Tcp, 1000);
+    let (mut place, mut protocol, mut timeout_ms) = (None::<Place>, Protocol::Tcp, 1000);
+    let (mut export, mut mount_port) = (None, None);
     let mut load = Load {
         files: Vec::new(),
         mib: 0,
@@ -110,6 +116,8 @@ fn arguments(parser: &mut Parser) -> Result<Option<Asked>, lexopt::Error> {
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("protocol") => protocol = word(parser)?,
+            Long("export") => export = Some(parser.value()?.string()?),
+            Long("mount-port") => mount_port = Some(parser.value()?.parse()?),
             Long("workers") => load.workers = number(parser, (1, 1024))?,
             Long("ahead") => load.ahead = number(parser, (0, 1024))?,
             Long("read-kib") => load.read_kib = number(parser, (1, 1024))?,
@@ -120,7 +128,7 @@ fn arguments(parser: &mut Parser) -> Result<Option<Asked>, lexopt::Error> {
             Long("late-places") => load.late_places = parser.value()?.parse()?,
             Long("busy") => load.busy = number(parser, (0, 1024))?,
             Long("timeout-ms") => timeout_ms = number(parser, (1, 60_000))?,
-            Value(text) if server.is_none() => server = Some(address(&text.string()?)?),
+            Value(text) if place.is_none() => place = Some(address(&text.string()?)?.into()),
             Value(file) => load.files.push(file.string()?),
             other => return Err(other.unexpected()),
         }
@@ -128,8 +136,13 @@ fn arguments(parser: &mut Parser) -> Result<Option<Asked>, lexopt::Error> {
     if load.files.is_empty() {
         return Err("which FILE?".into());
     }
+    let place = place.ok_or("which HOST:PORT?")?;
     Ok(Some(Asked {
-        server: server.ok_or("which HOST:PORT?")?,
+        place: Place {
+            mount_port: mount_port.unwrap_or(place.mount_port),
+            export: export.unwrap_or(place.export),
+            ..place
+        },
         protocol,
         timeout: Duration::from_millis(timeout_ms),
         load,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -125,37 +125,42 @@ impl Link {
     /// Send a call, which begins with its number, and wait for the reply.
     ///
     /// # Errors
-    /// If the server has gone, or does not answer.
+    /// If the server has gone, or over UDP does not answer.
     pub fn call(&self, xid: u32, call: &[u8]) -> io::Result<Vec<u8>> {
         let (sender, reply) = channel();
         match &mut locked(&self.shared.waiting).0 {
             Some(waiting) => waiting.insert(xid, sender),
             None => return Err(ErrorKind::ConnectionReset.into()),
         };
-        let is_udp = matches!(self.shared.socket, Socket::Udp(_));
-        let (tries, mut timeout) = if is_udp {
-            (TRIES, self.timeout)
-        } else {
-            (1, LONGEST)
+        let result = match self.shared.socket {
+            Socket::Tcp(_) => self.ask_once(xid, call, &reply),
+            Socket::Udp(_) => self.ask_again(xid, call, &reply),
         };
-        let mut result = Err(ErrorKind::TimedOut.into());
-        for nth in 0..tries {
-            if let Err(error) = self.shared.send(xid, call, nth > 0) {
-                result = Err(error);
-                break;
-            }
-            match reply.recv_timeout(timeout) {
-                Err(RecvTimeoutError::Timeout) => timeout = LONGEST.min(2 * timeout),
-                received => {
-                    result = received.map_err(|_gone| ErrorKind::ConnectionReset.into());
-                    break;
-                }
-            }
-        }
         if let Some(waiting) = &mut locked(&self.shared.waiting).0 {
             waiting.remove(&xid);
         }
         result
+    }
+
+    /// A stream brings the reply, or ends.
+    fn ask_once(&self, xid: u32, call: &[u8], reply: &Receiver<Vec<u8>>) -> io::Result<Vec<u8>> {
+        self.shared.send(xid, call, false)?;
+        reply
+            .recv()
+            .map_err(|_gone| ErrorKind::ConnectionReset.into())
+    }
+
+    fn ask_again(&self, xid: u32, call: &[u8], reply: &Receiver<Vec<u8>>) -> io::Result<Vec<u8>> {
+        let mut timeout = self.timeout;
+        for nth in 0..TRIES {
+            self.shared.send(xid, call, nth > 0)?;
+            match reply.recv_timeout(timeout) {
+                Ok(reply) => return Ok(reply),
+                Err(RecvTimeoutError::Timeout) => timeout = LONGEST.min(2 * timeout),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Err(ErrorKind::TimedOut.into())
     }
 
     pub fn tally(&self) -> Tally {

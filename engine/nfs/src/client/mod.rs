@@ -6,5 +6,5 @@ mod readers;
 mod session;
 
 pub use link::{Protocol, Tally};
-pub use readers::{Load, Report, run};
-pub use session::Session;
+pub use readers::{Load, Progress, Report, run};
+pub use session::{Place, Session};

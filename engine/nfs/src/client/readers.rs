@@ -63,6 +63,12 @@ struct Plan {
     requests: Vec<Request>,
 }
 
+impl Plan {
+    fn size_b(&self) -> u64 {
+        self.requests.iter().map(|request| request.count_b).sum()
+    }
+}
+
 struct Job<'a> {
     handle: &'a [u8],
     request: Request,
@@ -104,16 +110,25 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// Read all; `progress` counts the bytes.
+/// How far it is: bytes that were read, of all that are to be.
+#[derive(Debug, Default)]
+pub struct Progress {
+    pub read_b: AtomicU64,
+    pub all_b: AtomicU64,
+}
+
+/// Read all.
 ///
 /// # Errors
 /// If a file is not there or too small, a number is out of its bounds, or the server goes.
-pub fn run(session: &Session, load: &Load, progress: &AtomicU64) -> Result<Report, Fault> {
+pub fn run(session: &Session, load: &Load, progress: &Progress) -> Result<Report, Fault> {
     let plans: Vec<Plan> = load
         .files
         .iter()
         .map(|file| plan(session, load, file))
         .collect::<Result<_, _>>()?;
+    let all_b = plans.iter().map(Plan::size_b).sum();
+    progress.all_b.store(all_b, Ordering::Relaxed);
     let (queue, is_over) = (Queue::default(), AtomicBool::new(false));
     let together = Barrier::new(plans.len());
     let read = |plan| {
@@ -151,15 +166,14 @@ pub fn run(session: &Session, load: &Load, progress: &AtomicU64) -> Result<Repor
         ended
     });
     let readers = readings.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let read_b = readers.iter().map(|reading| reading.read_b).sum();
     let duration_s = readers
         .iter()
         .map(|reading| reading.duration_s)
         .fold(0.0, f64::max);
     Ok(Report {
-        read_b,
+        read_b: all_b,
         duration_s,
-        mb_s: read_b as f64 / duration_s / 1e6,
+        mb_s: all_b as f64 / duration_s / 1e6,
         readers,
         tally: session.tally(),
     })
@@ -221,16 +235,17 @@ fn read<'a>(plan: &'a Plan, ahead: usize, queue: &Queue<'a>) -> Result<Reading, 
     }
     Ok(Reading {
         file: plan.file.clone(),
-        read_b: plan.requests.iter().map(|request| request.count_b).sum(),
+        read_b: plan.size_b(),
         duration_s: begin.elapsed().as_secs_f64(),
     })
 }
 
-fn work(session: &Session, queue: &Queue<'_>, progress: &AtomicU64) {
+fn work(session: &Session, queue: &Queue<'_>, progress: &Progress) {
     while let Some((job, number)) = queue.take(session) {
         let answer = answer(session, &job, number);
         if answer.is_ok() {
-            progress.fetch_add(job.request.count_b, Ordering::Relaxed);
+            let count_b = job.request.count_b;
+            progress.read_b.fetch_add(count_b, Ordering::Relaxed);
         }
         // A reader that met with an error waits no longer.
         let _ = job.done.send((job.nth, answer));

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +12,26 @@ use crate::protocol::nfs3::{
 };
 use crate::protocol::rpc;
 use crate::protocol::xdr::{Reader, Write};
+
+/// Where an export is.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub server: SocketAddr,
+    /// Where MOUNT is: the port of NFS for servers like ours.
+    pub mount_port: u16,
+    pub export: String,
+}
+
+impl From<SocketAddr> for Place {
+    /// That of a server like ours.
+    fn from(server: SocketAddr) -> Self {
+        Self {
+            server,
+            mount_port: server.port(),
+            export: "/".to_owned(),
+        }
+    }
+}
 
 /// A mounted export.
 #[derive(Debug)]
@@ -23,25 +44,40 @@ pub struct Session {
 /// What a server knows a file by.
 pub type Handle = Vec<u8>;
 
-const MOST_DATA_B: usize = 1 << 20;
+/// What was read: a part of a reply.
+#[derive(Debug)]
+pub struct Data {
+    reply: Vec<u8>,
+    within: Range<usize>,
+}
+
+impl Deref for Data {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.reply[self.within.clone()]
+    }
+}
 
 impl Session {
-    /// Mount the export `/`. Over UDP a call is sent again after the time-out.
+    /// Mount an export. Over UDP a call is sent again after the time-out.
     ///
     /// # Errors
     /// If the server cannot be reached, or does not let us.
-    pub fn mount(server: SocketAddr, protocol: Protocol, timeout: Duration) -> io::Result<Self> {
+    pub fn mount(place: &Place, protocol: Protocol, timeout: Duration) -> io::Result<Self> {
         // Numbers of another client that had our port before are not ours.
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let mut session = Self {
-            link: Link::new(server, protocol, timeout)?,
-            next: AtomicU32::new(now.unwrap_or_default().subsec_nanos()),
-            root: Handle::new(),
-        };
-        let number = session.number();
-        let reply = session.call(number, MOUNT, mount::MNT, |out| out.opaque(b"/"))?;
-        session.root = results(&reply, |reader| reader.opaque(HANDLE_MOST_B))?.to_vec();
-        Ok(session)
+        let first = now.unwrap_or_default().subsec_nanos();
+        let mut mount_at = place.server;
+        mount_at.set_port(place.mount_port);
+        let link = Link::new(mount_at, protocol, timeout)?;
+        let path = |out: &mut Vec<u8>| out.opaque(place.export.as_bytes());
+        let reply = link.call(first, &message(first, MOUNT, mount::MNT, path))?;
+        Ok(Self {
+            link: Link::new(place.server, protocol, timeout)?,
+            next: AtomicU32::new(first.wrapping_add(1)),
+            root: results(&reply, |reader| reader.opaque(HANDLE_MOST_B))?.to_vec(),
+        })
     }
 
     /// The number of the next call: later calls have higher ones.
@@ -56,13 +92,13 @@ impl Session {
     pub fn look_up(&self, path: &str) -> io::Result<(Handle, Attributes)> {
         let mut handle = self.root.clone();
         for name in path.split('/').filter(|name| !name.is_empty()) {
-            let reply = self.call(self.number(), NFS, procedure::LOOKUP, |out| {
+            let reply = self.call(self.number(), procedure::LOOKUP, |out| {
                 out.opaque(&handle);
                 out.opaque(name.as_bytes());
             })?;
             handle = results(&reply, |reader| reader.opaque(HANDLE_MOST_B))?.to_vec();
         }
-        let reply = self.call(self.number(), NFS, procedure::GETATTR, |out| {
+        let reply = self.call(self.number(), procedure::GETATTR, |out| {
             out.opaque(&handle);
         })?;
         let attributes = results(&reply, nfs3::attributes)?;
@@ -80,18 +116,25 @@ impl Session {
         handle: &[u8],
         offset_b: u64,
         count_b: u32,
-    ) -> io::Result<Vec<u8>> {
-        let reply = self.call(number, NFS, procedure::READ, |out| {
+    ) -> io::Result<Data> {
+        let reply = self.call(number, procedure::READ, |out| {
             out.opaque(handle);
             out.hyper(offset_b);
             out.word(count_b);
         })?;
-        results(&reply, |reader| {
+        let (length_b, padded_b) = results(&reply, |reader| {
             some_attributes(reader)?;
             let _count_and_end = (reader.word()?, reader.word()?);
-            reader.opaque(MOST_DATA_B)
+            let length_b = reader.word()? as usize;
+            // The data are the last of the reply, but for zeros up to a whole word.
+            let padded_b = reader.rest().len();
+            (padded_b == length_b.next_multiple_of(4)).then_some((length_b, padded_b))
+        })?;
+        let begin = reply.len() - padded_b;
+        Ok(Data {
+            within: begin..begin + length_b,
+            reply,
         })
-        .map(<[u8]>::to_vec)
     }
 
     /// What went over the link.
@@ -102,15 +145,24 @@ impl Session {
     fn call(
         &self,
         number: u32,
-        program: (u32, u32),
         procedure: u32,
         arguments: impl FnOnce(&mut Vec<u8>),
     ) -> io::Result<Vec<u8>> {
-        let mut call = Vec::new();
-        rpc::put_call(&mut call, number, program, procedure);
-        arguments(&mut call);
-        self.link.call(number, &call)
+        self.link
+            .call(number, &message(number, NFS, procedure, arguments))
     }
+}
+
+fn message(
+    number: u32,
+    program: (u32, u32),
+    procedure: u32,
+    arguments: impl FnOnce(&mut Vec<u8>),
+) -> Vec<u8> {
+    let mut message = Vec::new();
+    rpc::put_call(&mut message, number, program, procedure);
+    arguments(&mut message);
+    message
 }
 
 /// The results of a call that was done.

@@ -1,5 +1,7 @@
 //! The procedures of NFS and MOUNT.
 
+use std::os::unix::fs::MetadataExt;
+
 use super::failure::{Done, Failure, given};
 use super::served::{Asked, Export};
 use super::tree::Id;
@@ -89,10 +91,11 @@ fn may(export: &Export, arguments: &mut Reader<'_>, out: &mut Vec<u8>) -> Done {
     let found = export.tree.metadata(handle(export, arguments)?)?;
     let asked = given(arguments.word())?;
     put_some_attributes(out, &found);
-    let enter = if found.is_dir() {
-        access::LOOKUP
-    } else {
-        access::EXECUTE
+    let is_program = found.is_file() && found.mode() & 0o111 != 0;
+    let enter = match found.is_dir() {
+        true => access::LOOKUP,
+        false if is_program => access::EXECUTE,
+        false => 0,
     };
     out.word(asked & (access::READ | enter));
     Ok(())

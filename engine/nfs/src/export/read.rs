@@ -2,7 +2,6 @@
 
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 use readahead::Request;
 
@@ -50,9 +49,8 @@ pub fn file(
     put_some_attributes(out, &found);
     let counts = out.len();
     let data = counts + COUNTS_B;
-    out.resize(data + within.end.saturating_sub(within.start) as usize, 0);
-    let got_b = read_whole(&open, &mut out[data..], range.start)?;
-    out.truncate(data + got_b);
+    out.resize(data, 0);
+    let got_b = read_whole(&open, out, &within)?;
     let is_last = range.start.saturating_add(got_b as u64) >= found.len();
     let words = [got_b as u32, is_last.into(), got_b as u32].map(u32::to_be_bytes);
     out[counts..data].copy_from_slice(words.as_flattened());
@@ -74,19 +72,17 @@ fn read_ahead(open: &OpenFile, read: &Range<u64>, ahead_b: u64) {
     }
 }
 
-/// Read until the room is full or the file ends, and say how much that was.
-fn read_whole(open: &OpenFile, room: &mut [u8], offset_b: u64) -> io::Result<usize> {
-    let mut got_b = 0;
-    while got_b < room.len() {
-        match open
-            .file
-            .read_at(&mut room[got_b..], offset_b + got_b as u64)
-        {
+/// Read a range that may be empty, up to the end of the file, and say how much that was.
+fn read_whole(open: &OpenFile, out: &mut Vec<u8>, range: &Range<u64>) -> io::Result<usize> {
+    let before = out.len();
+    let mut at = range.start;
+    while at < range.end {
+        match sys::read_at(&open.file, out, at, (range.end - at) as usize) {
             Ok(0) => break,
-            Ok(more_b) => got_b += more_b,
+            Ok(more_b) => at += more_b as u64,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
             Err(error) => return Err(error),
         }
     }
-    Ok(got_b)
+    Ok(out.len() - before)
 }

@@ -66,7 +66,8 @@ impl Drop for Folder {
 }
 
 pub fn session(server: SocketAddr, protocol: Protocol) -> Session {
-    Session::mount(server, protocol, Duration::from_millis(200)).expect("the server answers")
+    Session::mount(&server.into(), protocol, Duration::from_millis(200))
+        .expect("the server answers")
 }
 
 /// Files that are read whole, 8 KiB at a time.
