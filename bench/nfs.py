@@ -38,7 +38,7 @@ def serving(folder: Path, words: Sequence[str]) -> Iterator[tuple[str, dict[str,
             yield json.loads(line)["address"], summary
         finally:
             process.terminate()
-        summary |= json.loads(process.stdout.readline())
+            summary |= json.loads(process.stdout.readline() or "{}")
 
 
 def read(address: str, files: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
