@@ -9,5 +9,6 @@ pub mod cli;
 pub mod fault;
 pub mod journal;
 pub mod protocol;
+mod sys;
 mod text;
 pub mod volume;

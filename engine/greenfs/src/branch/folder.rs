@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::branch::store::Store;
-use crate::branch::sys;
+use crate::sys;
 use crate::protocol::{Attributes, Found, Kind};
 
 /// A change that is younger cannot be told from the next one: the kernel's times of files are those
@@ -150,6 +150,10 @@ impl Store for Folder {
 
     fn symlink(&mut self, path: &Path, target: &OsStr) -> io::Result<()> {
         symlink(target, &self.place(path)?.path)
+    }
+
+    fn make_other(&mut self, path: &Path, mode: u32, device: u64) -> io::Result<()> {
+        sys::make_node(&self.place(path)?.path, mode, device)
     }
 
     fn link(&mut self, from: &Path, to: &Path) -> io::Result<()> {

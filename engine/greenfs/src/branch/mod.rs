@@ -6,7 +6,6 @@ pub mod identity;
 pub mod kept;
 pub mod stage;
 pub mod store;
-mod sys;
 pub mod walk;
 
 use std::path::{Path, PathBuf};

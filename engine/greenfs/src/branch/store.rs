@@ -24,6 +24,8 @@ pub trait Store {
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()>;
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn symlink(&mut self, path: &Path, target: &OsStr) -> io::Result<()>;
+    /// A device, a socket or a pipe, as mknod(2).
+    fn make_other(&mut self, path: &Path, mode: u32, device: u64) -> io::Result<()>;
     fn link(&mut self, from: &Path, to: &Path) -> io::Result<()>;
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&mut self, path: &Path) -> io::Result<()>;

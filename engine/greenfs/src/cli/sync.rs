@@ -52,8 +52,8 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
             );
         }
     }
-    if volume.left_out() > 0 {
-        let count = volume.left_out();
+    if volume.flash.left_out() > 0 {
+        let count = volume.flash.left_out();
         let _ = writeln!(
             text,
             "flash   {count} devices, sockets, pipes or mounts are on flash alone"
@@ -75,7 +75,7 @@ fn bring_up(
     compares: bool,
 ) -> Result<Pushed, Fault> {
     let store = open(place)?;
-    let was_there = volume.state().behind.contains_key(&role);
+    let was_there = volume.flash.state().behind.contains_key(&role);
     if was_there && !asked.anew && identity::read(&store, place)?.is_none() {
         return Err(Fault::new(
             format!("this folder is not the {role} that there was"),
@@ -95,7 +95,7 @@ fn bring_up(
 fn open_volume(flash: &Path) -> Result<Volume<Folder>, Fault> {
     let id = new_id(flash)?;
     let volume = Volume::open(open(flash)?, flash, &id)?;
-    let mut nodes = volume.state().catalogue.nodes().values();
+    let mut nodes = volume.flash.state().catalogue.nodes().values();
     if nodes.all(|node| node.kind != Kind::File || node.changed_ns != 0) {
         return Ok(volume);
     }

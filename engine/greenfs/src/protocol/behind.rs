@@ -29,11 +29,12 @@ pub struct Pushing {
 impl Behind {
     /// A branch that lacks these nodes and holds all others.
     pub fn lacking(at: u64, nodes: impl IntoIterator<Item = NodeId>) -> Self {
-        Self {
+        let mut behind = Self {
             at,
-            touched: nodes.into_iter().map(|id| (id, None)).collect(),
-            pushing: None,
-        }
+            ..Self::default()
+        };
+        behind.lack(nodes);
+        behind
     }
 
     /// A node changes that was like `before` until now.
@@ -43,6 +44,11 @@ impl Behind {
             None => &mut self.touched,
         };
         touched.entry(id).or_insert_with(|| before.cloned());
+    }
+
+    /// The branch has none of these nodes, whatever was thought.
+    pub fn lack(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        self.touched.extend(nodes.into_iter().map(|id| (id, None)));
     }
 
     pub fn begin(&mut self, to: u64) {

@@ -105,6 +105,18 @@ impl Expected {
 }
 
 impl Node {
+    /// A node as it was found, without its names.
+    pub fn new(found: Found, version: u64) -> Self {
+        Self {
+            kind: found.kind,
+            attributes: found.attributes,
+            names: BTreeSet::new(),
+            version,
+            inode: found.inode,
+            changed_ns: found.changed_ns,
+        }
+    }
+
     /// Whether two states of a node are one to the other branches.
     pub fn is_same_elsewhere(one: Option<&Self>, other: Option<&Self>) -> bool {
         match (one, other) {

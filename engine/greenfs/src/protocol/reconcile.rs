@@ -68,14 +68,8 @@ fn node(state: &State, id: NodeId, found: &Found) -> Node {
         let is_known = before.changed_ns != 0 && before.changed_ns == found.changed_ns;
         before.expected().is(found) && (is_known || found.kind != Kind::File)
     };
-    Node {
-        kind: found.kind.clone(),
-        attributes: found.attributes,
-        names: Default::default(),
-        version: before
-            .filter(is_same)
-            .map_or(state.seq + 1, |before| before.version),
-        inode: found.inode,
-        changed_ns: found.changed_ns,
-    }
+    let version = before
+        .filter(is_same)
+        .map_or(state.seq + 1, |before| before.version);
+    Node::new(found.clone(), version)
 }

@@ -22,8 +22,10 @@ pub enum Change {
     Pushed(Role),
     /// The push of this branch never took effect.
     Abandoned(Role),
-    /// Everything on the branch was looked at: it is at this record, but lacks these nodes.
+    /// Everything on the branch is looked at: it is at this record, but lacks these nodes.
     Surveyed(Role, u64, Vec<NodeId>),
+    /// That look has found that it lacks these nodes, too.
+    Lacking(Role, Vec<NodeId>),
 }
 
 /// One line of the journal.
@@ -74,6 +76,7 @@ impl State {
                 let behind = Behind::lacking(at, nodes);
                 self.behind.insert(role, behind);
             }
+            Change::Lacking(role, nodes) => self.known(role)?.lack(nodes),
         }
         self.seq = record.seq;
         Ok(())

@@ -3,12 +3,21 @@
 //! What programs see is on flash. A branch that is connected is brought up at every `fsync`; one
 //! that is away catches up when it is connected again.
 
-mod base;
+mod access;
 mod connect;
+mod flash;
 mod open;
 mod operations;
 mod push;
+mod survey;
+mod trouble;
+mod whole;
 
-pub use base::Volume;
+pub use access::{Access, Branch};
+pub use connect::{catch_up, check, greet};
+pub use flash::Flash;
 pub use open::preview;
-pub use push::Pushed;
+pub use operations::New;
+pub use push::{Pushed, push};
+pub use trouble::Trouble;
+pub use whole::Volume;

@@ -1,6 +1,6 @@
 //! Beginning with what flash holds, however the last use of it ended.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -10,11 +10,13 @@ use crate::branch::store::{Store, read_whole};
 use crate::branch::walk::walk;
 use crate::fault::Fault;
 use crate::journal::{checkpoint, lines};
+use crate::protocol::compare::Sights;
 use crate::protocol::reconcile::reconcile;
-use crate::protocol::{Catalogue, Change, Changes, Kind, Node, NodeId, Record, State};
-use crate::volume::base::{CHECKPOINT, JOURNAL, Volume, failed};
+use crate::protocol::{Catalogue, Change, Changes, Kind, Name, Node, NodeId, ROOT, Record, State};
+use crate::volume::flash::{CHECKPOINT, Flash, JOURNAL, OTHERS_FROM};
+use crate::volume::trouble::failed;
 
-impl<S: Store> Volume<S> {
+impl<S: Store> Flash<S> {
     /// Open the volume of a flash folder. `name` is for messages; a folder that is of no volume yet
     /// becomes one of its own, with this identity.
     ///
@@ -40,42 +42,64 @@ impl<S: Store> Volume<S> {
         };
         check_flash(&identity, name)?;
         let state = read_state(&flash, name)?;
-        let mut volume = Self {
+        let mut opened = Self {
             name: name.to_owned(),
-            flash,
+            store: flash,
             id: identity.volume,
             state,
             journal_b: 0,
             checkpoint_b: 0,
             written: HashSet::new(),
-            branches: BTreeMap::new(),
-            away: BTreeMap::new(),
-            left_out: 0,
+            writing: HashMap::new(),
+            fresh: BTreeSet::new(),
+            others: Catalogue::default(),
+            next_other: OTHERS_FROM,
             is_broken: false,
         };
-        let begun = volume.begin();
+        let begun = opened.begin();
         begun.map_err(|error| failed("flash cannot be used", &error, name))?;
-        Ok(volume)
+        Ok(opened)
     }
 
     fn begin(&mut self) -> io::Result<()> {
         let journal = own(JOURNAL);
-        if self.flash.look(&journal)?.is_none() {
-            self.flash.create(&journal, 0o600)?;
+        if self.store.look(&journal)?.is_none() {
+            self.store.create(&journal, 0o600)?;
         }
-        let (changes, left_out) = changes(&self.state, &self.flash)?;
-        self.left_out = left_out;
+        let (changes, sights) = changes(&self.state, &self.store)?;
         if self.state.catalogue.nodes().is_empty() {
             // A checkpoint without a root would not be read.
-            self.flash.truncate(&journal, 0)?;
+            self.store.truncate(&journal, 0)?;
             self.record(Change::Nodes(changes))?;
-            return self.compact();
+            self.compact()?;
+        } else {
+            self.compact()?;
+            self.record_nodes(changes)?;
         }
-        self.compact()?;
-        if changes.is_empty() {
-            return Ok(());
+        self.remember_others(sights);
+        Ok(())
+    }
+
+    fn remember_others(&mut self, sights: Sights) {
+        for (path, found) in sights {
+            let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+                continue;
+            };
+            let parent = above.iter().try_fold(ROOT, |at, name| self.lookup(at, name));
+            let Some(parent) = parent.filter(|_| found.kind == Kind::Other) else {
+                continue;
+            };
+            let known = self.others.by_inode(found.inode);
+            let mut node = known.and_then(|id| self.others.set(id, None));
+            let name = Name {
+                parent,
+                name: name.to_owned(),
+            };
+            let of_one = || Node::new(found, self.state.seq);
+            node.get_or_insert_with(of_one).names.insert(name);
+            let id = known.unwrap_or_else(|| self.new_id(&Kind::Other));
+            self.others.set(id, node);
         }
-        self.record(Change::Nodes(changes))
     }
 }
 
@@ -119,7 +143,7 @@ fn read_state(flash: &impl Store, name: &Path) -> Result<State, Fault> {
 /// written.
 ///
 /// # Errors
-/// As [`Volume::open`].
+/// As [`Flash::open`].
 pub fn preview(flash: &impl Store, name: &Path) -> Result<(State, usize), Fault> {
     if let Some(identity) = identity::read(flash, name)? {
         check_flash(&identity, name)?;
@@ -151,11 +175,10 @@ fn check_flash(identity: &Identity, name: &Path) -> Result<(), Fault> {
     }
 }
 
-/// What changed on flash without a record, and how much there is left out.
-fn changes(state: &State, flash: &impl Store) -> io::Result<(Changes, usize)> {
+/// What changed on flash without a record, and all that there is.
+fn changes(state: &State, flash: &impl Store) -> io::Result<(Changes, Sights)> {
     let root = flash.look(Path::new(""))?;
     let root = root.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
     let sights = walk(flash)?;
-    let others = sights.iter().filter(|(_, found)| found.kind == Kind::Other);
-    Ok((reconcile(state, &root, &sights), others.count()))
+    Ok((reconcile(state, &root, &sights), sights))
 }

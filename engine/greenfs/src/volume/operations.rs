@@ -1,62 +1,101 @@
 //! What programs do. Each operation is done on flash first, and then written down; an operation that
 //! was not written down is found when the volume is opened.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::branch::OWN;
 use crate::branch::store::Store;
-use crate::protocol::{Attributes, Change, Name, Node, NodeId, ROOT, Role};
-use crate::volume::base::Volume;
+use crate::protocol::{Attributes, Catalogue, Change, Name, Node, NodeId, ROOT};
+use crate::volume::flash::{Flash, OTHERS_FROM};
 
 type Changed = (NodeId, Option<Node>);
 
-impl<S: Store> Volume<S> {
+/// How a new node is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct New {
+    pub mode: u32,
+    /// User and group; the group of the folder goes before it where the folder says so (setgid).
+    pub owner: Option<(u32, u32)>,
+}
+
+impl<S: Store> Flash<S> {
     /// The node that a name in a folder stands for.
     pub fn lookup(&self, parent: NodeId, name: &OsStr) -> Option<NodeId> {
-        self.state.catalogue.child(parent, name)
+        let known = self.state.catalogue.child(parent, name);
+        known.or_else(|| self.others.child(parent, name))
     }
 
-    pub fn create(&mut self, parent: NodeId, name: &OsStr, mode: u32) -> io::Result<NodeId> {
-        let path = self.free(parent, name)?;
-        self.flash.create(&path, mode)?;
-        self.made(parent, name, &path)
+    /// What a folder holds, without our own.
+    pub fn entries(&self, parent: NodeId) -> Vec<(OsString, NodeId)> {
+        let all = self.state.catalogue.children(parent);
+        let all = all.chain(self.others.children(parent));
+        all.map(|(name, id)| (name.clone(), id)).collect()
     }
 
-    pub fn make_folder(&mut self, parent: NodeId, name: &OsStr, mode: u32) -> io::Result<NodeId> {
-        let path = self.free(parent, name)?;
-        self.flash.make_folder(&path, mode)?;
-        self.made(parent, name, &path)
+    pub fn node(&self, id: NodeId) -> io::Result<&Node> {
+        self.catalogue(id).get(id).ok_or_else(gone)
     }
 
-    pub fn symlink(&mut self, parent: NodeId, name: &OsStr, target: &OsStr) -> io::Result<NodeId> {
+    pub fn create(&mut self, parent: NodeId, name: &OsStr, new: New) -> io::Result<NodeId> {
         let path = self.free(parent, name)?;
-        self.flash.symlink(&path, target)?;
-        self.made(parent, name, &path)
+        self.store.create(&path, new.mode)?;
+        self.made(parent, name, &path, new)
+    }
+
+    pub fn make_folder(&mut self, parent: NodeId, name: &OsStr, new: New) -> io::Result<NodeId> {
+        let path = self.free(parent, name)?;
+        self.store.make_folder(&path, new.mode)?;
+        self.made(parent, name, &path, new)
+    }
+
+    /// Make a symbolic link.
+    pub fn symlink(
+        &mut self,
+        parent: NodeId,
+        name: &OsStr,
+        target: &OsStr,
+        new: New,
+    ) -> io::Result<NodeId> {
+        let path = self.free(parent, name)?;
+        self.store.symlink(&path, target)?;
+        self.made(parent, name, &path, new)
+    }
+
+    /// Make a device, a socket or a pipe, of the kind that the mode says: it stays on flash alone.
+    pub fn make_other(
+        &mut self,
+        parent: NodeId,
+        name: &OsStr,
+        device: u64,
+        new: New,
+    ) -> io::Result<NodeId> {
+        let path = self.free(parent, name)?;
+        self.store.make_other(&path, new.mode, device)?;
+        self.made(parent, name, &path, new)
     }
 
     pub fn link(&mut self, id: NodeId, parent: NodeId, name: &OsStr) -> io::Result<()> {
         let path = self.free(parent, name)?;
-        self.flash.link(&self.path(id)?, &path)?;
+        self.store.link(&self.path(id)?, &path)?;
         let mut node = self.node(id)?.clone();
         node.names.insert(entry(parent, name));
         self.refresh(&mut node, &path)?;
-        self.record(Change::Nodes(vec![(id, Some(node))]))
+        self.record_nodes(vec![(id, Some(node))])
     }
 
     pub fn unlink(&mut self, parent: NodeId, name: &OsStr) -> io::Result<()> {
         let (id, path) = self.existing(parent, name)?;
-        self.flash.remove_file(&path)?;
+        self.store.remove_file(&path)?;
         let changed = self.without(id, &entry(parent, name))?;
-        self.record(Change::Nodes(vec![changed]))
+        self.record_nodes(vec![changed])
     }
 
     pub fn remove_folder(&mut self, parent: NodeId, name: &OsStr) -> io::Result<()> {
         let (id, path) = self.existing(parent, name)?;
-        self.flash.remove_folder(&path)?;
-        self.record(Change::Nodes(vec![(id, None)]))
+        self.store.remove_folder(&path)?;
+        self.record_nodes(vec![(id, None)])
     }
 
     /// Give what has one name another one; what had that is replaced, as rename(2) has it.
@@ -64,7 +103,7 @@ impl<S: Store> Volume<S> {
         let (id, old_path) = self.existing(from.0, from.1)?;
         let new_path = self.place(to.0, to.1)?;
         let replaced = self.lookup(to.0, to.1);
-        self.flash.rename(&old_path, &new_path)?;
+        self.store.rename(&old_path, &new_path)?;
         if replaced == Some(id) {
             return Ok(()); // two names of one file: both stay
         }
@@ -78,75 +117,108 @@ impl<S: Store> Volume<S> {
         node.names.insert(new);
         self.refresh(&mut node, &new_path)?;
         changes.push((id, Some(node)));
-        self.record(Change::Nodes(changes))
-    }
-
-    pub fn read(&self, id: NodeId, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
-        self.flash.read(&self.path(id)?, offset, most_b)
+        self.record_nodes(changes)
     }
 
     pub fn write(&mut self, id: NodeId, offset: u64, data: &[u8]) -> io::Result<()> {
         let path = self.path(id)?;
         self.begin_writing(id)?;
-        self.flash.write(&path, offset, data)
+        let written = self.store.write(&path, offset, data);
+        self.end_writing(id)?;
+        written
     }
 
     pub fn truncate(&mut self, id: NodeId, size_b: u64) -> io::Result<()> {
         let path = self.path(id)?;
         self.begin_writing(id)?;
-        self.flash.truncate(&path, size_b)
+        let written = self.store.truncate(&path, size_b);
+        self.end_writing(id)?;
+        written
     }
 
     /// Set mode, owner and time of change.
     pub fn dress(&mut self, id: NodeId, attributes: &Attributes) -> io::Result<()> {
         let path = self.path(id)?;
-        self.flash.dress(&path, attributes)?;
+        self.store.dress(&path, attributes)?;
+        self.note_attributes(id)
+    }
+
+    /// Write down what flash says of a node whose attributes somebody has changed there.
+    pub fn note_attributes(&mut self, id: NodeId) -> io::Result<()> {
+        let path = self.path(id)?;
         let mut node = self.node(id)?.clone();
         self.refresh(&mut node, &path)?;
-        self.record(Change::Nodes(vec![(id, Some(node))]))
+        self.record_nodes(vec![(id, Some(node))])
     }
 
-    /// Make a file or folder durable on flash, and on every branch that is connected. A branch that
-    /// fails meanwhile is disconnected: flash has it all.
-    pub fn fsync(&mut self, id: NodeId) -> io::Result<()> {
-        self.node(id)?;
-        self.flash.sync_all()?;
-        let roles: Vec<Role> = self.branches.keys().copied().collect();
-        for role in roles {
-            if let Err(fault) = self.push(role) {
-                if self.branch(role).is_some() {
-                    return Err(io::Error::other(fault.to_string()));
-                }
+    /// Write down that a file changes, before it does. One that has no name any more is nobody's.
+    pub fn begin_writing(&mut self, id: NodeId) -> io::Result<()> {
+        *self.writing.entry(id).or_default() += 1;
+        self.mark(id)
+    }
+
+    /// A write that was begun has come to its end: what was copied meanwhile may lack it.
+    pub fn end_writing(&mut self, id: NodeId) -> io::Result<()> {
+        if let Some(count) = self.writing.get_mut(&id) {
+            *count -= 1;
+            if *count == 0 {
+                self.writing.remove(&id);
             }
         }
-        Ok(())
+        self.mark(id)
     }
 
-    /// Write down that a file changes, before it does.
-    fn begin_writing(&mut self, id: NodeId) -> io::Result<()> {
-        if self.written.contains(&id) {
+    fn mark(&mut self, id: NodeId) -> io::Result<()> {
+        let node = self.state.catalogue.get(id);
+        let Some(node) = node.filter(|_| !self.written.contains(&id)) else {
             return Ok(());
-        }
-        let mut node = self.node(id)?.clone();
+        };
+        let mut node = node.clone();
         node.version = self.state.seq + 1;
         self.record(Change::Nodes(vec![(id, Some(node))]))?;
         self.written.insert(id);
         Ok(())
     }
 
-    fn made(&mut self, parent: NodeId, name: &OsStr, path: &Path) -> io::Result<NodeId> {
-        let found = self.flash.look(path)?.ok_or_else(gone)?;
-        let id = NodeId(self.state.next_node);
-        let node = Node {
-            kind: found.kind,
-            attributes: found.attributes,
-            names: BTreeSet::from([entry(parent, name)]),
-            version: self.state.seq + 1,
-            inode: found.inode,
-            changed_ns: found.changed_ns,
-        };
-        self.record(Change::Nodes(vec![(id, Some(node))]))?;
+    fn made(
+        &mut self,
+        parent: NodeId,
+        name: &OsStr,
+        path: &Path,
+        new: New,
+    ) -> io::Result<NodeId> {
+        let mut found = self.store.look(path)?.ok_or_else(gone)?;
+        if let Some(owner) = self.owner_to_set(parent, new, &found.attributes)? {
+            let (uid, gid) = owner;
+            let dressed = Attributes {
+                uid,
+                gid,
+                ..found.attributes
+            };
+            self.store.dress(path, &dressed)?;
+            found = self.store.look(path)?.ok_or_else(gone)?;
+        }
+        let id = self.new_id(&found.kind);
+        let mut node = Node::new(found, self.state.seq + 1);
+        node.names.insert(entry(parent, name));
+        self.record_nodes(vec![(id, Some(node))])?;
         Ok(id)
+    }
+
+    /// User and group that a new node should have and has not.
+    fn owner_to_set(
+        &self,
+        parent: NodeId,
+        new: New,
+        has: &Attributes,
+    ) -> io::Result<Option<(u32, u32)>> {
+        let folder = self.node(parent)?;
+        let is_inherited = folder.attributes.mode & libc::S_ISGID != 0;
+        let owner = new.owner.map(|(uid, gid)| match is_inherited {
+            true => (uid, folder.attributes.gid),
+            false => (uid, gid),
+        });
+        Ok(owner.filter(|owner| *owner != (has.uid, has.gid)))
     }
 
     /// A node without one of its names; without the last it is gone.
@@ -163,18 +235,25 @@ impl<S: Store> Volume<S> {
 
     /// Take over what flash says of a node that an operation has just changed.
     fn refresh(&self, node: &mut Node, path: &Path) -> io::Result<()> {
-        let found = self.flash.look(path)?.ok_or_else(gone)?;
+        let found = self.store.look(path)?.ok_or_else(gone)?;
         node.attributes = found.attributes;
         node.changed_ns = found.changed_ns;
         Ok(())
     }
 
-    fn node(&self, id: NodeId) -> io::Result<&Node> {
-        self.state.catalogue.get(id).ok_or_else(gone)
+    fn catalogue(&self, id: NodeId) -> &Catalogue {
+        match id.0 >= OTHERS_FROM {
+            true => &self.others,
+            false => &self.state.catalogue,
+        }
     }
 
-    fn path(&self, id: NodeId) -> io::Result<PathBuf> {
-        self.state.catalogue.path(id).ok_or_else(gone)
+    /// The path of one of the names of a node.
+    pub fn path(&self, id: NodeId) -> io::Result<PathBuf> {
+        match self.node(id)?.names.first() {
+            Some(name) => self.state.catalogue.path_of(name).ok_or_else(gone),
+            None => Ok(PathBuf::new()),
+        }
     }
 
     /// The path of a name that there may be in a folder.

@@ -1,19 +1,31 @@
 //! Bringing a branch up to what flash holds.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::branch::carry;
 use crate::branch::identity::{self, FORMAT, Identity};
-use crate::branch::stage::{self, Trouble};
-use crate::branch::store::Store;
-use crate::branch::{carry, own};
+use crate::branch::stage;
+use crate::branch::store::{Store, ensure_folder, remove_tree};
+use crate::branch::own;
 use crate::fault::Fault;
+use crate::protocol::plan::Put;
 use crate::protocol::{Change, NodeId, Plan, Role};
-use crate::volume::base::{JOURNAL, Volume, failed};
+use crate::volume::access::{Access, Branch};
+use crate::volume::flash::Flash;
+use crate::volume::survey::survey;
+use crate::volume::trouble::Trouble;
 
 /// Further rounds are for what the branch turned out to lack, and for files that were written to
 /// while they were copied.
 const ROUNDS_MOST: usize = 5;
+
+/// A file that was written to while it was copied is copied on flash first, while writes wait, if
+/// it is not larger. Bytes.
+const SNAPSHOT_MOST_B: u64 = 64 << 20;
+
+const PIECE_B: usize = 1 << 20;
 
 /// What a push did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,103 +38,200 @@ pub struct Pushed {
     pub mended: usize,
 }
 
-impl<S: Store> Volume<S> {
-    /// Bring a connected branch up. One that fails is disconnected.
-    ///
-    /// # Errors
-    /// If flash fails, or the branch is not connected or fails; what was begun is done later.
-    pub fn push(&mut self, role: Role) -> Result<Pushed, Fault> {
-        if !self.branches.contains_key(&role) {
-            let next = format!("name it with --{role}, once it can be reached");
-            let absent = Fault::new(format!("the {role} is not connected"), &self.name, next);
-            return Err(self.away.get(&role).cloned().unwrap_or(absent));
-        }
-        let pushed = self.push_rounds(role);
-        pushed.map_err(|trouble| self.fault(role, trouble))
+impl Pushed {
+    /// What two pushes did, one after the other.
+    pub(crate) fn and(mut self, then: Self) -> Self {
+        self.kept.extend(then.kept);
+        self.copied_b += then.copied_b;
+        self.mended += then.mended;
+        self
     }
+}
 
-    /// What a person reads of a trouble. A branch that failed is disconnected.
-    pub(super) fn fault(&mut self, role: Role, trouble: Trouble) -> Fault {
-        match trouble {
-            Trouble::Flash(error) => failed("flash failed", &error, &self.name),
-            Trouble::Branch(error) => {
-                let connected = self.branches.remove(&role);
-                let place = connected.map_or(self.name.clone(), |connected| connected.name);
-                let fault = failed(&format!("the {role} failed"), &error, &place);
-                self.away.insert(role, fault.clone());
-                fault
-            }
-        }
-    }
+/// What a round has to do.
+struct Round {
+    plan: Plan,
+    /// The versions of the files that are copied.
+    versions: Vec<(NodeId, u64)>,
+    snapshots: BTreeSet<NodeId>,
+    /// What the branch is, if it does not say so itself.
+    identity: Identity,
+}
 
-    fn push_rounds(&mut self, role: Role) -> Result<Pushed, Trouble> {
-        let mut pushed = Pushed::default();
-        for _ in 0..ROUNDS_MOST {
-            self.settle().map_err(Trouble::Flash)?;
+/// Bring a branch up.
+///
+/// # Errors
+/// If flash or the branch fails, or a large file is written to all the time; what was begun is done
+/// later.
+pub fn push<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+) -> Result<Pushed, Trouble> {
+    let mut pushed = Pushed::default();
+    let mut busy = BTreeSet::new();
+    for _ in 0..ROUNDS_MOST {
+        let begun = flash.with(|flash| flash.begin_push(branch.role, &busy));
+        let Some(round) = begun.map_err(Trouble::Flash)? else {
             // What a branch has must not be lost on flash.
-            self.flash.sync_all().map_err(Trouble::Flash)?;
-            let behind = self.behind(role);
-            if behind.is_some_and(|behind| behind.touched.is_empty()) {
-                return Ok(pushed);
-            }
-            self.record(Change::Push(role)).map_err(Trouble::Flash)?;
-            let journal = own(JOURNAL);
-            self.flash.sync(&journal).map_err(Trouble::Flash)?;
-            self.push_once(role, &mut pushed)?;
-        }
-        Err(Trouble::Flash(io::Error::other(
-            "files change while they are copied: let the programs end that write them",
-        )))
-    }
-
-    fn push_once(&mut self, role: Role, pushed: &mut Pushed) -> Result<(), Trouble> {
-        let Some(behind) = self.behind(role) else {
-            return Ok(());
+            flash.sync().map_err(Trouble::Flash)?;
+            return Ok(pushed);
         };
-        let to = self.state.seq;
-        let plan = Plan::new(to, &self.state.catalogue, &behind.touched);
-        let copied = self.stage(role, &plan)?;
+        let changed = stage_all(flash, branch, &round, &mut pushed)?;
+        if changed.is_empty() {
+            flash.sync().map_err(Trouble::Flash)?;
+            carry_out(flash, branch, &round, &mut pushed)?;
+        } else {
+            busy.extend(changed);
+            let abandoned = flash.with(|flash| flash.record(Change::Abandoned(branch.role)));
+            abandoned.map_err(Trouble::Flash)?;
+        }
+    }
+    let named = flash.with(|flash| {
+        let catalogue = &flash.state.catalogue;
+        busy.iter().find_map(|id| catalogue.path(*id))
+    });
+    Err(Trouble::Busy(named.unwrap_or_default()))
+}
+
+/// Copy what the plan needs. Returns the files that changed meanwhile.
+fn stage_all<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+    round: &Round,
+    pushed: &mut Pushed,
+) -> Result<Vec<NodeId>, Trouble> {
+    carry::prepare(&mut branch.store, round.plan.to).map_err(Trouble::Branch)?;
+    let mut changed = Vec::new();
+    for (put, (_, version)) in round.plan.copies().zip(&round.versions) {
+        let is_snapshot = round.snapshots.contains(&put.node);
+        let copied = copy(flash, branch, put, is_snapshot)?;
         pushed.copied_b += copied.unwrap_or(0);
-        if copied.is_none() {
-            return self.record(Change::Abandoned(role)).map_err(Trouble::Flash);
-        }
-        let new = self.identity(role);
-        let Some(connected) = self.branches.get_mut(&role) else {
-            return Ok(());
-        };
-        let store = &mut connected.store;
-        let unreadable = |fault: Fault| Trouble::Branch(io::Error::other(fault.what));
-        let held = identity::read(store, &connected.name).map_err(unreadable)?;
-        let identity = held.unwrap_or(new);
-        carry::commit(store, &plan).map_err(Trouble::Branch)?;
-        let kept = carry::finish(store, &identity).map_err(Trouble::Branch)?;
-        pushed.kept.extend(kept.unwrap_or_default());
-        let reached = identity::read(store, &connected.name).map_err(unreadable)?;
-        self.record(Change::Pushed(role)).map_err(Trouble::Flash)?;
-        match reached {
-            Some(reached) if reached.at == to && reached.whole => Ok(()),
-            _ => self.survey(role, pushed),
+        let is_same = is_snapshot
+            || copied.is_some()
+                && flash
+                    .with(|flash| flash.is_version(put.node, *version))
+                    .map_err(Trouble::Flash)?;
+        if !is_same {
+            changed.push(put.node);
         }
     }
+    Ok(changed)
+}
 
-    /// Copy what the plan needs. None if a file changed meanwhile.
-    fn stage(&mut self, role: Role, plan: &Plan) -> Result<Option<u64>, Trouble> {
-        let Some(connected) = self.branches.get_mut(&role) else {
+/// Copy a file from flash. Returns the bytes that were copied; none if it is gone.
+fn copy<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    to: &mut Branch<T>,
+    put: &Put,
+    is_snapshot: bool,
+) -> Result<Option<u64>, Trouble> {
+    let role = to.role;
+    let mut stage = stage::Copy::begin(&mut to.store, put).map_err(Trouble::Branch)?;
+    loop {
+        let offset = stage.copied_b();
+        let piece = flash.with(|flash| {
+            let catalogued = || flash.state.catalogue.path(put.node);
+            let from = match is_snapshot {
+                true => snapshots(role).join(put.node.0.to_string()),
+                false => match catalogued() {
+                    Some(path) => path,
+                    None => return Ok(None),
+                },
+            };
+            flash.store.read(&from, offset, PIECE_B).map(Some)
+        });
+        let Some(piece) = piece.map_err(Trouble::Flash)? else {
             return Ok(None);
         };
-        carry::prepare(&mut connected.store, plan.to).map_err(Trouble::Branch)?;
-        let mut copied_b = 0;
-        for put in plan.copies() {
-            let from = self.state.catalogue.path(put.node).unwrap_or_default();
-            copied_b += stage::copy(&self.flash, &from, &mut connected.store, put)?;
+        stage.add(&piece).map_err(Trouble::Branch)?;
+        if piece.len() < PIECE_B {
+            return stage.end().map(Some).map_err(Trouble::Branch);
         }
-        let nodes: Vec<NodeId> = plan.copies().map(|put| put.node).collect();
-        for node in nodes {
-            if self.note_file(node).map_err(Trouble::Flash)? {
-                return Ok(None);
+    }
+}
+
+fn carry_out<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+    round: &Round,
+    pushed: &mut Pushed,
+) -> Result<(), Trouble> {
+    let store = &mut branch.store;
+    let unreadable = |fault: Fault| Trouble::Branch(io::Error::other(fault.what));
+    let held = identity::read(store, &branch.name).map_err(unreadable)?;
+    let identity = held.as_ref().unwrap_or(&round.identity);
+    carry::commit(store, &round.plan).map_err(Trouble::Branch)?;
+    let kept = carry::finish(store, identity).map_err(Trouble::Branch)?;
+    pushed.kept.extend(kept.unwrap_or_default());
+    let reached = identity::read(store, &branch.name).map_err(unreadable)?;
+    let recorded = flash.with(|flash| flash.record(Change::Pushed(branch.role)));
+    recorded.map_err(Trouble::Flash)?;
+    match reached {
+        Some(reached) if reached.at == round.plan.to && reached.whole => Ok(()),
+        _ => survey(flash, branch, pushed).map(drop),
+    }
+}
+
+/// Where copies on flash wait.
+fn snapshots(role: Role) -> PathBuf {
+    own(format!("snapshots-{role}"))
+}
+
+impl<S: Store> Flash<S> {
+    /// Make the plan for a branch, if it lacks anything.
+    fn begin_push(&mut self, role: Role, busy: &BTreeSet<NodeId>) -> io::Result<Option<Round>> {
+        self.settle()?;
+        let folder = snapshots(role);
+        remove_tree(&mut self.store, &folder)?;
+        if self.behind(role).is_some_and(|b| b.touched.is_empty() && b.pushing.is_none()) {
+            return Ok(None);
+        }
+        self.record(Change::Push(role))?;
+        let Some(behind) = self.behind(role) else {
+            return Ok(None);
+        };
+        let catalogue = &self.state.catalogue;
+        let plan = Plan::new(self.state.seq, catalogue, &behind.touched);
+        let version = |put: &Put| (put.node, catalogue.get(put.node).map_or(0, |n| n.version));
+        let versions = plan.copies().map(version).collect();
+        let is_small = |put: &&Put| put.expected.attributes.size <= SNAPSHOT_MOST_B;
+        let copies = plan.copies().filter(|put| busy.contains(&put.node));
+        let snapshots: BTreeSet<_> = copies.filter(is_small).map(|put| put.node).collect();
+        for id in &snapshots {
+            self.take_snapshot(*id, &folder)?;
+        }
+        Ok(Some(Round {
+            plan,
+            versions,
+            snapshots,
+            identity: self.identity(role),
+        }))
+    }
+
+    fn take_snapshot(&mut self, id: NodeId, folder: &Path) -> io::Result<()> {
+        let from = self.state.catalogue.path(id).unwrap_or_default();
+        let to = folder.join(id.0.to_string());
+        ensure_folder(&mut self.store, folder)?;
+        self.store.create(&to, 0o600)?;
+        let mut offset = 0;
+        loop {
+            let piece = self.store.read(&from, offset, PIECE_B)?;
+            self.store.write(&to, offset, &piece)?;
+            offset += piece.len() as u64;
+            if piece.len() < PIECE_B {
+                return Ok(());
             }
         }
-        Ok(Some(copied_b))
+    }
+
+    /// Whether a file still has the data that it had, as far as anything says that.
+    fn is_version(&mut self, id: NodeId, version: u64) -> io::Result<bool> {
+        let is_at_work = self.written.contains(&id) || self.writing.contains_key(&id);
+        if is_at_work || self.note_file(id)? {
+            return Ok(false);
+        }
+        let node = self.state.catalogue.get(id);
+        Ok(node.is_some_and(|node| node.version == version))
     }
 
     /// What a branch of this volume says that it is.

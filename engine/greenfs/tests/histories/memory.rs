@@ -356,6 +356,10 @@ impl Store for Memory {
         self.step(Step::Make(path.to_owned(), kind, 0o777))
     }
 
+    fn make_other(&mut self, _: &Path, _: u32, _: u64) -> io::Result<()> {
+        error(libc::EPERM)
+    }
+
     fn link(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.step(Step::Link(from.to_owned(), to.to_owned()))
     }

@@ -97,6 +97,10 @@ impl<S: Store> Store for Mortal<S> {
         self.change(|store| store.symlink(path, target))
     }
 
+    fn make_other(&mut self, path: &Path, mode: u32, device: u64) -> io::Result<()> {
+        self.change(|store| store.make_other(path, mode, device))
+    }
+
     fn link(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.change(|store| store.link(from, to))
     }

@@ -1,4 +1,4 @@
-//! What programs do to files, on a volume and on a plain tree alike.
+//! What programs do to files, on a flash and on a plain tree alike.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use greenfs::branch::store::Store;
 use greenfs::branch::walk::walk;
 use greenfs::protocol::{Kind, NodeId, ROOT};
-use greenfs::volume::Volume;
+use greenfs::volume::{Flash, New};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -58,6 +58,10 @@ fn mode(is_own: bool, kind: &Kind) -> u32 {
     }
 }
 
+fn plain(mode: u32) -> New {
+    New { mode, owner: None }
+}
+
 fn missing() -> io::Error {
     io::Error::from_raw_os_error(libc::ENOENT)
 }
@@ -94,64 +98,64 @@ impl Operation {
         }
     }
 
-    pub fn on_volume<S: Store>(&self, volume: &mut Volume<S>) -> io::Result<()> {
+    pub fn on_flash<S: Store>(&self, flash: &mut Flash<S>) -> io::Result<()> {
         match self {
             Create(path, own) => {
-                let (parent, name) = place(volume, path)?;
-                volume
-                    .create(parent, name, mode(*own, &Kind::File))
+                let (parent, name) = place(flash, path)?;
+                flash
+                    .create(parent, name, plain(mode(*own, &Kind::File)))
                     .map(drop)
             }
             Folder(path, own) => {
-                let (parent, name) = place(volume, path)?;
-                volume
-                    .make_folder(parent, name, mode(*own, &Kind::Folder))
+                let (parent, name) = place(flash, path)?;
+                flash
+                    .make_folder(parent, name, plain(mode(*own, &Kind::Folder)))
                     .map(drop)
             }
             Symlink(path, target) => {
-                let (parent, name) = place(volume, path)?;
-                volume
-                    .symlink(parent, name, OsStr::new(&target.to_string()))
+                let (parent, name) = place(flash, path)?;
+                flash
+                    .symlink(parent, name, OsStr::new(&target.to_string()), plain(0o777))
                     .map(drop)
             }
             Link(from, to) => {
-                let id = node(volume, from)?;
-                let (parent, name) = place(volume, to)?;
-                volume.link(id, parent, name)
+                let id = node(flash, from)?;
+                let (parent, name) = place(flash, to)?;
+                flash.link(id, parent, name)
             }
             Unlink(path) => {
-                let (parent, name) = place(volume, path)?;
-                volume.unlink(parent, name)
+                let (parent, name) = place(flash, path)?;
+                flash.unlink(parent, name)
             }
             RemoveFolder(path) => {
-                let (parent, name) = place(volume, path)?;
-                volume.remove_folder(parent, name)
+                let (parent, name) = place(flash, path)?;
+                flash.remove_folder(parent, name)
             }
             Rename(from, to) => {
-                let (from, to) = (place(volume, from)?, place(volume, to)?);
-                volume.rename(from, to)
+                let (from, to) = (place(flash, from)?, place(flash, to)?);
+                flash.rename(from, to)
             }
-            Write(path, offset, data) => volume.write(node(volume, path)?, *offset, data),
-            Truncate(path, size) => volume.truncate(node(volume, path)?, *size),
+            Write(path, offset, data) => flash.write(node(flash, path)?, *offset, data),
+            Truncate(path, size) => flash.truncate(node(flash, path)?, *size),
             Dress(path, own, at) => {
-                let id = node(volume, path)?;
-                let node = volume.state().catalogue.get(id).ok_or_else(missing)?;
+                let id = node(flash, path)?;
+                let node = flash.state().catalogue.get(id).ok_or_else(missing)?;
                 let mut attributes = node.attributes;
                 attributes.mode = mode(*own, &node.kind);
                 attributes.modified_ns = i64::from(*at) * 1_000_000_007;
-                volume.dress(id, &attributes)
+                flash.dress(id, &attributes)
             }
         }
     }
 }
 
-pub fn node<S: Store>(volume: &Volume<S>, path: &Path) -> io::Result<NodeId> {
+pub fn node<S: Store>(flash: &Flash<S>, path: &Path) -> io::Result<NodeId> {
     path.iter()
-        .try_fold(ROOT, |at, name| volume.lookup(at, name).ok_or_else(missing))
+        .try_fold(ROOT, |at, name| flash.lookup(at, name).ok_or_else(missing))
 }
 
-fn place<'a, S: Store>(volume: &Volume<S>, path: &'a Path) -> io::Result<(NodeId, &'a OsStr)> {
-    let parent = node(volume, path.parent().unwrap_or(Path::new("")))?;
+fn place<'a, S: Store>(flash: &Flash<S>, path: &'a Path) -> io::Result<(NodeId, &'a OsStr)> {
+    let parent = node(flash, path.parent().unwrap_or(Path::new("")))?;
     Ok((parent, path.file_name().ok_or_else(missing)?))
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use greenfs::branch::store::{Store, remove_tree};
-use greenfs::protocol::{ROOT, Role};
+use greenfs::protocol::Role;
 use greenfs::volume::{Pushed, Volume};
 
 use crate::memory::Memory;
@@ -141,14 +141,14 @@ impl<S: Store> World<S> {
     pub fn operate(&mut self, operation: &Operation) {
         self.take_back_promises(operation);
         let should = operation.on_tree(&mut self.reference).is_ok();
-        let does = operation.on_volume(self.volume()).is_ok();
+        let does = operation.on_flash(&mut self.volume().flash).is_ok();
         if self.life.is_over() {
             self.die();
             // It was done, or it was not; of a write, half may have been done.
             if self.flash_shape() != shape(&self.reference, false) {
                 self.take_back_promises(operation);
                 operation
-                    .on_volume(self.volume())
+                    .on_flash(&mut self.volume().flash)
                     .expect("it can be repeated");
             }
         } else {
@@ -162,7 +162,7 @@ impl<S: Store> World<S> {
     }
 
     pub fn fsync(&mut self) {
-        let result = self.volume().fsync(ROOT);
+        let result = self.volume().fsync();
         if self.life.is_over() {
             return self.die();
         }
@@ -202,6 +202,7 @@ impl<S: Store> World<S> {
         }
         assert_eq!(self.flash_shape(), shape(&self.reference, false));
         self.volume()
+            .flash
             .state()
             .catalogue
             .check()
@@ -236,7 +237,7 @@ impl World<Memory> {
         let roles = self.connected();
         if let Some(after) = after {
             self.life.set(Some(after + 1));
-            let result = self.volume().fsync(ROOT);
+            let result = self.volume().fsync();
             if result.is_ok() && !self.life.is_over() {
                 self.promised = self.flash_shape();
             }

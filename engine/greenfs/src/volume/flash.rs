@@ -1,14 +1,15 @@
-//! What a volume is made of, and how it goes on by a record.
+//! Flash with its journal, and how it goes on by a record.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::branch::own;
 use crate::branch::store::{Store, replace};
-use crate::fault::Fault;
 use crate::journal::{checkpoint, frame};
-use crate::protocol::{Behind, Change, NodeId, Record, Role, State};
+use crate::protocol::{
+    Behind, Catalogue, Change, Changes, Kind, Node, NodeId, Record, Role, State,
+};
 
 pub(super) const CHECKPOINT: &str = "checkpoint";
 pub(super) const JOURNAL: &str = "journal";
@@ -16,49 +17,39 @@ pub(super) const JOURNAL: &str = "journal";
 /// A journal that is longer than this, and than what the last checkpoint had, is begun anew. Bytes.
 const JOURNAL_MOST_B: u64 = 1 << 20;
 
-pub struct Volume<S> {
-    /// Flash, for messages.
+/// Identities from here on are of devices, sockets and pipes, for as long as the volume is open.
+pub(super) const OTHERS_FROM: u64 = 1 << 62;
+
+pub struct Flash<S> {
+    /// For messages.
     pub(super) name: PathBuf,
-    pub(super) flash: S,
+    pub(super) store: S,
     pub(super) id: String,
     pub(super) state: State,
     pub(super) journal_b: u64,
     pub(super) checkpoint_b: u64,
     /// Files whose change is in the journal and whose new size and time are not.
     pub(super) written: HashSet<NodeId>,
-    pub(super) branches: BTreeMap<Role, Connected<S>>,
-    /// Why a branch that was connected no longer is.
-    pub(super) away: BTreeMap<Role, Fault>,
-    /// Devices, sockets, pipes and mounts on flash: no branch has them.
-    pub(super) left_out: usize,
+    /// Writes that are being done, by file.
+    pub(super) writing: HashMap<NodeId, u32>,
+    /// Files that changed so shortly before they were written down that their time does not tell
+    /// further changes.
+    pub(super) fresh: BTreeSet<NodeId>,
+    /// Devices, sockets, pipes and mounts: no branch has them, nor has the journal.
+    pub(super) others: Catalogue,
+    pub(super) next_other: u64,
     /// The journal lacks something that was done: only opening the volume again mends that.
     pub(super) is_broken: bool,
 }
 
-/// A branch that can be reached.
-pub(super) struct Connected<S> {
-    pub(super) name: PathBuf,
-    pub(super) store: S,
-}
-
-impl<S: Store> Volume<S> {
+impl<S: Store> Flash<S> {
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// How many devices, sockets, pipes and mounts there were on flash: no branch has them.
+    /// How many devices, sockets, pipes and mounts there are: no branch has them.
     pub fn left_out(&self) -> usize {
-        self.left_out
-    }
-
-    /// The branch in a role, if it is connected.
-    pub fn branch(&self, role: Role) -> Option<&S> {
-        self.branches.get(&role).map(|connected| &connected.store)
-    }
-
-    /// Let go of a branch, as when its cable is pulled or its disk sleeps.
-    pub fn disconnect(&mut self, role: Role) -> Option<S> {
-        self.branches.remove(&role).map(|connected| connected.store)
+        self.others.nodes().len()
     }
 
     /// Write a record, then go on by it.
@@ -67,10 +58,11 @@ impl<S: Store> Volume<S> {
             return Err(io::Error::other("the journal could not be written"));
         }
         let seq = self.state.seq + 1;
+        self.note_fresh(&change);
         let record = Record { seq, change };
         self.is_broken = true;
         let line = frame::line(&record)?;
-        self.flash.write(&own(JOURNAL), self.journal_b, &line)?;
+        self.store.write(&own(JOURNAL), self.journal_b, &line)?;
         self.state.apply(record).map_err(io::Error::other)?;
         self.is_broken = false;
         self.journal_b += line.len() as u64;
@@ -80,13 +72,60 @@ impl<S: Store> Volume<S> {
         Ok(())
     }
 
+    /// Write down nodes as they are from now on; those that no branch has are only remembered.
+    pub(super) fn record_nodes(&mut self, changes: Changes) -> io::Result<()> {
+        let is_other = |(id, _): &(NodeId, Option<Node>)| id.0 >= OTHERS_FROM;
+        let (others, nodes): (Changes, Changes) = changes.into_iter().partition(is_other);
+        for (id, node) in others {
+            self.others.set(id, node);
+        }
+        match nodes.is_empty() {
+            true => Ok(()),
+            false => self.record(Change::Nodes(nodes)),
+        }
+    }
+
+    fn note_fresh(&mut self, change: &Change) {
+        let Change::Nodes(nodes) = change else { return };
+        for (id, node) in nodes {
+            let is_file = |node: &&Node| node.kind == Kind::File;
+            match node.as_ref().filter(is_file) {
+                Some(node) if node.changed_ns == 0 => self.fresh.insert(*id),
+                _ => self.fresh.remove(id),
+            };
+        }
+    }
+
+    /// Write down the times of files that now tell further changes. Without that they count as
+    /// changed when the volume is opened.
+    pub fn ripen(&mut self) -> io::Result<()> {
+        for id in std::mem::take(&mut self.fresh) {
+            match self.written.contains(&id) {
+                true => drop(self.fresh.insert(id)),
+                false => drop(self.note_file(id)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// An identity that was never given.
+    pub(super) fn new_id(&mut self, kind: &Kind) -> NodeId {
+        match kind {
+            Kind::Other => {
+                self.next_other += 1;
+                NodeId(self.next_other - 1)
+            }
+            _ => NodeId(self.state.next_node),
+        }
+    }
+
     /// Put a checkpoint in the place of the journal.
     pub(super) fn compact(&mut self) -> io::Result<()> {
-        self.flash.sync_all()?;
+        self.store.sync_all()?;
         let text = checkpoint::written(&self.state)?;
-        replace(&mut self.flash, &own(CHECKPOINT), &text)?;
-        self.flash.truncate(&own(JOURNAL), 0)?;
-        self.flash.sync(&own(JOURNAL))?;
+        replace(&mut self.store, &own(CHECKPOINT), &text)?;
+        self.store.truncate(&own(JOURNAL), 0)?;
+        self.store.sync(&own(JOURNAL))?;
         self.checkpoint_b = text.len() as u64;
         self.journal_b = 0;
         Ok(())
@@ -108,7 +147,7 @@ impl<S: Store> Volume<S> {
         let (Some(node), Some(path)) = (catalogue.get(id), catalogue.path(id)) else {
             return Ok(false);
         };
-        let found = self.flash.look(&path)?;
+        let found = self.store.look(&path)?;
         let found = found.filter(|found| found.inode == node.inode && found.kind == node.kind);
         let Some(found) = found else {
             return Err(io::Error::other(format!(
@@ -132,15 +171,4 @@ impl<S: Store> Volume<S> {
     pub(super) fn behind(&self, role: Role) -> Option<&Behind> {
         self.state.behind.get(&role)
     }
-}
-
-/// An error of a branch or of flash as a person reads it.
-pub(super) fn failed(what: &str, error: &io::Error, place: &Path) -> Fault {
-    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    let next = match error.kind() {
-        StorageFull | QuotaExceeded => "make room there, then begin again",
-        PermissionDenied | ReadOnlyFilesystem => "see who may read and write there",
-        _ => "see that it is mounted and answers, then begin again",
-    };
-    Fault::new(format!("{what}: {error}"), place, next)
 }

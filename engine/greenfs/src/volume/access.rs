@@ -1,0 +1,35 @@
+//! How a synchronisation gets at flash while programs go on.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::branch::store::Store;
+use crate::protocol::Role;
+use crate::volume::flash::Flash;
+
+/// A way to flash. What is done in `with` is done at once; between two of them everything may change.
+pub trait Access<S: Store> {
+    fn with<R>(&mut self, act: impl FnOnce(&mut Flash<S>) -> R) -> R;
+
+    /// Make everything durable.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// Without other programs.
+impl<S: Store> Access<S> for &mut Flash<S> {
+    fn with<R>(&mut self, act: impl FnOnce(&mut Flash<S>) -> R) -> R {
+        act(self)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.store.sync_all()
+    }
+}
+
+/// A branch that can be reached.
+pub struct Branch<T> {
+    pub role: Role,
+    /// For messages.
+    pub name: PathBuf,
+    pub store: T,
+}

@@ -1,0 +1,110 @@
+//! Looking at everything on a branch.
+
+use std::io;
+
+use crate::branch::identity::{self, Identity};
+use crate::branch::store::Store;
+use crate::branch::walk::walk;
+use crate::branch::{carry, kept, own};
+use crate::protocol::compare::compare;
+use crate::protocol::{Catalogue, Change, NodeId, Role};
+use crate::volume::access::{Access, Branch};
+use crate::volume::flash::{Flash, JOURNAL};
+use crate::volume::push::Pushed;
+use crate::volume::trouble::Trouble;
+
+/// Look at everything on a branch, keep what is not of the volume, and write down what it lacks.
+/// Nothing is done while it still has to get something: that would look like the work of others.
+/// Returns whether it was done.
+pub fn survey<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+    pushed: &mut Pushed,
+) -> Result<bool, Trouble> {
+    let role = branch.role;
+    let held = identity::read(&branch.store, &branch.name)
+        .map_err(|fault| Trouble::Branch(io::Error::other(fault.what)))?;
+    let is_new = held.is_none();
+    let known_at = flash.with(|flash| flash.known_at(role, held.as_ref()));
+    let new = flash.with(|flash| flash.identity(role));
+    // Until it is written down what the branch lacks, it must not count as whole.
+    let looked_at = Identity {
+        at: known_at.unwrap_or(0),
+        whole: false,
+        ..new.clone()
+    };
+    identity::write(&mut branch.store, &looked_at).map_err(Trouble::Branch)?;
+    let begun = flash.with(|flash| flash.begin_survey(role, known_at));
+    let Some(Look { at, catalogue, seq }) = begun.map_err(Trouble::Flash)? else {
+        return Ok(false);
+    };
+    let looked = carry::probe(&mut branch.store)
+        .and_then(|()| look_over(&mut branch.store, &catalogue, seq, pushed));
+    let lacking = looked.map_err(Trouble::Branch)?;
+    // What a new branch lacks was never missing.
+    pushed.mended += if is_new { 0 } else { lacking.len() };
+    let written = flash.with(|flash| {
+        flash.record(Change::Lacking(role, lacking))?;
+        flash.store.sync(&own(JOURNAL))
+    });
+    written.map_err(Trouble::Flash)?;
+    let whole = Identity { at, ..new };
+    identity::write(&mut branch.store, &whole).map_err(Trouble::Branch)?;
+    Ok(true)
+}
+
+/// What a branch is compared with.
+struct Look {
+    /// The branch will be at this record.
+    at: u64,
+    catalogue: Catalogue,
+    seq: u64,
+}
+
+impl<S: Store> Flash<S> {
+    /// The record that a branch is at, if both sides agree on it.
+    fn known_at(&self, role: Role, held: Option<&Identity>) -> Option<u64> {
+        let behind = self.behind(role)?;
+        held.is_some_and(|held| held.at == behind.at)
+            .then_some(behind.at)
+    }
+
+    fn begin_survey(&mut self, role: Role, known_at: Option<u64>) -> io::Result<Option<Look>> {
+        self.settle()?;
+        let behind = self.behind(role);
+        let lacks = behind.is_some_and(|behind| !behind.touched.is_empty());
+        if known_at.is_some() && lacks {
+            return Ok(None);
+        }
+        let at = known_at.unwrap_or(self.state.seq + 1);
+        self.record(Change::Surveyed(role, at, Vec::new()))?;
+        Ok(Some(Look {
+            at,
+            catalogue: self.state.catalogue.clone(),
+            seq: self.state.seq,
+        }))
+    }
+}
+
+/// Mend what can be mended on the branch alone. Returns the nodes that it lacks.
+fn look_over(
+    store: &mut impl Store,
+    catalogue: &Catalogue,
+    seq: u64,
+    pushed: &mut Pushed,
+) -> io::Result<Vec<NodeId>> {
+    let comparison = compare(catalogue, &walk(store)?);
+    carry::prepare(store, seq)?;
+    for path in comparison.strangers {
+        kept::keep(store, seq, &path, &path)?;
+        pushed.kept.push(path);
+    }
+    for (path, id) in comparison.undressed {
+        if let Some(node) = catalogue.get(id) {
+            store.dress(&path, &node.attributes)?;
+            pushed.mended += 1;
+        }
+    }
+    store.sync_all()?;
+    Ok(comparison.lacking)
+}

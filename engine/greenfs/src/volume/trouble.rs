@@ -1,0 +1,44 @@
+//! What keeps a branch from being brought up.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::fault::Fault;
+use crate::protocol::Role;
+
+#[derive(Debug)]
+pub enum Trouble {
+    Flash(io::Error),
+    Branch(io::Error),
+    /// The branch is not what it should be; nothing was changed.
+    Refused(Fault),
+    /// This file was written to whenever it was copied.
+    Busy(PathBuf),
+}
+
+impl Trouble {
+    /// As a person reads it.
+    pub fn fault(self, role: Role, flash: &Path, branch: &Path) -> Fault {
+        match self {
+            Self::Flash(error) => failed("flash failed", &error, flash),
+            Self::Branch(error) => failed(&format!("the {role} failed"), &error, branch),
+            Self::Refused(fault) => fault,
+            Self::Busy(path) => Fault::new(
+                "this file changes while it is copied",
+                &flash.join(path),
+                "let the programs end that write it",
+            ),
+        }
+    }
+}
+
+/// An error of a branch or of flash as a person reads it.
+pub(super) fn failed(what: &str, error: &io::Error, place: &Path) -> Fault {
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    let next = match error.kind() {
+        StorageFull | QuotaExceeded => "make room there, then begin again",
+        PermissionDenied | ReadOnlyFilesystem => "see who may read and write there",
+        _ => "see that it is mounted and answers, then begin again",
+    };
+    Fault::new(format!("{what}: {error}"), place, next)
+}

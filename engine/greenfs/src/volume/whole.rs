@@ -1,0 +1,120 @@
+//! A volume that one program drives: flash, and the branches that are connected.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use crate::branch::store::Store;
+use crate::fault::Fault;
+use crate::protocol::Role;
+use crate::volume::access::{Access, Branch};
+use crate::volume::connect::{catch_up, check, greet};
+use crate::volume::flash::Flash;
+use crate::volume::push::{Pushed, push};
+use crate::volume::trouble::Trouble;
+
+pub struct Volume<S> {
+    pub flash: Flash<S>,
+    branches: BTreeMap<Role, Branch<S>>,
+    /// Why a branch that was connected no longer is.
+    away: BTreeMap<Role, Fault>,
+}
+
+impl<S: Store> Volume<S> {
+    /// Open the volume of a flash folder.
+    ///
+    /// # Errors
+    /// As [`Flash::open`].
+    pub fn open(flash: S, name: &Path, new_id: &str) -> Result<Self, Fault> {
+        Ok(Self {
+            flash: Flash::open(flash, name, new_id)?,
+            branches: BTreeMap::new(),
+            away: BTreeMap::new(),
+        })
+    }
+
+    /// The branch in a role, if it is connected.
+    pub fn branch(&self, role: Role) -> Option<&S> {
+        self.branches.get(&role).map(|branch| &branch.store)
+    }
+
+    /// Let go of a branch, as when its cable is pulled or its disk sleeps.
+    pub fn disconnect(&mut self, role: Role) -> Option<S> {
+        self.branches.remove(&role).map(|branch| branch.store)
+    }
+
+    /// Connect a branch and bring it up. `name` is for messages.
+    ///
+    /// # Errors
+    /// If it is of another volume or in another role, is newer than flash, or fails.
+    pub fn connect(&mut self, role: Role, store: S, name: &Path) -> Result<Pushed, Fault> {
+        let name = name.to_owned();
+        let mut branch = Branch { role, name, store };
+        let found = greet(&mut &mut self.flash, &mut branch);
+        let found =
+            found.map_err(|trouble| trouble.fault(role, &self.flash.name, &branch.name))?;
+        self.away.remove(&role);
+        let caught_up = catch_up(&mut &mut self.flash, &mut branch, found);
+        self.branches.insert(role, branch);
+        caught_up.map_err(|trouble| self.fault(role, trouble))
+    }
+
+    /// Bring a connected branch up. One that fails is disconnected.
+    ///
+    /// # Errors
+    /// If flash fails, or the branch is not connected or fails; what was begun is done later.
+    pub fn push(&mut self, role: Role) -> Result<Pushed, Fault> {
+        let pushed = push(&mut &mut self.flash, connected(&mut self.branches, role, &self.away)?);
+        pushed.map_err(|trouble| self.fault(role, trouble))
+    }
+
+    /// Compare everything on a connected branch with flash, by names, kinds, sizes and times, and
+    /// mend it. What is not of the volume is kept.
+    ///
+    /// # Errors
+    /// As [`Volume::push`].
+    pub fn check_branch(&mut self, role: Role) -> Result<Pushed, Fault> {
+        let checked = check(&mut &mut self.flash, connected(&mut self.branches, role, &self.away)?);
+        checked.map_err(|trouble| self.fault(role, trouble))
+    }
+
+    /// Make everything durable on flash, and on every branch that is connected. A branch that fails
+    /// meanwhile is disconnected: flash has it all.
+    pub fn fsync(&mut self) -> io::Result<()> {
+        (&mut self.flash).sync()?;
+        let roles: Vec<Role> = self.branches.keys().copied().collect();
+        for role in roles {
+            if let Err(fault) = self.push(role) {
+                if self.branch(role).is_some() {
+                    return Err(io::Error::other(fault.to_string()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a person reads of a trouble. A branch that failed is disconnected.
+    fn fault(&mut self, role: Role, trouble: Trouble) -> Fault {
+        let is_lost = matches!(trouble, Trouble::Branch(_));
+        let branch = self.branches.get(&role);
+        let name = branch.map_or(&self.flash.name, |branch| &branch.name);
+        let fault = trouble.fault(role, &self.flash.name, name);
+        if is_lost {
+            self.branches.remove(&role);
+            self.away.insert(role, fault.clone());
+        }
+        fault
+    }
+}
+
+fn connected<'a, S>(
+    branches: &'a mut BTreeMap<Role, Branch<S>>,
+    role: Role,
+    away: &BTreeMap<Role, Fault>,
+) -> Result<&'a mut Branch<S>, Fault> {
+    branches.get_mut(&role).ok_or_else(|| {
+        let next = format!("name it with --{role}, once it can be reached");
+        let absent = || Fault::new("it is not connected", Path::new(&role.to_string()), next);
+        away.get(&role).cloned().unwrap_or_else(absent)
+    })
+}
