@@ -1,11 +1,12 @@
 //! What the kernel offers and Rust's library does not: the only unsafe code of the crate.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 fn c_path(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
@@ -18,9 +19,9 @@ const PATH_MOST_B: usize = 4000;
 pub fn open_below(root: &impl AsFd, path: &Path) -> io::Result<OwnedFd> {
     let mut pieces = vec![PathBuf::new()];
     for part in path {
-        let last = pieces.last_mut().filter(|piece| {
-            piece.as_os_str().len() + 1 + part.len() <= PATH_MOST_B
-        });
+        let last = pieces
+            .last_mut()
+            .filter(|piece| piece.as_os_str().len() + 1 + part.len() <= PATH_MOST_B);
         match last {
             Some(piece) => piece.push(part),
             None => pieces.push(part.into()),
@@ -62,6 +63,19 @@ fn open_piece(root: &impl AsFd, path: &Path) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(opened as RawFd) })
 }
 
+/// What a name in an open folder stands for, not through a symbolic link, to look at and to open.
+pub fn open_name(folder: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
+    let name = c_path(Path::new(name))?;
+    let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: the descriptor is open, and the name is a valid string.
+    let opened = unsafe { libc::openat(folder.as_raw_fd(), name.as_ptr(), flags) };
+    if opened < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just given this descriptor, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(opened) })
+}
+
 /// Make all of a file system durable.
 pub fn sync_file_system(folder: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open.
@@ -99,8 +113,104 @@ pub fn set_modified(path: &Path, modified_ns: i64) -> io::Result<()> {
     checked(unsafe { libc::utimensat(libc::AT_FDCWD, path.as_ptr(), times.as_ptr(), flags) })
 }
 
-/// Take the lock of an open file for this process, or fail if another one has it.
-pub fn lock(file: &File) -> io::Result<()> {
+/// A time of a file as it is to be.
+pub enum Time {
+    Keep,
+    Now,
+    /// Seconds since 1970 and nanoseconds.
+    At((i64, i64)),
+}
+
+/// Set when a node was read and changed.
+pub fn set_times(node: &File, times: [Time; 2]) -> io::Result<()> {
+    let times = times.map(|time| {
+        let (tv_sec, tv_nsec) = match time {
+            Time::Keep => (0, libc::UTIME_OMIT),
+            Time::Now => (0, libc::UTIME_NOW),
+            Time::At(at) => at,
+        };
+        libc::timespec { tv_sec, tv_nsec }
+    });
+    let flags = libc::AT_EMPTY_PATH;
+    // SAFETY: the descriptor is open, the path is an empty string, and there are two times.
+    checked(unsafe { libc::utimensat(node.as_raw_fd(), c"".as_ptr(), times.as_ptr(), flags) })
+}
+
+/// Set the owner of a node; none keeps what is.
+pub fn set_owner(node: &File, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
+    let (uid, gid) = (uid.unwrap_or(u32::MAX), gid.unwrap_or(u32::MAX));
+    let flags = libc::AT_EMPTY_PATH;
+    // SAFETY: the descriptor is open, and the path is an empty string.
+    checked(unsafe { libc::fchownat(node.as_raw_fd(), c"".as_ptr(), uid, gid, flags) })
+}
+
+/// Set the size of a file that need not be open for writing.
+pub fn set_size(path: &Path, size_b: u64) -> io::Result<()> {
+    let path = c_path(path)?;
+    let size = i64::try_from(size_b).map_err(io::Error::other)?;
+    // SAFETY: the path is a valid string.
+    checked(unsafe { libc::truncate64(path.as_ptr(), size) })
+}
+
+/// What space a file system has.
+pub fn space(root: &File) -> io::Result<libc::statvfs64> {
+    // SAFETY: zeros are a valid structure, which the call fills in.
+    let mut space: libc::statvfs64 = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open, and the structure is valid for the call.
+    checked(unsafe { libc::fstatvfs64(root.as_raw_fd(), &raw mut space) })?;
+    Ok(space)
+}
+
+/// Allocate or free space of a file, as fallocate(2).
+pub fn allocate(file: &File, mode: i32, offset: u64, length: u64) -> io::Result<()> {
+    let (offset, length) = (offset as i64, length as i64);
     // SAFETY: the descriptor is open.
-    checked(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) })
+    checked(unsafe { libc::fallocate64(file.as_raw_fd(), mode, offset, length) })
+}
+
+/// Find data or a hole in a file, as lseek(2).
+pub fn seek(file: &File, offset: i64, whence: i32) -> io::Result<i64> {
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::lseek64(file.as_raw_fd(), offset, whence) } {
+        -1 => Err(io::Error::last_os_error()),
+        found => Ok(found),
+    }
+}
+
+/// Let files have the modes that are asked for.
+pub fn no_mask() {
+    // SAFETY: it touches no memory.
+    unsafe { libc::umask(0) };
+}
+
+/// Whether this process acts as root.
+pub fn is_root() -> bool {
+    // SAFETY: it touches no memory.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// A time in the zone of this machine.
+fn local(at: SystemTime) -> libc::tm {
+    let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |s| s.as_secs());
+    let seconds = seconds as libc::time_t;
+    // SAFETY: zeros are a valid structure, which the call fills in.
+    let mut time: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both are valid for the call.
+    unsafe { libc::localtime_r(&raw const seconds, &raw mut time) };
+    time
+}
+
+/// A time as `2026-11-25 20:31:09`, in the zone of this machine.
+pub fn local_time(at: SystemTime) -> String {
+    let time = local(at);
+    let (year, month) = (time.tm_year + 1900, time.tm_mon + 1);
+    format!(
+        "{year}-{month:02}-{:02} {:02}:{:02}:{:02}",
+        time.tm_mday, time.tm_hour, time.tm_min, time.tm_sec
+    )
+}
+
+/// The hour of the day, 0 to 23.
+pub fn hour(at: SystemTime) -> u32 {
+    local(at).tm_hour as u32
 }

@@ -239,7 +239,7 @@ fn wrong_folders_are_refused_with_what_to_do() {
             &[("--remote", &remote)],
             "which folder is --flash?",
         ),
-        ("mount", &[("--flash", &flash)], "unexpected argument"),
+        ("mount", &[("--flash", &flash)], "on which folder"),
     ];
     for (command, folders, said) in refusals {
         let mut greenfs = Command::new(env!("CARGO_BIN_EXE_greenfs"));

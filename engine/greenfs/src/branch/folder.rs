@@ -10,9 +10,12 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use mounting::place::lock;
+
 use crate::branch::store::Store;
-use crate::sys;
+use crate::fault::Fault;
 use crate::protocol::{Attributes, Found, Kind};
+use crate::sys;
 
 /// A change that is younger cannot be told from the next one: the kernel's times of files are those
 /// of its last tick, and ticks are at most 10 ms apart.
@@ -43,9 +46,30 @@ impl Folder {
         Ok(Self { root, device })
     }
 
-    /// Keep other processes from using this branch; fails if one does.
-    pub fn lock(&self) -> io::Result<()> {
-        sys::lock(&self.root)
+    /// Use a folder that no other process uses.
+    pub fn claim(place: &Path) -> Result<Self, Fault> {
+        let next = "see that it is mounted and answers";
+        let unusable = |what: String| Fault::new(what, place, next);
+        let folder = Self::open(place)
+            .map_err(|error| unusable(format!("this folder cannot be opened: {error}")))?;
+        lock(&folder.root).map_err(|_| {
+            let next = "wait until it has ended (a mount ends by `greenfs umount`)";
+            Fault::new("another greenfs uses this folder", place, next)
+        })?;
+        Ok(folder)
+    }
+
+    /// The root, opened once more.
+    pub fn root(&self) -> io::Result<File> {
+        self.root.try_clone()
+    }
+
+    /// What a path stands for, to look at and to open by /proc/self/fd.
+    pub fn reach(&self, path: &Path) -> io::Result<File> {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let folder = sys::open_below(&self.root, parent)?;
+        let name = path.file_name().unwrap_or(OsStr::new("."));
+        sys::open_name(&folder, name).map(File::from)
     }
 
     fn place(&self, path: &Path) -> io::Result<Place> {

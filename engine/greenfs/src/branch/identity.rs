@@ -1,6 +1,7 @@
 //! The file that says what a branch is: `.greenfs/branch.json`.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -63,4 +64,17 @@ pub fn write(store: &mut impl Store, identity: &Identity) -> io::Result<()> {
     let mut text = serde_json::to_vec(identity)?;
     text.push(b'\n');
     replace(store, &own(FILE), &text)
+}
+
+/// An identity for a new volume: sixteen random hexadecimal digits.
+///
+/// # Errors
+/// If there are no random numbers.
+pub fn new_volume() -> Result<String, Fault> {
+    let place = Path::new("/dev/urandom");
+    let mut bytes = [0; 8];
+    let read = File::open(place).and_then(|mut file| file.read_exact(&mut bytes));
+    let next = "see that it can be read";
+    read.map_err(|error| Fault::new(format!("there are no random numbers: {error}"), place, next))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

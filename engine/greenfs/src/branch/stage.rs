@@ -44,7 +44,9 @@ impl<'a, S: Store> Copy<'a, S> {
 
     /// Dress it as it will be. Returns its bytes.
     pub fn end(self) -> io::Result<u64> {
-        let dressed = self.to.dress(&place(self.put), &self.put.expected.attributes);
+        let dressed = self
+            .to
+            .dress(&place(self.put), &self.put.expected.attributes);
         dressed.map_err(named(&self.put.path))?;
         Ok(self.copied_b)
     }

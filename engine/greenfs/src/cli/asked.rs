@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use lexopt::{Parser, prelude::*};
 
-use crate::branch::folder::Folder;
 use crate::fault::Fault;
 use crate::protocol::Role;
+use crate::spin::Limits;
+
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Existing folders, none in another.
 pub struct Asked {
@@ -15,6 +18,16 @@ pub struct Asked {
     pub branches: Vec<(Role, PathBuf)>,
     /// A branch that was there before may be empty now.
     pub anew: bool,
+    /// Where to mount.
+    at: Option<PathBuf>,
+    /// Say what would be done, and do nothing.
+    pub dry_run: bool,
+    /// Serve the mount in this process.
+    pub foreground: bool,
+    /// A branch that does not answer for so long is not waited for.
+    pub patience: Duration,
+    /// When the disk is spun up.
+    pub limits: Limits,
 }
 
 /// The fault that a wrong command line is.
@@ -28,14 +41,35 @@ fn wrong(what: String) -> Fault {
 
 impl Asked {
     /// None asks for the help.
-    pub fn parse(parser: &mut Parser) -> Result<Option<Self>, Fault> {
-        let (mut flash, mut remote, mut disk) = (None, None, None);
-        let mut anew = false;
+    pub fn parse(parser: &mut Parser, is_mount: bool) -> Result<Option<Self>, Fault> {
+        let (mut flash, mut remote, mut disk, mut at) = (None, None, None, None);
+        let (mut anew, mut dry_run, mut foreground) = (false, false, false);
+        let (mut patience, mut limits) = (PATIENCE, Limits::default());
         while let Some(argument) = parser.next().map_err(usage)? {
             let folder = match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("anew") => {
                     anew = true;
+                    continue;
+                }
+                Long("dry-run") if is_mount => {
+                    dry_run = true;
+                    continue;
+                }
+                Long("foreground") if is_mount => {
+                    foreground = true;
+                    continue;
+                }
+                Long("patience") if is_mount => {
+                    patience = seconds(parser).map_err(usage)?;
+                    continue;
+                }
+                Long("spin-ups") if is_mount => {
+                    limits.per_day = number(parser).map_err(usage)?;
+                    continue;
+                }
+                Value(place) if is_mount && at.is_none() => {
+                    at = Some(PathBuf::from(place));
                     continue;
                 }
                 Long("flash") => &mut flash,
@@ -56,9 +90,20 @@ impl Asked {
             flash,
             branches: branches.collect(),
             anew,
+            at,
+            dry_run,
+            foreground,
+            patience,
+            limits,
         };
         asked.check_apart()?;
         Ok(Some(asked))
+    }
+
+    /// Where to mount.
+    pub fn mountpoint(&self) -> Result<&Path, Fault> {
+        let at = self.at.as_deref();
+        at.ok_or_else(|| wrong("on which folder is it to be mounted?".into()))
     }
 
     fn check_apart(&self) -> Result<(), Fault> {
@@ -81,19 +126,13 @@ impl Asked {
     }
 }
 
-/// Open a branch that no other process uses.
-pub fn open(place: &Path) -> Result<Folder, Fault> {
-    let unusable = |what: String| {
-        let next = "see that it is mounted and answers";
-        Fault::new(what, place, next)
-    };
-    let folder = Folder::open(place)
-        .map_err(|error| unusable(format!("this folder cannot be opened: {error}")))?;
-    folder.lock().map_err(|_| {
-        let next = "wait until it has ended, then begin again";
-        Fault::new("another greenfs uses this folder", place, next)
-    })?;
-    Ok(folder)
+fn seconds(parser: &mut Parser) -> Result<Duration, lexopt::Error> {
+    let seconds = parser.value()?.parse()?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string().into())
+}
+
+fn number(parser: &mut Parser) -> Result<u32, lexopt::Error> {
+    parser.value()?.parse()
 }
 
 fn resolved(path: &Path) -> Result<PathBuf, Fault> {

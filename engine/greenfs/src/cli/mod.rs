@@ -1,6 +1,7 @@
 //! The command line.
 
 mod asked;
+mod mount;
 mod status;
 mod sync;
 
@@ -15,19 +16,33 @@ use crate::fault::Fault;
 use asked::{Asked, usage};
 
 const HELP: &str = "\
-greenfs keeps copies of a folder on flash: on a remote folder and on a local disk that may sleep.
-There is no mount yet: work in the flash folder itself, and bring the others up when you like.
+greenfs keeps copies of a folder on flash: on a remote folder, always, and on a local disk that sleeps.
 
+  greenfs mount  --flash DIR [--remote DIR] [--disk DIR] MOUNTPOINT   let programs work in it
+  greenfs umount MOUNTPOINT                                           and bring the others up
   greenfs status --flash DIR [--remote DIR] [--disk DIR]   what each holds and lacks; changes nothing
   greenfs sync   --flash DIR [--remote DIR] [--disk DIR]   bring the folders that are named up
   greenfs fsck   --flash DIR [--remote DIR] [--disk DIR]   compare them with flash first, name by name
 
-The first sync makes a folder .greenfs in each. A branch that is not named is away: what changes
-meanwhile, removals and new names included, reaches it when it is named again. What others changed
+While it is mounted, the remote gets every change within moments, and an fsync waits for that. The
+disk is brought up when there is a reason: it is new, it lacks much, no remote has the changes, it is
+night, or the volume is unmounted. Without a mount, work in the flash folder itself and call sync.
+
+The first use makes a folder .greenfs in each. A branch that is not named or not there is away: what
+changes meanwhile, removals and new names included, reaches it when it is back. What others changed
 on a branch is never deleted: it is moved to .greenfs/kept there, and named.
 
-  --anew   with sync and fsck: take an empty folder, or one of others, for a branch that was there
-           before; without it that is refused, for it may only not be mounted
+  --anew         with mount, sync and fsck: take an empty folder, or one of others, for a branch that
+                 was there before; without it that is refused, for it may only not be mounted
+  --dry-run      with mount: say what would be done, and do nothing
+  --foreground   with mount: serve it in this process, until SIGTERM (for systemd)
+  --patience S   with mount: a remote that does not answer for S seconds is not waited for (2)
+  --spin-ups N   with mount: the disk is spun up at most N times in any 24 hours (4)
+
+Example:
+  greenfs mount --flash ~/.work --remote /mnt/server/me --disk /backup ~/work
+  greenfs status --flash ~/.work
+  greenfs umount ~/work
 
 Exit status: 0 done; 1 failed; 2 something was kept.
 ";
@@ -62,10 +77,17 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
         Some(Short('h') | Long("help")) | None => return Ok((HELP.into(), ExitCode::SUCCESS)),
         Some(other) => return Err(usage(other.unexpected())),
     };
-    let Some(asked) = Asked::parse(parser)? else {
+    if word == "umount" {
+        return match parser.next().map_err(usage)? {
+            Some(Value(at)) => mount::end(&at.into()),
+            _ => Ok((HELP.into(), ExitCode::SUCCESS)),
+        };
+    }
+    let Some(asked) = Asked::parse(parser, word == "mount")? else {
         return Ok((HELP.into(), ExitCode::SUCCESS));
     };
     match word.to_str() {
+        Some("mount") => mount::run(&asked),
         Some("status") => status::run(&asked),
         Some("sync") => sync::run(&asked, false),
         Some("fsck") => sync::run(&asked, true),

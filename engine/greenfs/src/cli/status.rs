@@ -4,15 +4,20 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::asked::{Asked, open};
+use super::asked::Asked;
 use crate::branch::folder::Folder;
 use crate::branch::{identity, kept, own};
 use crate::fault::Fault;
-use crate::protocol::{Behind, Plan, Role, State};
+use crate::mount::ask;
+use crate::protocol::{Behind, Role, State};
+use crate::report::lacks;
 use crate::volume::preview;
 
 pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
-    let flash = open(&asked.flash)?;
+    if let Some(text) = ask(&asked.flash) {
+        return Ok((text, ExitCode::SUCCESS));
+    }
+    let flash = Folder::claim(&asked.flash)?;
     let (state, changed) = preview(&flash, &asked.flash)?;
     let count = state.catalogue.nodes().len().saturating_sub(1);
     let mut text = format!(
@@ -24,7 +29,7 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
         let named = asked.branches.iter().find(|(its, _)| *its == role);
         let _ = match named {
             Some((_, place)) => {
-                let said = branch(&state, behind, &open(place)?, place)?;
+                let said = branch(&state, behind, &Folder::claim(place)?, place)?;
                 writeln!(text, "{role:<7} {}: {said}", place.display())
             }
             None => match behind {
@@ -69,36 +74,4 @@ fn branch(
         );
     }
     Ok(said)
-}
-
-/// What a push would do now.
-fn lacks(state: &State, behind: &Behind) -> String {
-    let mut behind = behind.clone();
-    behind.abandon();
-    let plan = Plan::new(state.seq, &state.catalogue, &behind.touched);
-    let copied_b = plan.copies().map(|put| put.expected.attributes.size).sum();
-    match behind.touched.len() {
-        0 => "holds all".into(),
-        count => format!(
-            "lacks changes of {count} files and folders, {} to copy",
-            size(copied_b)
-        ),
-    }
-}
-
-/// Bytes as people read them.
-pub fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for larger in UNITS {
-        if value < 1000.0 {
-            break;
-        }
-        (value, unit) = (value / 1000.0, larger);
-    }
-    match unit {
-        "B" => format!("{bytes} B"),
-        _ => format!("{value:.1} {unit}"),
-    }
 }

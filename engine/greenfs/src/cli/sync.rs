@@ -1,19 +1,17 @@
 //! `sync` and `fsck`: bring branches up to flash.
 
 use std::fmt::Write;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
-use super::asked::{Asked, open};
-use super::status::size;
+use super::asked::Asked;
 use crate::branch::folder::{FRESH, Folder};
 use crate::branch::{identity, kept, own};
 use crate::fault::Fault;
 use crate::protocol::{Kind, Role};
-use crate::volume::{Pushed, Volume};
+use crate::report::size;
+use crate::volume::{Branch, Pushed, Volume, expect_known};
 
 const KEPT: u8 = 2;
 
@@ -74,16 +72,15 @@ fn bring_up(
     asked: &Asked,
     compares: bool,
 ) -> Result<Pushed, Fault> {
-    let store = open(place)?;
-    let was_there = volume.flash.state().behind.contains_key(&role);
-    if was_there && !asked.anew && identity::read(&store, place)?.is_none() {
-        return Err(Fault::new(
-            format!("this folder is not the {role} that there was"),
-            place,
-            format!("see that it is mounted; to begin a new {role} there, add --anew"),
-        ));
+    let branch = Branch {
+        role,
+        name: place.to_owned(),
+        store: Folder::claim(place)?,
+    };
+    if !asked.anew {
+        expect_known(&mut &mut volume.flash, &branch)?;
     }
-    let pushed = volume.connect(role, store, place)?;
+    let pushed = volume.connect(branch)?;
     if compares {
         return Ok(pushed.and(volume.check_branch(role)?));
     }
@@ -93,15 +90,15 @@ fn bring_up(
 /// Open the volume when none of its files was changed so shortly ago that a further change could not
 /// be told from the last; one that changes all the time is copied again the next time.
 fn open_volume(flash: &Path) -> Result<Volume<Folder>, Fault> {
-    let id = new_id(flash)?;
-    let volume = Volume::open(open(flash)?, flash, &id)?;
+    let id = identity::new_volume()?;
+    let volume = Volume::open(Folder::claim(flash)?, flash, &id)?;
     let mut nodes = volume.flash.state().catalogue.nodes().values();
     if nodes.all(|node| node.kind != Kind::File || node.changed_ns != 0) {
         return Ok(volume);
     }
     drop(volume);
     thread::sleep(FRESH);
-    Volume::open(open(flash)?, flash, &id)
+    Volume::open(Folder::claim(flash)?, flash, &id)
 }
 
 fn said(pushed: &Pushed) -> String {
@@ -110,13 +107,4 @@ fn said(pushed: &Pushed) -> String {
         count => format!(", {count} that were missing or other mended"),
     };
     format!("holds all; {} copied{mended}", size(pushed.copied_b))
-}
-
-/// Sixteen random hexadecimal digits.
-fn new_id(place: &Path) -> Result<String, Fault> {
-    let mut bytes = [0; 8];
-    let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-    let next = "see that /dev/urandom can be read";
-    read.map_err(|error| Fault::new(format!("there are no random numbers: {error}"), place, next))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -9,7 +9,8 @@ use crate::fault::Fault;
 use crate::protocol::{Change, Role};
 use crate::volume::access::{Access, Branch};
 use crate::volume::flash::Flash;
-use crate::volume::push::{Pushed, push};
+use crate::volume::push::push;
+use crate::volume::pushed::Pushed;
 use crate::volume::survey::survey;
 use crate::volume::trouble::Trouble;
 
@@ -23,6 +24,26 @@ pub struct Found {
     /// Nothing has to be compared before it is brought up.
     is_known: bool,
     is_whole: bool,
+}
+
+/// See that a branch that was there before is there.
+///
+/// # Errors
+/// If it is not: it may only not be mounted.
+pub fn expect_known<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &Branch<T>,
+) -> Result<(), Fault> {
+    let Branch { role, name, store } = branch;
+    let was_there = flash.with(|flash| flash.behind(*role).is_some());
+    match was_there && identity::read(store, name)?.is_none() {
+        false => Ok(()),
+        true => Err(Fault::new(
+            format!("this folder is not the {role} that there was"),
+            name,
+            format!("see that it is mounted; to begin a new {role} there, add --anew"),
+        )),
+    }
 }
 
 /// See what a branch is, and complete what was being done to it.

@@ -47,6 +47,17 @@ impl<S: Store> Flash<S> {
         &self.state
     }
 
+    /// What flash itself is.
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// Whether a branch that was looked at has everything that is written down.
+    pub fn has_all(&self, role: Role) -> bool {
+        let behind = self.behind(role);
+        behind.is_some_and(|behind| behind.touched.is_empty() && behind.pushing.is_none())
+    }
+
     /// How many devices, sockets, pipes and mounts there are: no branch has them.
     pub fn left_out(&self) -> usize {
         self.others.nodes().len()
@@ -100,9 +111,12 @@ impl<S: Store> Flash<S> {
     /// changed when the volume is opened.
     pub fn ripen(&mut self) -> io::Result<()> {
         for id in std::mem::take(&mut self.fresh) {
-            match self.written.contains(&id) {
-                true => drop(self.fresh.insert(id)),
-                false => drop(self.note_file(id)?),
+            if !self.written.contains(&id) {
+                self.note_file(id)?;
+            }
+            let node = self.state.catalogue.get(id);
+            if node.is_some_and(|node| node.changed_ns == 0) {
+                self.fresh.insert(id);
             }
         }
         Ok(())
@@ -132,7 +146,7 @@ impl<S: Store> Flash<S> {
     }
 
     /// Write down the sizes and times of the files that were written to.
-    pub(super) fn settle(&mut self) -> io::Result<()> {
+    pub fn settle(&mut self) -> io::Result<()> {
         let mut ids: Vec<_> = self.written.drain().collect();
         ids.sort();
         for id in ids {
@@ -141,8 +155,16 @@ impl<S: Store> Flash<S> {
         Ok(())
     }
 
+    /// Write down the size and time of a file, if it was written to.
+    pub fn note_written(&mut self, id: NodeId) -> io::Result<()> {
+        match self.written.remove(&id) {
+            true => self.note_file(id).map(drop),
+            false => Ok(()),
+        }
+    }
+
     /// Write down that a file changed, if it did. Returns whether.
-    pub(super) fn note_file(&mut self, id: NodeId) -> io::Result<bool> {
+    pub fn note_file(&mut self, id: NodeId) -> io::Result<bool> {
         let catalogue = &self.state.catalogue;
         let (Some(node), Some(path)) = (catalogue.get(id), catalogue.path(id)) else {
             return Ok(false);

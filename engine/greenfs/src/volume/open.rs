@@ -85,7 +85,9 @@ impl<S: Store> Flash<S> {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
                 continue;
             };
-            let parent = above.iter().try_fold(ROOT, |at, name| self.lookup(at, name));
+            let parent = above
+                .iter()
+                .try_fold(ROOT, |at, name| self.lookup(at, name));
             let Some(parent) = parent.filter(|_| found.kind == Kind::Other) else {
                 continue;
             };

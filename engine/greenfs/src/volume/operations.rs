@@ -180,13 +180,7 @@ impl<S: Store> Flash<S> {
         Ok(())
     }
 
-    fn made(
-        &mut self,
-        parent: NodeId,
-        name: &OsStr,
-        path: &Path,
-        new: New,
-    ) -> io::Result<NodeId> {
+    fn made(&mut self, parent: NodeId, name: &OsStr, path: &Path, new: New) -> io::Result<NodeId> {
         let mut found = self.store.look(path)?.ok_or_else(gone)?;
         if let Some(owner) = self.owner_to_set(parent, new, &found.attributes)? {
             let (uid, gid) = owner;

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::branch::carry;
 use crate::branch::identity::{self, FORMAT, Identity};
+use crate::branch::own;
 use crate::branch::stage;
 use crate::branch::store::{Store, ensure_folder, remove_tree};
-use crate::branch::own;
 use crate::fault::Fault;
 use crate::protocol::plan::Put;
 use crate::protocol::{Change, NodeId, Plan, Role};
 use crate::volume::access::{Access, Branch};
 use crate::volume::flash::Flash;
+use crate::volume::pushed::Pushed;
 use crate::volume::survey::survey;
 use crate::volume::trouble::Trouble;
 
@@ -26,27 +27,6 @@ const ROUNDS_MOST: usize = 5;
 const SNAPSHOT_MOST_B: u64 = 64 << 20;
 
 const PIECE_B: usize = 1 << 20;
-
-/// What a push did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pushed {
-    /// Bytes of files.
-    pub copied_b: u64,
-    /// What was found in the place of something else: now in `.greenfs/kept` of the branch.
-    pub kept: Vec<PathBuf>,
-    /// What was not there although nobody had removed it here, or was of other mode or owner.
-    pub mended: usize,
-}
-
-impl Pushed {
-    /// What two pushes did, one after the other.
-    pub(crate) fn and(mut self, then: Self) -> Self {
-        self.kept.extend(then.kept);
-        self.copied_b += then.copied_b;
-        self.mended += then.mended;
-        self
-    }
-}
 
 /// What a round has to do.
 struct Round {
@@ -183,7 +163,7 @@ impl<S: Store> Flash<S> {
         self.settle()?;
         let folder = snapshots(role);
         remove_tree(&mut self.store, &folder)?;
-        if self.behind(role).is_some_and(|b| b.touched.is_empty() && b.pushing.is_none()) {
+        if self.has_all(role) {
             return Ok(None);
         }
         self.record(Change::Push(role))?;

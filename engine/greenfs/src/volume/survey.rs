@@ -10,7 +10,7 @@ use crate::protocol::compare::compare;
 use crate::protocol::{Catalogue, Change, NodeId, Role};
 use crate::volume::access::{Access, Branch};
 use crate::volume::flash::{Flash, JOURNAL};
-use crate::volume::push::Pushed;
+use crate::volume::pushed::Pushed;
 use crate::volume::trouble::Trouble;
 
 /// Look at everything on a branch, keep what is not of the volume, and write down what it lacks.

@@ -10,7 +10,8 @@ use crate::protocol::Role;
 use crate::volume::access::{Access, Branch};
 use crate::volume::connect::{catch_up, check, greet};
 use crate::volume::flash::Flash;
-use crate::volume::push::{Pushed, push};
+use crate::volume::push::push;
+use crate::volume::pushed::Pushed;
 use crate::volume::trouble::Trouble;
 
 pub struct Volume<S> {
@@ -43,16 +44,14 @@ impl<S: Store> Volume<S> {
         self.branches.remove(&role).map(|branch| branch.store)
     }
 
-    /// Connect a branch and bring it up. `name` is for messages.
+    /// Connect a branch and bring it up.
     ///
     /// # Errors
     /// If it is of another volume or in another role, is newer than flash, or fails.
-    pub fn connect(&mut self, role: Role, store: S, name: &Path) -> Result<Pushed, Fault> {
-        let name = name.to_owned();
-        let mut branch = Branch { role, name, store };
+    pub fn connect(&mut self, mut branch: Branch<S>) -> Result<Pushed, Fault> {
+        let role = branch.role;
         let found = greet(&mut &mut self.flash, &mut branch);
-        let found =
-            found.map_err(|trouble| trouble.fault(role, &self.flash.name, &branch.name))?;
+        let found = found.map_err(|trouble| trouble.fault(role, &self.flash.name, &branch.name))?;
         self.away.remove(&role);
         let caught_up = catch_up(&mut &mut self.flash, &mut branch, found);
         self.branches.insert(role, branch);
@@ -64,7 +63,10 @@ impl<S: Store> Volume<S> {
     /// # Errors
     /// If flash fails, or the branch is not connected or fails; what was begun is done later.
     pub fn push(&mut self, role: Role) -> Result<Pushed, Fault> {
-        let pushed = push(&mut &mut self.flash, connected(&mut self.branches, role, &self.away)?);
+        let pushed = push(
+            &mut &mut self.flash,
+            connected(&mut self.branches, role, &self.away)?,
+        );
         pushed.map_err(|trouble| self.fault(role, trouble))
     }
 
@@ -74,7 +76,10 @@ impl<S: Store> Volume<S> {
     /// # Errors
     /// As [`Volume::push`].
     pub fn check_branch(&mut self, role: Role) -> Result<Pushed, Fault> {
-        let checked = check(&mut &mut self.flash, connected(&mut self.branches, role, &self.away)?);
+        let checked = check(
+            &mut &mut self.flash,
+            connected(&mut self.branches, role, &self.away)?,
+        );
         checked.map_err(|trouble| self.fault(role, trouble))
     }
 

@@ -3,8 +3,11 @@
 //!
 //! PROPTEST_CASES sets how many histories each test tries; `.ci/nightly` tries many.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod memory;
 mod mortal;
+mod mounted;
 mod operation;
 mod world;
 
@@ -16,6 +19,7 @@ use greenfs::protocol::{Kind, Role};
 use proptest::prelude::*;
 
 use memory::Memory;
+use mounted::Mounted;
 use operation::{Operation, operations, paths};
 use world::{Luck, ROLES, World};
 
@@ -222,5 +226,24 @@ proptest! {
     fn in_folders_with_others(events in prop::collection::vec(with_others(), 1..40)) {
         let mut places = Places::new();
         others_lose_nothing(World::new(|| places.next()), events);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: mounted::cases(),
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..Default::default()
+    })]
+
+    /// What was acknowledged to programs would be lost when the daemon is killed.
+    #[test]
+    fn through_a_mount_that_is_killed(events in prop::collection::vec(mounted::events(), 1..60)) {
+        let Some(mut mounted) = Mounted::new() else { return Ok(()) };
+        for event in events {
+            mounted.happen(event);
+        }
+        mounted.settle();
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use greenfs::branch::store::{Store, remove_tree};
 use greenfs::protocol::Role;
-use greenfs::volume::{Pushed, Volume};
+use greenfs::volume::{self, Pushed, Volume};
 
 use crate::memory::Memory;
 use crate::mortal::{Life, Mortal};
@@ -102,8 +102,8 @@ impl<S: Store> World<S> {
             life: self.life.clone(),
             cable: branch.cable.clone(),
         };
-        let name = role.to_string();
-        let result = self.volume().connect(role, store, Path::new(&name));
+        let name = role.to_string().into();
+        let result = self.volume().connect(volume::Branch { role, name, store });
         match result {
             Ok(pushed) => {
                 self.judge(&pushed);

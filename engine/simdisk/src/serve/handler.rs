@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mounting::signals;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -60,7 +61,7 @@ impl Handler {
             Order::Fault(ailment) => self.drive.ail(ailment).map_err(not_now)?,
             Order::Power { to } => self.set_power(to)?,
             Order::Spin { to: Spin::Standby } => self.stand_by()?,
-            Order::Stop => sys::stop(),
+            Order::Stop => signals::stop(),
         }
         Ok(Map::new())
     }

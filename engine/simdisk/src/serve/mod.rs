@@ -33,6 +33,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use fuser::{MountOption, Session};
+use mounting::signals;
 use serde_json::{Map, Value, json};
 
 use crate::device::Device;
@@ -87,7 +88,7 @@ pub fn serve(
     model: Model,
     ready: impl FnOnce(&str) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    sys::block_stops();
+    signals::block_stops();
     if settings.die_with_parent {
         sys::end_with_parent().map_err(|error| failed("tie this process to its caller", &error))?;
     }
@@ -141,7 +142,7 @@ pub fn serve(
         .serve(Arc::clone(&handler))
         .map_err(|error| failed("answer orders", &error))?;
     ready(&ready_line(settings, &place, handler.describe()))?;
-    sys::wait_for_stop();
+    signals::wait_for_stop();
     match drive.shut() {
         None => Ok(()),
         Some(broken) => Err(Fault::new(
@@ -216,7 +217,7 @@ fn mount(place: &Place, drive: &Arc<Drive>, sectors: u64) -> Result<(), Fault> {
                 "fsgreen-simdisk: the kernel asks no more: {error}"
             );
         }
-        sys::stop();
+        signals::stop();
     };
     let started = threads::named("receive").spawn(receiving);
     started.map(drop).map_err(refused)

@@ -33,7 +33,7 @@ impl Store {
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(false);
         let file = options.open(path).map_err(failed)?;
-        sys::lock(&file).map_err(|_| {
+        mounting::place::lock(&file).map_err(|_| {
             fault(
                 "another server uses this store".to_owned(),
                 "end that one, or give another --store",

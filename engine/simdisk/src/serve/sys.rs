@@ -1,11 +1,8 @@
 //! What the kernel offers and Rust's library does not: the only unsafe code of the server.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -16,10 +13,6 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
         -1 => Err(io::Error::last_os_error()),
         done => Ok(done),
     }
-}
-
-fn c_path(path: &Path) -> io::Result<CString> {
-    Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
 /// CLOCK_MONOTONIC.
@@ -33,25 +26,12 @@ pub fn now_ns() -> Ns {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Take the lock of an open file or folder for this process, or fail if another one has it.
-pub fn lock(file: &File) -> io::Result<()> {
-    // SAFETY: the descriptor is open.
-    checked(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }).map(drop)
-}
-
 /// Make bytes of a file a hole, which reads as zeros.
 pub fn punch(file: &File, offset: u64, length: u64) -> io::Result<()> {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     let (offset, length) = (offset as libc::off64_t, length as libc::off64_t);
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::fallocate64(file.as_raw_fd(), mode, offset, length) }).map(drop)
-}
-
-/// Take a mount out of the tree of files at once; it ends when its last user does.
-pub fn detach(mount: &Path) -> io::Result<()> {
-    let mount = c_path(mount)?;
-    // SAFETY: the path is a valid string.
-    checked(unsafe { libc::umount2(mount.as_ptr(), libc::MNT_DETACH) }).map(drop)
 }
 
 /// Let freed memory stay with this process, in one heap that holds this much from the start.
@@ -123,50 +103,6 @@ pub fn set_realtime(priority: Option<i32>) -> io::Result<()> {
     };
     // SAFETY: `parameters` is valid for the call.
     checked(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) }).map(drop)
-}
-
-/// The end of a terminal is none of them where it is ignored (`nohup`).
-fn stops() -> libc::sigset_t {
-    let mut set = MaybeUninit::uninit();
-    // SAFETY: the set is initialised by sigemptyset before its use.
-    unsafe {
-        libc::sigemptyset(set.as_mut_ptr());
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            if signal != libc::SIGHUP || !is_ignored(signal) {
-                libc::sigaddset(set.as_mut_ptr(), signal);
-            }
-        }
-        set.assume_init()
-    }
-}
-
-fn is_ignored(signal: libc::c_int) -> bool {
-    // SAFETY: zeros are a valid sigaction, which the call fills in.
-    let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: the old action only is asked for, into valid memory.
-    unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut now) };
-    now.sa_sigaction == libc::SIG_IGN
-}
-
-/// Keep the signals that ask for the end for [`wait_for_stop`], in this thread and its threads.
-pub fn block_stops() {
-    let set = stops();
-    // SAFETY: the set is valid for the call.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
-}
-
-/// Wait until a signal asks for the end.
-pub fn wait_for_stop() {
-    let set = stops();
-    let mut signal = 0;
-    // SAFETY: both are valid for the call.
-    unsafe { libc::sigwait(&raw const set, &raw mut signal) };
-}
-
-/// Ask this process for its end.
-pub fn stop() {
-    // SAFETY: touches no memory.
-    unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
 }
 
 /// Give this thread descriptors of its own. What other threads open later, it does not hold open.

@@ -1,0 +1,154 @@
+//! `mount` and `umount`.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mounting::place::{resolved, unmount};
+
+use super::asked::Asked;
+use super::status;
+use crate::branch::folder::Folder;
+use crate::fault::Fault;
+use crate::mount::{Settings, ask, place, serve};
+
+/// How often a person hears that the last synchronisation goes on.
+const SAY_AGAIN: Duration = Duration::from_secs(5);
+
+pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
+    let at = asked.mountpoint()?;
+    check_apart(asked, at)?;
+    if asked.dry_run {
+        let (text, code) = status::run(asked)?;
+        let place = place::claim(at, &asked.flash)?;
+        return Ok((format!("would mount on {}\n{text}", place.display()), code));
+    }
+    if !asked.foreground {
+        return start(asked, at);
+    }
+    let settings = Settings {
+        flash: asked.flash.clone(),
+        branches: asked.branches.clone(),
+        at: at.to_owned(),
+        anew: asked.anew,
+        patience: asked.patience,
+        limits: asked.limits,
+    };
+    let said = format!("mounted {} on {}\n", asked.flash.display(), at.display());
+    serve(&settings, || {
+        let mut output = io::stdout().lock();
+        // Who started it may be gone.
+        let _ = output
+            .write_all(said.as_bytes())
+            .and_then(|()| output.flush());
+    })?;
+    Ok((String::new(), ExitCode::SUCCESS))
+}
+
+/// Start a process of its own that serves the mount, and wait until it does.
+fn start(asked: &Asked, at: &Path) -> Result<(String, ExitCode), Fault> {
+    let failed = |error: io::Error| {
+        let next = "see which limit this process runs under";
+        Fault::new(format!("no process can be started: {error}"), at, next)
+    };
+    let mut greenfs = Command::new(std::env::current_exe().map_err(failed)?);
+    greenfs
+        .args(["mount", "--foreground", "--flash"])
+        .arg(&asked.flash);
+    for (role, place) in &asked.branches {
+        greenfs.arg(format!("--{role}")).arg(place);
+    }
+    if asked.anew {
+        greenfs.arg("--anew");
+    }
+    greenfs
+        .arg("--patience")
+        .arg(asked.patience.as_secs_f64().to_string());
+    greenfs
+        .arg("--spin-ups")
+        .arg(asked.limits.per_day.to_string());
+    greenfs.arg("--").arg(at);
+    // A key that ends this process is not meant for the mount.
+    greenfs.process_group(0).stdin(Stdio::null());
+    greenfs.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = greenfs.spawn().map_err(failed)?;
+    let mut said = String::new();
+    if let Some(output) = child.stdout.take() {
+        BufReader::new(output)
+            .read_line(&mut said)
+            .map_err(failed)?;
+    }
+    if !said.is_empty() {
+        return Ok((said, ExitCode::SUCCESS));
+    }
+    let mut why = String::new();
+    if let Some(mut errors) = child.stderr.take() {
+        errors.read_to_string(&mut why).map_err(failed)?;
+    }
+    let _ = io::stderr().write_all(why.as_bytes());
+    Ok((String::new(), ExitCode::FAILURE))
+}
+
+/// The mount must not hide a branch, nor stand in one.
+fn check_apart(asked: &Asked, at: &Path) -> Result<(), Fault> {
+    let unusable = |error: io::Error| {
+        let next = "make it with `mkdir -p`, or name another folder";
+        Fault::new(
+            format!("this folder cannot be mounted on: {error}"),
+            at,
+            next,
+        )
+    };
+    let place = resolved(at).map_err(unusable)?;
+    let branches = asked.branches.iter().map(|(_, branch)| branch);
+    for branch in std::iter::once(&asked.flash).chain(branches) {
+        if place.starts_with(branch) || branch.starts_with(&place) {
+            return Err(Fault::new(
+                format!(
+                    "this folder is {} or in it, or that one in this",
+                    branch.display()
+                ),
+                at,
+                "mount on a folder of its own",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Unmount, and wait until the branches that can be reached were brought up.
+pub fn end(at: &PathBuf) -> Result<(String, ExitCode), Fault> {
+    let failed = |error: io::Error| {
+        let next = format!(
+            "end the programs that use it (`fuser -vm {}`)",
+            at.display()
+        );
+        Fault::new(
+            format!("this folder cannot be unmounted: {error}"),
+            at,
+            next,
+        )
+    };
+    let found = place::mounted_flash(at).map_err(failed)?;
+    let (place, flash) = found.ok_or_else(|| {
+        let next = "see what is mounted with `findmnt -t fuse.greenfs`";
+        Fault::new("no volume is mounted there", at, next)
+    })?;
+    unmount(&place, false).map_err(failed)?;
+    let mut said = Instant::now();
+    while Folder::claim(&flash).is_err() {
+        thread::sleep(Duration::from_millis(50));
+        if said.elapsed() > SAY_AGAIN {
+            said = Instant::now();
+            let stands = ask(&flash).unwrap_or_default();
+            let _ = write!(io::stderr(), "the last synchronisation goes on:\n{stands}");
+        }
+    }
+    Ok((
+        format!("unmounted {}\n", place.display()),
+        ExitCode::SUCCESS,
+    ))
+}

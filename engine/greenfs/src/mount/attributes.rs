@@ -1,0 +1,111 @@
+//! What the kernel is told of a node, and what it changes of one.
+
+use std::fs::{File, Metadata, Permissions, set_permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fuser::{FileAttr, FileType, INodeNo, TimeOrNow};
+
+use crate::protocol::NodeId;
+use crate::sys::{self, Time};
+
+const MODE: u32 = 0o7777;
+
+/// What a program changes of a node.
+pub struct Wish {
+    pub mode: Option<u32>,
+    pub uid: Option<u32>,
+    pub gid: Option<u32>,
+    pub size: Option<u64>,
+    pub accessed: Option<TimeOrNow>,
+    pub modified: Option<TimeOrNow>,
+}
+
+impl Wish {
+    /// Whether only times are changed.
+    pub fn is_of_times(&self) -> bool {
+        self.mode.is_none() && self.uid.is_none() && self.gid.is_none() && self.size.is_none()
+    }
+
+    /// Do all of it but the size.
+    pub fn fulfil(&self, node: &File) -> io::Result<()> {
+        if self.uid.is_some() || self.gid.is_some() {
+            sys::set_owner(node, self.uid, self.gid)?;
+        }
+        if let Some(mode) = self.mode {
+            set_permissions(opened(node), Permissions::from_mode(mode & MODE))?;
+        }
+        if self.accessed.is_some() || self.modified.is_some() {
+            sys::set_times(node, [time(self.accessed), time(self.modified)])?;
+        }
+        Ok(())
+    }
+}
+
+/// The path of what a descriptor is open on, to be followed.
+pub fn opened(node: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", node.as_raw_fd()))
+}
+
+fn time(wish: Option<TimeOrNow>) -> Time {
+    match wish {
+        None => Time::Keep,
+        Some(TimeOrNow::Now) => Time::Now,
+        Some(TimeOrNow::SpecificTime(at)) => Time::At(match at.duration_since(UNIX_EPOCH) {
+            Ok(since) => (since.as_secs() as i64, since.subsec_nanos().into()),
+            Err(before) => {
+                let before = before.duration();
+                let nanos = i64::from(before.subsec_nanos());
+                let seconds = -(before.as_secs() as i64);
+                match nanos {
+                    0 => (seconds, 0),
+                    nanos => (seconds - 1, 1_000_000_000 - nanos),
+                }
+            }
+        }),
+    }
+}
+
+/// What the kernel is told of a node.
+pub fn attributes(id: NodeId, found: &Metadata) -> FileAttr {
+    let device = found.rdev();
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    FileAttr {
+        ino: INodeNo(id.0),
+        size: found.size(),
+        blocks: found.blocks(),
+        atime: at(found.atime(), found.atime_nsec()),
+        mtime: at(found.mtime(), found.mtime_nsec()),
+        ctime: at(found.ctime(), found.ctime_nsec()),
+        crtime: UNIX_EPOCH,
+        kind: FileType::from_std(found.file_type()).unwrap_or(FileType::RegularFile),
+        perm: (found.mode() & MODE) as u16,
+        nlink: found.nlink() as u32,
+        uid: found.uid(),
+        gid: found.gid(),
+        // As the kernel's new_encode_dev has it.
+        rdev: (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12),
+        blksize: found.blksize() as u32,
+        flags: 0,
+    }
+}
+
+/// The number of a device as mknod(2) takes it, from the kernel's.
+pub fn device(number: u32) -> u64 {
+    let (major, minor) = (
+        (number & 0xfff00) >> 8,
+        (number & 0xff) | ((number >> 12) & 0xfff00),
+    );
+    libc::makedev(major, minor)
+}
+
+fn at(seconds: i64, nanoseconds: i64) -> SystemTime {
+    let nanoseconds = Duration::from_nanos(nanoseconds as u64);
+    match u64::try_from(seconds) {
+        Ok(seconds) => UNIX_EPOCH + Duration::from_secs(seconds) + nanoseconds,
+        Err(_) => UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs()) + nanoseconds,
+    }
+}

@@ -1,0 +1,209 @@
+//! The life of a mount, from its first look at flash to the last synchronisation.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime};
+
+use fuser::{MountOption, Session, SessionACL};
+use mounting::{place as kernel, signals};
+
+use crate::branch::folder::{FRESH, Folder};
+use crate::branch::identity;
+use crate::fault::Fault;
+use crate::mount::control::Report;
+use crate::mount::handles::Handles;
+use crate::mount::keeper::Keeper;
+use crate::mount::log::Log;
+use crate::mount::names::Tree;
+use crate::mount::patience::Steps;
+use crate::mount::place;
+use crate::mount::shared::Shared;
+use crate::mount::sleeper::{self, Sleeper};
+use crate::mount::standing::{Phase, Standings};
+use crate::protocol::Role;
+use crate::spin::Limits;
+use crate::sys;
+use crate::volume::Flash;
+
+/// Threads that answer the kernel: one may wait for flash while others go on.
+const THREADS: usize = 4;
+
+/// How often it is looked whether the last synchronisation goes on.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What to mount where.
+pub struct Settings {
+    pub flash: PathBuf,
+    pub branches: Vec<(Role, PathBuf)>,
+    pub at: PathBuf,
+    /// A branch that was there before may be empty now.
+    pub anew: bool,
+    /// A branch that does not answer for so long is not waited for.
+    pub patience: Duration,
+    /// When the disk is spun up.
+    pub limits: Limits,
+}
+
+/// Mount a volume, and serve it until it is unmounted or a signal asks for the end; then bring up
+/// the branches that can be reached. `ready` is called once programs can use it.
+///
+/// # Errors
+/// If flash or the folder that is mounted on cannot be used, or the kernel does not mount.
+pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
+    signals::block_stops();
+    // A thread that is missing would leave programs waiting for ever.
+    let say = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        say(panic);
+        std::process::abort();
+    }));
+    let failed = |error: io::Error| {
+        let next = "see what the message says, then mount again";
+        Fault::new(
+            format!("the mount cannot be made: {error}"),
+            &settings.at,
+            next,
+        )
+    };
+    let at = place::claim(&settings.at, &settings.flash)?;
+    let store = Folder::claim(&settings.flash)?;
+    let flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
+    sys::no_mask();
+    let log = Arc::new(Log::open(&settings.flash).map_err(failed)?);
+    let shared = Arc::new(Shared::new(flash).map_err(failed)?);
+    let standings = Arc::new(Standings::default());
+    let is_root = sys::is_root();
+    let tree = Tree {
+        shared: Arc::clone(&shared),
+        standings: Arc::clone(&standings),
+        handles: Handles::default(),
+        is_root,
+        has_passthrough: is_root,
+    };
+    let mut config = fuser::Config::default();
+    config.mount_options = vec![
+        MountOption::FSName(place::source(&settings.flash)),
+        MountOption::Subtype("greenfs".into()),
+        MountOption::DefaultPermissions,
+    ];
+    config.acl = match is_root {
+        true => SessionACL::All,
+        false => SessionACL::Owner,
+    };
+    config.n_threads = Some(THREADS);
+    let session = Session::new(tree, &at, &config).map_err(failed)?;
+    let serving = thread::spawn(move || {
+        // It ends when somebody has unmounted it.
+        let result = session.run();
+        signals::stop();
+        result
+    });
+    let keepers = start_keepers(settings, &shared, &standings, &log).map_err(failed)?;
+    start_tending(settings.patience, &shared, &standings);
+    let report = Report {
+        shared: Arc::clone(&shared),
+        standings: Arc::clone(&standings),
+        flash: settings.flash.clone(),
+        at: at.clone(),
+        since: SystemTime::now(),
+    };
+    report.answer_all().map_err(failed)?;
+    log.say(&format!("mounted on {}", at.display()));
+    ready();
+    signals::wait_for_stop();
+    leave(settings, &at, &log, &serving);
+    standings.end();
+    wait_for_keepers(&keepers, settings.patience);
+    thread::sleep(FRESH);
+    let mut flash = shared.flash();
+    flash
+        .settle()
+        .and_then(|()| flash.ripen())
+        .map_err(failed)?;
+    log.say("unmounted");
+    Ok(())
+}
+
+type Kept = (Steps, JoinHandle<()>);
+
+fn start_keepers(
+    settings: &Settings,
+    shared: &Arc<Shared>,
+    standings: &Arc<Standings>,
+    log: &Arc<Log>,
+) -> io::Result<Vec<Kept>> {
+    let start = |(role, place): &(Role, PathBuf)| {
+        let steps = Steps::new();
+        let phase = match role {
+            Role::Remote => Phase::Away("not looked at yet".into()),
+            Role::Disk => Phase::Asleep,
+        };
+        standings.add(*role, place.clone(), phase, steps.clone());
+        let keeper = Keeper {
+            shared: Arc::clone(shared),
+            standings: Arc::clone(standings),
+            log: Arc::clone(log),
+            role: *role,
+            place: place.clone(),
+            steps: steps.clone(),
+            anew: settings.anew,
+        };
+        let thread = match role {
+            Role::Remote => thread::spawn(move || keeper.run()),
+            Role::Disk => {
+                let flash = settings.flash.clone();
+                let balance = sleeper::balance(&flash, settings.limits)?;
+                let sleeper = Sleeper {
+                    keeper,
+                    flash,
+                    balance,
+                };
+                thread::spawn(move || sleeper.run())
+            }
+        };
+        Ok((steps, thread))
+    };
+    settings.branches.iter().map(start).collect()
+}
+
+/// Look after those that wait, and after files whose times tell no further changes yet.
+fn start_tending(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings>) {
+    let waited = Arc::clone(standings);
+    thread::spawn(move || waited.look_after(patience));
+    let (shared, standings) = (Arc::clone(shared), Arc::clone(standings));
+    thread::spawn(move || {
+        let mut seen = 0;
+        while !standings.is_ending() {
+            (seen, _) = standings.wait(seen, Duration::from_secs(3600));
+            standings.rest(Duration::from_secs(1));
+            // What fails here fails again where it is needed.
+            let _ = shared.flash().ripen();
+        }
+    });
+}
+
+/// Take the mount away, if nobody has done so.
+fn leave(settings: &Settings, at: &PathBuf, log: &Log, serving: &JoinHandle<io::Result<()>>) {
+    let source = place::source(&settings.flash);
+    let is_ours = kernel::mounted_on(at).is_ok_and(|found| found == Some(source));
+    if is_ours && kernel::unmount(at, false).is_err() {
+        log.say("unmounted although programs still use it");
+        let _ = kernel::detach(at);
+    }
+    let mut waited = Duration::ZERO;
+    while !serving.is_finished() && waited < settings.patience {
+        thread::sleep(TICK);
+        waited += TICK;
+    }
+}
+
+/// Wait until the branches that answer are brought up.
+fn wait_for_keepers(keepers: &[Kept], patience: Duration) {
+    for (steps, keeper) in keepers {
+        while !keeper.is_finished() && steps.waits() < patience {
+            thread::sleep(TICK);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What programs do to the data of files.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use fuser::{BackingId, FopenFlags, INodeNo};
+
+use crate::mount::attributes::opened;
+use crate::mount::handles::{Open, Way};
+use crate::mount::names::{Tree, error, node};
+use crate::protocol::NodeId;
+use crate::sys;
+
+impl Tree {
+    /// Remember an open file. `backing` lets the kernel at it.
+    pub fn opened(
+        &self,
+        id: NodeId,
+        file: File,
+        flags: i32,
+        backing: impl FnOnce(&File) -> io::Result<BackingId>,
+    ) -> (u64, FopenFlags, Way) {
+        let access = flags & libc::O_ACCMODE;
+        let open = Open {
+            id,
+            file,
+            is_read_write: access == libc::O_RDWR,
+        };
+        let (handle, way) = self.handles.add(open, |file| {
+            // Flash on what cannot be passed through is read by asking.
+            match self.has_passthrough.then(|| backing(file)) {
+                Some(Ok(backing)) => Way::Through(Arc::new(backing)),
+                _ => Way::Asking,
+            }
+        });
+        let flags = match &way {
+            Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
+            // Every write() still comes here.
+            Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
+            Way::Through(_) => FopenFlags::empty(),
+        };
+        (handle, flags, way)
+    }
+
+    fn file(&self, handle: u64) -> io::Result<Arc<Open>> {
+        self.handles.get(handle).ok_or_else(|| error(libc::EBADF))
+    }
+
+    pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
+        let open = self.file(handle)?;
+        let mut data = vec![0; most_b];
+        let mut had = 0;
+        while had < most_b {
+            match open.file.read_at(&mut data[had..], offset + had as u64)? {
+                0 => break,
+                more => had += more,
+            }
+        }
+        data.truncate(had);
+        Ok(data)
+    }
+
+    /// Change the data of a file, and write that down before and after.
+    fn writing<R>(&self, id: NodeId, change: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        self.shared.flash().begin_writing(id)?;
+        let done = change();
+        self.shared.flash().end_writing(id)?;
+        self.standings.poke();
+        done
+    }
+
+    pub fn write(&self, handle: u64, offset: u64, data: &[u8]) -> io::Result<()> {
+        let open = self.file(handle)?;
+        self.writing(open.id, || open.file.write_all_at(data, offset))
+    }
+
+    pub fn allocate(&self, handle: u64, mode: i32, offset: u64, length: u64) -> io::Result<()> {
+        let open = self.file(handle)?;
+        self.writing(open.id, || sys::allocate(&open.file, mode, offset, length))
+    }
+
+    pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
+        sys::seek(&self.file(handle)?.file, offset, whence)
+    }
+
+    /// A program closes a file: what it is now is written down.
+    pub fn flush(&self, handle: u64) -> io::Result<()> {
+        let open = self.file(handle)?;
+        self.shared.flash().note_written(open.id)?;
+        self.standings.poke();
+        Ok(())
+    }
+
+    /// Nobody has this file open any more in this way.
+    pub fn release(&self, handle: u64) -> io::Result<()> {
+        let Some((open, way)) = self.handles.remove(handle) else {
+            return Ok(());
+        };
+        // Through shared memory it may have changed without a word.
+        if matches!(way, Way::Through(_)) && open.is_read_write {
+            self.writing(open.id, || Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Make a file or folder durable on flash. Returns the record up to which the branches must be
+    /// brought up, if one is connected.
+    pub fn make_durable(&self, inode: INodeNo, handle: Option<u64>) -> io::Result<u64> {
+        match handle {
+            Some(handle) => self.file(handle)?.file.sync_all()?,
+            None => {
+                let reached = self.reach(&self.shared.flash(), node(inode))?;
+                File::open(opened(&reached))?.sync_all()?;
+            }
+        }
+        let mut flash = self.shared.flash();
+        flash.settle()?;
+        Ok(flash.state().seq)
+    }
+}

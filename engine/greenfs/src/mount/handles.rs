@@ -1,0 +1,110 @@
+//! Files and folders that programs have open.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use fuser::{BackingId, FileType};
+
+use crate::protocol::NodeId;
+
+/// What a folder held when it was begun to be read.
+pub type Listing = Arc<Vec<(OsString, NodeId, FileType)>>;
+
+pub struct Open {
+    pub id: NodeId,
+    pub file: File,
+    /// Whether programs can write to it through memory that they share.
+    pub is_read_write: bool,
+}
+
+/// How the kernel gets at the data of a node; all opens of one agree.
+#[derive(Clone)]
+pub enum Way {
+    /// It asks.
+    Asking,
+    /// It reads flash itself.
+    Through(Arc<BackingId>),
+}
+
+struct Opens {
+    handles: Vec<u64>,
+    way: Way,
+}
+
+#[derive(Default)]
+struct Table {
+    next: u64,
+    files: HashMap<u64, Arc<Open>>,
+    nodes: HashMap<NodeId, Opens>,
+    listings: HashMap<u64, Listing>,
+}
+
+#[derive(Default)]
+pub struct Handles(Mutex<Table>);
+
+impl Handles {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().expect("a panic ends this process")
+    }
+
+    /// Add an open file. `first` finds the way, if the node is not open yet.
+    pub fn add(&self, open: Open, first: impl FnOnce(&File) -> Way) -> (u64, Way) {
+        let mut table = self.table();
+        table.next += 1;
+        let handle = table.next;
+        let opens = table.nodes.entry(open.id).or_insert_with(|| Opens {
+            handles: Vec::new(),
+            way: first(&open.file),
+        });
+        opens.handles.push(handle);
+        let way = opens.way.clone();
+        table.files.insert(handle, Arc::new(open));
+        (handle, way)
+    }
+
+    pub fn get(&self, handle: u64) -> Option<Arc<Open>> {
+        self.table().files.get(&handle).cloned()
+    }
+
+    /// An open file of a node, which may have no name any more.
+    pub fn of(&self, id: NodeId) -> Option<Arc<Open>> {
+        let table = self.table();
+        let handle = table.nodes.get(&id)?.handles.last()?;
+        table.files.get(handle).cloned()
+    }
+
+    pub fn remove(&self, handle: u64) -> Option<(Arc<Open>, Way)> {
+        let mut table = self.table();
+        let open = table.files.remove(&handle)?;
+        let opens = table.nodes.get_mut(&open.id)?;
+        opens.handles.retain(|other| *other != handle);
+        let way = opens.way.clone();
+        if opens.handles.is_empty() {
+            table.nodes.remove(&open.id);
+        }
+        Some((open, way))
+    }
+
+    pub fn open_folder(&self) -> u64 {
+        let mut table = self.table();
+        table.next += 1;
+        table.next
+    }
+
+    /// What a folder held; `list` finds it, if it is begun to be read.
+    pub fn listing(&self, handle: u64, list: impl FnOnce() -> Listing) -> Listing {
+        let known = self.table().listings.get(&handle).cloned();
+        known.unwrap_or_else(|| {
+            let listing = list();
+            self.table().listings.insert(handle, Arc::clone(&listing));
+            listing
+        })
+    }
+
+    /// The folder is read from its beginning, or closed.
+    pub fn forget_listing(&self, handle: u64) {
+        self.table().listings.remove(&handle);
+    }
+}

@@ -1,0 +1,175 @@
+//! Keeps one branch up in the background: finds it, brings it up as things are done, lets go of it
+//! when it fails, and finds it again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::branch::folder::Folder;
+use crate::branch::{identity, kept};
+use crate::fault::Fault;
+use crate::mount::log::Log;
+use crate::mount::patience::{Steps, Timed};
+use crate::mount::shared::Shared;
+use crate::mount::standing::{Phase, Standings};
+use crate::protocol::Role;
+use crate::volume::{Access, Branch, Trouble, catch_up, expect_known, greet, push};
+
+/// A branch that is away is looked for after this time, then after twice as much, and so on.
+const LOOK_FIRST: Duration = Duration::from_millis(500);
+const LOOK_LAST: Duration = Duration::from_secs(30);
+
+/// Changes are gathered for this time, and for as long as the last ones took, if nobody waits.
+const GATHER: Duration = Duration::from_millis(200);
+
+/// A branch that gets nothing is looked at that often, to see that it is there.
+const PROBE: Duration = Duration::from_secs(10);
+
+pub struct Keeper {
+    pub shared: Arc<Shared>,
+    pub standings: Arc<Standings>,
+    pub log: Arc<Log>,
+    pub role: Role,
+    pub place: PathBuf,
+    pub steps: Steps,
+    /// A branch that was there before may be empty now.
+    pub anew: bool,
+}
+
+/// The branch, once it can be reached.
+pub type Connected = Branch<Timed<Folder>>;
+
+impl Keeper {
+    /// Keep the branch up until the end; then it is tried once more, whatever was.
+    pub fn run(&self) {
+        let mut pause = LOOK_FIRST;
+        loop {
+            let is_last = self.standings.is_ending();
+            let lost = match self.connect() {
+                Ok(mut branch) => {
+                    pause = LOOK_FIRST;
+                    self.keep_up(&mut branch)
+                }
+                Err(fault) => Some(fault),
+            };
+            let Some(fault) = lost else { return };
+            self.enter(Phase::Away(fault.what));
+            if is_last {
+                return;
+            }
+            self.standings.rest(pause);
+            pause = LOOK_LAST.min(pause * 2);
+        }
+    }
+
+    pub fn connect(&self) -> Result<Connected, Fault> {
+        let store = self.steps.time(|| Folder::claim(&self.place))?;
+        let mut branch = Branch {
+            role: self.role,
+            name: self.place.clone(),
+            store: Timed {
+                inner: store,
+                steps: self.steps.clone(),
+            },
+        };
+        let mut flash = &*self.shared;
+        if !self.anew {
+            expect_known(&mut flash, &branch)?;
+        }
+        let fault = |trouble: Trouble| self.fault(trouble);
+        let found = greet(&mut flash, &mut branch).map_err(fault)?;
+        self.enter(Phase::CatchingUp);
+        match catch_up(&mut flash, &mut branch, found) {
+            Ok(_) | Err(Trouble::Busy(_)) => Ok(branch),
+            Err(trouble) => Err(fault(trouble)),
+        }
+    }
+
+    /// Bring the branch up as things are done. Returns why it was lost; none at the end.
+    fn keep_up(&self, branch: &mut Connected) -> Option<Fault> {
+        let mut seen = 0;
+        loop {
+            let is_last = self.standings.is_ending();
+            let begun = Instant::now();
+            match self.bring_up(branch) {
+                Ok(record) => self.has_all(branch, record, Phase::Connected),
+                Err(Trouble::Busy(path)) => {
+                    let path = path.display();
+                    self.enter(Phase::CatchingUp);
+                    self.log
+                        .say(&format!("{}: {path} is written to all the time", self.role));
+                    self.standings.rest(GATHER + begun.elapsed());
+                }
+                Err(trouble) => return Some(self.fault(trouble)),
+            }
+            if is_last {
+                return None;
+            }
+            let (now, is_poked) = self.standings.wait(seen, PROBE);
+            seen = now;
+            if is_poked {
+                self.standings
+                    .gather(GATHER + begun.elapsed().min(LOOK_LAST));
+            } else if let Err(fault) = self.probe(branch) {
+                return Some(fault);
+            }
+        }
+    }
+
+    /// Returns the record up to which the branch has everything.
+    pub fn bring_up(&self, branch: &mut Connected) -> Result<u64, Trouble> {
+        let mut flash = &*self.shared;
+        let stands = flash.with(|flash| {
+            flash.settle()?;
+            Ok((flash.state().seq, flash.has_all(self.role)))
+        });
+        let (record, has_all) = stands.map_err(Trouble::Flash)?;
+        if !has_all {
+            push(&mut flash, branch)?;
+        }
+        Ok(record)
+    }
+
+    pub fn has_all(&self, branch: &Connected, record: u64, phase: Phase) {
+        let kept = kept::kept(&branch.store).is_ok_and(|kept| !kept.is_empty());
+        let is_news = |before: &Phase| !matches!(before, Phase::Connected | Phase::Asleep);
+        let before = self.standings.change(self.role, |standing| {
+            standing.phase = phase;
+            standing.holds = record;
+            standing.whole_at = Some(SystemTime::now());
+            standing.has_kept = kept;
+        });
+        if before.is_some_and(|before| is_news(&before)) {
+            self.log.say(&format!("{}: holds all", self.role));
+        }
+    }
+
+    /// See that the branch is there.
+    fn probe(&self, branch: &Connected) -> Result<(), Fault> {
+        match identity::read(&branch.store, &self.place)? {
+            Some(_) => Ok(()),
+            None => {
+                let next = "see that it is mounted";
+                Err(Fault::new("it is not there any more", &self.place, next))
+            }
+        }
+    }
+
+    pub fn enter(&self, phase: Phase) {
+        let said = match &phase {
+            Phase::Away(why) => format!("{}: away: {why}", self.role),
+            _ => String::new(),
+        };
+        let before = self
+            .standings
+            .change(self.role, |standing| standing.phase = phase);
+        let was_away = matches!(before, Some(Phase::Away(_)));
+        if !said.is_empty() && !was_away {
+            self.log.say(&said);
+        }
+    }
+
+    pub fn fault(&self, trouble: Trouble) -> Fault {
+        trouble.fault(self.role, &PathBuf::from("flash"), &self.place)
+    }
+}

@@ -1,0 +1,25 @@
+//! A volume that programs see: a FUSE file system over flash, and the branches kept up behind it.
+//!
+//! `tree` takes the kernel's questions; `names` and `data` do what they ask for, and write each
+//! change down with its identity. `keeper` brings one branch up in the background, `sleeper` the
+//! disk when there is a reason; `standing` is how each stands, and who waits for that. No call of a
+//! program waits for a branch that does not answer.
+
+mod answers;
+mod attributes;
+mod control;
+mod daemon;
+mod data;
+mod handles;
+mod keeper;
+mod log;
+mod names;
+mod patience;
+pub mod place;
+mod shared;
+mod sleeper;
+mod standing;
+mod tree;
+
+pub use control::ask;
+pub use daemon::{Settings, serve};

@@ -1,0 +1,258 @@
+//! What programs do to names: each is done on flash and in the journal at once.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::sync::Arc;
+
+use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
+
+use crate::branch::folder::Folder;
+use crate::mount::attributes::{Wish, attributes, device, opened};
+use crate::mount::handles::{Handles, Listing};
+use crate::mount::shared::Shared;
+use crate::mount::standing::Standings;
+use crate::protocol::{Kind, Node, NodeId};
+use crate::sys;
+use crate::volume::{Flash, New};
+
+/// The longest name of a file. Bytes.
+const NAME_MOST_B: usize = 255;
+
+/// Of files that are open for writing here, whatever the programs may.
+const OWNERS: u32 = 0o600;
+
+pub struct Tree {
+    pub shared: Arc<Shared>,
+    pub standings: Arc<Standings>,
+    pub handles: Handles,
+    /// Whether this process can give files to others.
+    pub is_root: bool,
+    /// Whether the kernel may read flash itself.
+    pub has_passthrough: bool,
+}
+
+pub fn error(code: i32) -> io::Error {
+    io::Error::from_raw_os_error(code)
+}
+
+pub fn node(inode: INodeNo) -> NodeId {
+    NodeId(inode.0)
+}
+
+impl Tree {
+    /// A node, to look at and to open; also one that has no name any more but is open.
+    pub fn reach(&self, flash: &Flash<Folder>, id: NodeId) -> io::Result<File> {
+        match flash.path(id) {
+            Ok(path) => flash.store().reach(&path),
+            Err(gone) => match self.handles.of(id) {
+                Some(open) => open.file.try_clone(),
+                None => Err(gone),
+            },
+        }
+    }
+
+    fn attributes(&self, flash: &Flash<Folder>, id: NodeId) -> io::Result<FileAttr> {
+        Ok(attributes(id, &self.reach(flash, id)?.metadata()?))
+    }
+
+    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<FileAttr> {
+        if name.len() > NAME_MOST_B {
+            return Err(error(libc::ENAMETOOLONG));
+        }
+        let flash = self.shared.flash();
+        let id = flash.lookup(node(parent), name);
+        self.attributes(&flash, id.ok_or_else(|| error(libc::ENOENT))?)
+    }
+
+    pub fn look_at(&self, inode: INodeNo) -> io::Result<FileAttr> {
+        self.attributes(&self.shared.flash(), node(inode))
+    }
+
+    pub fn change(&self, inode: INodeNo, handle: Option<u64>, wish: &Wish) -> io::Result<FileAttr> {
+        let id = node(inode);
+        let mut flash = self.shared.flash();
+        let reached = self.reach(&flash, id)?;
+        if let Some(size) = wish.size {
+            flash.begin_writing(id)?;
+            let open = handle.and_then(|handle| self.handles.get(handle));
+            let cut = match open {
+                Some(open) => open.file.set_len(size),
+                None => sys::set_size(&opened(&reached), size),
+            };
+            flash.end_writing(id)?;
+            cut?;
+        }
+        wish.fulfil(&reached)?;
+        // To look at a link would change when it was last read; no branch has its times.
+        let is_noted = |node: &Node| !(wish.is_of_times() && node.kind != Kind::File);
+        if flash.node(id).is_ok_and(is_noted) {
+            flash.note_attributes(id)?;
+        }
+        drop(flash);
+        self.standings.poke();
+        Ok(attributes(id, &reached.metadata()?))
+    }
+
+    /// Who is to own what a program makes.
+    fn new(&self, request: &Request, mode: u32) -> New {
+        New {
+            mode,
+            owner: self.is_root.then(|| (request.uid(), request.gid())),
+        }
+    }
+
+    /// Make a node by `make`, and say what it is.
+    fn make(
+        &self,
+        make: impl FnOnce(&mut Flash<Folder>) -> io::Result<NodeId>,
+    ) -> io::Result<FileAttr> {
+        let mut flash = self.shared.flash();
+        let id = make(&mut flash)?;
+        let attributes = self.attributes(&flash, id);
+        drop(flash);
+        self.standings.poke();
+        attributes
+    }
+
+    pub fn make_node(
+        &self,
+        request: &Request,
+        (parent, name): (INodeNo, &OsStr),
+        mode: u32,
+        number: u32,
+    ) -> io::Result<FileAttr> {
+        let parent = node(parent);
+        self.make(|flash| match mode & libc::S_IFMT {
+            libc::S_IFREG => flash.create(parent, name, self.new(request, mode & !libc::S_IFMT)),
+            _ => flash.make_other(parent, name, device(number), self.new(request, mode)),
+        })
+    }
+
+    pub fn make_folder(
+        &self,
+        request: &Request,
+        (parent, name): (INodeNo, &OsStr),
+        mode: u32,
+    ) -> io::Result<FileAttr> {
+        self.make(|flash| flash.make_folder(node(parent), name, self.new(request, mode)))
+    }
+
+    pub fn make_symlink(
+        &self,
+        request: &Request,
+        (parent, name): (INodeNo, &OsStr),
+        target: &OsStr,
+    ) -> io::Result<FileAttr> {
+        let new = self.new(request, 0o777);
+        self.make(|flash| flash.symlink(node(parent), name, target, new))
+    }
+
+    pub fn link(&self, inode: INodeNo, parent: INodeNo, name: &OsStr) -> io::Result<FileAttr> {
+        let id = node(inode);
+        self.make(|flash| flash.link(id, node(parent), name).map(|()| id))
+    }
+
+    /// Make a file and open it for reading and writing.
+    pub fn create(
+        &self,
+        request: &Request,
+        (parent, name): (INodeNo, &OsStr),
+        mode: u32,
+        flags: i32,
+    ) -> io::Result<(NodeId, File, FileAttr)> {
+        let mode = mode & !libc::S_IFMT;
+        let mut flash = self.shared.flash();
+        let new = self.new(request, mode | OWNERS);
+        let id = flash.create(node(parent), name, new)?;
+        let reached = self.reach(&flash, id)?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
+            .open(opened(&reached))?;
+        if mode & OWNERS != OWNERS {
+            file.set_permissions(std::fs::Permissions::from_mode(mode))?;
+            flash.note_attributes(id)?;
+        }
+        let attributes = attributes(id, &file.metadata()?);
+        drop(flash);
+        self.standings.poke();
+        Ok((id, file, attributes))
+    }
+
+    pub fn remove(&self, parent: INodeNo, name: &OsStr, is_folder: bool) -> io::Result<()> {
+        let mut flash = self.shared.flash();
+        match is_folder {
+            true => flash.remove_folder(node(parent), name)?,
+            false => flash.unlink(node(parent), name)?,
+        }
+        drop(flash);
+        self.standings.poke();
+        Ok(())
+    }
+
+    pub fn rename(
+        &self,
+        from: (INodeNo, &OsStr),
+        to: (INodeNo, &OsStr),
+        flags: RenameFlags,
+    ) -> io::Result<()> {
+        let mut flash = self.shared.flash();
+        let (from, to) = ((node(from.0), from.1), (node(to.0), to.1));
+        if !RenameFlags::RENAME_NOREPLACE.contains(flags) {
+            return Err(error(libc::EINVAL));
+        }
+        if !flags.is_empty() && flash.lookup(to.0, to.1).is_some() {
+            return Err(error(libc::EEXIST));
+        }
+        flash.rename(from, to)?;
+        drop(flash);
+        self.standings.poke();
+        Ok(())
+    }
+
+    pub fn read_link(&self, inode: INodeNo) -> io::Result<Vec<u8>> {
+        match &self.shared.flash().node(node(inode))?.kind {
+            Kind::Symlink(target) => Ok(target.as_encoded_bytes().to_vec()),
+            _ => Err(error(libc::EINVAL)),
+        }
+    }
+
+    /// Names in a folder with what they stand for, `.` and `..` first.
+    pub fn list(&self, inode: INodeNo, handle: u64) -> Listing {
+        self.handles.listing(handle, || {
+            let flash = self.shared.flash();
+            let id = node(inode);
+            let above = flash.node(id).ok().and_then(|node| node.names.first());
+            let above = above.map_or(id, |name| name.parent);
+            let kind = |id| match flash.node(id).map(|node| &node.kind) {
+                Ok(Kind::Folder) => FileType::Directory,
+                Ok(Kind::Symlink(_)) => FileType::Symlink,
+                Ok(Kind::Other) => self
+                    .attributes(&flash, id)
+                    .map_or(FileType::RegularFile, |found| found.kind),
+                _ => FileType::RegularFile,
+            };
+            let dots = [(".", id), ("..", above)];
+            let dots = dots.map(|(name, id)| (name.into(), id, FileType::Directory));
+            let entries = flash.entries(id).into_iter();
+            let entries = entries.map(|(name, id)| (name, id, kind(id)));
+            Arc::new(dots.into_iter().chain(entries).collect())
+        })
+    }
+
+    /// Open what has been reached.
+    pub fn open(&self, inode: INodeNo, flags: i32) -> io::Result<(NodeId, File)> {
+        let id = node(inode);
+        let reached = self.reach(&self.shared.flash(), id)?;
+        let access = flags & libc::O_ACCMODE;
+        let file = File::options()
+            .read(access != libc::O_WRONLY)
+            .write(access != libc::O_RDONLY)
+            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
+            .open(opened(&reached))?;
+        Ok((id, file))
+    }
+}

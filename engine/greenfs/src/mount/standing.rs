@@ -1,0 +1,185 @@
+//! How each branch stands, and who waits until it has what was done.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
+
+use crate::mount::patience::Steps;
+use crate::protocol::Role;
+
+/// How often it is looked whether a branch that is waited for still answers.
+const TICK: Duration = Duration::from_millis(100);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It cannot be reached, or not be used; with why.
+    Away(String),
+    /// It gets what it lacks; nobody waits for that.
+    CatchingUp,
+    /// It gets everything as it is done.
+    Connected,
+    /// It is brought up when there is a reason.
+    Asleep,
+}
+
+pub struct Standing {
+    pub place: PathBuf,
+    pub phase: Phase,
+    pub steps: Steps,
+    /// It has all that was done up to this record.
+    pub holds: u64,
+    /// When it last had everything.
+    pub whole_at: Option<SystemTime>,
+    /// What others changed there was kept.
+    pub has_kept: bool,
+    /// What else a person wants to know.
+    pub note: String,
+}
+
+/// A program that waits until all connected branches have what was done up to a record.
+struct Waiter {
+    until: u64,
+    answer: Box<dyn FnOnce() + Send>,
+}
+
+#[derive(Default)]
+struct State {
+    branches: BTreeMap<Role, Standing>,
+    waiters: Vec<Waiter>,
+    /// How often somebody asked the keepers to look.
+    pokes: u64,
+    is_ending: bool,
+}
+
+#[derive(Default)]
+pub struct Standings {
+    state: Mutex<State>,
+    /// For keepers.
+    poked: Condvar,
+    /// For whoever looks after those that wait.
+    waiting: Condvar,
+}
+
+impl Standings {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("a panic ends this process")
+    }
+
+    pub fn add(&self, role: Role, place: PathBuf, phase: Phase, steps: Steps) {
+        let standing = Standing {
+            place,
+            phase,
+            steps,
+            holds: 0,
+            whole_at: None,
+            has_kept: false,
+            note: String::new(),
+        };
+        self.state().branches.insert(role, standing);
+    }
+
+    /// Look at how all branches stand.
+    pub fn look<R>(&self, look: impl FnOnce(&BTreeMap<Role, Standing>) -> R) -> R {
+        look(&self.state().branches)
+    }
+
+    /// A branch stands otherwise; who waited for that goes on. Returns the phase that it was in.
+    pub fn change(&self, role: Role, change: impl FnOnce(&mut Standing)) -> Option<Phase> {
+        let mut state = self.state();
+        let standing = state.branches.get_mut(&role)?;
+        let before = standing.phase.clone();
+        change(standing);
+        release(state, Duration::MAX);
+        Some(before)
+    }
+
+    /// Answer when all branches that are connected have what was done up to this record.
+    pub fn answer_after(&self, until: u64, answer: Box<dyn FnOnce() + Send>) {
+        let mut state = self.state();
+        state.waiters.push(Waiter { until, answer });
+        state.pokes += 1;
+        self.poked.notify_all();
+        self.waiting.notify_all();
+        release(state, Duration::MAX);
+    }
+
+    /// Something was done: keepers look what their branches lack.
+    pub fn poke(&self) {
+        self.state().pokes += 1;
+        self.poked.notify_all();
+    }
+
+    /// Everybody comes to an end.
+    pub fn end(&self) {
+        self.state().is_ending = true;
+        self.poked.notify_all();
+        self.waiting.notify_all();
+    }
+
+    pub fn is_ending(&self) -> bool {
+        self.state().is_ending
+    }
+
+    fn wait_while(&self, most: Duration, is_so: impl FnMut(&mut State) -> bool) -> u64 {
+        let waited = self.poked.wait_timeout_while(self.state(), most, is_so);
+        let (state, _) = waited.expect("a panic ends this process");
+        state.pokes
+    }
+
+    /// Wait until something was done after `seen`, the end, or for so long. Returns what to give as
+    /// `seen` the next time, and whether something was done.
+    pub fn wait(&self, seen: u64, most: Duration) -> (u64, bool) {
+        let now = self.wait_while(most, |state| state.pokes == seen && !state.is_ending);
+        (now, now != seen)
+    }
+
+    /// Wait for so long, until somebody waits, or until the end.
+    pub fn gather(&self, most: Duration) {
+        self.wait_while(most, |state| state.waiters.is_empty() && !state.is_ending);
+    }
+
+    /// Wait for so long, or until the end.
+    pub fn rest(&self, most: Duration) {
+        self.wait_while(most, |state| !state.is_ending);
+    }
+
+    /// Look after those that wait until the end: a branch that has not answered for `patience` is
+    /// not waited for.
+    pub fn look_after(&self, patience: Duration) {
+        loop {
+            let state = self.state();
+            let is_idle = |state: &mut State| state.waiters.is_empty() && !state.is_ending;
+            let state = self.waiting.wait_while(state, is_idle);
+            let state = state.expect("a panic ends this process");
+            if state.is_ending && state.waiters.is_empty() {
+                return;
+            }
+            release(state, patience);
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+/// Let those go on that wait for nothing any more.
+fn release(mut state: MutexGuard<'_, State>, patience: Duration) {
+    for standing in state.branches.values_mut() {
+        let waits = standing.steps.waits();
+        if standing.phase == Phase::Connected && waits >= patience {
+            standing.phase = Phase::Away(format!("has not answered for {} s", waits.as_secs()));
+        }
+    }
+    let branches = &state.branches;
+    let connected = branches.values().filter(|b| b.phase == Phase::Connected);
+    let holds = connected
+        .map(|branch| branch.holds)
+        .min()
+        .unwrap_or(u64::MAX);
+    let all = std::mem::take(&mut state.waiters);
+    let (done, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|w| w.until <= holds);
+    state.waiters = others;
+    drop(state);
+    for waiter in done {
+        (waiter.answer)();
+    }
+}

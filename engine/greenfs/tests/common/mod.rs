@@ -1,0 +1,146 @@
+//! Mounts for tests.
+
+#![allow(dead_code, reason = "every test uses a part")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// Why nothing can be mounted here; none if it can.
+pub fn why_not() -> Option<&'static str> {
+    if !Path::new("/dev/fuse").exists() {
+        return Some("needs /dev/fuse (modprobe fuse)");
+    }
+    let has_helper = Command::new("fusermount3").arg("-V").output().is_ok();
+    let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    (!is_root && !has_helper).then_some("needs root, or fusermount3 (apt install fuse3)")
+}
+
+/// A volume that is mounted by a process of this test, gone at the end.
+pub struct Home {
+    pub root: PathBuf,
+    daemon: Option<Child>,
+}
+
+impl Home {
+    /// Folders, not mounted yet. None, with the reason printed, where nothing can be mounted.
+    pub fn new(name: &str) -> Option<Self> {
+        if let Some(why) = why_not() {
+            eprintln!("skipped: {why}");
+            return None;
+        }
+        let root = std::env::temp_dir().join(format!("greenfs-m-{}-{name}", std::process::id()));
+        for folder in ["flash", "remote", "disk", "mnt"] {
+            fs::create_dir_all(root.join(folder)).expect("there is a folder for temporary files");
+        }
+        let daemon = None;
+        Some(Self { root, daemon })
+    }
+
+    pub fn at(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// A file or folder as programs see it.
+    pub fn mnt(&self, path: &str) -> PathBuf {
+        self.at("mnt").join(path)
+    }
+
+    pub fn greenfs(&self, command: &str) -> Command {
+        let mut greenfs = Command::new(env!("CARGO_BIN_EXE_greenfs"));
+        greenfs.current_dir(&self.root).arg(command);
+        greenfs
+    }
+
+    /// Mount with these options, in a process that can be killed.
+    pub fn mount(&mut self, options: &[&str]) {
+        let mut greenfs = self.greenfs("mount");
+        greenfs
+            .args(["--foreground", "--flash", "flash"])
+            .args(options)
+            .arg("mnt");
+        let mut daemon = greenfs
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it was built");
+        let mut said = String::new();
+        let output = daemon.stdout.take().expect("it is piped");
+        BufReader::new(output)
+            .read_line(&mut said)
+            .expect("it prints text");
+        assert!(said.starts_with("mounted"), "{said}");
+        self.daemon = Some(daemon);
+    }
+
+    /// Send the daemon a signal by its name.
+    pub fn signal(&self, signal: &str) {
+        let pid = self.daemon.as_ref().expect("it is mounted").id();
+        let sent = Command::new("kill")
+            .args(["-s", signal, &pid.to_string()])
+            .status();
+        assert!(sent.expect("kill is there").success());
+    }
+
+    /// Kill the daemon: nothing it holds in memory is left.
+    pub fn kill(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            daemon.kill().expect("it runs");
+            daemon.wait().expect("it was killed");
+        }
+    }
+
+    pub fn umount(&mut self) {
+        let output = self
+            .greenfs("umount")
+            .arg("mnt")
+            .output()
+            .expect("it was built");
+        assert!(output.status.success(), "{output:?}");
+        if let Some(mut daemon) = self.daemon.take() {
+            assert!(daemon.wait().expect("it ends").success());
+        }
+    }
+
+    /// What `greenfs status` prints.
+    pub fn status(&self) -> String {
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = self
+            .greenfs("status")
+            .args(["--flash", "flash"])
+            .output()
+            .expect("it was built");
+        assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+        String::from_utf8(stdout).expect("it prints text")
+    }
+
+    /// Wait until the status says this.
+    pub fn wait_for(&self, said: &str) {
+        while !self.status().contains(said) {
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub fn same_trees(&self, one: &str, other: &str) {
+        let diff = Command::new("diff")
+            .args(["-r", "--no-dereference", "--exclude=.greenfs"])
+            .args([self.at(one), self.at(other)])
+            .output()
+            .expect("diff is there");
+        assert!(diff.status.success(), "{diff:?}");
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = mounting::place::detach(&self.at("mnt"));
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}

@@ -1,0 +1,235 @@
+//! A mounted volume as people use it: with branches that hang, vanish and come back.
+
+mod common;
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::process::Command;
+
+use common::Home;
+
+const REMOTE: [&str; 2] = ["--remote", "remote"];
+
+/// A program's fsync would promise what the remote does not have.
+#[test]
+fn what_fsync_acknowledges_is_on_the_remote() {
+    let Some(mut home) = Home::new("fsync") else {
+        return;
+    };
+    home.mount(&REMOTE);
+    home.wait_for(": connected; holds all");
+    fs::write(home.mnt("precious"), "data").expect("it is writable");
+    fs::create_dir(home.mnt("folder")).expect("it is writable");
+    fs::rename(home.mnt("precious"), home.mnt("folder/renamed")).expect("it is there");
+    File::open(home.mnt("folder/renamed"))
+        .and_then(|file| file.sync_all())
+        .expect("flash and remote are there");
+    home.same_trees("mnt", "remote");
+    home.umount();
+    home.same_trees("flash", "remote");
+}
+
+/// Programs would wait for a server that does not answer, or their work would be lost to it.
+#[test]
+fn nobody_waits_for_a_remote_that_hangs() {
+    let Some(mut server) = Home::new("hangs-server") else {
+        return;
+    };
+    let Some(mut home) = Home::new("hangs") else {
+        return;
+    };
+    server.mount(&[]);
+    fs::create_dir(server.mnt("client")).expect("it is writable");
+    let remote = server.mnt("client");
+    let remote = remote.to_str().expect("it is text");
+    home.mount(&["--remote", remote, "--patience", "0.5"]);
+    fs::write(home.mnt("old"), "old").expect("it is writable");
+    home.wait_for(": connected; holds all");
+
+    server.signal("STOP");
+    let file = File::create(home.mnt("new")).expect("flash is there");
+    fs::remove_file(home.mnt("old")).expect("it is there");
+    file.sync_all().expect("flash has it");
+    drop(file);
+    home.wait_for("away (has not answered");
+    fs::write(home.mnt("later"), "later").expect("it is writable");
+
+    server.signal("CONT");
+    home.wait_for(": connected; holds all");
+    home.umount();
+    let diff = Command::new("diff")
+        .args(["-r", "--exclude=.greenfs"])
+        .args([home.at("flash").as_path(), server.mnt("client").as_path()])
+        .output();
+    let diff = diff.expect("diff is there");
+    assert!(diff.status.success(), "{diff:?}");
+}
+
+/// What was removed and renamed while a server was away would come back.
+#[test]
+fn a_remote_that_vanished_catches_up() {
+    let Some(mut server) = Home::new("gone-server") else {
+        return;
+    };
+    let Some(mut home) = Home::new("gone") else {
+        return;
+    };
+    server.mount(&[]);
+    fs::create_dir(server.mnt("client")).expect("it is writable");
+    let remote = server.mnt("client");
+    home.mount(&["--remote", remote.to_str().expect("it is text")]);
+    fs::write(home.mnt("removed"), "x").expect("it is writable");
+    fs::write(home.mnt("renamed"), "y").expect("it is writable");
+    home.wait_for(": connected; holds all");
+
+    server.kill();
+    fs::remove_file(home.mnt("removed")).expect("it is there");
+    fs::rename(home.mnt("renamed"), home.mnt("other")).expect("it is there");
+    File::create(home.mnt("new"))
+        .and_then(|file| file.sync_all())
+        .expect("flash has it");
+    home.wait_for(": away (");
+    server.mount(&[]);
+    home.wait_for(": connected; holds all");
+    home.umount();
+    let names = |folder| {
+        let entries = fs::read_dir(folder).expect("it is there");
+        let names = entries.map(|entry| entry.expect("it is there").file_name());
+        let mut names: Vec<_> = names.filter(|name| name != ".greenfs").collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(server.mnt("client")), ["new", "other"]);
+}
+
+/// The disk would be woken by every change, or never get them.
+#[test]
+fn the_disk_sleeps_until_there_is_a_reason() {
+    let Some(mut home) = Home::new("disk") else {
+        return;
+    };
+    fs::write(home.at("flash/first"), "x").expect("it is writable");
+    home.mount(&["--disk", "disk"]);
+    home.wait_for("asleep; holds all");
+    home.same_trees("flash", "disk");
+    fs::write(home.mnt("second"), "y").expect("it is writable");
+    File::open(home.mnt("second"))
+        .and_then(|file| file.sync_all())
+        .expect("flash has it");
+    assert!(!home.at("disk/second").exists(), "it was woken");
+    let said = home.status();
+    assert!(
+        said.contains("because it held nothing yet, 1 of 4"),
+        "{said}"
+    );
+    home.umount();
+    home.same_trees("flash", "disk");
+
+    for used in 2..5 {
+        home.mount(&["--disk", "disk"]);
+        home.wait_for(&format!("{used} of 4"));
+        fs::write(home.mnt("again"), used.to_string()).expect("it is writable");
+        home.umount();
+    }
+    let on_disk = fs::read_to_string(home.at("disk/again")).expect("it was brought up");
+    assert_eq!(on_disk, "3", "the fifth spin-up of a day");
+}
+
+/// After a crash nobody could mount again, or changes would be lost.
+#[test]
+fn a_dead_mount_is_taken_away() {
+    let Some(mut home) = Home::new("dead") else {
+        return;
+    };
+    home.mount(&REMOTE);
+    fs::write(home.mnt("file"), "x").expect("it is writable");
+    home.kill();
+    assert!(fs::metadata(home.mnt("file")).is_err());
+    home.mount(&REMOTE);
+    assert_eq!(
+        fs::read_to_string(home.mnt("file")).expect("it is there"),
+        "x"
+    );
+    home.umount();
+    home.same_trees("flash", "remote");
+}
+
+/// A mount would be made where it hides a branch, or a rehearsal would change something.
+#[test]
+fn wrong_places_are_refused_and_a_rehearsal_changes_nothing() {
+    let Some(home) = Home::new("places") else {
+        return;
+    };
+    fs::create_dir(home.at("flash/in")).expect("it is writable");
+    fs::create_dir_all(home.at("full/of")).expect("it is writable");
+    let refusals = [
+        ("flash/in", "mount on a folder of its own"),
+        ("full", "this folder is not empty"),
+        ("none", "mkdir -p"),
+        (".", "mount on a folder of its own"),
+    ];
+    for (at, said) in refusals {
+        let mut greenfs = home.greenfs("mount");
+        let output = greenfs
+            .args(["--flash", "flash", at])
+            .output()
+            .expect("it was built");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && errors.contains(said),
+            "{errors}"
+        );
+    }
+    let mut greenfs = home.greenfs("mount");
+    let rehearsal = ["--dry-run", "--flash", "flash", "--remote", "remote", "mnt"];
+    let output = greenfs.args(rehearsal).output().expect("it was built");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("would mount on") && said.contains("no branch yet"),
+        "{said}"
+    );
+    assert!(!home.at("flash/.greenfs").exists() && !home.at("remote/.greenfs").exists());
+}
+
+/// Students without root could not use it.
+#[test]
+fn a_plain_user_mounts_and_unmounts() {
+    let Some(home) = Home::new("plain") else {
+        return;
+    };
+    let is_root = fs::metadata("/proc/self").expect("it is there").uid() == 0;
+    if !is_root || Command::new("fusermount3").arg("-V").output().is_err() {
+        return eprintln!("skipped: needs root to become somebody else, and fusermount3");
+    }
+    let device = fs::metadata("/dev/fuse").expect("it is there");
+    if device.mode() & 0o006 != 0o006 {
+        return eprintln!("skipped: /dev/fuse is root's alone (chmod 666 /dev/fuse)");
+    }
+    let greenfs = home.at("greenfs");
+    fs::copy(env!("CARGO_BIN_EXE_greenfs"), &greenfs).expect("it was built");
+    let run = |script: &str| {
+        let owned = Command::new("chown")
+            .args(["-R", "65534:65534"])
+            .arg(&home.root)
+            .status();
+        assert!(owned.expect("chown is there").success());
+        let mut user = Command::new("setpriv");
+        user.args([
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "sh",
+            "-ec",
+            script,
+        ]);
+        let output = user
+            .current_dir(&home.root)
+            .output()
+            .expect("setpriv is there");
+        assert!(output.status.success(), "{output:?}");
+    };
+    run("./greenfs mount --flash flash --remote remote mnt
+        echo hers >mnt/file && chmod 400 mnt/file && mkdir mnt/folder
+        sync mnt/file && ./greenfs umount mnt && cat remote/file");
+    home.same_trees("flash", "remote");
+}

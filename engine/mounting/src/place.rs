@@ -1,0 +1,136 @@
+//! The folder that is mounted on, and what a killed server left there.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Take the lock of an open file or folder for this process, or fail if another one has it.
+///
+/// # Errors
+/// If another process has it, or the file system has no locks.
+pub fn lock(file: &File) -> io::Result<()> {
+    // SAFETY: the descriptor is open.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Take a mount out of the tree of files at once; it ends when its last user does.
+///
+/// # Errors
+/// If nothing is mounted there, or it is another user's.
+pub fn detach(mount: &Path) -> io::Result<()> {
+    unmount(mount, true)
+}
+
+/// Take a mount out of the tree of files; also as its plain user, by `fusermount3`.
+///
+/// # Errors
+/// If it is in use and not lazy, nothing is mounted there, or it is another user's.
+pub fn unmount(mount: &Path, is_lazy: bool) -> io::Result<()> {
+    let path = CString::new(mount.as_os_str().as_bytes())?;
+    let flags = if is_lazy { libc::MNT_DETACH } else { 0 };
+    // SAFETY: the path is a valid string.
+    if unsafe { libc::umount2(path.as_ptr(), flags) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    if error.raw_os_error() != Some(libc::EPERM) {
+        return Err(error);
+    }
+    let mut helper = Command::new("fusermount3");
+    helper.args(if is_lazy { &["-u", "-z"][..] } else { &["-u"] });
+    let output = helper.arg("--").arg(mount).stdin(Stdio::null()).output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        )),
+    }
+}
+
+/// Whether the server of a mount is gone.
+pub fn is_dead(mount: &Path) -> bool {
+    let Ok(path) = CString::new(mount.as_os_str().as_bytes()) else {
+        return false;
+    };
+    // What stat(2) asks for, the kernel may still know.
+    // SAFETY: zeros are a valid structure, which the call fills in; the path is a valid string.
+    let asked = unsafe {
+        let mut space: libc::statfs = std::mem::zeroed();
+        libc::statfs(path.as_ptr(), &raw mut space)
+    };
+    asked != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ENOTCONN)
+}
+
+/// The path as the kernel names it; that of a dead mount cannot be asked for, but its parent's.
+///
+/// # Errors
+/// If there is nothing.
+pub fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let error = match fs::canonicalize(path) {
+        Ok(resolved) => return Ok(resolved),
+        Err(error) => error,
+    };
+    match (error.raw_os_error(), path.file_name()) {
+        (Some(libc::ENOTCONN), Some(name)) => {
+            let parent = path.parent().filter(|parent| *parent != Path::new(""));
+            Ok(fs::canonicalize(parent.unwrap_or(Path::new(".")))?.join(name))
+        }
+        _ => Err(error),
+    }
+}
+
+/// The source of the topmost mount on a folder.
+///
+/// # Errors
+/// If the kernel's table cannot be read.
+pub fn mounted_on(path: &Path) -> io::Result<Option<String>> {
+    let table = fs::read_to_string("/proc/self/mountinfo")?;
+    let mut found = table
+        .lines()
+        .filter_map(mount)
+        .filter(|(point, _)| Path::new(point) == path);
+    Ok(found.next_back().map(|(_, source)| source))
+}
+
+/// Mount point and source of a line of mountinfo (proc(5)).
+fn mount(line: &str) -> Option<(String, String)> {
+    let point = line.split(' ').nth(4)?;
+    let (_, after) = line.split_once(" - ")?;
+    let source = after.split(' ').nth(1)?;
+    Some((unescaped(point), unescaped(source)))
+}
+
+/// Blank, tab, newline and backslash are written in octal there.
+fn unescaped(text: &str) -> String {
+    [
+        ("\\040", " "),
+        ("\\011", "\t"),
+        ("\\012", "\n"),
+        ("\\134", "\\"),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (code, plain)| {
+        text.replace(code, plain)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with a blank in its name would never be found mounted, and be mounted twice.
+    #[test]
+    fn mounts_are_read_from_the_kernels_table() {
+        let line = "36 35 98:0 /mnt1 /a\\040place rw,noatime master:1 - fuse fsgreen-simdisk rw";
+        let expected = ("/a place".to_owned(), "fsgreen-simdisk".to_owned());
+        assert_eq!(mount(line), Some(expected));
+        assert_eq!(mount("36 35 98:0"), None);
+    }
+}
