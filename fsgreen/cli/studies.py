@@ -161,13 +161,23 @@ def add(commands: command.Commands) -> None:
     )
     unpack.add_argument("campaign")
 
-    command.add(
+    reproduce = command.add(
         commands,
         "reproduce",
         _reproduce,
-        "run the paper pipeline from the shipped traces",
-        "fsgreen reproduce",
+        "run the paper pipeline from the shipped traces, and say in ten lines what came of it",
+        "fsgreen reproduce, or one campaign alone: fsgreen reproduce fast10-disk",
     )
+    reproduce.add_argument("campaign", nargs="?", help="one that ships; all of them by default")
+
+    outcome = command.add(
+        commands,
+        "outcome",
+        _outcome,
+        "say of a campaign, or of all: verdicts by evidence, rules that fired, and what to change",
+        "fsgreen outcome fast10-options",
+    )
+    outcome.add_argument("campaign", nargs="?", help="all that ship, and their studies, by default")
 
 
 def _add_study(parser: argparse.ArgumentParser, *, name: str | None = None) -> None:
@@ -365,4 +375,10 @@ def _unpack(options: argparse.Namespace) -> None:
 def _reproduce(options: argparse.Namespace) -> None:
     from fsgreen import pipeline
 
-    pipeline.reproduce()
+    pipeline.reproduce(options.campaign)
+
+
+def _outcome(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    print("\n\n".join(pipeline.outcomes(options.campaign)))

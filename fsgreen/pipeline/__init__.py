@@ -4,13 +4,14 @@ from fsgreen.pipeline.closure import code_digest, write_digests
 from fsgreen.pipeline.notebook import notebook_parameters, run_notebook
 from fsgreen.pipeline.packs import pack, unpack
 from fsgreen.pipeline.parallel import pull, reproduce
-from fsgreen.pipeline.stages import after_measure, campaigns
+from fsgreen.pipeline.stages import after_measure, campaigns, outcomes
 
 __all__ = [
     "after_measure",
     "campaigns",
     "code_digest",
     "notebook_parameters",
+    "outcomes",
     "pack",
     "pull",
     "reproduce",

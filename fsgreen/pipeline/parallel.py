@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import entry_points
 from multiprocessing import get_context
@@ -20,49 +20,91 @@ from multiprocessing.context import ForkServerProcess
 from fsgreen import paths
 from fsgreen.design import Plan, load_study, make_plan
 from fsgreen.design.overview import spell
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import FsgreenError, unknown
+from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import modules, write_digests
 from fsgreen.pipeline.ledger import Ledger
 from fsgreen.pipeline.packs import unpack
-from fsgreen.pipeline.params import studies
-from fsgreen.pipeline.stages import campaigns, ledger_of, outcome_of
+from fsgreen.pipeline.shipped import identity, lock_file
+from fsgreen.pipeline.stages import campaigns
 
 
-def reproduce() -> None:
-    """Run what is out of date in the pipeline, then show the verdicts and where the report is.
+def reproduce(only: str | None = None) -> None:
+    """Run what is out of date in the pipeline, then say in ten lines what came of it.
+
+    Parameters
+    ----------
+    only : str, optional
+        One campaign, up to its report; the ledger of its study takes them all.
 
     Raises
     ------
     FsgreenError
-        If another run works here, the raw traces cannot be had, or a stage fails.
+        If there is no such campaign, another run works here, the raw traces cannot be had, or a
+        stage fails.
     """
     os.environ.pop("FSGREEN_DATA", None)  # the stages name folders of this checkout
+    begin_s, before = time.monotonic(), lock_file().read_text()
+    names = campaigns() if only is None else [_known(only)]
     write_digests()
     with Ledger.opened() as ledger:
         changes = ledger.out_of_date()
         if "digest" in changes:
             ledger.record("digest")
-        for campaign in campaigns():
+        for campaign in names:
             if f"collect@{campaign}" in changes:
                 print(f"raw traces of {campaign}: fetching what is missing from data/store")
                 ledger.pull(f"collect@{campaign}")
-        every = {name: ledger.commands(name) for name in campaigns()}
+        every = {name: ledger.commands(name) for name in names}
         behind = {
             name: commands
             for name, commands in every.items()
             if changes.keys() & {*commands, f"collect@{name}"}
         }
-        of_studies = ledger.of_studies()  # what they rest on is known only behind the campaigns
+        # What they rest on is known only behind the campaigns.
+        of_studies = ledger.of_studies() if only is None else {}
         if behind or changes.keys() & {name for stages in of_studies.values() for name in stages}:
             _Run(ledger, behind).all()
             _Run(ledger, of_studies).all()
         else:
             print("nothing is out of date")
-    for campaign in campaigns():
+    for campaign in names:
         _compare_plans(campaign)
-        print("\n" + outcome_of(campaign))
-    for study in studies():
-        print("\n" + ledger_of(study))
+    print()
+    print("\n".join(_summary(only, before, time.monotonic() - begin_s)))
+
+
+def _known(campaign: str) -> str:
+    if campaign not in campaigns():
+        raise unknown(
+            "campaign of the pipeline",
+            campaign,
+            campaigns(),
+            where=paths.root() / "params.yaml",
+            next_step="one of your own is analysed when it is measured; docs/pipeline.md tells how "
+            "to add it",
+        )
+    return campaign
+
+
+def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
+    """Yield whether claims hold, whether outputs are those that ship, and what to look at next."""
+    from fsgreen.pipeline.summary import table
+
+    of_campaigns = params.campaigns()
+    names = of_campaigns if only is None else [only]
+    told = [paths.told(of_campaigns[name].study, name, shipped=True) for name in names]
+    if only is None:
+        of_claims = {study: paths.ledger(study) / "claims.csv" for study in params.studies()}
+        folders = [paths.data() / "results", paths.data() / "ledgers"]
+        reports, more = "data/ledgers/STUDY and data/results/CAMPAIGN", "fsgreen outcome"
+    else:
+        of_claims = {only: paths.results(only) / "claims.csv"}
+        folders = [paths.results(only), *told]
+        reports, more = f"data/results/{only}", f"fsgreen outcome {only}"
+    yield from table(of_claims)
+    yield f"{identity(before, folders, told)}; this took {spell(took_s)}"
+    yield f"reports: report.pdf in {reports}; more: {more}, fsgreen claim SLUG"
 
 
 def pull(campaign: str) -> None:

@@ -43,7 +43,8 @@ IGNORED = """\
 /build/
 /data/raw/
 /data/results/
-/data/ledgers/
+/data/ledgers/*/*
+!/data/ledgers/*/campaigns/
 /data/scratch/
 __pycache__/
 .ipynb_checkpoints/

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from fsgreen import paths
+from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import params
 from fsgreen.pipeline.notebook import run_notebook
 
@@ -29,13 +33,36 @@ def after_measure(campaign: str) -> None:
     print("\n" + outcome_of(campaign))
 
 
+def outcomes(campaign: str | None = None) -> Iterator[str]:
+    """Yield what came of a campaign, or of all that the pipeline analyses and of their studies.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign, or it has not been analysed.
+    """
+    for name in campaigns() if campaign is None else [campaign]:
+        yield outcome_of(name)
+    for study in params.studies() if campaign is None else ():
+        yield _outcome(paths.ledger(study), "./run reproduce")
+
+
 def outcome_of(campaign: str) -> str:
-    """Return what came of a campaign, as its last step wrote it, and where the report is."""
+    """Return what came of a campaign, as its last step wrote it, and where the report is.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign, or it has not been analysed.
+    """
     folder = paths.results(campaign)
-    return f"{(folder / 'outcome.txt').read_text()}\nreport: {folder / 'report.pdf'}"
+    if not folder.is_dir():
+        raise paths.unknown_campaign(campaign)
+    return _outcome(folder, paths.made_anew(campaign))
 
 
-def ledger_of(study: str) -> str:
-    """Return what came of all campaigns of a study, and where its report is."""
-    folder = paths.ledger(study)
-    return f"{(folder / 'outcome.txt').read_text()}\nreport: {folder / 'report.pdf'}"
+def _outcome(folder: Path, made_anew: str) -> str:
+    file = folder / "outcome.txt"
+    if not file.is_file():
+        raise FsgreenError("its report has not been made", where=file, next_step=made_anew)
+    return f"{file.read_text()}\nreport: {folder / 'report.pdf'}"

@@ -24,6 +24,7 @@ COMMANDS = (
     "recommend",
     "notebook",
     "reproduce",
+    "outcome",
     "meters",
     "import",
     "attach",
@@ -45,7 +46,7 @@ def test_a_file_that_may_not_be_written_is_told_with_the_command_that_mends_it(
     """Whoever measured with sudo and analyses without it would get a traceback."""
     monkeypatch.setattr(os, "geteuid", lambda: user)
 
-    def refuse() -> None:
+    def refuse(campaign: str | None) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "data/results/mine")
 
     monkeypatch.setattr(pipeline, "reproduce", refuse)
@@ -65,7 +66,7 @@ def test_a_full_file_system_is_named_with_what_to_do(
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(paths, "free_b", lambda folder: 5 << 20 if folder == paths.data() else 1e12)
 
-    def refuse() -> None:
+    def refuse(campaign: str | None) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", *named)
 
     monkeypatch.setattr(pipeline, "reproduce", refuse)
@@ -95,6 +96,8 @@ def test_every_command_has_help_with_an_example(
         (["status", "fast10-option"], "did you mean fast10-options"),
         (["rules", "--campaign", "fast11"], "did you mean fast10"),
         (["reparse", "fast11"], "did you mean fast10"),
+        (["reproduce", "fast11"], "did you mean fast10"),
+        (["outcome", "fast11"], "did you mean fast10"),
         (["plan", "fast10", "--assay", "--pilot", "fast11"], "did you mean fast10"),
         (["ledger", "fast11"], "did you mean fast10"),
         (["recommend", "--workload", "mail", "--campaign", "fast11"], "did you mean fast10"),

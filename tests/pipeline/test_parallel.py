@@ -13,7 +13,7 @@ import pytest
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.pipeline import parallel
+from fsgreen.pipeline import parallel, params
 from fsgreen.pipeline.ledger import Ledger
 from tests.patience import wait_for
 
@@ -101,20 +101,55 @@ def test_a_second_run_beside_the_first_is_refused() -> None:
         raise AssertionError("both hold it")
 
 
-def test_a_run_with_nothing_to_do_starts_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    ledger = nullcontext(SimpleNamespace(out_of_date=dict, commands=lambda campaign: {}))
+@pytest.fixture
+def current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkout of one study with two campaigns, in which nothing is out of date."""
+    ledger = nullcontext(
+        SimpleNamespace(
+            out_of_date=dict, commands=lambda campaign: {}, of_studies=lambda: {"s": {}}
+        )
+    )
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    (tmp_path / "dvc.lock").write_text("stages: {}\n")
+    columns = "slug,verdict,basis\n"
+    tables = {
+        paths.ledger("s") / "claims.csv": columns + "a,reproduced,measured\n",
+        paths.results("c") / "claims.csv": columns + "a,underpowered,measured\n",
+    }
+    for file, text in tables.items():
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    monkeypatch.setattr(
+        params, "campaigns", lambda: dict.fromkeys("cd", SimpleNamespace(study="s"))
+    )
+    monkeypatch.setattr(params, "studies", lambda: ["s"])
     for name, stub in {
         "Ledger": SimpleNamespace(opened=lambda: ledger),
         "write_digests": lambda: None,
-        "campaigns": lambda: ["c"],
-        "outcome_of": lambda campaign: f"outcome of {campaign}",
-        "studies": lambda: ["s"],
-        "ledger_of": lambda study: f"ledger of {study}",
         "_compare_plans": lambda campaign: None,
     }.items():
         monkeypatch.setattr(parallel, name, stub)
+
+
+@pytest.mark.usefixtures("current")
+def test_a_run_with_nothing_to_do_starts_nothing_and_ends_with_ten_lines(capsys: Any) -> None:
+    """A reviewer reads the answer in a minute; rules and advice are a command away."""
     parallel.reproduce()
-    assert capsys.readouterr().out == "nothing is out of date\n\noutcome of c\n\nledger of s\n"
+    first, gap, *answer = capsys.readouterr().out.splitlines()
+    assert (first, gap) == ("nothing is out of date", "")
+    assert len(answer) <= 10 - (5 - 1)  # with a line for each of five studies it is ten
+    assert any(line.startswith("s  ") and line.split() == ["s", "1"] for line in answer)
+    assert answer[-2].startswith(
+        "all 0 outputs (0 files) are identical to those shipped; this took"
+    )
+    assert "more: fsgreen outcome," in answer[-1]
+
+
+@pytest.mark.usefixtures("current")
+def test_one_campaign_is_told_of_by_itself(capsys: Any) -> None:
+    """Its study's ledger takes all campaigns, which were not asked for."""
+    parallel.reproduce("c")
+    shown = capsys.readouterr().out
+    assert "reports: report.pdf in data/results/c; more: fsgreen outcome c," in shown
+    with pytest.raises(FsgreenError, match=r"unknown campaign of the pipeline 'e'"):
+        parallel.reproduce("e")

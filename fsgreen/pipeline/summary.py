@@ -1,0 +1,75 @@
+"""What a run of the pipeline ends with: whether claims hold, a line for each study or campaign."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fsgreen.analysis.claims.together import DISAGREE
+from fsgreen.claims import OTHER_STATE, SIZE_EXCLUDED, SIZE_OPEN
+
+YES, PARTLY, NO = ("reproduced",), (SIZE_OPEN, SIZE_EXCLUDED), ("not reproduced", "reversed")
+HOLDS = {"yes": YES, "partly": PARTLY, "no": NO}
+"""Whether a claim holds: partly where its direction does, and its size is another or open."""
+
+
+class Group(NamedTuple):
+    """Columns below one title: counts of claims by verdict, of one kind of evidence or of none."""
+
+    title: str
+    basis: str
+    counted: Mapping[str, tuple[str, ...]]
+
+    @property
+    def width(self) -> int:
+        """Return the columns of text that it takes."""
+        return max(len(self.title), sum(map(len, self.counted)) + 2 * (len(self.counted) - 1))
+
+    def line(self, rows: Sequence[Mapping[str, str]]) -> str:
+        """Return how many claims have each verdict; nothing stands for none."""
+        counts = []
+        for name, verdicts in self.counted.items():
+            of_kind = (row for row in rows if self.basis in ("", row["basis"]))
+            count = sum(row["verdict"] in verdicts for row in of_kind)
+            counts.append(f"{count or '':>{len(name)}}")
+        return "  ".join(counts).rjust(self.width)
+
+
+GROUPS = (
+    Group("measured", "measured", HOLDS),
+    Group("simulated", "simulated", HOLDS),
+    Group("by con-", "by construction", {"struction": ("by construction",)}),
+    Group("from print", "published", HOLDS),
+    Group("", "", {"open": ("inconclusive", DISAGREE)}),
+    Group("under-", "", {"powered": ("underpowered",)}),
+    Group("other", "", {"state": (OTHER_STATE,)}),
+    Group("not", "", {"tested": ("not testable here",)}),
+)
+"""Every claim is counted once. Kinds of evidence are never added up (rule 50)."""
+
+
+def table(of_claims: Mapping[str, Path]) -> Iterator[str]:
+    """Yield how many claims hold, by what they rest on: a line for each name.
+
+    Parameters
+    ----------
+    of_claims : mapping
+        By the name of a study or campaign its `claims.csv`.
+    """
+    if not of_claims:
+        return
+    width = max(map(len, of_claims))
+    yield "Do the published claims hold? Each by its strongest evidence; kinds are never added up."
+    yield _line("", width, (f"{group.title:>{group.width}}" for group in GROUPS))
+    names = ("  ".join(group.counted).rjust(group.width) for group in GROUPS)
+    yield _line("", width, names)
+    for name, file in of_claims.items():
+        with file.open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        yield _line(name, width, (group.line(rows) for group in GROUPS))
+
+
+def _line(name: str, width: int, cells: Iterator[str]) -> str:
+    return "  ".join([f"{name:{width}}", *cells]).rstrip()
