@@ -110,6 +110,7 @@ class Part:
     `power` is the probability of "reproduced" if the published number were right (rule 46).
     `found` is in which other state the trials were.
     `source` says what it was found in where that is not one campaign: real or virtual time, a file.
+    `cells` are those whose trials it rests on, where a comparison or a level of cells decides it.
     """
 
     what: str
@@ -126,6 +127,7 @@ class Part:
     source: str = ""
     found: tuple[Found, ...] = ()
     power: float = math.nan
+    cells: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def tested(self) -> bool:

@@ -40,7 +40,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "generic",
         "papers",
     ),
-    ("results", "typeset", "report", "outcome", "assay", "ledger", "pipeline", "view", "labs"),
+    (
+        *("results", "typeset", "report", "outcome", "assay", "beside", "ledger", "pipeline"),
+        *("evidence", "artifact", "view", "labs"),
+    ),
     ("cli", "__main__"),
 )
 APART = ("meters", "workloads", "devices")

@@ -22,6 +22,7 @@ from fsgreen.cli import (
     meters,
     powerfiles,
     recommend,
+    review,
     rules,
     runs,
     studies,
@@ -111,6 +112,7 @@ def _parser() -> command.Parser:
     rules.add(commands)
     ledger.add(commands)
     labs.add(commands)
+    review.add(commands)
     recommend.add(commands)
     host.add(commands)
     meters.add(commands)

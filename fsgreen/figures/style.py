@@ -192,9 +192,13 @@ def simulated(axes: Axes, side: Literal["left", "right"] = "right") -> None:
 
 
 def on_disk(figure: Figure, model: str | None) -> Figure:
-    """Return the figure, with a line above it where all is that of a simulated disk of a model."""
+    """Return the figure; where all is that of a simulated disk of a model, its title says so."""
     if model is not None:
-        figure.suptitle(f"simulated disk: {model}", fontsize=7, style="italic", x=0.99, ha="right")
+        disk = f"simulated disk: {model}"
+        if title := figure.get_suptitle():
+            figure.suptitle(f"{title} ({disk})")
+        else:
+            figure.suptitle(disk, fontsize=7, style="italic", x=0.99, ha="right")
     return figure
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,22 @@ class Ledger:
             for name, stage in self._stages.items()
             if _of_study(name)
         }
+
+    def behind(self, name: str) -> dict[str, str]:
+        """Return the commands of a stage and of those that make what it reads, in their order."""
+        makers = {out.fs_path: other for other, stage in self._stages.items() for out in stage.outs}
+        needed = [name]
+        for one in needed:
+            if self._stages[one].frozen:
+                continue
+            made_by = (makers.get(dep.fs_path) for dep in self._stages[one].deps)
+            needed += [maker for maker in made_by if maker and maker not in needed]
+        campaign = name.partition("@")[2]
+        return {one: cmd for one, cmd in self.commands(campaign).items() if one in needed}
+
+    def outs(self, names: Iterable[str]) -> list[Path]:
+        """Return the files and folders that stages make."""
+        return [Path(out.fs_path) for name in names for out in self._stages[name].outs]
 
     def pull(self, name: str) -> None:
         """Put the output of a stage in place, out of the store that ships.

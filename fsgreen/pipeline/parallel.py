@@ -107,6 +107,34 @@ def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
     yield f"reports: report.pdf in {reports}; more: {more}, fsgreen claim SLUG"
 
 
+def reanalyse(campaign: str, stage: str) -> str:
+    """Make anew, from its traces, what a stage of a campaign makes and all that this rests on.
+
+    Returns
+    -------
+    str
+        Which stages ran, and whether what they made is what ships.
+
+    Raises
+    ------
+    FsgreenError
+        As `reproduce` does.
+    """
+    os.environ.pop("FSGREEN_DATA", None)
+    before, name = lock_file().read_text(), f"{stage}@{_known(campaign)}"
+    pull(campaign)
+    write_digests()
+    with Ledger.opened() as ledger:
+        ledger.record("digest")
+        commands = ledger.behind(name)
+        commands.pop(f"unpack@{campaign}")
+        _Run(ledger, {campaign: commands}, again=True).all()
+        made = ledger.outs(commands)
+    ran = ", ".join(one.partition("@")[0] for one in commands)
+    told = paths.told(params.campaigns()[campaign].study, campaign, shipped=True)
+    return f"{ran} ran again on the traces of {campaign}: {identity(before, made, [told])}"
+
+
 def pull(campaign: str) -> None:
     """Put the raw traces of a campaign of the pipeline in place, out of the store that ships.
 
@@ -123,10 +151,16 @@ def pull(campaign: str) -> None:
 
 
 class _Run:
-    """Stages of several campaigns or studies by name, as many at once as there are cores."""
+    """Stages of several campaigns or studies by name, as many at once as there are cores.
 
-    def __init__(self, ledger: Ledger, commands: Mapping[str, Mapping[str, str]]) -> None:
+    Those that are out of date run; with `again`, all of them.
+    """
+
+    def __init__(
+        self, ledger: Ledger, commands: Mapping[str, Mapping[str, str]], *, again: bool = False
+    ) -> None:
         self._ledger = ledger
+        self._again = again
         self._commands = commands
         self._count = sum(map(len, self._commands.values()))
         self._seen, self._ran, self._begin_s = 0, 0, time.monotonic()
@@ -155,7 +189,7 @@ class _Run:
     def _campaign(self, campaign: str) -> None:
         for stage, command in self._commands[campaign].items():
             self._seen += 1
-            if not self._stopped and self._ledger.out_of_date([stage]):
+            if not self._stopped and (self._again or self._ledger.out_of_date([stage])):
                 print(f"[{self._seen}/{self._count}] {stage} runs{self._to_go()}", flush=True)
                 self._ledger.clear(stage)
                 self._run(stage, command)

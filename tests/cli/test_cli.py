@@ -36,6 +36,9 @@ COMMANDS = (
     "rules",
     "import-runs",
     "ledger",
+    "claim",
+    "compare",
+    "artifact",
 )
 
 

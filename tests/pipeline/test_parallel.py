@@ -153,3 +153,20 @@ def test_one_campaign_is_told_of_by_itself(capsys: Any) -> None:
     assert "reports: report.pdf in data/results/c; more: fsgreen outcome c," in shown
     with pytest.raises(FsgreenError, match=r"unknown campaign of the pipeline 'e'"):
         parallel.reproduce("e")
+
+
+def test_a_claim_is_made_anew_from_its_traces_by_the_stages_that_it_takes() -> None:
+    """Figures and reports of minutes would keep whoever asks for one claim waiting."""
+    with Ledger.opened(wait=True) as ledger:
+        stages = ["unpack", "reduce", "analyse", "claims"]
+        behind = ledger.behind("claims@fast10-disk")
+        made = ledger.outs(["claims@fast10-disk"])
+    assert [*behind] == [f"{stage}@fast10-disk" for stage in stages]
+    assert paths.results("fast10-disk") / "claims.csv" in made
+
+
+def test_stages_that_are_current_run_if_they_are_to_run_again() -> None:
+    stages = {"a@c": python("1"), "b@c": python("1")}
+    ledger = Recorded([], c=stages)
+    parallel._Run(ledger, ledger.campaigns, again=True).all()  # type: ignore[arg-type]
+    assert ledger.recorded == ["a@c", "b@c"]

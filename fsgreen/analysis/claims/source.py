@@ -197,6 +197,7 @@ class Source:
             target,
             estimate,
             source=self.clock,
+            cells=of,
             **fields,
         )
         part = with_power(part, self.bound)

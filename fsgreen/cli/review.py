@@ -1,0 +1,86 @@
+"""Sub-commands of who reviews: one claim with its evidence, and two campaigns side by side."""
+
+from __future__ import annotations
+
+import argparse
+
+from fsgreen.cli import command
+
+
+def add(commands: command.Commands) -> None:
+    """Add the sub-commands of this module."""
+    claim = command.add(
+        commands,
+        "claim",
+        _claim,
+        "show one claim: as published, ours from every campaign, its cells, and how to check it",
+        "fsgreen claim fast10-62, or from the traces anew: fsgreen claim file_journal --run",
+    )
+    claim.add_argument("claim", help="its slug, or its number in data/reference/claims.yaml")
+    claim.add_argument(
+        "--run",
+        dest="again",
+        action="store_true",
+        help="analyse again the traces of one campaign, and no more of it than the claim takes",
+    )
+    claim.add_argument(
+        "--campaign", help="look at the cells of this one (default: that with the best evidence)"
+    )
+
+    compare = command.add(
+        commands,
+        "compare",
+        _compare,
+        "put a campaign beside another, cell by cell: ratios with intervals, and what differs",
+        "fsgreen compare mine-quick fast10-options, or in other metrics: "
+        "fsgreen compare fast10 fast10-options --metric bandwidth",
+    )
+    compare.add_argument("campaign", help="one of `fsgreen list campaigns`")
+    compare.add_argument("other", help="the one that it is held against")
+    compare.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        help="compare this (default: throughput and efficiency)",
+    )
+
+    command.add(
+        commands,
+        "artifact",
+        _artifact,
+        "write ARTIFACT.md, for committees that evaluate artifacts, out of what ships",
+        "fsgreen artifact",
+    )
+
+
+def _claim(options: argparse.Namespace) -> None:
+    from fsgreen import evidence, pipeline
+    from fsgreen.errors import FsgreenError
+
+    claim = evidence.find(options.claim)
+    if options.again:
+        campaign = options.campaign or evidence.campaign_of(claim)
+        if campaign is None:
+            raise FsgreenError(
+                f"no campaign of {claim.study} has been judged here", next_step="./run reproduce"
+            )
+        command.show(pipeline.reanalyse(campaign, "claims"))
+        print()
+    for line in evidence.lines(claim, options.campaign):
+        command.show(line, hang=len(line) - len(line.lstrip()) + 4)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from fsgreen import beside
+
+    for line in beside.lines(options.campaign, options.other, options.metric):
+        if line.startswith("  "):  # a row of a table keeps its columns
+            print(line)
+        else:
+            command.show(line)
+
+
+def _artifact(options: argparse.Namespace) -> None:
+    from fsgreen import artifact
+
+    print(artifact.write())
