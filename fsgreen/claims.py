@@ -306,7 +306,7 @@ def _number(value: float) -> str:
 def _text(value: float, unit: str) -> str:
     if unit == "change":
         return f"{100 * (value - 1):+.3g}"
-    return f"{100 * value:.3g}" if unit == "share" else f"{value:.3g}"
+    return _number(100 * value if unit == "share" else value)
 
 
 def _side(ratio: float) -> Literal[-1, 0, 1]:

@@ -32,10 +32,10 @@ def change(name, **values):
 
 @pytest.mark.usefixtures("campaigns")
 def test_cells_stand_side_by_side_with_what_differs(capsys):
-    change("theirs", testbed={"kind": "loop", "in_memory": True})
+    change("theirs", testbed={"kind": "loop", "scheduler": "bfq"})
     assert cli.main(["compare", "mine", "theirs", "--metric", "throughput"]) == 0
     shown = capsys.readouterr().out
-    assert "  in_memory: - / yes" in shown
+    assert " / bfq\n" in shown
     xfs = next(line for line in shown.splitlines() if "xfs/default" in line)
     assert "0.833x [0.8" in xfs and xfs.endswith("different")
     ext3 = next(line for line in shown.splitlines() if "ext3/default" in line)

@@ -179,6 +179,8 @@ def test_ours_is_written_like_the_published_number():
     assert shown(part("reproduced", ours=ours)) == "0.74x [0.73, 0.75]"
     point = Estimate(8.7, 8.7, 8.7, 1)
     assert shown(part("reproduced", ours=point, band=Band(8, 9, 1))) == "8.7x"
+    many = Estimate(32768.0, math.nan, math.nan, 1)
+    assert shown(part("reproduced", ours=many)) == "32,768x", "no 3.28e+04"
 
 
 def test_what_holds_by_construction_is_no_evidence_for_a_claim():

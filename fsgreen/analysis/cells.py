@@ -112,6 +112,7 @@ def rate_text(cell: Mapping[str, Any]) -> str:
         low, high = (cell[f"throughput_{end}_ops_s"] for end in ("p5", "p95"))
         return f"no steady state: {low:,.0f} to {high:,.0f}"
     value, low, high = (cell[f"throughput{end}_ops_s"] for end in ("", "_low", "_high"))
+    low = max(low, 0.0)  # no rate is negative
     star = "*" if cell["starred"] else ""
     return f"{value:,.0f}" + ("" if pd.isna(low) else f" [{low:,.0f}, {high:,.0f}]{star}")
 

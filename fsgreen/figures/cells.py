@@ -89,8 +89,8 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
 def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     """Return comparisons as ratios with 95 % intervals.
 
-    A filled mark is told apart; in the grey band a difference counts as none; a dagger marks what
-    may be the work of a confound.
+    A filled mark is a clear difference; in the grey band a difference counts as none; a dagger
+    marks what may be the work of a confound.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     figure = roomy(new(0.9 + ROW_IN * len(shown)))
     axes = figure.subplots()
     bound = shown[0]["bound_percent"] / 100
-    texts = ["95 % intervals", "filled: told apart (Holm)"]
+    texts = ["95 % intervals", "filled: a clear difference (Holm)"]
     if any(row["ratio_low_x"] != row["ratio_low_x"] for row in shown):
         texts.append("no interval: too few blocks")
     if bound == bound:  # none was declared before runs that were imported

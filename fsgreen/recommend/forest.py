@@ -28,9 +28,10 @@ COARSE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 def forest(table: pd.DataFrame) -> Figure:
     """Return effects with 95 % intervals on throughput and efficiency, side by side.
 
-    Rows are grouped by what a change takes and ranked by throughput. A filled mark is told apart
+    Rows are grouped by what a change takes and ranked by throughput. A filled mark differs clearly
     from what there is now, one with a dagger may be the work of a confound; the grey band is the
-    bound within which a difference counts as none. Without a steady state there is no mark.
+    bound within which a difference counts as none. Without a steady state there is no mark, and a
+    metric in which nothing has one has no panel.
 
     Parameters
     ----------
@@ -44,15 +45,16 @@ def forest(table: pd.DataFrame) -> Figure:
     figure = new(1.1 + ROW_IN * len(lines))
     # Letters are a little wider in the file than at the resolution of the layout.
     figure.set_layout_engine("constrained", w_pad=0.1)
-    panels = figure.subplots(1, len(TITLE), sharey=True)
-    for axes, (metric, title) in zip(panels, TITLE.items(), strict=True):
+    shown = _with_a_mark(table)
+    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for axes, metric in zip(panels, shown, strict=True):
         of_metric = table[table["metric"] == metric].set_index(["file_system", "option"])
         for place, line in enumerate(lines):
             if isinstance(line, tuple):
                 _mark(axes, place, of_metric.loc[line], line[0])
         flag(axes, _flagged(lines, of_metric))
         _scale(axes, of_metric[of_metric["verdict"] != "inconsistent"])
-        axes.set_title(title)
+        axes.set_title(TITLE[metric])
         axes.tick_params(axis="y", length=0)
         if metric == "efficiency":
             modelled(axes, now["boundary"])
@@ -64,10 +66,23 @@ def forest(table: pd.DataFrame) -> Figure:
     confounded = f"; {FLAG}: may be the work of a confound" if _endangered(table).any() else ""
     note(
         figure,
-        f"95 % intervals over {blocks} block{'' if most == 1 else 's'}; filled: told apart (Holm); "
-        f"band: differences below {now['bound_percent']:g} %{confounded}",
+        f"95 % intervals over {blocks} block{'' if most == 1 else 's'}; filled: a clear difference "
+        f"(Holm); band: differences below {now['bound_percent']:g} %{confounded}{_left_out(shown)}",
     )
     return figure
+
+
+def _with_a_mark(table: pd.DataFrame) -> list[str]:
+    """Return the metrics in which some configuration has a steady state; all where none has."""
+    candidates = table[table["change"] != "none"]
+    sound = set(candidates.loc[candidates["verdict"] != "inconsistent", "metric"])
+    return [metric for metric in TITLE if metric in sound] or list(TITLE)
+
+
+def _left_out(shown: list[str]) -> str:
+    """Return what is said of the metrics that have no panel."""
+    left = [title for metric, title in TITLE.items() if metric not in shown]
+    return f"\n{' and '.join(left)}: no steady state anywhere" if left else ""
 
 
 def _lines(ranked: pd.DataFrame) -> list[str | tuple[str, str]]:

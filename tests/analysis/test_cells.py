@@ -75,6 +75,13 @@ def test_an_interval_that_promises_too_much_is_starred():
     assert rate_text(long).endswith("]*") and rate_text(sound).endswith("]")
 
 
+def test_no_interval_of_a_rate_reaches_below_zero():
+    """-3,000 operations in a second would be nonsense in print."""
+    cell = row(with_rates([100, 1, 900, 2, 3]))
+    assert cell["throughput_low_ops_s"] < 0
+    assert "[0, " in rate_text(cell)
+
+
 def test_a_cell_without_a_steady_state_is_a_range():
     """Rule 24: not a mean, in print either."""
     cell = row(with_rates([100, 101, 99, 100.5, 99.5]).assign(steady="no steady state"))

@@ -53,6 +53,14 @@ def test_a_simulated_disk_stands_above_all_that_it_did():
     assert figures.on_disk(draw(), None).get_suptitle() == ""
 
 
+def test_a_figure_of_a_simulated_disk_keeps_its_title():
+    """Without it nobody would know which workload it is of."""
+    figure = draw()
+    figure.suptitle("varmail: relative to Ext3 default", x=0.01, ha="left")
+    shown = figures.on_disk(figure, "Ultrastar").get_suptitle()
+    assert shown == "varmail: relative to Ext3 default (simulated disk: Ultrastar)"
+
+
 def test_seaborn_draws_every_file_system_by_colour_and_marker():
     """One outside a fixed list of colours would be drawn transparent: an empty figure."""
     told = figures.semantics(["overlay", "xfs", "ext4", "xfs"])

@@ -53,6 +53,16 @@ def test_without_a_steady_state_there_is_no_mark():
     assert said.get_position()[1] not in marked
 
 
+def test_a_metric_of_which_nothing_is_known_has_no_empty_panel():
+    """Its column of thirty times the same words would be taken for a broken figure."""
+    trials, _ = tables()
+    trials["steady_power"] = "no steady state"
+    figure = forest(ranked(trials, cells_table(trials, synthetic.BOUNDS)).reset_index())
+    (only,) = figure.axes
+    assert only.get_title(loc="left") == "operations per second"
+    assert "operations per joule: no steady state anywhere" in figure.get_supxlabel()
+
+
 def test_with_nothing_to_choose_from_the_figure_says_so():
     only = synthetic.cells(["varmail"], ["ext3"])
     figure = forest(made(of=only).reset_index())
