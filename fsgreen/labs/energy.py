@@ -19,6 +19,12 @@ GAIN_PERCENT = 1.5
 
 J_PER_WH = 3600.0
 
+MEAN = (
+    "this is the mean of the readings times the time. The meter reports more often while the disk "
+    "rests, so rest has more readings than its share of the time. Give each reading the time that "
+    "it stands for."
+)
+
 CONCLUSIONS = {
     "energy": "Energy is the area under the power, whenever the meter happened to look.",
     "least": "That much is proven; the flagged readings hide the rest.",
@@ -72,12 +78,8 @@ class EnergyLab(Lab):
             self.disk.energy_j(),
             "J",
             (
-                Mistake(
-                    power_w.mean() * duration_s,
-                    "this is the mean of the readings times the time. The meter reports more often "
-                    "while the disk rests, so rest has more readings than its share of the time. "
-                    "Give each reading the time that it stands for.",
-                ),
+                Mistake(power_w.mean() * duration_s, MEAN),
+                Mistake(whole["power_w"].mean() * duration_s, MEAN),
                 Mistake(
                     np.median(power_w) * duration_s,
                     "this is a median times the time; a median is of no use for an area.",

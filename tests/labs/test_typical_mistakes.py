@@ -25,6 +25,7 @@ UNPAIRED = f"np.sqrt({BASE}.var() / 6 + {JOURNAL}.var() / 6) / {BASE}.mean()"
 
 MISTAKES = [
     (ENERGY, "energy", f'{INSIDE}["power_w"].mean() * (disk.end_s - disk.start_s)', "mean of the"),
+    (ENERGY, "energy", 'readings["power_w"].mean() * (disk.end_s - disk.start_s)', "mean of the"),
     (ENERGY, "energy", f'{INSIDE}["power_w"].sum()', "sum of watts"),
     (ENERGY, "energy", "energy_j / 3600", "not in the unit"),
     (ENERGY, "energy", 'np.trapezoid(readings["power_w"], readings["time_s"])', "whole trace"),
