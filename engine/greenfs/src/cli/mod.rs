@@ -79,7 +79,7 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
     };
     if word == "umount" {
         return match parser.next().map_err(usage)? {
-            Some(Value(at)) => mount::end(&at.into()),
+            Some(Value(at)) => mount::end(Path::new(&at)),
             _ => Ok((HELP.into(), ExitCode::SUCCESS)),
         };
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -120,7 +120,7 @@ fn check_apart(asked: &Asked, at: &Path) -> Result<(), Fault> {
 }
 
 /// Unmount, and wait until the branches that can be reached were brought up.
-pub fn end(at: &PathBuf) -> Result<(String, ExitCode), Fault> {
+pub fn end(at: &Path) -> Result<(String, ExitCode), Fault> {
     let failed = |error: io::Error| {
         let next = format!(
             "end the programs that use it (`fuser -vm {}`)",

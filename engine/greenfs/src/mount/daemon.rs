@@ -1,7 +1,7 @@
 //! The life of a mount, from its first look at flash to the last synchronisation.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
@@ -185,7 +185,7 @@ fn start_tending(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Stand
 }
 
 /// Take the mount away, if nobody has done so.
-fn leave(settings: &Settings, at: &PathBuf, log: &Log, serving: &JoinHandle<io::Result<()>>) {
+fn leave(settings: &Settings, at: &Path, log: &Log, serving: &JoinHandle<io::Result<()>>) {
     let source = place::source(&settings.flash);
     let is_ours = kernel::mounted_on(at).is_ok_and(|found| found == Some(source));
     if is_ours && kernel::unmount(at, false).is_err() {

@@ -96,7 +96,7 @@ impl Tree {
     }
 
     /// Who is to own what a program makes.
-    fn new(&self, request: &Request, mode: u32) -> New {
+    fn owned_by(&self, request: &Request, mode: u32) -> New {
         New {
             mode,
             owner: self.is_root.then(|| (request.uid(), request.gid())),
@@ -125,8 +125,10 @@ impl Tree {
     ) -> io::Result<FileAttr> {
         let parent = node(parent);
         self.make(|flash| match mode & libc::S_IFMT {
-            libc::S_IFREG => flash.create(parent, name, self.new(request, mode & !libc::S_IFMT)),
-            _ => flash.make_other(parent, name, device(number), self.new(request, mode)),
+            libc::S_IFREG => {
+                flash.create(parent, name, self.owned_by(request, mode & !libc::S_IFMT))
+            }
+            _ => flash.make_other(parent, name, device(number), self.owned_by(request, mode)),
         })
     }
 
@@ -136,7 +138,7 @@ impl Tree {
         (parent, name): (INodeNo, &OsStr),
         mode: u32,
     ) -> io::Result<FileAttr> {
-        self.make(|flash| flash.make_folder(node(parent), name, self.new(request, mode)))
+        self.make(|flash| flash.make_folder(node(parent), name, self.owned_by(request, mode)))
     }
 
     pub fn make_symlink(
@@ -145,7 +147,7 @@ impl Tree {
         (parent, name): (INodeNo, &OsStr),
         target: &OsStr,
     ) -> io::Result<FileAttr> {
-        let new = self.new(request, 0o777);
+        let new = self.owned_by(request, 0o777);
         self.make(|flash| flash.symlink(node(parent), name, target, new))
     }
 
@@ -164,7 +166,7 @@ impl Tree {
     ) -> io::Result<(NodeId, File, FileAttr)> {
         let mode = mode & !libc::S_IFMT;
         let mut flash = self.shared.flash();
-        let new = self.new(request, mode | OWNERS);
+        let new = self.owned_by(request, mode | OWNERS);
         let id = flash.create(node(parent), name, new)?;
         let reached = self.reach(&flash, id)?;
         let file = File::options()
