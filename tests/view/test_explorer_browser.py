@@ -1,6 +1,7 @@
 """The notebook of the explorer in a real JupyterLab in a real browser: what a person sees."""
 
 import json
+import time
 
 import pytest
 
@@ -49,17 +50,19 @@ def page(tmp_path_factory):
 
 
 def click(page, element):
-    """Press and release the mouse in the middle of an element."""
-    x, y = page.value(
-        f"""(() => {{
-            const element = {element};
-            element.scrollIntoView({{ block: 'center' }});
-            const box = element.getBoundingClientRect();
-            return [box.left + box.width / 2, box.top + box.height / 2];
-        }})()"""
-    )
-    page.mouse("mousePressed", x, y)
-    page.mouse("mouseReleased", x, y)
+    """Press and release the mouse in the middle of an element, once the page stands still."""
+    middle = f"""(() => {{
+        const box = {element}.getBoundingClientRect();
+        return [box.left + box.width / 2, box.top + box.height / 2];
+    }})()"""
+    page.value(f"{element}.scrollIntoView({{ block: 'center' }})")
+    before = None
+    while (place := page.value(middle)) != before:
+        before = place
+        time.sleep(0.3)
+    page.mouse("mouseMoved", *place)
+    page.mouse("mousePressed", *place)
+    page.mouse("mouseReleased", *place)
 
 
 def key(page, name, code, shift=False):
