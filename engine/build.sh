@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the wheel `fsgreen-engine` into a folder: the Python module and the programs fsgreen-wml,
-# fsgreen-simdisk, fsgreen-nfs and greenfs.
+# fsgreen-ycsb, fsgreen-simdisk, fsgreen-nfs and greenfs.
 # For this machine: needs cargo >= 1.85, a C linker, and maturin in PATH. For a TARGET, for all
 # machines of its kind: the standard library of that target, cargo-zigbuild and ziglang instead of
 # a linker, and a folder without spaces.
@@ -40,10 +40,13 @@ fi
 
 # maturin packs what stands in this folder; a wheel's `scripts` end up in bin/.
 scripts=target/wheel-data/scripts
-# shellcheck disable=SC2086 # words
-cargo $cargo --release --locked --target-dir target -p wml -p simdisk -p greenfs -p nfs \
-  -p fsgreen-engine --bin fsgreen-wml --bin fsgreen-simdisk --bin greenfs --bin fsgreen-nfs
+programs="fsgreen-wml fsgreen-ycsb fsgreen-simdisk fsgreen-nfs greenfs"
+# shellcheck disable=SC2046,SC2086 # words
+cargo $cargo --release --locked --target-dir target -p wml -p ycsb -p simdisk -p greenfs -p nfs \
+  -p fsgreen-engine $(printf ' --bin %s' $programs)
 mkdir -p "$scripts"
-cp "$built/fsgreen-wml" "$built/fsgreen-simdisk" "$built/greenfs" "$built/fsgreen-nfs" "$scripts/"
+for program in $programs; do
+  cp "$built/$program" "$scripts/"
+done
 maturin build --release --locked --manifest-path py/Cargo.toml --target-dir target \
   --out "$out" "$@"

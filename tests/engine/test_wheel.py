@@ -20,7 +20,7 @@ from fsgreen import paths
 
 ENGINE = paths.root() / "engine"
 RENEW = "engine/ship.sh makes the wheels anew; commit what it names"
-PROGRAMS = ("fsgreen-nfs", "fsgreen-simdisk", "fsgreen-wml", "greenfs")
+PROGRAMS = ("fsgreen-nfs", "fsgreen-simdisk", "fsgreen-wml", "fsgreen-ycsb", "greenfs")
 
 
 def digest(engine: Path) -> str:

@@ -107,7 +107,7 @@ class WmlWorkload:
             elsewhere.path_of(self.file), directory, seed, warmup_s, measure_s, load_ops_s
         )
         report = engine.call(arguments, stop)
-        outcome = _outcome(self._only_run(report))
+        outcome = outcome_of(self._only_run(report))
         refuse_full(outcome.summary, self.name, directory)
         return outcome
 
@@ -134,7 +134,7 @@ class WmlWorkload:
         """Begin a run that works in turns; see `base.TakesTurns`."""
 
         def concluded(report: Mapping[str, Any], windows: Sequence[Turn]) -> Outcome:
-            outcome = in_windows(_outcome(self._only_run(report)), windows)
+            outcome = in_windows(outcome_of(self._only_run(report)), windows)
             refuse_full(outcome.summary, self.name, directory)
             return outcome
 
@@ -207,7 +207,8 @@ def _text_of(file: Path) -> str:
         return data.decode("latin-1")
 
 
-def _outcome(report: Mapping[str, Any]) -> Outcome:
+def outcome_of(report: Mapping[str, Any]) -> Outcome:
+    """Return what a report of one run says."""
     [run] = report["runs"]
     measure = run["measure"]
     phases = [

@@ -1,0 +1,155 @@
+"""Whether our YCSB does what YCSB's own client does on RocksDB, as fast, in one run.
+
+YCSB's core and RocksDB's Java library come from Maven Central; a table of one class in bench/java
+joins them. Both work on databases of the same records with the same options, by turns. On C, where
+nothing is written, they should agree within 10 %. On A and B both read a record before they replace
+it; `blind` is ours without that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from bench import command
+from bench.processes import run
+from bench.rounds import Spread, interleaved, met, print_row
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.workloads.ycsb import MEMTABLES_MIB, PROGRAM
+
+JAVA = Path(__file__).parent / "java"
+FULL = 12_000_000
+"""Records of massie25, for which the memory for writes is that of YCSB's binding."""
+
+RECORD_B = 4096
+READS = {"a": 0.5, "b": 0.95, "c": 1.0}
+AGREE = 0.10
+HEAD = ("workload x threads", "ours (ops/s)", "YCSB's (ops/s)", "blind (ops/s)", "ours over YCSB's")
+WIDTHS = (20, 28, 28, 28, 22)
+
+
+def arguments() -> argparse.Namespace:
+    """Return what was asked for."""
+    parser = command.parser(__doc__, example="python -m bench.ycsb --rounds 3", rounds=3)
+    parser.add_argument("--records", type=command.positive, default=60_000)
+    parser.add_argument("--seconds", type=command.positive, default=10, help="of a run")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Build YCSB's client, load both databases, and compare."""
+    asked = arguments()
+    with tempfile.TemporaryDirectory(dir=asked.directory, prefix="ycsb-") as place:
+        folder = Path(place)
+        theirs = client(folder, asked.records)
+        run([*theirs, "-load", "-p", f"recordcount={asked.records}"])
+        ours = [PROGRAM, *own_options(folder, asked.records)]
+        run([required(PROGRAM), "load", *ours[1:]])
+        print_row(HEAD, WIDTHS)
+        for mix, threads in ((mix, threads) for mix in READS for threads in (1, 4)):
+            compare(mix, threads, ours[1:], theirs, asked)
+
+
+def compare(
+    mix: str, threads: int, ours: list[str], theirs: list[str], asked: argparse.Namespace
+) -> None:
+    """Print operations per second of the ways on one workload, and whether they agree."""
+    own = [required(PROGRAM), "run", *ours, f"--workload={mix}", f"--threads={threads}"]
+    own += [f"--duration={asked.seconds}", "--warmup=1"]
+    ways: dict[str, Callable[[], float]] = {
+        "ours": partial(throughput, own),
+        "theirs": partial(their_throughput, theirs, mix, threads, asked),
+    }
+    if READS[mix] < 1:
+        ways["blind"] = partial(throughput, [*own, "--blind-updates"])
+    found = interleaved(ways, asked.rounds)
+    spreads = {name: Spread.of(values) for name, values in found.items()}
+    ratios = Spread.of([a / b for a, b in zip(found["ours"], found["theirs"], strict=True)])
+    verdict = "" if READS[mix] < 1 else f" {met(abs(ratios.median - 1) <= AGREE)}"
+    blind = f"{spreads['blind']:,.0f}" if "blind" in spreads else "-"
+    cells = [f"{spreads[name]:,.0f}" for name in ("ours", "theirs")]
+    print_row([f"{mix.upper()} x {threads}", *cells, blind, f"{ratios:.2f}{verdict}"], WIDTHS)
+
+
+def throughput(order: list[str]) -> float:
+    """Return the operations per second of our program."""
+    [done] = json.loads(run(order).output)["runs"]
+    return float(done["measure"]["throughput_ops_s"])
+
+
+def their_throughput(client: list[str], mix: str, threads: int, asked: argparse.Namespace) -> float:
+    """Return the operations per second that YCSB's client says."""
+    reads = READS[mix]
+    told = {
+        "recordcount": asked.records,
+        "operationcount": 2**31 - 1,
+        "maxexecutiontime": asked.seconds,
+        "readproportion": reads,
+        "updateproportion": round(1 - reads, 2),
+        "scanproportion": 0,
+        "insertproportion": 0,
+        "requestdistribution": "zipfian",
+    }
+    options = [word for name, value in told.items() for word in ("-p", f"{name}={value}")]
+    said = run([*client, "-t", "-threads", str(threads), *options]).output
+    found = re.search(r"\[OVERALL\], Throughput\(ops/sec\), ([\d.]+)", said)
+    if found is None:
+        raise FsgreenError("YCSB's client said no throughput", where=said[-300:])
+    return float(found[1])
+
+
+def own_options(folder: Path, records: int) -> list[str]:
+    """Return the options of our program for its database."""
+    (folder / "ours").mkdir()
+    memtables_mib = MEMTABLES_MIB * records / FULL
+    return [
+        f"--dir={folder / 'ours'}",
+        f"--records={records}",
+        f"--record-b={RECORD_B}",
+        f"--memtables-mib={memtables_mib:g}",
+    ]
+
+
+def client(folder: Path, records: int) -> list[str]:
+    """Build YCSB's client into a folder; return the command that runs it on its database."""
+    jars, classes = folder / "jars", folder / "classes"
+    fetch = [required("mvn"), "-q", "-B", "-f", str(JAVA / "pom.xml")]
+    run([*fetch, "dependency:copy-dependencies", f"-DoutputDirectory={jars}"])
+    run([required("javac"), "-cp", f"{jars}/*", "-d", str(classes), str(JAVA / "Table.java")])
+    (folder / "theirs").mkdir()
+    told = {
+        "workload": "site.ycsb.workloads.CoreWorkload",
+        "fieldcount": 1,
+        "fieldlength": RECORD_B,
+        "folder": folder / "theirs",
+        "memtables_b": int(MEMTABLES_MIB * 2**20 * records / FULL),
+    }
+    options = [word for name, value in told.items() for word in ("-p", f"{name}={value}")]
+    return [
+        required("java"),
+        *("-cp", f"{classes}:{jars}/*"),
+        *("site.ycsb.Client", "-db", "Table"),
+        *options,
+    ]
+
+
+def required(program: str) -> str:
+    """Return the path of a program."""
+    path = paths.program(program) or shutil.which(program)
+    if path is None:
+        step = (
+            "./run engine" if program == PROGRAM else "apt-get install maven default-jdk-headless"
+        )
+        raise FsgreenError(f"{program} is not installed", next_step=step)
+    return path
+
+
+if __name__ == "__main__":
+    command.run(main)
