@@ -100,6 +100,24 @@ BUILT_IN = (
     Metric("duration", "duration_s", unit="s", higher_is_better=False),
     Metric("energy", "energy_j", unit="j", higher_is_better=False),
     Metric("power", "energy_j", "duration_s", "w", higher_is_better=False),
+    # Of an operation: its energy times its time (Horowitz et al., ISLPED 1994).
+    Metric(
+        "energy_delay",
+        "energy_j * duration_s",
+        "work_ops * work_ops",
+        "js",
+        higher_is_better=False,
+    ),
+    # What reached the device, in per cent of what the workload wrote.
+    Metric(
+        "write_amplification",
+        "device_write_percent * write_b",
+        "write_b",
+        "percent",
+        higher_is_better=False,
+    ),
+    # The mean over trials; the distribution itself is compared by the latency profiles.
+    Metric("latency_p99", "latency_p99_s", unit="s", higher_is_better=False),
 )
 """Metrics that come with fsgreen."""
 

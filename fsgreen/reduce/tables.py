@@ -121,8 +121,11 @@ def level_label(name: str, level: Any) -> str:
 
 
 def at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.Series:
-    """Return which rows of a table have these levels; None is that of an empty column."""
+    """Return which rows of a table have these levels; None is that of an empty or no column."""
     chosen = pd.Series(True, index=table.index)
     for factor, level in levels.items():
-        chosen &= table[factor].isna() if level is None else table[factor] == level
+        if factor not in table:
+            chosen &= level is None
+        else:
+            chosen &= table[factor].isna() if level is None else table[factor] == level
     return chosen

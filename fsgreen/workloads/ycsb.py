@@ -100,7 +100,6 @@ class Ycsb:
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
         """Load the records and let RocksDB merge what it wants to; return their number and size."""
         start_s = time.monotonic()
-        (directory / DATABASE).mkdir()
         self._call(["load", *self._options(directory, seed)])
         return {
             "records": self._records,

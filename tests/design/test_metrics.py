@@ -50,12 +50,27 @@ def test_a_metric_without_a_total_below_is_a_mean(trials):
     assert list(cells["duration_s"]) == pytest.approx(list(means))
 
 
+def test_metrics_that_ssds_are_judged_by_are_sums_over_trials(trials):
+    """Energy by delay of an operation, bytes at the device over bytes written, slow operations."""
+    trials = trials.assign(device_write_percent=150.0, write_b=[1e6 * n for n in trials["block"]])
+    names = ("energy_delay", "write_amplification", "latency_p99")
+    cells = cells_table(trials, synthetic.BOUNDS, [metrics.get(name) for name in names])
+    assert list(cells["write_amplification_percent"]) == pytest.approx([150.0] * len(cells))
+    by_system = trials.groupby("file_system")
+    product = (trials["energy_j"] * trials["duration_s"]).groupby(trials["file_system"]).sum()
+    squares = (trials["work_ops"] ** 2).groupby(trials["file_system"]).sum()
+    found = cells.set_index("file_system")
+    assert dict(found["energy_delay_js"]) == pytest.approx(dict(product / squares))
+    assert dict(found["latency_p99_s"]) == pytest.approx(dict(by_system["latency_p99_s"].mean()))
+
+
 def test_work_per_energy_rests_on_a_meter_and_work_per_second_does_not():
     """Rule 24: the first needs steady power, too."""
     assert [metric.name for metric in metrics.BUILT_IN if metric.of_power] == [
         "efficiency",
         "energy",
         "power",
+        "energy_delay",
     ]
 
 

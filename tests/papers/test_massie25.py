@@ -10,27 +10,35 @@ from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import judge_claims, parts_of
 from fsgreen.claims import combine
-from fsgreen.papers.massie25.figures import by_groups, by_pattern, groups_count
+from fsgreen.papers.massie25.figures import by_groups, by_mix, by_pattern, groups_count
 from fsgreen.papers.massie25.measured import CHECKS
 from fsgreen.papers.massie25.published import RECOMPUTED
 from fsgreen.papers.massie25.reference import (
     FILE_SYSTEMS,
+    MIXES,
     PAPER,
     PATTERNS,
     PROCESSES,
     REQUESTS_KIB,
+    ROCKSDB,
+    THREADS,
     Printed,
     requests,
 )
+from fsgreen.papers.massie25.tables import experiments
 
 STUDY = design.load_study(PAPER)
 OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
+OF_ROCKSDB = [
+    design.Cell(workload=ROCKSDB, file_system=system, option="noatime", mix=mix, threads=threads)
+    for system, mix, threads in product(FILE_SYSTEMS, MIXES, THREADS)
+]
 EVERY = [requests(*levels) for levels in product(FILE_SYSTEMS, PATTERNS, REQUESTS_KIB, PROCESSES)]
 
 
-def trials(speed=lambda cell: 1.0, watts=lambda cell: 100.0, boundary="wall"):
+def trials(speed=lambda cell: 1.0, watts=lambda cell: 100.0, boundary="wall", of=EVERY):
     """A table like `trials.csv`: five blocks, in which a cell is as fast as `speed` says."""
-    table = synthetic.frame_of(EVERY, speed, watts, boundary)
+    table = synthetic.frame_of(of, speed, watts, boundary)
     return table.assign(allocation_groups_count=4.0)
 
 
@@ -66,6 +74,20 @@ def test_how_fast_f2fs_is_at_4_kib_decides(factor, expected):
     """No verdict is written down: the same claim goes three ways."""
     found = verdict("m_obs3", source(slow_f2fs(factor)))
     assert found == expected or (expected == "inconclusive" and found != "reproduced")
+
+
+@pytest.mark.parametrize(
+    ("factor", "writes", "reads"),
+    [(0.5, "reproduced", "not reproduced"), (1.0, None, "reproduced"), (2.0, "reversed", None)],
+)
+def test_how_fast_rocksdb_is_on_f2fs_decides(factor, writes, reads):
+    """Figures 7 to 9: behind where it writes, alike where it reads."""
+    of = source(slow_f2fs(factor), of=OF_ROCKSDB)
+    assert writes is None or verdict("m_ycsb_writes", of) == writes
+    assert reads is None or verdict("m_ycsb_reads", of) == reads
+    assert verdict("m_ycsb_xfs", source(boundary="modelled", of=OF_ROCKSDB)) == (
+        "not testable here"
+    )
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.9, "reproduced"), (1.1, "not reproduced")])
@@ -107,6 +129,13 @@ def test_figures_show_what_ran_and_say_what_did_not():
     assert [axes.get_title("left") for axes in drawn.axes][1:] == ["watts", "requests per joule"]
     names = drawn.axes[0].get_legend_handles_labels()[1]
     assert names == ["Ext4", "XFS", "f2fs"]
+    assert "no trials of RocksDB" in by_mix(cells, 8).axes[0].texts[0].get_text()
+    database = cells_table(trials(of=[*EVERY, *OF_ROCKSDB]), synthetic.BOUNDS)
+    ticks = [tick.get_text() for tick in by_mix(database, 8).axes[0].get_xticklabels()]
+    assert ticks == ["A", "B", "C", "D", "E", "F"]
+    assert len(by_pattern(database, 4, 8).axes[0].get_xticks()) == len(PATTERNS)
+    works = list(experiments(database)["work"])
+    assert works[0] == "randread, 128 KiB x 1" and works[-1] == "YCSB F x 8"
     assert "No cell has 16 processes" in by_pattern(cells, 4, 16).axes[0].texts[0].get_text()
     assert "differ in allocation groups" in by_groups(cells).axes[0].texts[0].get_text()
 

@@ -116,6 +116,27 @@ def test_printed_numbers_are_held_against_each_other():
     assert found["s_t3_order"] == ["reproduced"] * 3
 
 
+@pytest.mark.parametrize(
+    ("slug", "expected", "told"),
+    [
+        ("s_t1_ssd_s", ["not reproduced"], "0.4094 W at least, 1.5 W at rest"),
+        ("s_t1_ssd_k", ["not reproduced"] * 2, "64 GB in table 1, 80 GB in section 4.1"),
+        ("s_vm_cfq_power", ["not reproduced"] * 2, "CFQ: SSD-K 1.1374 W, SSD-S 0.4094 W"),
+        ("s_vm_range_ext2cfq", ["not reproduced"], "0.535 W, and 0.553 W in a later sentence"),
+        ("s_fs_gc_swings", ["not reproduced", "reproduced"], "file server 0.6 W, web server 1.6 W"),
+        ("s_fs_ranges", ["reproduced"], "NILFS2-CFQ 1.5 W, Ext2-Deadline 0.6 W"),
+        ("s_fs_nilfs", ["not reproduced"] * 2, "AI of SSD-I in table 3: ext2, ext3, xfs, nilfs2"),
+    ],
+)
+def test_where_the_paper_contradicts_itself_it_is_named(slug, expected, told):
+    """What no drive here can test is held against what the paper prints elsewhere."""
+    parts = list(RECOMPUTED[slug](Printed.load(), OF_PAPER.stated[slug]["numbers"]))
+    tested = [part for part in parts if part.tested]
+    assert [part.verdict for part in tested] == expected
+    assert any(told in part.what for part in tested), [part.what for part in tested]
+    assert all(part.tested or part.needs in OF_PAPER.needs for part in parts)
+
+
 def test_figures_have_the_published_values_of_table_3_beside_ours():
     """Open marks: five file systems as printed, in each of three panels."""
     cells = cells_table(trials(), synthetic.BOUNDS)

@@ -79,7 +79,7 @@ pub fn run(database: &Database, asked: &Asked) -> Result<Ended, String> {
         let threads: Vec<_> = (0..asked.threads)
             .map(|number| {
                 let shared = &shared;
-                scope.spawn(move || Worker::new(shared, number).work(until_ns))
+                scope.spawn(move || Worker::new(shared, number).work())
             })
             .collect();
         let mut cut = shared.wait_until(measure_ns);
@@ -180,7 +180,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn work(mut self, until_ns: u64) -> Worked {
+    fn work(mut self) -> Worked {
         let asked = self.shared.asked;
         let pause_ns = asked
             .load_ops_s
@@ -201,7 +201,7 @@ impl<'a> Worker<'a> {
                 break;
             }
             match self.perform(operation) {
-                Ok(bytes) => self.count(operation, begin_ns, bytes, until_ns),
+                Ok(bytes) => self.count(operation, begin_ns, bytes),
                 Err(said) => {
                     self.shared.fail(said);
                     break;
@@ -256,15 +256,9 @@ impl<'a> Worker<'a> {
         self.stream.fill(&mut self.record[..head]);
     }
 
-    fn count(
-        &mut self,
-        operation: Operation,
-        begin_ns: u64,
-        bytes: Option<[u64; 2]>,
-        until_ns: u64,
-    ) {
+    fn count(&mut self, operation: Operation, begin_ns: u64, bytes: Option<[u64; 2]>) {
         let end_ns = now_ns();
-        if end_ns < self.shared.measure_ns || end_ns >= until_ns {
+        if end_ns < self.shared.measure_ns || end_ns >= self.shared.end_ns.load(SeqCst) {
             return;
         }
         let done = &mut self.worked.done[operation as usize];

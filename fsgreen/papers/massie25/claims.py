@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fsgreen.analysis import claims
 from fsgreen.analysis.claims import sources_of
+from fsgreen.design import load_study
 from fsgreen.papers.massie25.measured import CHECKS
 from fsgreen.papers.massie25.published import RECOMPUTED
 from fsgreen.papers.massie25.reference import PAPER, Printed
@@ -21,5 +22,9 @@ def write(campaign: str) -> Path:
 
 
 def claims_of(study: str) -> claims.Claims:
-    """Return the claims of the paper, and how each is tested."""
+    """Return the claims of the paper, and how each is tested.
+
+    They name factors of fio and of RocksDB, of which the plan of a campaign may have one alone.
+    """
+    load_study(study)
     return claims.Claims.of(study, CHECKS, RECOMPUTED)

@@ -1,4 +1,4 @@
-"""Figures 1 to 6 of massie25, and what xfs makes of more allocation groups."""
+"""Figures 1 to 9 of massie25, and what xfs makes of more allocation groups."""
 
 from __future__ import annotations
 
@@ -19,24 +19,27 @@ from fsgreen.figures import (
     note,
     styled,
 )
-from fsgreen.papers.massie25.reference import PATTERNS, PROCESSES, REQUESTS_KIB
+from fsgreen.papers.massie25.reference import MIXES, PATTERNS, PROCESSES, REQUESTS_KIB, THREADS
 from fsgreen.papers.massie25.tables import write_tables
 from fsgreen.reduce import read_table
 
 PANELS = (
-    ("throughput", "ops_s", "thousand requests a second", 1000.0),
+    ("throughput", "ops_s", "thousand {}s a second", 1000.0),
     ("power", "w", "watts", 1.0),
-    ("efficiency", "ops_j", "requests per joule", 1.0),
+    ("efficiency", "ops_j", "{}s per joule", 1.0),
 )
 PATTERN_NAMES = {pattern: pattern for pattern in PATTERNS}
+MIX_NAMES = {mix: mix.upper() for mix in MIXES}
 GROUPS = "agcnt"
 
 
 def write(campaign: str) -> Path:
-    """Write figures 1 to 6, that of the allocation groups, and all tables; return their folder."""
+    """Write figures 1 to 9, that of the allocation groups, and all tables; return their folder."""
     cells, keep = read_table(campaign, "cells"), keeper(campaign)
     for number, (request_kib, processes) in enumerate(product(REQUESTS_KIB, PROCESSES), start=1):
         keep(by_pattern(cells, request_kib, processes), f"fig{number}")
+    for number, threads in enumerate(THREADS, start=7):
+        keep(by_mix(cells, threads), f"fig{number}")
     keep(by_groups(cells), "fig_groups")
     keep_common(campaign)
     write_tables(campaign, cells)
@@ -59,16 +62,42 @@ def by_pattern(cells: pd.DataFrame, request_kib: int, processes: int) -> Figure:
         & (cells["request_kib"] == request_kib)
         & (cells["processes"] == processes)
     ]
-    figure = new(2.5)
+    missing = f"No cell has {processes} processes with {request_kib} KiB."
+    return _panels(chosen, "pattern", PATTERN_NAMES, "request", missing)
+
+
+@styled
+def by_mix(cells: pd.DataFrame, threads: int) -> Figure:
+    """Return performance, power and efficiency of RocksDB on each file system by YCSB's workload.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The table `cells.csv`.
+    threads : int
+        The figure's threads of YCSB's client.
+    """
+    if "threads" not in cells:
+        return empty(new(1.2), "This campaign has no trials of RocksDB.")
+    chosen = cells[(cells["option"] == "noatime") & (cells["threads"] == threads)]
+    missing = f"No cell has {threads} threads on RocksDB."
+    return _panels(chosen, "mix", MIX_NAMES, "operation", missing)
+
+
+def _panels(
+    chosen: pd.DataFrame, factor: str, names: dict[str, str], counted: str, missing: str
+) -> Figure:
+    """Return a panel each for performance, power and efficiency, or what is missing."""
     if chosen.empty:
-        return empty(figure, f"No cell has {processes} processes with {request_kib} KiB.")
+        return empty(new(1.2), missing)
+    figure = new(2.5)
     for axes, (metric, unit, title, scale) in zip(figure.subplots(1, 3), PANELS, strict=True):
-        marks_by_level(axes, chosen, "pattern", PATTERN_NAMES, (metric, unit), scale)
-        axes.set_title(title)
+        marks_by_level(axes, chosen, factor, names, (metric, unit), scale)
+        axes.set_title(title.format(counted))
         if metric != "throughput":
             modelled(axes, str(chosen["boundary"].iloc[0]))
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     note(figure, "95 % intervals; the paper's bars have numbers that are not in our reference data")
     return figure
 
@@ -82,9 +111,9 @@ def by_groups(cells: pd.DataFrame) -> Figure:
         & (cells["request_kib"] == 4)
     ]
     chosen = chosen.assign(groups=[groups_count(option) for option in chosen["option"]])
-    figure = new(2.8)
     if chosen["groups"].nunique() < 2:
-        return empty(figure, "No cells of this campaign differ in allocation groups.")
+        return empty(new(1.2), "No cells of this campaign differ in allocation groups.")
+    figure = new(2.8)
     axes = figure.subplots()
     for processes, line in chosen.sort_values("groups").groupby("processes"):
         value, low, high = (line[f"throughput{end}_ops_s"] / 1000 for end in ("", "_low", "_high"))

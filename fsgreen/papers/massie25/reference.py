@@ -7,12 +7,18 @@ from fsgreen.design import Cell
 
 PAPER = "massie25"
 
+ROCKSDB = "rocksdb"
+"""The workload of figures 7 to 9."""
+
 FILE_SYSTEMS = ("ext4", "xfs", "f2fs")
 PATTERNS = ("randread", "read", "randwrite", "write", "randrw")
 """The columns of figures 1 to 6, in fio's words."""
 WRITING = ("randwrite", "write", "randrw")
 REQUESTS_KIB = (128, 4)
 PROCESSES = (1, 4, 8)
+MIXES = ("a", "b", "c", "d", "e", "f")
+"""The columns of figures 7 to 9: the core workloads of YCSB."""
+THREADS = (1, 4, 8)
 
 
 class Printed(PrintedPaper):

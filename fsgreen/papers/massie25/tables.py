@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import pandas as pd
 
 from fsgreen.analysis.tables import change_text, interval_text, write_all
+from fsgreen.papers.massie25.reference import ROCKSDB
 from fsgreen.reduce import read_table
 
-KEY = ["request_kib", "processes", "pattern", "file_system", "option"]
+KEY = ["workload", "request_kib", "processes", "pattern", "mix", "threads", "file_system", "option"]
+DOWN = ["request_kib"]
+"""What the paper has in falling order: large requests first."""
 
 
 def write_tables(campaign: str, cells: pd.DataFrame) -> None:
@@ -17,7 +23,7 @@ def write_tables(campaign: str, cells: pd.DataFrame) -> None:
         campaign,
         {
             "experiments": (
-                f"Every experiment with fio; power and efficiency are {boundary}",
+                f"Every experiment; power and efficiency are {boundary}",
                 experiments(cells),
             ),
             "file_systems": (
@@ -30,18 +36,16 @@ def write_tables(campaign: str, cells: pd.DataFrame) -> None:
 
 def experiments(cells: pd.DataFrame) -> pd.DataFrame:
     """Return each cell with requests per second, watts and requests per joule, as texts."""
-    table = cells.sort_values(KEY, ascending=[False, True, True, True, True])
+    table = _in_order(cells)
     return pd.DataFrame(
         {
-            "KiB": table["request_kib"].astype(str),
-            "processes": table["processes"].astype(str),
-            "pattern": table["pattern"],
+            "work": [_work(row) for row in table.to_dict("records")],
             "file system": table["file_system"],
             "option": table["option"],
             "n": table["n"].astype(str),
-            "requests/s": _texts(table, "throughput", "ops_s"),
+            "ops/s": _texts(table, "throughput", "ops_s"),
             "W": _texts(table, "power", "w"),
-            "requests/J": _texts(table, "efficiency", "ops_j"),
+            "ops/J": _texts(table, "efficiency", "ops_j"),
         }
     )
 
@@ -50,18 +54,29 @@ def changes(effects: pd.DataFrame) -> pd.DataFrame:
     """Return what each level of a comparison changes, in per cent, as texts."""
     rows = [
         {
-            "KiB": str(row["request_kib"]),
-            "processes": str(row["processes"]),
-            "pattern": row["pattern"],
+            "work": _work(row),
             "metric": row["metric"],
             "compared": _compared(row),
             "change (%)": change_text(row),
             "outcome": row["outcome"],
         }
-        for row in effects.sort_values(["metric", *KEY]).to_dict("records")
+        for row in _in_order(effects, "metric").to_dict("records")
     ]
-    columns = ["KiB", "processes", "pattern", "metric", "compared", "change (%)", "outcome"]
+    columns = ["work", "metric", "compared", "change (%)", "outcome"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _in_order(table: pd.DataFrame, *first: str) -> pd.DataFrame:
+    """Return rows by what was done, large requests first."""
+    keys = [key for key in (*first, *KEY) if key in table]
+    return table.sort_values(keys, ascending=[key not in DOWN for key in keys])
+
+
+def _work(row: Mapping[Hashable, Any]) -> str:
+    """Return what was done in a cell: `randread, 4 KiB x 8`, or `YCSB A x 8`."""
+    if row["workload"] == ROCKSDB:
+        return f"YCSB {row['mix'].upper()} x {row['threads']:g}"
+    return f"{row['pattern']}, {row['request_kib']:g} KiB x {row['processes']:g}"
 
 
 def _compared(row: dict[str, object]) -> str:

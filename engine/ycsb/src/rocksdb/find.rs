@@ -5,13 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub const NAME: &str = "librocksdb.so";
-const PLACES: [&str; 6] = [
+const PLACES: [&str; 5] = [
     "/usr/local/lib",
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",
     "/usr/lib64",
     "/usr/lib",
-    "/opt/homebrew/lib",
 ];
 
 /// The version that wrote the database in a folder: RocksDB's C interface does not tell its own.
