@@ -44,6 +44,12 @@ SHIPPED = {
         "cd29a44a4888018ae0b4103af884053bfdb360242e0c18507444b5af8423970f",
         "39bfb94e6761dedec35332eeac5a24b97f4cd805f3d5ef8696e383ccd89a1ed1",
     ),
+    "massie25": (
+        "massie25",
+        "guest",
+        "1a175a4db41c383aa150a90d336969d5055983c9a5c7452df499b94b93a7ddca",
+        "a8c796c4aebafdaba638500335af280594c16554e8476f5f6a0ad8931e926800",
+    ),
 }
 
 
