@@ -239,6 +239,7 @@ proptest! {
 
     /// What was acknowledged to programs would be lost when the daemon is killed.
     #[test]
+    #[ignore = "some histories wait for minutes: cargo test -p greenfs --test histories -- --ignored"]
     fn through_a_mount_that_is_killed(events in prop::collection::vec(mounted::events(), 1..60)) {
         let Some(mut mounted) = Mounted::new() else { return Ok(()) };
         for event in events {
