@@ -25,18 +25,18 @@ title: Small reads and large ones
 question: Do large reads take fewer joules?
 seed: 7
 baseline: {workload: randread, file_system: FILE_SYSTEM, read_size_b: 4096}
-constants: {zone: as found, file_mib: 4}
+constants: {zone: as found, length_mib: 4}
 bounds: {others_percent: 101, idle_band_percent: 50, budget_percent: 50}
 factors:
   read_size_b: {owner: workload, kind: count, label: "{}b"}
-  file_mib: {owner: workload, kind: count}
+  length_mib: {owner: workload, kind: count}
 workloads:
   randread:
-    command: [fio, --name=randread, "--directory={directory}", "--size={file_mib}m", --rw=randread,
-              "--bs={read_size_b}", "--rate_iops={load_ops_s}", "--randseed={seed}", --time_based,
-              "--ramp_time={warmup_s}", "--runtime={measure_s}"]
-    prepare: [fio, --name=randread, "--directory={directory}", "--size={file_mib}m", --rw=randread,
-              --create_only=1]
+    command: [fio, --name=randread, "--directory={directory}", "--size={length_mib}m",
+              --rw=randread, "--bs={read_size_b}", "--rate_iops={load_ops_s}", "--randseed={seed}",
+              --time_based, "--ramp_time={warmup_s}", "--runtime={measure_s}"]
+    prepare: [fio, --name=randread, "--directory={directory}", "--size={length_mib}m",
+              --rw=randread, --create_only=1]
     reader: fio
     size_mib: 4
 matrices:
@@ -66,7 +66,7 @@ def test_a_study_with_a_factor_and_a_fio_workload_of_its_own(
     for one in found:
         assert one.record.work.engine.startswith("fio-3.")
         assert one.record.work.variables["read_size_b"] == one.record.cell["read_size_b"]
-        assert one.record.work.variables["file_mib"] == 4, "a constant of the study's own is lost"
+        assert one.record.work.variables["length_mib"] == 4, "a constant of the study's own is lost"
         assert one.phase("measure").duration_s > 1.5
     reduce.write("blocks")
     rows = reduce.read_table("blocks", "trials")
@@ -108,7 +108,7 @@ def test_memory_cannot_be_bounded_around_a_warm_cache(
     bed: testbeds.Testbed, tmp_path: Path
 ) -> None:
     text = STUDY.replace("FILE_SYSTEM", str(bed.only_file_system()))
-    text = text.replace("file_mib: 4}", "file_mib: 4, cache: warm, memory_mib: 100}", 1)
+    text = text.replace("length_mib: 4}", "length_mib: 4, cache: warm, memory_mib: 100}", 1)
     (file := tmp_path / "blocks.yaml").write_text(text)
     plan = design.make_plan(design.read_study(file), "quick", only=bed.only_file_system())
     with pytest.raises(FsgreenError, match="a cache that was warmed lies outside"):

@@ -9,7 +9,7 @@ import pytest
 
 from fsgreen import paths
 
-CRATES = ("wml", "ycsb", "readahead", "mounting", "simdisk", "greenfs", "nfs")
+CRATES = ("wml", "ycsb", "readahead", "simdisk", "greenfs", "nfs")
 
 Path_ = tuple[str, ...]  # a path in Rust: ("ops", "worker", "Worker"), without the crate
 

@@ -10,9 +10,9 @@ from played import Played
 from fsgreen.simdisk import server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Played]]:
-    """Play a lab to its end, once for all tests that look at it."""
+    """Play a lab to its end, once for all tests of a file."""
     engine = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
     if not hasattr(engine, "decisions"):
         pytest.skip("the engine is older than the labs: run ./run engine")

@@ -217,7 +217,7 @@ def test_the_command_imports_analyses_and_reports(tmp_path, capsys):
     assert cli.main([*arguments, "--path", "{file_system}/{block}.json"]) == 0
     shown = capsys.readouterr().out
     assert "12 runs of 2 cells, imported from 12 files" in shown
-    assert "file system, throughput, with each other: 1 different" in shown
+    assert "file system, throughput, against xfs: 1 different" in shown
     assert (paths.results("mine") / "report.pdf").read_bytes().startswith(b"%PDF")
     numbers = json.loads((paths.results("mine") / "numbers.json").read_text())
     assert numbers["paper"]["title"] == "Two of them"
