@@ -64,7 +64,7 @@ def test_close_leaves_nothing_and_the_loop_device_as_it_was() -> None:
 def test_a_place_that_is_full_is_told_of_and_not_taken_for_the_file_systems_fault(
     tmp_path: Path,
 ) -> None:
-    place = tmp_path / "place"
+    place = tmp_path / "in"
     place.mkdir()
     commands.run(["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(place)])
     try:
