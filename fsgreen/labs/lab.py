@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Lab:
+class Lab(ABC):
     """A lab of one student: what was predicted, and what was found since."""
 
     def __init__(self) -> None:
@@ -20,13 +21,13 @@ class Lab:
         self._found: dict[str, float] = {}
 
     @property
+    @abstractmethod
     def tasks(self) -> Mapping[str, Callable[[], Task]]:
         """Return what makes the task of each name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def conclusion(self, name: str) -> str:
         """Return what to keep in mind of a task, said once it is done."""
-        raise NotImplementedError
 
     def predict(self, name: str, value: Any) -> None:
         """Keep a prediction, which is neither right nor wrong; raises NotYet if it is no number."""
