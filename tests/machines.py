@@ -19,6 +19,8 @@ FILES = {
     f"{CPU}/intel_pstate/no_turbo": "0",
     f"{CPU}/smt/control": "on",
     f"{CPU}/offline": "",
+    "proc/sys/vm/dirty_bytes": "0",
+    "proc/sys/vm/dirty_ratio": "20",
     "sys/block/sda/queue/read_ahead_kb": "4096",
     "sys/block/sda/queue/scheduler": "none [mq-deadline] bfq",
     "sys/block/sda/device/model": "ST3500",

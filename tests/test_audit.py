@@ -88,6 +88,17 @@ def test_a_reboot_that_gives_disks_other_names_is_no_other_machine() -> None:
     assert audit.differences([first, newer]) == {"disks.A.model": ["a", "c"]}
 
 
+@pytest.mark.parametrize(
+    ("limit_b", "percent", "limit"), [("0", "20", "20%"), ("33554432", "0", "33554432")]
+)
+def test_the_limit_of_dirty_pages_is_the_one_that_holds(
+    tmp_path: Path, limit_b: str, percent: str, limit: str
+) -> None:
+    """The kernel shows 0 for the one that does not."""
+    files = {"proc/sys/vm/dirty_bytes": limit_b, "proc/sys/vm/dirty_ratio": percent}
+    assert machine.dirty_limit(tree_of(tmp_path, files)) == limit
+
+
 def test_cores_with_different_governors_are_not_taken_for_the_first_one(tmp_path: Path) -> None:
     policy = "sys/devices/system/cpu/cpufreq/policy{}/scaling_governor"
     tree = tree_of(tmp_path, {policy.format(0): "performance", policy.format(4): "powersave"})

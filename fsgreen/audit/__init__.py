@@ -40,6 +40,7 @@ def audit(tree: Tree = HERE) -> dict[str, Any]:
         "speed_loops_s": speed.loops_per_s(),
         "memory_b": machine.meminfo_b(tree, "MemTotal"),
         "swap_b": machine.meminfo_b(tree, "SwapTotal"),
+        "dirty_limit": machine.dirty_limit(tree),
         "governor": machine.governor(tree),
         "turbo": machine.turbo(tree),
         "smt": tree.text("sys/devices/system/cpu/smt/control"),

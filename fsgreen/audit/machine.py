@@ -10,6 +10,7 @@ CPU = "sys/devices/system/cpu"
 CLOCKSOURCES = "sys/devices/system/clocksource/clocksource0"
 CLOCKSOURCE = f"{CLOCKSOURCES}/current_clocksource"
 DMI = "sys/class/dmi/id"
+VM = "proc/sys/vm"
 
 TURBO = {"intel_pstate/no_turbo": "0", "cpufreq/boost": "1"}
 """The files below `CPU` that switch turbo, with what they hold while it is on."""
@@ -74,6 +75,15 @@ def meminfo_of_text_b(text: str, key: str) -> int | None:
         if name == key and re.fullmatch(r" *[0-9]{1,15} kB", value):
             return int(value.split()[0]) * 1024
     return None
+
+
+def dirty_limit(tree: Tree) -> str | None:
+    """Return how much of memory may wait to be written: bytes, or a share as `20%`."""
+    limit_b = tree.number(f"{VM}/dirty_bytes")
+    percent = tree.number(f"{VM}/dirty_ratio")
+    if limit_b:
+        return str(limit_b)
+    return None if percent is None else f"{percent}%"
 
 
 def firmware(tree: Tree) -> str | None:

@@ -11,6 +11,7 @@ CHECKED = (
     "microcode",
     "cores_count",
     "memory_b",
+    "dirty_limit",
     "governor",
     "turbo",
     "smt",

@@ -9,6 +9,7 @@ from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.host.base import Setting
 from fsgreen.host.disks import Apm, ReadAhead, Scheduler
+from fsgreen.host.memory import Dirty
 from fsgreen.host.processors import Governor, Smt, Turbo
 from fsgreen.host.swap import Swap
 from fsgreen.host.timers import Timers
@@ -20,6 +21,7 @@ SETTINGS: Mapping[str, Setting] = {
         Turbo(),
         Timers(),
         Swap(),
+        Dirty(),
         Scheduler(),
         ReadAhead(),
         Apm(),

@@ -106,6 +106,8 @@ def test_a_block_inside_of_applied_settings_gives_these_back(tree: host.Tree) ->
         (["read-ahead"], ["sdb"], "unknown whole disk 'sdb', did you mean sda"),
         (["read-ahead=much"], ["sda"], "no number of KiB"),
         (["apm=0"], ["sda"], "no level from 1 to 255"),
+        (["dirty"], [], "which dirty"),
+        (["dirty=32MiB"], [], "neither a number of bytes, 10000 or more, nor a percentage"),
         (["swap=on"], [], "can only be switched off"),
         (["timers=paused"], [], "can only be stopped"),
     ],

@@ -68,6 +68,7 @@ fn capacities_are_the_makers() {
         ("st4000nm0033", 4000.8),
         ("wd200bb", 20.0),
         ("x25-m-g2", 80.0),
+        ("x25-m-g2-slowed", 80.0),
     ] {
         let sectors = Profile::load(name).unwrap().sectors();
         assert!(

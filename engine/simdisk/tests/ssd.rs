@@ -321,6 +321,26 @@ fn energy_is_the_integral_of_power_and_the_sum_of_operations() {
     assert_eq!(times["erase"], counted("erases_count") * 3_500_000);
 }
 
+/// Pairs that are compared on the slowed drive would be ranked as on no drive that there was.
+#[test]
+fn the_slowed_drive_does_the_same_in_ten_times_the_time_and_energy() {
+    let on = |name: &str| {
+        let profile = shrunk(ssd(Profile::load(name).unwrap()), 20 * 60 * 128 * 8, 20.0);
+        let mut drive = Ssd::new(&profile, 0);
+        drive.precondition(5);
+        let mut host = Host::new(drive);
+        host.throughput_mb_s(Action::Write, 16, random_pages(1, 3000, profile.sectors()));
+        host.throughput_mb_s(Action::Read, 16, random_pages(1, 3000, profile.sectors()));
+        let energy_fj = host.ssd.ledger().energy_fj();
+        (host.ssd.counters(), host.at as f64, energy_fj as f64)
+    };
+    let (counters, time_ns, energy_fj) = on("x25-m-g2");
+    let (slowed_counters, slowed_time_ns, slowed_energy_fj) = on("x25-m-g2-slowed");
+    assert_eq!(slowed_counters, counters);
+    assert!(near(slowed_time_ns, 10.0 * time_ns, 1e-3));
+    assert!(near(slowed_energy_fj, 10.0 * energy_fj, 1e-3));
+}
+
 /// Who reads what was never written must not be told that flash is that fast.
 #[test]
 fn reads_of_an_empty_drive_touch_no_flash() {

@@ -16,4 +16,5 @@ pub(super) const ALL: &[(&str, &str)] = shipped![
     "st4000nm0033",
     "wd200bb",
     "x25-m-g2",
+    "x25-m-g2-slowed",
 ];
