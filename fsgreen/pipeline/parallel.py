@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -150,6 +151,10 @@ def pull(campaign: str) -> None:
             unpack(campaign)
 
 
+FORKER_GONE = 255
+"""What `multiprocessing` says of a process if the one that it was forked from has ended first."""
+
+
 class _Run:
     """Stages of several campaigns or studies by name, as many at once as there are cores.
 
@@ -205,16 +210,31 @@ class _Run:
         process.join()
         self._running.discard(process)
         if process.exitcode:
-            raise FsgreenError(
-                f"the pipeline stopped at {stage} (see above); what was done before is kept",
-                where=paths.root() / "dvc.yaml",
-                next_step="mend that, then ./run reproduce",
-            )
+            raise _stopped(stage, process.exitcode)
 
     def _to_go(self) -> str:
         """Say how long the stages that are left take, by the pace of those that ran."""
         pace_s = (time.monotonic() - self._begin_s) / self._ran if self._ran else None
         return f"; about {spell(pace_s * (self._count - self._seen + 1))} to go" if pace_s else ""
+
+
+def _stopped(stage: str, status: int) -> FsgreenError:
+    """Return the error for a stage whose process ended with a status, or by a signal: -9 is KILL."""
+    again = "./run reproduce goes on from there"
+    if status < 0:
+        how = f"was ended by {signal.Signals(-status).name}, so it could not say why"
+        if -status == signal.SIGKILL:
+            again = f"the kernel ends what takes too much memory (dmesg, free -h); then {again}"
+    elif status == FORKER_GONE:
+        how = "was lost, as the one that it was forked from has ended"
+    else:
+        how = f"ended with status {status} (what it said stands above)"
+        again = f"mend that, then {again}"
+    return FsgreenError(
+        f"the pipeline stopped at {stage}: its process {how}; what was done before is kept",
+        where=paths.root() / "dvc.yaml",
+        next_step=again,
+    )
 
 
 def _do(command: str) -> None:

@@ -70,6 +70,24 @@ def test_a_stage_that_fails_is_named_and_not_recorded() -> None:
     assert ledger.recorded == []
 
 
+@pytest.mark.parametrize(
+    ("code", "how", "next_step"),
+    [
+        ("import os; os._exit(3)", "ended with status 3", "mend that, then"),
+        ("import os; os.kill(os.getpid(), 9)", "was ended by SIGKILL", "too much memory"),
+        ("import os; os.kill(os.getppid(), 9)", "was lost", "goes on from there"),
+    ],
+)
+def test_a_stage_that_ends_in_silence_says_how_its_process_ended(
+    code: str, how: str, next_step: str
+) -> None:
+    """Its user would have a name, and nothing to begin with."""
+    ledger = Recorded(["a@c"], c={"a@c": python(code)})
+    with pytest.raises(FsgreenError, match=rf"stopped at a@c: its process {how}") as told:
+        run(ledger)
+    assert next_step in str(told.value.next_step) and "./run reproduce" in str(told.value.next_step)
+
+
 def test_nothing_of_a_stopped_pipeline_goes_on(tmp_path: Path) -> None:
     """A second start would meet half-made results that still change."""
     wait = "import os, time; open('{}', 'w').write(str(os.getpid())); time.sleep(600)"
