@@ -14,12 +14,13 @@ from types import FrameType
 
 from fsgreen import __version__, paths
 from fsgreen.cli import (
+    campaigns,
     command,
     host,
     labs,
-    ledger,
     lists,
     meters,
+    pipeline,
     powerfiles,
     recommend,
     review,
@@ -107,14 +108,15 @@ def _parser() -> command.Parser:
     )
     parser.add_argument("--version", action="version", version=f"fsgreen {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    host.add(commands)
     studies.add(commands)
+    campaigns.add(commands)
+    pipeline.add(commands)
     lists.add(commands)
     rules.add(commands)
-    ledger.add(commands)
-    labs.add(commands)
     review.add(commands)
     recommend.add(commands)
-    host.add(commands)
+    labs.add(commands)
     meters.add(commands)
     powerfiles.add(commands)
     runs.add(commands)

@@ -79,3 +79,12 @@ def show(text: str, *, hang: int = 0, out: TextIO | None = None) -> None:
         ),
         file=out,
     )
+
+
+def add_study(parser: argparse.ArgumentParser, *, name: str | None = None) -> None:
+    """Add a study and its profile; `name` says what --name is of, where there is that."""
+    text = "one of `fsgreen list studies`"
+    parser.add_argument("study", help=text if name else f"{text}, or the path of a file (.yaml)")
+    parser.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
+    if name:
+        parser.add_argument("--name", help=name)

@@ -1,10 +1,11 @@
-"""Sub-commands on settings of the machine: show, apply, restore, and run."""
+"""Sub-commands on the machine: what it can do, and its settings: show, apply, restore, and run."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from fsgreen.cli import command
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
+    doctor = command.add(
+        commands, "doctor", _doctor, "say what this machine can do", "fsgreen doctor"
+    )
+    doctor.add_argument("--folder", type=Path, help="where the image, or the directory, would be")
+
     host = commands.add_parser(
         "host",
         help="settings of the machine that disturb a measurement: show, apply, restore",
@@ -83,6 +89,18 @@ def _add_disk(parser: argparse.ArgumentParser) -> None:
         dest="disks",
         help="a whole disk, as sda or /dev/disk/by-id/...; may be given again",
     )
+
+
+def _doctor(options: argparse.Namespace) -> None:
+    from fsgreen import preflight
+
+    findings = preflight.check(folder=options.folder)
+    width = max(len(finding.subject) for finding in findings)
+    for finding in findings:
+        hang = 8 + 1 + width + 2
+        command.show(f"{finding.severity:8} {finding.subject:{width}}  {finding.state}", hang=hang)
+        if finding.remedy:
+            command.show(f"{'':{hang}}-> {finding.remedy}", hang=hang + 3)
 
 
 def _show(options: argparse.Namespace) -> None:

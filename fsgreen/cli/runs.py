@@ -1,4 +1,4 @@
-"""The sub-command on runs that other programs measured."""
+"""Sub-commands on single runs: those that other programs measured, and latencies of two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BOUNDARIES = ("wall", "dc-rail", "cpu", "modelled")
 
 
 def add(commands: command.Commands) -> None:
-    """Add the sub-command of this module."""
+    """Add the sub-commands of this module."""
     read = command.add(
         commands,
         "import-runs",
@@ -40,6 +40,18 @@ def add(commands: command.Commands) -> None:
         "--boundary", choices=BOUNDARIES, help="what energy and power include, where there is any"
     )
 
+    latency = command.add(
+        commands,
+        "latency",
+        _latency,
+        "say how far the latencies of two runs are apart, for each operation",
+        "fsgreen latency ext2.json ext3.json",
+    )
+    latency.add_argument(
+        "candidate", type=Path, help="what fsgreen-wml run --json wrote, of one run"
+    )
+    latency.add_argument("baseline", type=Path, help="the same of the run to compare with")
+
 
 def _import_runs(options: argparse.Namespace) -> None:
     from fsgreen import campaign, pipeline, runs
@@ -58,3 +70,16 @@ def _import_runs(options: argparse.Namespace) -> None:
     if not imported.aside.empty:
         print(f"  aside     {', '.join(map(str, imported.aside.columns[1:]))}")
     pipeline.after_measure(options.name)
+
+
+def _latency(options: argparse.Namespace) -> None:
+    from fsgreen import stats
+    from fsgreen.reduce.single_run import report_profile
+
+    candidate, baseline = map(report_profile, (options.candidate, options.baseline))
+    print(f"{'operation':16}{'ops':>12}{'baseline ops':>14}{'EMD':>8}{'shift':>8}")
+    for row in stats.compare_profiles(candidate, baseline).itertuples():
+        counts = f"{row.candidate_ops:12}{row.baseline_ops:14}"
+        print(f"{row.operation:16}{counts}{row.emd_buckets:8.2f}{row.shift_buckets:+8.2f}")
+    print("in log2 buckets: 1 is a factor of two, and a shift above 0 is slower than the baseline")
+    print("One run each cannot tell a difference from noise; repeat in blocks: fsgreen measure")

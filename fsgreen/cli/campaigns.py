@@ -1,0 +1,127 @@
+"""Sub-commands that measure or simulate a study, and say how far its campaign is."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fsgreen.cli import command
+from fsgreen.errors import FsgreenError
+
+CAMPAIGN = "the campaign's name (default: STUDY-PROFILE)"
+
+
+def add(commands: command.Commands) -> None:
+    """Add the sub-commands of this module."""
+    measure = command.add(
+        commands,
+        "measure",
+        _measure,
+        "measure a study on this machine, then analyse it; goes on where it was stopped",
+        "fsgreen measure fast10 --profile quick, "
+        "or on a simulated disk: "
+        "fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls --name fast10-atlas",
+    )
+    command.add_study(measure, name=CAMPAIGN)
+    measure.add_argument(
+        "--testbed",
+        default="auto",
+        help="auto, loop, directory, simdisk, vm or a testbed file (.toml), which block needs",
+    )
+    measure.add_argument(
+        "--disk",
+        help="on simdisk: one of those that `fsgreen-simdisk disks` lists, or a file like theirs",
+    )
+    measure.add_argument(
+        "--queue-depth", type=int, help="on simdisk and block: commands that the disk takes at once"
+    )
+    measure.add_argument(
+        "--folder",
+        type=Path,
+        help="where the image is made (default: /var/tmp), the directory (default: the folder for "
+        "temporary files, /var/tmp where that is in RAM) or the data of the simulated disk "
+        "(default: /dev/shm)",
+    )
+    measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
+
+    simulate = command.add(
+        commands,
+        "simulate",
+        _simulate,
+        "run the readers of a study on its simulated disks in virtual time, beside a campaign",
+        "fsgreen simulate nfstricks03 --profile full --name nfstricks03",
+    )
+    command.add_study(simulate, name=CAMPAIGN)
+
+    virtual = command.add(
+        commands,
+        "virtual",
+        _virtual,
+        "run a study in a guest in virtual time: the cost of software, the same on every machine",
+        "fsgreen virtual mine --profile quick --block 1",
+    )
+    command.add_study(virtual, name="of a folder in data/results (default: STUDY-PROFILE-virtual)")
+    virtual.add_argument("--block", type=int, default=1, help="of the plan (default: 1)")
+
+    status = command.add(
+        commands,
+        "status",
+        _status,
+        "say how far a campaign is, what more blocks would bring, and what does not count",
+        "fsgreen status fast10-quick",
+    )
+    status.add_argument("campaign", nargs="?", help="the one that measured last by default")
+
+
+def _measure(options: argparse.Namespace) -> None:
+    from fsgreen import campaign, paths, pipeline, trial
+    from fsgreen.campaign import studycheck, testbedfile
+
+    studycheck.check(paths.study(options.study), options.profile)
+    place = testbedfile.read(options.testbed).over(
+        folder=options.folder,
+        in_memory=options.in_memory,
+        disk=options.disk,
+        queue_depth=options.queue_depth,
+    )
+    done = campaign.measure(options.study, options.profile, name=options.name, place=place)
+    print(f"{len(trial.list_trials(done.folder))} trials in {done.folder}")
+    pipeline.after_measure(done.name)
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    from fsgreen import papers
+
+    print(papers.simulator().simulate(options.study, options.profile, options.name))
+
+
+def _virtual(options: argparse.Namespace) -> None:
+    from fsgreen import paths
+    from fsgreen.campaign import virtual
+
+    name = options.name or f"{options.study}-{options.profile}-virtual"
+    written = virtual.run(options.study, options.profile, options.block)
+    file = paths.results(name) / f"block{options.block}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(written)
+    rows = virtual.rows(written)
+    width = max(len(row["trial"]) for row in rows)
+    print(f"{'trial':{width}}{'work_ops':>12}{'virtual_ns_per_op':>20}")
+    for row in rows:
+        found = row.get("error") or f"{row['work_ops']:12}{row['virtual_ns_per_op']:20.0f}"
+        print(f"{row['trial']:{width}}{found}")
+    print(f"{file}: instructions of an emulated processor, not seconds of this machine")
+    if failed := [row["trial"] for row in rows if "error" in row]:
+        raise FsgreenError(
+            f"{len(failed)} of {len(rows)} trials failed in the guest: {', '.join(failed[:5])}",
+            where=file,
+            next_step="a smaller scale or a larger image_mib in the profile; docs/vm.md",
+        )
+
+
+def _status(options: argparse.Namespace) -> None:
+    from fsgreen import campaign
+
+    name = options.campaign or campaign.newest()
+    for line in campaign.status(campaign.Campaign(name)):
+        command.show(line, hang=12)

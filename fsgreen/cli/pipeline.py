@@ -1,0 +1,113 @@
+"""Sub-commands from raw traces to results: pack, parse again, run a notebook or all of them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fsgreen.cli import command
+
+
+def add(commands: command.Commands) -> None:
+    """Add the sub-commands of this module."""
+    reproduce = command.add(
+        commands,
+        "reproduce",
+        _reproduce,
+        "run the paper pipeline from the shipped traces, and say in ten lines what came of it",
+        "fsgreen reproduce, or one campaign alone: fsgreen reproduce fast10-disk",
+    )
+    reproduce.add_argument("campaign", nargs="?", help="one that ships; all of them by default")
+
+    outcome = command.add(
+        commands,
+        "outcome",
+        _outcome,
+        "say of a campaign, or of all: verdicts by evidence, rules that fired, and what to change",
+        "fsgreen outcome fast10-options",
+    )
+    outcome.add_argument("campaign", nargs="?", help="all that ship, and their studies, by default")
+
+    notebook = command.add(
+        commands,
+        "notebook",
+        _notebook,
+        "run one notebook",
+        "fsgreen notebook 60_analyse -p campaign fast10-quick",
+    )
+    notebook.add_argument("notebook")
+    notebook.add_argument(
+        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE")
+    )
+
+    pack = command.add(
+        commands,
+        "pack",
+        _pack,
+        "pack the raw traces of a campaign into one file, to keep or to send",
+        "fsgreen pack mine-quick",
+    )
+    pack.add_argument("campaign")
+
+    unpack = command.add(
+        commands,
+        "unpack",
+        _unpack,
+        "put the raw traces of a campaign in place, out of data/packed/CAMPAIGN.tar.xz",
+        "fsgreen unpack mine-quick",
+    )
+    unpack.add_argument("campaign")
+
+    reparse = command.add(
+        commands,
+        "reparse",
+        _reparse,
+        "parse the raw power traces of a campaign again, and say what changes",
+        "fsgreen reparse fast10",
+    )
+    reparse.add_argument("campaign")
+    reparse.add_argument("--into", type=Path, help="a folder for the new tables of power")
+
+
+def _reproduce(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    pipeline.reproduce(options.campaign)
+
+
+def _outcome(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    print("\n\n".join(pipeline.outcomes(options.campaign)))
+
+
+def _notebook(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    pipeline.run_notebook(options.notebook, dict(options.parameter))
+
+
+def _pack(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    print(pipeline.pack(options.campaign))
+
+
+def _unpack(options: argparse.Namespace) -> None:
+    from fsgreen import pipeline
+
+    print(pipeline.unpack(options.campaign))
+
+
+def _reparse(options: argparse.Namespace) -> None:
+    from fsgreen.reduce.reparse import reparse_campaign
+
+    count = 0
+    for trial in reparse_campaign(options.campaign, options.into):
+        count += 1
+        if not trial.equal or trial.torn_b:
+            print(
+                f"{trial.trial}: {trial.different_count} of {trial.readings_count} readings "
+                f"differ, by {trial.largest_w:.6g} W at most; {trial.torn_b} bytes torn off"
+            )
+    print(f"{count} trials parsed again; those not named are as they were")
