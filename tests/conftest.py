@@ -1,6 +1,7 @@
 """What every test shares: deterministic properties, no window, no user configuration."""
 
 import os
+import re
 import signal
 
 import pytest
@@ -18,6 +19,9 @@ os.environ["FSGREEN_MACHINE"] = f"test-{os.getpid()}"  # its campaigns wait for 
 
 LONG = {"notebook", "pipeline", "slow"}
 
+MAKES_LOOPS = re.compile(r"mark\.loop|needs_disk")
+"""What `./run test` finds the files by in which tests are marked `loop`."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -26,4 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "loop" in item.keywords and os.geteuid() != 0:
             item.add_marker(skip)
+    files = {item.path for item in items if "loop" in item.keywords}
+    if lost := [str(file) for file in files if not MAKES_LOOPS.search(file.read_text())]:
+        raise pytest.UsageError(f"./run test would leave out what makes loop devices in {lost}")
     items.sort(key=lambda item: LONG.isdisjoint(item.keywords))
