@@ -20,13 +20,23 @@ from fsgreen.rules import remedies
 from fsgreen.rules.trust import COLUMNS
 
 
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory):
+    """The data of a campaign of six trials in two blocks, reduced and analysed."""
+    data = tmp_path_factory.mktemp("analysed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FSGREEN_DATA", str(data))
+        synthetic.write_raw("small", sound_campaign.make_plan(blocks=2))
+        reduce.write("small")
+        standard.write("small")
+    return data
+
+
 @pytest.fixture
-def campaign(tmp_path, monkeypatch):
-    """Six trials in two blocks, reduced and analysed."""
+def campaign(analysed, tmp_path, monkeypatch):
+    """A copy of it, for a test to change."""
+    shutil.copytree(analysed, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    synthetic.write_raw("small", sound_campaign.make_plan(blocks=2))
-    reduce.write("small")
-    standard.write("small")
     return "small"
 
 
