@@ -27,9 +27,6 @@ its own behind the kernel's null block device, which takes a fixed time for each
 COMMAND_LINE = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off random.trust_cpu=on"
 """`panic=-1` restarts at once, which `-no-reboot` makes an end."""
 
-INSTRUCTION_NS = 1
-"""What an instruction takes in virtual time: `-icount shift=0`."""
-
 EPOCH = "2026-01-01T00:00:00"
 """When a guest in virtual time begins."""
 
