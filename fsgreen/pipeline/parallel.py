@@ -210,7 +210,7 @@ class _Run:
         process.join()
         self._running.discard(process)
         if process.exitcode:
-            raise _stopped(stage, process.exitcode)
+            raise _failure(stage, process.exitcode)
 
     def _to_go(self) -> str:
         """Say how long the stages that are left take, by the pace of those that ran."""
@@ -218,8 +218,8 @@ class _Run:
         return f"; about {spell(pace_s * (self._count - self._seen + 1))} to go" if pace_s else ""
 
 
-def _stopped(stage: str, status: int) -> FsgreenError:
-    """Return the error for a stage whose process ended with a status, or by a signal: -9 is KILL."""
+def _failure(stage: str, status: int) -> FsgreenError:
+    """Return the error for a stage whose process ended with a status, or by a signal (-9: KILL)."""
     again = "./run reproduce goes on from there"
     if status < 0:
         how = f"was ended by {signal.Signals(-status).name}, so it could not say why"
