@@ -17,7 +17,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 os.environ["FSGREEN_MACHINE"] = f"test-{os.getpid()}"  # its campaigns wait for no others
 
-LONG = {"notebook", "pipeline", "slow"}
+LONG = ("pipeline", "notebook", "slow")
+"""Marks of what takes long, the longest first."""
 
 MAKES_LOOPS = re.compile(r"mark\.loop|needs_disk")
 """What `./run test` finds the files by in which tests are marked `loop`."""
@@ -33,4 +34,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     files = {item.path for item in items if "loop" in item.keywords}
     if lost := [str(file) for file in files if not MAKES_LOOPS.search(file.read_text())]:
         raise pytest.UsageError(f"./run test would leave out what makes loop devices in {lost}")
-    items.sort(key=lambda item: LONG.isdisjoint(item.keywords))
+    items.sort(key=lambda item: [mark not in item.keywords for mark in LONG])

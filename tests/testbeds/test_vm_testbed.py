@@ -141,6 +141,7 @@ def test_a_program_of_a_guest_that_ended_is_no_fault_of_the_program(vm: Testbed)
         workload.prepare(mount.directory, SEED)
 
 
+@nightly
 def test_f2fs_on_too_small_a_disk_says_how_large_it_must_be() -> None:
     need_guest()
     small = GuestAsked(clock="tcg", drive="null")
