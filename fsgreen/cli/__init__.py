@@ -18,6 +18,7 @@ from fsgreen.cli import (
     command,
     host,
     labs,
+    ledger,
     lists,
     meters,
     pipeline,
@@ -114,6 +115,7 @@ def _parser() -> command.Parser:
     pipeline.add(commands)
     lists.add(commands)
     rules.add(commands)
+    ledger.add(commands)
     review.add(commands)
     recommend.add(commands)
     labs.add(commands)

@@ -1,4 +1,4 @@
-"""Sub-commands of who reviews: one claim, all claims of a study, two campaigns side by side."""
+"""Sub-commands of who reviews: one claim with its evidence, and two campaigns side by side."""
 
 from __future__ import annotations
 
@@ -26,16 +26,6 @@ def add(commands: command.Commands) -> None:
     claim.add_argument(
         "--campaign", help="look at the cells of this one (default: that with the best evidence)"
     )
-
-    ledger = command.add(
-        commands,
-        "ledger",
-        _ledger,
-        "put what all campaigns of a study say of its claims side by side, and together",
-        "fsgreen ledger fast10, or one claim in full: fsgreen ledger fast10 web_dtlg",
-    )
-    ledger.add_argument("study", help="one whose campaigns have been judged here")
-    ledger.add_argument("claim", nargs="?", help="show the parts of this one, by campaign")
 
     compare = command.add(
         commands,
@@ -77,13 +67,6 @@ def _claim(options: argparse.Namespace) -> None:
         command.show(pipeline.reanalyse(campaign, "claims"))
         print()
     for line in evidence.lines(claim, options.campaign):
-        command.show(line, hang=len(line) - len(line.lstrip()) + 4)
-
-
-def _ledger(options: argparse.Namespace) -> None:
-    from fsgreen import ledger
-
-    for line in ledger.lines(options.study, options.claim):
         command.show(line, hang=len(line) - len(line.lstrip()) + 4)
 
 
