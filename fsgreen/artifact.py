@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from fsgreen import paths
+from fsgreen import paths, schema
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together, told
 from fsgreen.claims import OTHER_STATE, load_claims
 from fsgreen.design import load_study
@@ -173,7 +172,7 @@ def _best(of_campaigns: Mapping[str, pd.DataFrame], slug: str) -> str | None:
 
 def _figures() -> str:
     """Return which published figure is made again where."""
-    document = yaml.safe_load((paths.reference() / "figures.yaml").read_text(encoding="utf-8"))
+    document = schema.plain((paths.reference() / "figures.yaml").read_text(encoding="utf-8"))
     studies: dict[str, list[str]] = {}
     for name, one in params.campaigns().items():
         studies.setdefault(one.study, []).append(name)
@@ -219,7 +218,7 @@ def _spelled(minutes: Minutes, campaign: str, which: int) -> str:
 
 def _sizes() -> dict[str, int]:
     """Return the bytes of each output, as `dvc.lock` has them."""
-    lock = yaml.safe_load((paths.root() / "dvc.lock").read_text(encoding="utf-8"))
+    lock = schema.plain((paths.root() / "dvc.lock").read_text(encoding="utf-8"))
     return {
         out["path"]: out["size"]
         for stage in lock["stages"].values()

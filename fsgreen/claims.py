@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
-
 from fsgreen import paths, schema
 from fsgreen.stats import Estimate
 
@@ -138,7 +136,7 @@ class Part:
 def load_claims(paper: str) -> dict[str, dict[str, Any]]:
     """Return the published claims of a paper by slug, in their order."""
     text = (paths.reference() / "claims.yaml").read_text()
-    claims = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
+    claims = schema.plain(text)["claims"]
     return {claim["slug"]: claim for claim in claims if claim["paper"] == paper}
 
 

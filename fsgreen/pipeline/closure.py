@@ -17,9 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from fsgreen import paths
+from fsgreen import paths, schema
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import params
 
@@ -63,7 +61,7 @@ def write_digests() -> None:
 
 def _tell_of_another_pipeline() -> None:
     """Say so if the package, which may be newer now, has stages that the project has otherwise."""
-    own, of_package = _pipeline(), yaml.safe_load(pipeline_of_a_project())["stages"]
+    own, of_package = _pipeline(), schema.plain(pipeline_of_a_project())["stages"]
     if other := [name for name, stage in of_package.items() if own.get(name) != stage]:
         print(
             f"note: the stages {', '.join(other)} of dvc.yaml are not those of this fsgreen; to "
@@ -177,7 +175,7 @@ def closure(source: str, study: str) -> set[Path]:
 def _pipeline(folder: Path | None = None) -> dict[str, Any]:
     """Return the stages of the project, or those in another folder."""
     text = ((folder or paths.root()) / "dvc.yaml").read_text(encoding="utf-8")
-    entries: dict[str, Any] = yaml.safe_load(text)["stages"]
+    entries: dict[str, Any] = schema.plain(text)["stages"]
     return entries
 
 

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from fsgreen import paths
+from fsgreen import paths, schema
 
 Row = Mapping[str, str]
 
@@ -31,7 +29,7 @@ class Output:
 
 def outputs(lock: str) -> dict[str, Output]:
     """Return the outputs that the text of a `dvc.lock` has, by path from the root."""
-    stages = yaml.load(lock, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["stages"]
+    stages = schema.plain(lock)["stages"]
     return {
         out["path"]: Output(out["md5"], out.get("nfiles", 1))
         for stage in stages.values()

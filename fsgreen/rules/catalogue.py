@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from fsgreen import schema
 from fsgreen.errors import FsgreenError
 
 MODES = {
@@ -91,4 +90,4 @@ def sources() -> Mapping[str, str]:
 @cache
 def _catalogue() -> dict[str, Any]:
     file = Path(__file__).with_name("catalogue.yaml")
-    return dict(yaml.load(file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    return dict(schema.plain(file.read_text()))

@@ -5,7 +5,7 @@ A schema is a class below `Declared`.
 
 from fsgreen.schema.document import Document
 from fsgreen.schema.faults import WORDS, Fault, Place, faults_of
-from fsgreen.schema.reading import read
+from fsgreen.schema.reading import plain, read
 from fsgreen.schema.values import (
     Count,
     Declared,
@@ -28,6 +28,7 @@ __all__ = [
     "Strict",
     "Whole",
     "faults_of",
+    "plain",
     "read",
     "taking",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -47,7 +48,15 @@ def read(file: Path, kind: str, next_step: str) -> Document:
 # --- YAML ---------------------------------------------------------------------------------------
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+_SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds lack the fast one
+
+
+def plain(text: str) -> Any:
+    """Return the values of a text in YAML that ships, or that DVC wrote: nobody needs its lines."""
+    return yaml.load(text, Loader=_SAFE)
+
+
+class _Loader(_SAFE):  # type: ignore[misc, valid-type]
     """The safe loader, with the booleans of YAML 1.2."""
 
 

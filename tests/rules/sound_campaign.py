@@ -1,6 +1,7 @@
 """A synthetic campaign on which every rule is quiet: what its judges see. Never a result."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -153,8 +154,12 @@ def make_record(record, number, row):
     )
 
 
+@cache
 def make_report():
-    """A report without typed numbers, and a ledger in which each claim has its verdict."""
+    """A report without typed numbers, and a ledger in which each claim has its verdict.
+
+    Tests change copies of it.
+    """
     claims = pd.DataFrame(
         {
             "slug": ["one", "two"],
