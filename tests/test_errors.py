@@ -1,6 +1,13 @@
 """Errors must tell a user what to type next."""
 
+import ast
+from pathlib import Path
+
+import fsgreen
 from fsgreen.errors import FsgreenError, unknown
+
+ERRORS = ("FsgreenError", "TrialFailed", "WorkloadFailed", "DiskFull")
+"""What is raised with a sentence; `unknown` lists what is known, which is its next step."""
 
 
 def test_message_says_what_where_and_next() -> None:
@@ -15,3 +22,24 @@ def test_a_misspelt_name_gets_the_nearest_one_suggested() -> None:
 
 def test_a_name_like_no_other_gets_the_list() -> None:
     assert unknown("option", "zzz", ["b", "a"]).what == "unknown option 'zzz'. Known: a, b."
+
+
+def test_every_error_of_the_package_has_a_next_step() -> None:
+    """An error without one leaves its reader alone."""
+    package = Path(fsgreen.__file__).parent
+    bare = [
+        f"{file.relative_to(package)}:{call.lineno}"
+        for file in package.rglob("*.py")
+        for call in _errors(ast.parse(file.read_text()))
+        if "next_step" not in {keyword.arg for keyword in call.keywords}
+    ]
+    assert bare == []
+
+
+def _errors(tree: ast.AST) -> list[ast.Call]:
+    """Return where errors are made."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS
+    ]

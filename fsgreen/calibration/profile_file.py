@@ -54,7 +54,9 @@ def require_new(out: Path) -> None:
     """Raise FsgreenError where `out` is there already or is no TOML file in a folder."""
     if out.suffix != ".toml" or not out.parent.is_dir():
         raise FsgreenError(
-            "profiles are written into a .toml file in a folder that is there", where=out
+            "profiles are written into a .toml file in a folder that is there",
+            where=out,
+            next_step="--out my-machine.toml",
         )
     if out.exists():
         raise FsgreenError(

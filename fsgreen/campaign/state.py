@@ -147,7 +147,11 @@ class Campaign:
                 next_step="set `pulses = true` in the testbed file before you measure",
             ) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise FsgreenError(f"not a record of pulses: {error!r}", where=file) from error
+            raise FsgreenError(
+                f"not a record of pulses: {error!r}",
+                where=file,
+                next_step="bring back the file from where the campaign is kept",
+            ) from error
 
     def due(self) -> tuple[PlannedTrial, ...]:
         """Return the trials that the campaign owes, as far as its trials decide (rule 27)."""

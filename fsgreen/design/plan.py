@@ -15,6 +15,8 @@ from fsgreen.design.factors import Factor, Level
 from fsgreen.design.study import Exclusion, PlannedEvent, Profile, Study, Windows
 from fsgreen.errors import FsgreenError, nearest, unknown
 
+_BRING_BACK = "bring back the plan that was measured, or plan anew under another --name"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -104,9 +106,13 @@ class Plan:
                 efficiency=value.get("efficiency"),
             )
         except (KeyError, TypeError, FsgreenError) as error:
-            raise FsgreenError(f"not a plan: {error!r}", where=where) from error
+            raise FsgreenError(
+                f"not a plan: {error!r}", where=where, next_step=_BRING_BACK
+            ) from error
         if plan.hash != value.get("hash"):
-            raise FsgreenError("the plan was edited: its hash does not fit", where=where)
+            raise FsgreenError(
+                "the plan was edited: its hash does not fit", where=where, next_step=_BRING_BACK
+            )
         return plan
 
     def difference(self, other: Plan) -> list[str]:

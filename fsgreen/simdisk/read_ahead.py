@@ -130,6 +130,10 @@ def _rate(
     try:
         report = engine().simulate(json.dumps({**of_disk, "work": {"nfs": nfs}}), own)
     except ValueError as error:
-        raise FsgreenError(str(error), where=f"{heuristic}: {dict(reads)}") from error
+        raise FsgreenError(
+            str(error),
+            where=f"{heuristic}: {dict(reads)}",
+            next_step="correct the reads or the settings of read-ahead that it names",
+        ) from error
     rate: float = report["nfs"]["delivered_mb_s"]
     return rate

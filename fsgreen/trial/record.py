@@ -105,7 +105,11 @@ class TrialRecord:
             If the trial broke off before its work was done.
         """
         if self.workload is None:
-            raise FsgreenError(f"the trial {self.trial} did no work", where=self.reason)
+            raise FsgreenError(
+                f"the trial {self.trial} did no work",
+                where=self.reason,
+                next_step="leave it out: only trials that are valid have work",
+            )
         return self.workload
 
     def phase(self, name: str) -> Phase:
@@ -113,7 +117,11 @@ class TrialRecord:
         for phase in self.phases:
             if phase.name == name:
                 return phase
-        raise FsgreenError(f"there is no phase '{name}'", where=f"the trial {self.trial}")
+        raise FsgreenError(
+            f"there is no phase '{name}'",
+            where=f"the trial {self.trial}",
+            next_step=f"choose one of {', '.join(phase.name for phase in self.phases)}",
+        )
 
     @property
     def measured(self) -> tuple[Phase, ...]:
@@ -148,6 +156,7 @@ class TrialRecord:
         raise FsgreenError(
             f"{len(self.measured)} windows have {len(flushes)} phases 'flush' behind them",
             where=f"the trial {self.trial}",
+            next_step="leave the trial out: it broke off between two windows",
         )
 
     @property

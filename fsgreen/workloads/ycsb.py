@@ -163,13 +163,14 @@ def _failed(done: Finished, name: str) -> FsgreenError:
     if done.signal_name is not None:
         return WorkloadFailed(
             f"the workload {name} was ended by {done.signal_name}",
-            next_step="run it again; dmesg says whether memory was short",
+            next_step=engine.AGAIN,
         )
     what, _, remedy = done.errors.strip().rpartition(engine.NEXT)
     said = (what or remedy).rpartition(f"{PROGRAM}: ")[2]
     failure = FsgreenError if done.status == WRONG else WorkloadFailed
     return failure(
-        f"the workload {name} failed: {said}", next_step=remedy.strip() if what else None
+        f"the workload {name} failed: {said}",
+        next_step=remedy.strip() if what else engine.AGAIN,
     )
 
 

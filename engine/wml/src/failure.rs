@@ -21,21 +21,21 @@ pub enum Exit {
 #[derive(Debug)]
 pub struct Failure {
     message: String,
-    next_step: Option<String>,
+    next_step: String,
 }
 
 impl Failure {
-    pub fn new(message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, next_step: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            next_step: None,
+            next_step: next_step.into(),
         }
     }
 
-    /// The same with the next step.
-    pub fn next(self, step: impl Into<String>) -> Self {
+    /// The same with another next step.
+    pub fn next(self, next_step: impl Into<String>) -> Self {
         Self {
-            next_step: Some(step.into()),
+            next_step: next_step.into(),
             ..self
         }
     }
@@ -47,7 +47,7 @@ impl Failure {
 
     /// What the system refused, with what usually mends it; `next` replaces that.
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
-        Self::new(format!("{what}: {error}")).next(mends(error.kind()))
+        Self::new(format!("{what}: {error}"), mends(error.kind()))
     }
 }
 
@@ -72,10 +72,7 @@ fn mends(kind: io::ErrorKind) -> &'static str {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        self.next_step
-            .as_ref()
-            .map_or(Ok(()), |step| write!(f, "\n  next:  {step}"))
+        write!(f, "{}\n  next:  {}", self.message, self.next_step)
     }
 }
 

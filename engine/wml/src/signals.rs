@@ -86,7 +86,7 @@ pub fn pending() -> Option<&'static str> {
 /// Fails if something asks for the end.
 pub fn check() -> Result<(), Failure> {
     pending().map_or(Ok(()), |name| {
-        Err(Failure::new(format!("stopped by {name}")).next("start it again"))
+        Err(Failure::new(format!("stopped by {name}"), "start it again"))
     })
 }
 

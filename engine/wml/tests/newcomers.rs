@@ -33,6 +33,31 @@ fn says(output: &Output, wanted: i32, words: &[&str]) {
 }
 
 #[test]
+fn whatever_goes_wrong_the_next_step_is_told() {
+    let place = Place::new("next-step");
+    let fails = reader("prealloc", "prealloc, writeonly");
+    let absent = place.0.join("absent").display().to_string();
+    let outputs = [
+        program(&["run", &absent]),
+        program(&["run", &absent, "--sed"]),
+        place.output("check", &reader("read name", "raed name"), &[]),
+        place.output("run", READER, &[]),
+        place.output("run", &fails, &["--duration=0.2"]),
+        place.output(
+            "run",
+            &reader(
+                "define fileset",
+                "system \"kill -TERM \\$PPID\"\n define fileset",
+            ),
+            &[],
+        ),
+    ];
+    for (output, wanted) in outputs.iter().zip([1, 2, 2, 2, 4, 3]) {
+        says(output, wanted, &["fsgreen-wml: ", "\n  next:  "]);
+    }
+}
+
+#[test]
 fn the_command_line_of_filebench_gets_a_hint() {
     let place = Place::new("hint");
     fs::write(place.text(), READER).unwrap();

@@ -83,7 +83,7 @@ fn dispatch(parser: &mut Parser) -> Result<Exit, Fails> {
     let wrong = |error: lexopt::Error| {
         (
             Exit::Text,
-            Failure::new(error.to_string()).next("fsgreen-ycsb --help"),
+            Failure::new(error.to_string(), "fsgreen-ycsb --help"),
         )
     };
     let command = match parser.next().map_err(wrong)? {
@@ -174,7 +174,7 @@ impl Words {
 
     fn run(self, library: &Library) -> Result<Exit, Fails> {
         let missing = || {
-            let failure = Failure::new("which workload?").next("--workload a, to f");
+            let failure = Failure::new("which workload?", "--workload a, to f");
             (Exit::Text, failure)
         };
         let mut mix = self.workload.ok_or_else(missing)?;
@@ -228,19 +228,14 @@ impl Words {
     }
 
     fn open<'a>(&self, library: &'a Library) -> Result<Database<'a>, Fails> {
-        let missing = || (Exit::Text, Failure::new("which folder?").next("--dir DIR"));
+        let missing = || (Exit::Text, Failure::new("which folder?", "--dir DIR"));
         let folder = self.dir.as_deref().ok_or_else(missing)?;
         let memtables_b = self.memtables_mib.unwrap_or(512.0) * f64::from(1 << 20);
         library.open(folder, memtables_b as u64).map_err(failed)
     }
 
     fn records(&self) -> Result<u64, Fails> {
-        let missing = || {
-            (
-                Exit::Text,
-                Failure::new("how many records?").next("--records N"),
-            )
-        };
+        let missing = || (Exit::Text, Failure::new("how many records?", "--records N"));
         self.records.ok_or_else(missing)
     }
 
@@ -277,10 +272,7 @@ fn failed(said: String) -> Fails {
     } else {
         "see what RocksDB writes to the file LOG in its folder, and whether the device failed (dmesg)"
     };
-    (
-        Exit::Failed,
-        Failure::new(format!("RocksDB: {said}")).next(next),
-    )
+    (Exit::Failed, Failure::new(format!("RocksDB: {said}"), next))
 }
 
 fn count(parser: &mut Parser) -> Result<u64, lexopt::Error> {

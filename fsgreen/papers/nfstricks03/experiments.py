@@ -109,7 +109,9 @@ def run(simulate: Simulate, asked: Mapping[str, Any], cell: Cell) -> Report:
     try:
         return simulate(json.dumps(asked))
     except ValueError as error:
-        raise FsgreenError(f"{error}", where=cell.label) from error
+        raise FsgreenError(
+            f"{error}", where=cell.label, next_step="leave the cell out of the study's profile"
+        ) from error
 
 
 # --- eight readers of files of other sizes -----------------------------------------------------

@@ -36,7 +36,11 @@ def save(device_fd: int, size_b: int, file: Path) -> None:
         kept.seek(len(kinds))
         for offset_b in range(0, size_b, image.CHUNK_B):
             if os.preadv(device_fd, [buffer], offset_b) != image.CHUNK_B:
-                raise FsgreenError("the device ends before its size", where=file)
+                raise FsgreenError(
+                    "the device ends before its size",
+                    where=file,
+                    next_step="see whether it failed (dmesg), then start the same command again",
+                )
             blocks = np.frombuffer(bytes(buffer), np.uint64).reshape(pattern.shape)
             here = kinds[offset_b // BLOCK_B :][: len(blocks)]
             here[(blocks == filling).all(axis=1)] = FILLING

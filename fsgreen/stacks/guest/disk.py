@@ -38,7 +38,11 @@ class GuestVolume(Volume):
 
     def steady(self) -> DeviceState:
         """Refuse; see `VmDevice.check`."""
-        raise FsgreenError("the disk of a guest has no steady state", where=self.node)
+        raise FsgreenError(
+            "the disk of a guest has no steady state",
+            where=self.node,
+            next_step="device: initial in the study, or another testbed",
+        )
 
 
 class GuestDisk(RealDevice):

@@ -81,7 +81,7 @@ class Explorer:
     def _make_cells(self) -> Shown:
         chosen = self.choose
         if chosen.measure is None:
-            raise FsgreenError("these campaigns have no cells yet")
+            raise FsgreenError("these campaigns have no cells yet", next_step="fsgreen status")
         shown, self._spots = cells.shown(
             self._runner, chosen.campaigns.value, chosen.wanted(), chosen.measure, chosen.names
         )

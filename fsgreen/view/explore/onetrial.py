@@ -70,7 +70,11 @@ def shown(runner: Runner, campaign: str, trial: str) -> Shown:
         if table.filter(regex=f"^{prefix}.*{suffix}$").notna().any(axis=None)
     ]
     if not panels:
-        raise FsgreenError(f"the trial {trial} has no traces", where=campaign)
+        raise FsgreenError(
+            f"the trial {trial} has no traces",
+            where=campaign,
+            next_step="choose another trial; its raw folder has what was recorded of this one",
+        )
     axis = "time since the measured interval began (s)"
     says = (
         f"Trial {trial} of {campaign}: {number(record.measured_s, 's')} measured, "

@@ -74,7 +74,10 @@ def latencies(runner: Runner, pair: Pair) -> Shown:
     try:
         names = runner.names(lines)
     except ValueError as error:  # histograms of another program
-        raise FsgreenError(f"their latencies cannot be compared: {error}") from error
+        raise FsgreenError(
+            f"their latencies cannot be compared: {error}",
+            next_step="choose two cells of one workload program",
+        ) from error
     table, profiles = names["view"], names["profiles"]
     panels = [
         Panel(

@@ -19,6 +19,9 @@ BUILD = "./run engine"
 NEXT = "\n  next:  "
 """Begins the line in which the program says how to mend an error."""
 
+AGAIN = "run it again; dmesg says whether memory was short"
+"""What to do where the program could not say it."""
+
 PROGRESS = " left"
 """Ends a line about progress."""
 
@@ -81,13 +84,13 @@ def report_of(output: str, errors: str, status: int) -> dict[str, Any]:
     if status < 0:
         raise FsgreenError(
             f"the workload engine was ended by {signal.Signals(-status).name}",
-            next_step="run it again; dmesg says whether memory was short",
+            next_step=AGAIN,
         )
     what, _, remedy = errors.strip().rpartition(NEXT)
     said = (what or remedy).strip().removeprefix(f"{PROGRAM}: ")
     raise FsgreenError(
         said or f"the workload engine failed with status {status}",
-        next_step=remedy.strip() if what else None,
+        next_step=remedy.strip() if what else AGAIN,
     )
 
 

@@ -22,11 +22,16 @@ use arguments::{Arguments, Command};
 const VERSION: &str = concat!("fsgreen-wml ", env!("CARGO_PKG_VERSION"), "\n");
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+const RUN_AGAIN: &str =
+    "run it again to its end; where nobody stopped it, see what did (dmesg, free -h)";
+const MEND_OR_ALLOW: &str =
+    "mend what the note names (df -h, dmesg), or allow it: --max-errors 100%";
+
 /// Do what the arguments ask; errors are printed here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let said = |exit| {
         move |failure: Failure| {
-            say!("fsgreen-wml: {failure}");
+            complain(&failure);
             exit
         }
     };
@@ -34,6 +39,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     asked.map_or_else(said(Exit::Text), |asked| {
         execute(asked).unwrap_or_else(said(Exit::Failed))
     })
+}
+
+fn complain(failure: &Failure) {
+    say!("fsgreen-wml: {failure}");
 }
 
 /// What the command line asks for.
@@ -45,7 +54,7 @@ enum Asked {
 /// Read the command line; what is wrong with it is a failure that says how it is right.
 fn asked(mut parser: lexopt::Parser) -> Result<Asked, Failure> {
     use lexopt::prelude::*;
-    let usage = |error: lexopt::Error| Failure::new(error.to_string()).next("fsgreen-wml --help");
+    let usage = |error: lexopt::Error| Failure::new(error.to_string(), "fsgreen-wml --help");
     let run = |file: &str| format!("fsgreen-wml run {file}");
     let command = match parser.next().map_err(usage)? {
         Some(Value(word)) => match word.to_str().and_then(Command::named) {
@@ -53,14 +62,14 @@ fn asked(mut parser: lexopt::Parser) -> Result<Asked, Failure> {
             None if Path::new(&word).exists() => {
                 let file = word.to_string_lossy();
                 let message = format!("what is to be done with {file}?");
-                return Err(Failure::new(message).next(run(&file)));
+                return Err(Failure::new(message, run(&file)));
             }
             None => return Err(usage(Value(word).unexpected())),
         },
         Some(Short('f')) => {
             let file = parser.value().map_err(usage)?;
             let message = "a file is given without -f, behind a command";
-            return Err(Failure::new(message).next(run(&file.to_string_lossy())));
+            return Err(Failure::new(message, run(&file.to_string_lossy())));
         }
         Some(Short('V') | Long("version")) => {
             return Ok(Asked::Print(VERSION));
@@ -73,7 +82,7 @@ fn asked(mut parser: lexopt::Parser) -> Result<Asked, Failure> {
     let arguments = arguments::parse(command, &mut parser).map_err(usage)?;
     if arguments.as_ref().is_some_and(Arguments::mixes) {
         let message = "with --turns the standard output has the answers: the results need a file";
-        return Err(Failure::new(message).next("the same with --json results.json"));
+        return Err(Failure::new(message, "the same with --json results.json"));
     }
     Ok(
         arguments.map_or(Asked::Print(help::of(command)), |arguments| {
@@ -100,8 +109,11 @@ fn execute(asked: Asked) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     if command == Command::Run && program.does_nothing() {
-        say!("fsgreen-wml: {file} has no 'run', so that there is nothing to do");
-        say!("  next:  fsgreen-wml run {file} --duration 60");
+        let what = format!("{file} has no 'run', so that there is nothing to do");
+        complain(&Failure::new(
+            what,
+            format!("fsgreen-wml run {file} --duration 60"),
+        ));
         return Ok(Exit::Text);
     }
     if let Some(path) = &arguments.json {
@@ -166,7 +178,8 @@ fn checked(command: Command, file: &str, text: &str, arguments: &Arguments) -> O
     let errors = diagnostics.iter().filter(is_error).count();
     if errors > 0 {
         let errors = counted(errors as u64, "error", "errors");
-        say!("fsgreen-wml: {errors} in {file}");
+        let next = format!("correct it, then: fsgreen-wml check {file}");
+        complain(&Failure::new(format!("{errors} in {file}"), next));
     }
     program
 }
@@ -210,14 +223,18 @@ fn finish(
         None => None,
         Some(Halt::Failed(failure)) if done.runs.is_empty() => return Err(failure),
         Some(Halt::Failed(failure)) => {
-            say!("fsgreen-wml: {failure}");
+            complain(&failure);
             Some(failure.message().to_owned())
         }
         Some(Halt::Cut(reason)) => {
-            say!("fsgreen-wml: {reason}: what was done is partial");
+            let what = format!("{reason}: what was done is partial");
+            complain(&Failure::new(what, RUN_AGAIN));
             Some(reason)
         }
     };
+    if done.failing {
+        complain(&Failure::new("too many operations failed", MEND_OR_ALLOW));
+    }
     let exit = match reason {
         Some(_) => Exit::Partial,
         None if done.failing => Exit::Failing,

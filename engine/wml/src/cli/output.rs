@@ -41,7 +41,7 @@ pub fn check(path: &Path) -> Result<(), Failure> {
         Ok(found) if found.is_dir() => {
             let file = path.join("results.json");
             let message = format!("--json {} is a folder", path.display());
-            return Err(Failure::new(message).next(format!("--json {}", file.display())));
+            return Err(Failure::new(message, format!("--json {}", file.display())));
         }
         Ok(found) if !found.is_file() => return Ok(()),
         _ => {}

@@ -26,7 +26,10 @@ pub struct Confirmation {
 /// closed. Refuses a device that is not confirmed, and one that is in use in any way.
 pub fn hold(device: &Path, confirmations: &[Confirmation]) -> Result<File, Failure> {
     let refused = |why: &str, next: String| {
-        Failure::new(format!("refused to overwrite {}: {why}", device.display())).next(next)
+        Failure::new(
+            format!("refused to overwrite {}: {why}", device.display()),
+            next,
+        )
     };
     let in_use = |why: &str| {
         let next = format!("lsblk {}, then stop what uses it", device.display());

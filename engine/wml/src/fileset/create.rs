@@ -60,11 +60,14 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
     let (parent, root) = (Path::new(&fileset.path), Path::new(layout.root()));
     if parent.is_file() {
         let message = format!("{} is a file, not a directory", parent.display());
-        return Err(Failure::new(message).next(OTHER_DIR));
+        return Err(Failure::new(message, OTHER_DIR));
     }
     if !parent.is_dir() {
         let message = format!("{} is not a directory", parent.display());
-        return Err(Failure::new(message).next(format!("mkdir -p {}", parent.display())));
+        return Err(Failure::new(
+            message,
+            format!("mkdir -p {}", parent.display()),
+        ));
     }
     if !layout.is_device()
         && parent
@@ -72,7 +75,7 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
             .is_ok_and(|path| path == Path::new("/dev"))
     {
         let message = format!("there is no block device {}", root.display());
-        return Err(Failure::new(message).next("lsblk shows those that there are"));
+        return Err(Failure::new(message, "lsblk shows those that there are"));
     }
     let existing = layout.preallocated().count() as u64;
     let kept = if layout.is_device() {
@@ -235,7 +238,7 @@ pub fn sync(files: &Files) -> Result<(), Failure> {
 
 fn in_memory(directory: &Path) -> Result<bool, Failure> {
     let path = CString::new(directory.as_os_str().as_bytes())
-        .map_err(|_| Failure::new("a path must not contain a zero byte").next(OTHER_DIR))?;
+        .map_err(|_| Failure::new("a path must not contain a zero byte", OTHER_DIR))?;
     // SAFETY: zeros are a valid statfs, which the call fills in; the path ends in a zero byte.
     unsafe {
         let mut found: libc::statfs = std::mem::zeroed();

@@ -13,9 +13,10 @@ pub fn check(files: &Files) -> Result<(), Failure> {
     let (fileset, root) = (&files.fileset, files.layout.root());
     if !fileset.reuse && !fileset.trusttree {
         let message = format!("{root} is a block device, and its contents would be overwritten");
-        return Err(
-            Failure::new(message).next("add 'reuse' to use it as it is, without a file system")
-        );
+        return Err(Failure::new(
+            message,
+            "add 'reuse' to use it as it is, without a file system",
+        ));
     }
     let opened = File::open(root);
     let length_b = opened.and_then(|mut device| device.seek(SeekFrom::End(0)));
@@ -23,7 +24,10 @@ pub fn check(files: &Files) -> Result<(), Failure> {
     let size_b = files.layout.preallocated_b();
     if size_b > length_b {
         let message = format!("{root} has {length_b} bytes and {size_b} are needed");
-        return Err(Failure::new(message).next("choose a smaller size or a larger device"));
+        return Err(Failure::new(
+            message,
+            "choose a smaller size or a larger device",
+        ));
     }
     Ok(())
 }

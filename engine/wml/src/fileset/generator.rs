@@ -106,7 +106,10 @@ impl<'a> Generator<'a> {
         if level > self.deepest {
             let name = &self.fileset.name;
             let message = format!("the directories of fileset {name} are too deep for a path");
-            return Err(Failure::new(message).next("choose a larger dirwidth or dirgamma"));
+            return Err(Failure::new(
+                message,
+                "choose a larger dirwidth or dirgamma",
+            ));
         }
         let own = self.tree.directories.len() as u32;
         let above = &mut self.tree.directories[parent as usize];

@@ -43,7 +43,10 @@ impl Layout {
         let count = fileset.entries.saturating_add(fileset.leafdirs);
         if count > MAX_ENTRIES {
             let message = format!("fileset {} has {count} entries", fileset.name);
-            return Err(Failure::new(message).next(format!("choose at most {MAX_ENTRIES}")));
+            return Err(Failure::new(
+                message,
+                format!("choose at most {MAX_ENTRIES}"),
+            ));
         }
         let mut root = format!("{}/{}", fileset.path, fileset.name);
         let tree = if is_device(Path::new(&root)) {
@@ -166,7 +169,7 @@ fn directories(fileset: &Fileset, root: &str, seed: u64) -> Result<Tree, Failure
 fn device(fileset: &Fileset, root: &str) -> Result<Tree, Failure> {
     if (fileset.entries, fileset.leafdirs) != (1, 0) {
         let message = format!("{root} is a block device, which is one file");
-        return Err(Failure::new(message).next("use 'define file', or another name"));
+        return Err(Failure::new(message, "use 'define file', or another name"));
     }
     let entry = Entry {
         size_b: 0,

@@ -22,9 +22,10 @@ pub fn lock(root: &Path) -> Result<Lock, Failure> {
     let refused = unsafe { libc::flock(directory.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0;
     if refused && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock {
         let message = format!("another fsgreen-wml works in {}", root.display());
-        return Err(
-            Failure::new(message).next("wait until it has ended, or choose another --set dir")
-        );
+        return Err(Failure::new(
+            message,
+            "wait until it has ended, or choose another --set dir",
+        ));
     }
     Ok(Lock {
         _directory: (!refused).then_some(directory),

@@ -43,19 +43,21 @@ pub fn refuse_hopeless(fileset: &Fileset) -> Result<(), Failure> {
 
 fn too_small(root: &str, parent: &Path, needed_b: f64, free_b: f64) -> Failure {
     let mib = f64::from(1 << 20);
-    Failure::new(format!(
-        "no space for {root}: it needs {:.1} MiB and {} has {:.1} MiB free",
-        needed_b / mib,
-        parent.display(),
-        free_b / mib,
-    ))
-    .next(SMALLER)
+    Failure::new(
+        format!(
+            "no space for {root}: it needs {:.1} MiB and {} has {:.1} MiB free",
+            needed_b / mib,
+            parent.display(),
+            free_b / mib,
+        ),
+        SMALLER,
+    )
 }
 
 /// What a file system has free.
 fn free(parent: &Path) -> Result<libc::statvfs, Failure> {
     let path = CString::new(parent.as_os_str().as_bytes())
-        .map_err(|_| Failure::new("a path must not contain a zero byte").next(OTHER_DIR))?;
+        .map_err(|_| Failure::new("a path must not contain a zero byte", OTHER_DIR))?;
     // SAFETY: zeros are a valid statvfs, which the call fills in.
     let mut disk: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are valid for the call.
@@ -86,12 +88,14 @@ pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> 
     let free = disk.f_favail.saturating_add(held.inodes);
     // Some file systems have no fixed number of inodes.
     if disk.f_files > 0 && inodes > free {
-        return Err(Failure::new(format!(
-            "no inodes for {}: it needs {inodes} and {} has {free} free",
-            layout.root(),
-            parent.display(),
-        ))
-        .next(SMALLER));
+        return Err(Failure::new(
+            format!(
+                "no inodes for {}: it needs {inodes} and {} has {free} free",
+                layout.root(),
+                parent.display(),
+            ),
+            SMALLER,
+        ));
     }
     Ok(())
 }

@@ -128,7 +128,7 @@ fn foreign(path: &Path) -> Failure {
         "{} was not made by this program, so nothing was changed",
         path.display()
     );
-    Failure::new(message).next("choose another directory")
+    Failure::new(message, "choose another directory")
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

@@ -63,5 +63,5 @@ fn check(
         say(found),
         say(expected),
     );
-    Err(Failure::new(message).next("prepare it again"))
+    Err(Failure::new(message, "prepare it again"))
 }

@@ -65,7 +65,10 @@ pub fn check(model: &Model, files: &[Files]) -> Result<(), Failure> {
                 flowop.name,
                 device.layout.root()
             );
-            return Err(Failure::new(message).next("use a directory instead of the device"));
+            return Err(Failure::new(
+                message,
+                "use a directory instead of the device",
+            ));
         }
     }
     Ok(())

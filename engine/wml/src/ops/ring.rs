@@ -221,16 +221,20 @@ pub fn check_kernel(model: &Model) -> Result<(), Failure> {
     let probed = ring.submitter().register_probe(&mut probe);
     let needed = [opcode::Read::CODE, opcode::Write::CODE];
     if probed.is_err() || !needed.iter().all(|&code| probe.is_supported(code)) {
-        let failure = Failure::new("io_uring of this kernel does not read and write");
-        return Err(failure.next(format!("run Linux 5.6 or later, or {INSTEAD}")));
+        let what = "io_uring of this kernel does not read and write";
+        return Err(Failure::new(what, newer_kernel()));
     }
     Ok(())
+}
+
+fn newer_kernel() -> String {
+    format!("run Linux 5.6 or later, or {INSTEAD}")
 }
 
 fn refused(error: &io::Error) -> Failure {
     let failure = Failure::io("the kernel refuses an io_uring", error);
     match error.raw_os_error() {
-        Some(libc::ENOSYS) => failure.next(format!("run Linux 5.6 or later, or {INSTEAD}")),
+        Some(libc::ENOSYS) => failure.next(newer_kernel()),
         Some(libc::EPERM | libc::EACCES) => failure.next(format!(
             "sysctl kernel.io_uring_disabled=0, allow it in the container, or {INSTEAD}"
         )),

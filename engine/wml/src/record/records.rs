@@ -57,7 +57,7 @@ impl Records {
         }
         if intervals > MAX_INTERVALS {
             let message = format!("a series of {intervals} intervals is too long");
-            return Err(Failure::new(message).next("choose a longer --interval"));
+            return Err(Failure::new(message, "choose a longer --interval"));
         }
         let intervals_per_thread = (intervals as usize).next_multiple_of(ALIGNED_INTERVALS);
         Ok(Self {

@@ -27,7 +27,7 @@ pub fn check(model: &Model) -> Result<(), Failure> {
     let message =
         format!("the threads of '{name}' need {needed} mappings, and {limit} are allowed");
     let next = format!("sysctl vm.max_map_count={needed}, or several processes of fewer threads");
-    Err(Failure::new(message).next(next))
+    Err(Failure::new(message, next))
 }
 
 fn needed(process: &Process) -> u64 {

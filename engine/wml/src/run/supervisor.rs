@@ -85,7 +85,7 @@ fn await_ready(arena: &Arena, children: &mut Children) -> Result<(), Halt> {
             let reason = reason.as_deref().unwrap_or("a process ended early");
             let message = format!("the workload did not start: {reason}");
             let next = "see whether memory was short (dmesg), or use fewer instances";
-            return Err(Failure::new(message).next(next).into());
+            return Err(Failure::new(message, next).into());
         }
     }
     Ok(())

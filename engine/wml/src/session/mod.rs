@@ -62,7 +62,7 @@ pub fn prepare(program: &Program, options: &Options) -> Done {
         .collect();
     let provided = if needed.is_empty() {
         let message = "the text has no 'run' and no 'create files', so it needs no files";
-        Err(Failure::new(message).next("end it with: run").into())
+        Err(Failure::new(message, "end it with: run").into())
     } else {
         let mut needed = needed.into_iter();
         needed.try_for_each(|filesets| session.trees.provide(filesets, options))
@@ -146,8 +146,10 @@ impl<'a> Session<'a> {
         if self.peers.is_none() {
             let multi = self.program.multi.as_ref();
             let multi = multi.ok_or_else(|| {
-                Failure::new("domultisync needs 'enable multi'")
-                    .next("leave it out, or add that above it")
+                Failure::new(
+                    "domultisync needs 'enable multi'",
+                    "leave it out, or add that above it",
+                )
             })?;
             self.peers = Some(Peers::connect(multi)?);
         }

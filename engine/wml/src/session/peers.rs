@@ -101,6 +101,6 @@ impl Peers {
 
     fn lost(&self, why: &str) -> Failure {
         let message = format!("domultisync: the master {}:{PORT}: {why}", self.master);
-        Failure::new(message).next("look at the master, then start all clients again")
+        Failure::new(message, "look at the master, then start all clients again")
     }
 }

@@ -28,10 +28,13 @@ impl Library {
         let file = match std::env::var_os(VARIABLE) {
             Some(named) => PathBuf::from(named),
             None => found().ok_or_else(|| {
-                Failure::new("RocksDB is not installed").next(format!(
-                    "apt-get install librocksdb7.8 (Debian 12; elsewhere librocksdb...), \
+                Failure::new(
+                    "RocksDB is not installed",
+                    format!(
+                        "apt-get install librocksdb7.8 (Debian 12; elsewhere librocksdb...), \
                      or name the library: {VARIABLE}=/path/{NAME}"
-                ))
+                    ),
+                )
             })?,
         };
         Self::of(file)
@@ -39,14 +42,16 @@ impl Library {
 
     fn of(file: PathBuf) -> Result<Self, Failure> {
         let fails = |why: String| {
-            Failure::new(format!(
-                "the RocksDB library {} cannot be used: {why}",
-                file.display()
-            ))
-            .next(format!(
-                "install it anew (apt-get install --reinstall librocksdb7.8), \
+            Failure::new(
+                format!(
+                    "the RocksDB library {} cannot be used: {why}",
+                    file.display()
+                ),
+                format!(
+                    "install it anew (apt-get install --reinstall librocksdb7.8), \
                  or name another: {VARIABLE}=/path/{NAME}"
-            ))
+                ),
+            )
         };
         let name = c_string(&file);
         // SAFETY: the name is valid; what the library does as it loads is its own.
