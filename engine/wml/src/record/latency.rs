@@ -3,30 +3,20 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::counter::add;
-use crate::histogram::{BUCKETS, bounds_ns, bucket_of};
+use crate::histogram::{BUCKETS, bounds_ns};
 
-/// Latencies that one thread records.
-pub(super) struct LatencyRecord {
+/// Sum and maximum of the latencies that one thread records.
+pub(super) struct Times {
     sum_ns: AtomicU64,
     max_ns: AtomicU64,
-    buckets: [AtomicU64; BUCKETS],
 }
 
-impl LatencyRecord {
+impl Times {
     pub fn record(&self, latency_ns: u64) {
         add(&self.sum_ns, latency_ns);
         if latency_ns > self.max_ns.load(Relaxed) {
             self.max_ns.store(latency_ns, Relaxed);
         }
-        add(&self.buckets[bucket_of(latency_ns)], 1);
-    }
-
-    /// Touch every page, so that no page fault falls into a measured operation.
-    pub fn touch(&self) {
-        for bucket in self.buckets.iter().step_by(4096 / size_of::<AtomicU64>()) {
-            bucket.store(0, Relaxed);
-        }
-        self.sum_ns.store(0, Relaxed);
     }
 }
 
@@ -49,10 +39,10 @@ impl Default for LatencyTotal {
 }
 
 impl LatencyTotal {
-    pub(super) fn merge(&mut self, record: &LatencyRecord) {
-        self.sum_ns += record.sum_ns.load(Relaxed);
-        self.max_ns = self.max_ns.max(record.max_ns.load(Relaxed));
-        for (sum, bucket) in self.buckets.iter_mut().zip(&record.buckets) {
+    pub(super) fn merge(&mut self, times: &Times, buckets: &[AtomicU64]) {
+        self.sum_ns += times.sum_ns.load(Relaxed);
+        self.max_ns = self.max_ns.max(times.max_ns.load(Relaxed));
+        for (sum, bucket) in self.buckets.iter_mut().zip(buckets) {
             *sum += bucket.load(Relaxed);
         }
     }
@@ -61,7 +51,8 @@ impl LatencyTotal {
     /// known to its bucket only.
     pub(super) fn since(&self, earlier: &Self) -> Self {
         let pairs = self.buckets.iter().zip(&earlier.buckets);
-        let buckets: Vec<u64> = pairs.map(|(now, then)| now - then).collect();
+        // A look in the midst of the work may miss what goes to its bucket at that moment.
+        let buckets: Vec<u64> = pairs.map(|(now, then)| now.saturating_sub(*then)).collect();
         let last = buckets.iter().rposition(|&count| count > 0);
         Self {
             sum_ns: self.sum_ns - earlier.sum_ns,

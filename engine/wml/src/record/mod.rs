@@ -3,11 +3,12 @@
 
 mod counter;
 mod latency;
+mod pending;
 mod records;
 mod thread;
 mod total;
 
 pub use latency::LatencyTotal;
-pub use records::{Extent, Part, Records};
-pub use thread::{FlowopRecord, RequestRecord, ThreadRecord};
+pub use records::{Extent, FlowopRecord, Part, Records};
+pub use thread::{RequestRecord, ThreadRecord};
 pub use total::{RequestTotal, Total, Totals};

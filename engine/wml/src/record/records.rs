@@ -1,11 +1,13 @@
 //! The records of all threads of a run, in shared memory.
 
 use std::cell::Cell;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::thread::{End, FlowopRecord, Interval, RequestRecord, ThreadRecord};
+use super::pending::Pending;
+use super::thread::{Counts, Interval, Latest, Rare, RequestRecord, ThreadRecord};
 use crate::clock::SECOND_NS;
 use crate::failure::Failure;
+use crate::histogram::BUCKETS;
 use crate::shared::Mapping;
 
 /// Intervals that each thread has room for, if nothing says how long a run will be.
@@ -15,14 +17,28 @@ const MAX_INTERVALS: u64 = 1 << 20;
 /// The intervals of one thread begin on a cache line of their own: 16 of 24 bytes fill 6 lines.
 const ALIGNED_INTERVALS: usize = 16;
 
+/// [`Counts`] in a cache line.
+const COUNTS_PER_LINE: usize = 64 / size_of::<Counts>();
+
 /// The records of all threads of a run.
 pub struct Records {
-    flowops: Mapping<FlowopRecord>,
+    counts: Mapping<Counts>,
+    rare: Mapping<Rare>,
+    histograms: Mapping<AtomicU64>,
+    latest: Mapping<Latest>,
     requests: Mapping<RequestRecord>,
     intervals: Mapping<Interval>,
-    ends: Mapping<End>,
     intervals_per_thread: usize,
     interval_ns: u64,
+}
+
+/// What one thread has written of one of its flowops, to be read.
+pub struct FlowopRecord<'a> {
+    pub(super) flowop: usize,
+    pub(super) counts: &'a Counts,
+    pub(super) rare: &'a Rare,
+    pub(super) histogram: &'a [AtomicU64],
+    pub(super) pending: &'a Pending,
 }
 
 /// How many blocks a run needs.
@@ -43,6 +59,16 @@ pub struct Part {
     pub request: Option<usize>,
 }
 
+impl Extent {
+    /// Make room for the flowops of a thread, whose counts share no cache line with those of the
+    /// next; returns where they begin.
+    pub fn add_flowops(&mut self, count: usize) -> usize {
+        let first = self.flowops;
+        self.flowops += count.next_multiple_of(COUNTS_PER_LINE);
+        first
+    }
+}
+
 impl Records {
     /// Records for a run; without a duration the series has room for a day of seconds.
     pub fn new(
@@ -61,10 +87,12 @@ impl Records {
         }
         let intervals_per_thread = (intervals as usize).next_multiple_of(ALIGNED_INTERVALS);
         Ok(Self {
-            flowops: Mapping::new(extent.flowops)?,
+            counts: Mapping::new(extent.flowops)?,
+            rare: Mapping::new(extent.flowops)?,
+            histograms: Mapping::new(extent.flowops * BUCKETS)?,
+            latest: Mapping::new(extent.threads)?,
             requests: Mapping::new(extent.requests)?,
             intervals: Mapping::new(extent.threads * intervals_per_thread)?,
-            ends: Mapping::new(extent.threads)?,
             intervals_per_thread,
             interval_ns,
         })
@@ -73,19 +101,30 @@ impl Records {
     /// What a thread writes.
     pub fn thread(&self, part: Part) -> ThreadRecord<'_> {
         let from = part.thread * self.intervals_per_thread;
+        let flowops = part.first_flowop..part.first_flowop + part.flowops;
         ThreadRecord {
-            flowops: &self.flowops[part.first_flowop..part.first_flowop + part.flowops],
+            counts: &self.counts[flowops.clone()],
+            rare: &self.rare[flowops.clone()],
+            histograms: &self.histograms[flowops.start * BUCKETS..flowops.end * BUCKETS],
+            latest: &self.latest[part.thread],
             intervals: &self.intervals[from..from + self.intervals_per_thread],
             interval_ns: self.interval_ns,
-            end: &self.ends[part.thread],
             requests: part.request.map(|nth| &self.requests[nth]),
             now: Cell::new((0, 0)),
             idle_ns: Cell::new(0),
         }
     }
 
-    pub fn flowop(&self, nth: usize) -> &FlowopRecord {
-        &self.flowops[nth]
+    /// What one thread has written of one of its flowops.
+    pub fn flowop(&self, part: Part, flowop: usize) -> FlowopRecord<'_> {
+        let nth = part.first_flowop + flowop;
+        FlowopRecord {
+            flowop,
+            counts: &self.counts[nth],
+            rare: &self.rare[nth],
+            histogram: &self.histograms[nth * BUCKETS..][..BUCKETS],
+            pending: &self.latest[part.thread].pending,
+        }
     }
 
     pub fn request(&self, nth: usize) -> &RequestRecord {
@@ -98,12 +137,12 @@ impl Records {
 
     /// When the last op that is work ended, if there was any.
     pub fn last_ns(&self) -> Option<u64> {
-        self.ends.iter().map(last).max().flatten()
+        self.latest.iter().map(last).max().flatten()
     }
 
     /// The same of one thread.
     pub fn last_ns_of(&self, thread: usize) -> Option<u64> {
-        last(&self.ends[thread])
+        last(&self.latest[thread])
     }
 
     /// The sums of all threads for each interval that begins before `duration_ns`: ops, bytes
@@ -132,8 +171,8 @@ impl Records {
     }
 }
 
-fn last(end: &End) -> Option<u64> {
-    Some(end.last_ns.load(Relaxed)).filter(|&ns| ns > 0)
+fn last(latest: &Latest) -> Option<u64> {
+    Some(latest.last_ns.load(Relaxed)).filter(|&ns| ns > 0)
 }
 
 #[cfg(test)]

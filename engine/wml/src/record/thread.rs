@@ -5,8 +5,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::counter::add;
-use super::latency::LatencyRecord;
+use super::latency::Times;
+use super::pending::Pending;
 use crate::clock::now_ns;
+use crate::histogram::{BUCKETS, bucket_of};
 use crate::model::Class;
 use crate::shared::{Control, Shared};
 
@@ -22,20 +24,28 @@ pub(super) struct ErrorCount {
     pub count: AtomicU64,
 }
 
-/// Counters of one flowop in one thread, on cache lines of their own.
-#[repr(align(64))]
-pub struct FlowopRecord {
+/// What every op of one flowop in one thread counts, in half a cache line.
+#[repr(align(32))]
+pub struct Counts {
     pub(super) work_ops: AtomicU64,
     pub(super) bytes: AtomicU64,
-    pub(super) skipped: AtomicU64,
-    pub(super) errors: [ErrorCount; ERRNOS],
-    pub(super) latency: LatencyRecord,
+    pub(super) times: Times,
 }
 
 // SAFETY: made of atomics.
-unsafe impl Shared for FlowopRecord {}
+unsafe impl Shared for Counts {}
 
-impl FlowopRecord {
+/// What few ops of one flowop in one thread count, on cache lines of its own.
+#[repr(align(64))]
+pub struct Rare {
+    pub(super) skipped: AtomicU64,
+    pub(super) errors: [ErrorCount; ERRNOS],
+}
+
+// SAFETY: made of atomics.
+unsafe impl Shared for Rare {}
+
+impl Rare {
     fn error(&self, errno: i32) {
         let errno = errno as u64;
         let last = &self.errors[ERRNOS - 1];
@@ -57,7 +67,8 @@ pub struct RequestRecord {
     pub(super) work_ops: AtomicU64,
     /// Those that were due before the thread had ended the one before.
     pub(super) late: AtomicU64,
-    pub(super) latency: LatencyRecord,
+    pub(super) times: Times,
+    pub(super) buckets: [AtomicU64; BUCKETS],
 }
 
 // SAFETY: made of atomics.
@@ -73,21 +84,26 @@ pub struct Interval {
 // SAFETY: made of atomics.
 unsafe impl Shared for Interval {}
 
-/// When a thread ended its last op that is work; 0 as long as there was none.
+/// What every op of one thread writes, on cache lines of its own.
 #[repr(align(64))]
-pub struct End {
-    pub last_ns: AtomicU64,
+pub struct Latest {
+    /// When the last op that is work ended; 0 as long as there was none.
+    pub(super) last_ns: AtomicU64,
+    pub(super) pending: Pending,
 }
 
 // SAFETY: made of atomics.
-unsafe impl Shared for End {}
+unsafe impl Shared for Latest {}
 
 /// The part of [`super::Records`] that one thread writes.
 pub struct ThreadRecord<'a> {
-    pub flowops: &'a [FlowopRecord],
+    pub(super) counts: &'a [Counts],
+    pub(super) rare: &'a [Rare],
+    /// Of its flowops, one after the other.
+    pub(super) histograms: &'a [AtomicU64],
+    pub(super) latest: &'a Latest,
     pub(super) intervals: &'a [Interval],
     pub(super) interval_ns: u64,
-    pub(super) end: &'a End,
     /// Of a thread with an open loop.
     pub(super) requests: Option<&'a RequestRecord>,
     /// The interval of the last op, which most often is that of the next.
@@ -97,14 +113,18 @@ pub struct ThreadRecord<'a> {
 }
 
 impl ThreadRecord<'_> {
+    /// Touch every page, so that no page fault falls into a measured operation.
     pub fn touch(&self) {
-        for flowop in self.flowops {
-            flowop.latency.touch();
-            flowop.work_ops.store(0, Relaxed);
+        for (counts, rare) in self.counts.iter().zip(self.rare) {
+            counts.work_ops.store(0, Relaxed);
+            rare.skipped.store(0, Relaxed);
         }
+        touch(self.histograms);
         if let Some(requests) = self.requests {
-            requests.latency.touch();
+            requests.work_ops.store(0, Relaxed);
+            touch(&requests.buckets);
         }
+        self.latest.last_ns.store(0, Relaxed);
         for interval in self.intervals.iter().take(TOUCHED) {
             interval.work_ops.store(0, Relaxed);
         }
@@ -132,16 +152,19 @@ impl ThreadRecord<'_> {
         if !Self::counts(control, end_ns) {
             return;
         }
-        let record = &self.flowops[flowop];
-        add(&record.work_ops, 1);
-        add(&record.bytes, bytes);
-        record.latency.record(end_ns - start_ns);
+        let counts = &self.counts[flowop];
+        add(&counts.work_ops, 1);
+        add(&counts.bytes, bytes);
+        let latency_ns = end_ns - start_ns;
+        counts.times.record(latency_ns);
+        let pending = &self.latest.pending;
+        pending.push(flowop, bucket_of(latency_ns), self.histograms);
         if class == Class::Other {
             return;
         }
         // Asynchronous ops are recorded after their end, in any order.
-        if end_ns > self.end.last_ns.load(Relaxed) {
-            self.end.last_ns.store(end_ns, Relaxed);
+        if end_ns > self.latest.last_ns.load(Relaxed) {
+            self.latest.last_ns.store(end_ns, Relaxed);
         }
         let Some(interval) = self
             .intervals
@@ -170,13 +193,13 @@ impl ThreadRecord<'_> {
 
     pub fn failed(&self, control: &Control, flowop: usize, end_ns: u64, errno: i32) {
         if Self::counts(control, end_ns) {
-            self.flowops[flowop].error(errno);
+            self.rare[flowop].error(errno);
         }
     }
 
     pub fn skipped(&self, control: &Control, flowop: usize, end_ns: u64) {
         if Self::counts(control, end_ns) {
-            add(&self.flowops[flowop].skipped, 1);
+            add(&self.rare[flowop].skipped, 1);
         }
     }
 
@@ -189,6 +212,15 @@ impl ThreadRecord<'_> {
         }
         add(&record.work_ops, 1);
         add(&record.late, u64::from(late));
-        record.latency.record(end_ns - intended_ns);
+        let latency_ns = end_ns - intended_ns;
+        record.times.record(latency_ns);
+        add(&record.buckets[bucket_of(latency_ns)], 1);
+    }
+}
+
+fn touch(buckets: &[AtomicU64]) {
+    let pages = buckets.chunks(4096 / size_of::<AtomicU64>());
+    for bucket in pages.flat_map(|page| page.first().into_iter().chain(page.last())) {
+        bucket.store(0, Relaxed);
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::latency::LatencyTotal;
-use super::thread::{FlowopRecord, RequestRecord};
+use super::records::FlowopRecord;
+use super::thread::RequestRecord;
 
 /// The sum of a flowop's records.
 #[derive(Clone, Default)]
@@ -18,20 +19,23 @@ pub struct Total {
 }
 
 impl Total {
-    pub fn merge(&mut self, record: &FlowopRecord) {
-        let work_ops = record.work_ops.load(Relaxed);
+    pub fn merge(&mut self, record: FlowopRecord) {
+        let work_ops = record.counts.work_ops.load(Relaxed);
         self.work_ops += work_ops;
         self.work_ops_by_instance.push(work_ops);
-        self.bytes += record.bytes.load(Relaxed);
-        self.skipped += record.skipped.load(Relaxed);
-        for error in &record.errors {
+        self.bytes += record.counts.bytes.load(Relaxed);
+        self.skipped += record.rare.skipped.load(Relaxed);
+        for error in &record.rare.errors {
             let count = error.count.load(Relaxed);
             if count > 0 {
                 let errno = error.errno.load(Relaxed) as i32;
                 *self.errors.entry(errno).or_default() += count;
             }
         }
-        self.latency.merge(&record.latency);
+        self.latency.merge(&record.counts.times, record.histogram);
+        for bucket in record.pending.of(record.flowop) {
+            self.latency.buckets[bucket] += 1;
+        }
     }
 
     fn since(&self, earlier: &Self) -> Self {
@@ -67,7 +71,7 @@ impl RequestTotal {
     pub fn merge(&mut self, record: &RequestRecord) {
         self.work_ops += record.work_ops.load(Relaxed);
         self.late += record.late.load(Relaxed);
-        self.latency.merge(&record.latency);
+        self.latency.merge(&record.times, &record.buckets);
     }
 
     fn since(&self, earlier: &Self) -> Self {

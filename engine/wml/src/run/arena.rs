@@ -73,8 +73,7 @@ impl<'a> Arena<'a> {
         let flowop = |id: FlowopId| {
             let mut total = Total::default();
             for place in self.places.of(id.process, id.thread) {
-                let record = self.records.flowop(place.part.first_flowop + id.flowop);
-                total.merge(record);
+                total.merge(self.records.flowop(place.part, id.flowop));
             }
             total
         };

@@ -64,12 +64,11 @@ impl Places {
         let extent = &mut self.extent;
         let part = Part {
             thread: extent.threads,
-            first_flowop: extent.flowops,
+            first_flowop: extent.add_flowops(flowops),
             flowops,
             request: requests.then_some(extent.requests),
         };
         extent.threads += 1;
-        extent.flowops += flowops;
         extent.requests += usize::from(requests);
         part
     }

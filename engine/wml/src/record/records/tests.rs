@@ -21,13 +21,18 @@ fn records(threads: usize, interval_ns: u64) -> Records {
     Records::new(extent, Some(2 * SECOND_NS), interval_ns).unwrap()
 }
 
-fn thread(records: &Records, nth: usize) -> ThreadRecord<'_> {
-    records.thread(Part {
+/// Of one thread, which has one flowop.
+fn part(nth: usize) -> Part {
+    Part {
         thread: nth,
         first_flowop: nth,
         flowops: 1,
         request: Some(nth),
-    })
+    }
+}
+
+fn thread(records: &Records, nth: usize) -> ThreadRecord<'_> {
+    records.thread(part(nth))
 }
 
 #[test]
@@ -43,7 +48,7 @@ fn only_what_ends_in_the_measured_interval_counts() {
         thread.request(&control, end - 300, end);
     }
     let mut total = Total::default();
-    total.merge(records.flowop(0));
+    total.merge(records.flowop(part(0), 0));
     assert_eq!((total.work_ops, total.bytes, total.skipped), (3, 30, 3));
     assert_eq!(total.errors, BTreeMap::from([(libc::ENOSPC, 3)]));
     assert_eq!(total.latency.buckets.iter().sum::<u64>(), 3);
@@ -67,12 +72,42 @@ fn merging_is_adding_and_no_error_is_lost() {
             record.failed(&control, 0, now, errno);
         }
         record.done(&control, 0, Class::Metadata, now - 7, now, 0);
-        total.merge(records.flowop(nth));
+        total.merge(records.flowop(part(nth), 0));
     }
     assert_eq!(total.errors.values().sum::<u64>(), 40);
     assert_eq!(total.errors[&0], 26);
     assert_eq!(total.latency.buckets[7], 2);
     assert_eq!(total.work_ops_by_instance, [1, 1]);
+}
+
+#[test]
+fn every_latency_is_in_the_histogram_of_its_flowop_whenever_one_looks() {
+    let control = measuring();
+    let flowops = 3;
+    let mut extent = Extent {
+        threads: 1,
+        ..Extent::default()
+    };
+    let part = Part {
+        thread: 0,
+        first_flowop: extent.add_flowops(flowops),
+        flowops,
+        request: None,
+    };
+    let records = Records::new(extent, Some(SECOND_NS), SECOND_NS).unwrap();
+    let thread = records.thread(part);
+    let now = control.measure_ns() + SECOND_NS;
+    for op in 1..=1000 {
+        let flowop = op % flowops;
+        thread.done(&control, flowop, Class::Reads, now - flowop as u64, now, 0);
+        for flowop in 0..flowops {
+            let mut total = Total::default();
+            total.merge(records.flowop(part, flowop));
+            let done = (op + flowops - flowop) / flowops - usize::from(flowop == 0);
+            assert_eq!(total.latency.buckets[flowop], done as u64);
+            assert_eq!(total.latency.buckets.iter().sum::<u64>(), total.work_ops);
+        }
+    }
 }
 
 #[test]
@@ -118,7 +153,7 @@ fn a_later_look_holds_only_what_came_since() {
     let now = control.measure_ns() + 2000;
     let look = || {
         let mut total = Total::default();
-        total.merge(records.flowop(0));
+        total.merge(records.flowop(part(0), 0));
         Totals {
             flowops: vec![total],
             requests: Vec::new(),
