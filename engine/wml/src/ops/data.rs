@@ -37,7 +37,7 @@ impl<'a> Worker<'a> {
         let offset = if flowop.random {
             Some(self.random_offset(flowop, iosize, file.size_b))
         } else {
-            let turn = self.progress[nth].io_ops;
+            let turn = self.tally.of(nth).io_ops;
             (flowop.streams > 1).then(|| stream_offset(turn, flowop.streams, iosize, file.size_b))
         };
         if let Some(offset) = offset {

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use super::outcome::{Done, Outcome, Undone, timed_call};
-use super::worker::Progress;
+use super::tally::Progress;
 use crate::clock::{from_seconds, now_ns};
 use crate::model::{Flowop, Node, Operation, Thread};
 
@@ -23,6 +23,9 @@ impl<'a> Worker<'a> {
     /// again. The budget is common to all threads, so that its rate limits their sum although each
     /// charges only its own work.
     pub(super) fn limit_work(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
+        if !self.is_limited() {
+            return Err(Undone::Passed);
+        }
         let work = self.work_of(flowop);
         let events = match flowop.operation {
             Operation::IopsLimit => work.io_ops as f64,
@@ -80,10 +83,14 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Whether limiters do anything.
+    fn is_limited(&self) -> bool {
+        self.env.rate > 0.0
+    }
+
     /// Have events of the common budget to spend, waiting for them. Without a rate this is no op.
     fn have(&mut self, events: f64) -> Outcome {
-        let rate = self.env.rate;
-        if rate <= 0.0 {
+        if !self.is_limited() {
             return Err(Undone::Passed);
         }
         if self.lease.has(events) {
@@ -95,7 +102,7 @@ impl<'a> Worker<'a> {
         }
         let lease = &mut self.lease;
         timed_call(|| {
-            let until = lease.refill(self.env.budget, events, rate, now_ns());
+            let until = lease.refill(self.env.budget, events, self.env.rate, now_ns());
             self.env.control.sleep_until(until);
             Ok(())
         })
@@ -104,14 +111,11 @@ impl<'a> Worker<'a> {
     /// What this thread, or its flowops that are the target, have done since the start.
     fn work_of(&self, flowop: &Flowop) -> Progress {
         if flowop.targets.is_empty() {
-            return self.total;
+            return self.tally.total();
         }
         let targets = flowop.targets.iter();
         targets.fold(Progress::default(), |mut sum, target| {
-            let own = self.progress[target.flowop];
-            sum.work_ops += own.work_ops;
-            sum.io_ops += own.io_ops;
-            sum.bytes += own.bytes;
+            sum.add(self.tally.of(target.flowop));
             sum
         })
     }

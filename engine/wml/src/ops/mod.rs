@@ -5,7 +5,8 @@
 //! threads, and nothing is allocated.
 //!
 //! From the bottom: `system`, `outcome`, and what a worker owns (`slots`, `view`, `pools`, `ring`,
-//! `helpers`, `gates`, `moments`); `worker`; the flowops, each a method of it; `dispatch`, `passes`.
+//! `helpers`, `gates`, `moments`, `tally`); `worker`; the flowops, each a method of it; `dispatch`,
+//! `passes`.
 
 mod aio;
 mod arrivals;
@@ -37,6 +38,7 @@ mod sigbus;
 mod slots;
 mod sync;
 mod system;
+mod tally;
 mod uring;
 mod view;
 mod worker;

@@ -52,20 +52,24 @@ impl OpenFile {
 }
 
 pub struct Slots {
-    content: [Slot; SLOTS],
-    /// Where sequential I/O without a file position goes on: mapped and through a ring.
-    offsets: [u64; SLOTS],
-    views: [Option<View>; SLOTS],
+    places: [Place; SLOTS],
     /// Opened last by `opennext`.
     last: usize,
+}
+
+/// What stands side by side in memory, as ops need it together.
+#[derive(Default)]
+struct Place {
+    content: Slot,
+    /// Where sequential I/O without a file position goes on: mapped and through a ring.
+    offset: u64,
+    view: Option<View>,
 }
 
 impl Default for Slots {
     fn default() -> Self {
         Self {
-            content: [Slot::Empty; SLOTS],
-            offsets: [0; SLOTS],
-            views: [const { None }; SLOTS],
+            places: std::array::from_fn(|_| Place::default()),
             last: 0,
         }
     }
@@ -88,41 +92,44 @@ impl Slots {
     }
 
     pub fn get(&self, slot: usize) -> Slot {
-        self.content[slot]
+        self.places[slot].content
     }
 
     pub fn is_open(&self, slot: usize) -> bool {
-        matches!(self.content[slot], Slot::Open(_))
+        matches!(self.places[slot].content, Slot::Open(_))
     }
 
     /// All open files.
     pub fn open_files(&self) -> impl Iterator<Item = OpenFile> {
-        self.content.iter().filter_map(|slot| match slot {
-            Slot::Open(file) => Some(*file),
+        self.places.iter().filter_map(|place| match place.content {
+            Slot::Open(file) => Some(file),
             _ => None,
         })
     }
 
     pub fn put(&mut self, slot: usize, content: Slot) {
-        self.content[slot] = content;
+        self.places[slot].content = content;
     }
 
     /// Empty a slot, which keeps in mind what it had; whoever had a file there closes it.
     pub fn take(&mut self, slot: usize) -> Slot {
-        self.offsets[slot] = 0;
-        self.views[slot] = None;
-        let left = match self.content[slot] {
+        let content = self.places[slot].content;
+        let left = match content {
             Slot::Open(file) => file.closed(),
             Slot::Closed(file) => Slot::Closed(file),
             Slot::Empty | Slot::Vacant => Slot::Empty,
         };
-        std::mem::replace(&mut self.content[slot], left)
+        self.places[slot] = Place {
+            content: left,
+            ..Place::default()
+        };
+        content
     }
 
     /// Where the next sequential I/O of a slot begins that has no file position: behind the last
     /// one, or at the beginning again where the file ends.
     pub fn next_offset(&mut self, slot: usize, length: u64, size_b: u64) -> u64 {
-        let next = &mut self.offsets[slot];
+        let next = &mut self.places[slot].offset;
         let offset = if *next < size_b { *next } else { 0 };
         *next = offset + length;
         offset
@@ -130,12 +137,12 @@ impl Slots {
 
     /// Begin again at the beginning.
     pub fn rewind(&mut self, slot: usize) {
-        self.offsets[slot] = 0;
+        self.places[slot].offset = 0;
     }
 
     /// The mapping of the file of a slot.
     pub fn view(&mut self, slot: usize) -> &mut Option<View> {
-        &mut self.views[slot]
+        &mut self.places[slot].view
     }
 
     /// Close whatever a slot holds, outside of any op.

@@ -7,27 +7,12 @@ use super::moments::Moments;
 use super::outcome::{Outcome, Undone};
 use super::ring::Ring;
 use super::slots::Slots;
+use super::tally::Tally;
 use super::{sigbus, system};
 use crate::failure::Failure;
 use crate::fileset::{OwnRotors, Selector};
 use crate::model::{Class, Operation};
 use crate::shared::Lease;
-
-/// What a flowop has done since the start, for limiters and goals.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Progress {
-    pub work_ops: u64,
-    pub io_ops: u64,
-    pub bytes: u64,
-}
-
-impl Progress {
-    fn add(&mut self, class: Class, bytes: u64) {
-        self.work_ops += u64::from(class != Class::Other);
-        self.io_ops += u64::from(matches!(class, Class::Reads | Class::Writes));
-        self.bytes += bytes;
-    }
-}
 
 /// One thread of the workload with all that it works on.
 pub struct Worker<'a> {
@@ -44,12 +29,10 @@ pub struct Worker<'a> {
     pub(super) new_path: Vec<u8>,
     pub(super) aio: Option<Helpers>,
     pub(super) ring: Option<Ring<'a>>,
-    /// Of each flowop, as are the next two.
-    pub(super) progress: Vec<Progress>,
-    /// What limiters have charged so far.
+    pub(super) tally: Tally,
+    /// What limiters have charged so far, of each flowop, as is the next.
     pub(super) charged: Vec<f64>,
     pub(super) moments: Vec<Moments>,
-    pub(super) total: Progress,
     pub(super) lease: Lease,
     /// When the last op ended.
     pub(super) now_ns: u64,
@@ -79,10 +62,9 @@ impl<'a> Worker<'a> {
             new_path: Vec::with_capacity(libc::PATH_MAX as usize),
             aio: aio.transpose()?,
             ring: Ring::of(env.thread)?,
-            progress: vec![Progress::default(); flowops.len()],
+            tally: Tally::new(env.thread, env.rate > 0.0),
             charged: vec![0.0; flowops.len()],
             moments: vec![Moments::default(); flowops.len()],
-            total: Progress::default(),
             lease: Lease::default(),
             now_ns: 0,
             env,
@@ -94,8 +76,7 @@ impl<'a> Worker<'a> {
         let (control, record) = (self.env.control, &self.env.record);
         match outcome {
             Ok(done) => {
-                self.progress[nth].add(class, done.bytes);
-                self.total.add(class, done.bytes);
+                self.tally.add(nth, class, done.bytes);
                 if let Some(work) = self.env.work {
                     work.add(u64::from(class != Class::Other), done.bytes);
                 }

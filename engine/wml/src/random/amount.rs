@@ -31,7 +31,14 @@ impl Amount {
 
     /// The next value, as a whole number.
     pub fn draw(&self, stream: &mut Stream) -> u64 {
-        self.draw_exact(stream).round() as u64
+        let value = self.draw_exact(stream);
+        // Most values are whole, and rounding is a call of the C library.
+        let whole = value as u64;
+        if whole as f64 == value {
+            whole
+        } else {
+            value.round() as u64
+        }
     }
 
     pub fn mean(&self) -> f64 {
