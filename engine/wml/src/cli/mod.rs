@@ -178,7 +178,7 @@ fn checked(command: Command, file: &str, text: &str, arguments: &Arguments) -> O
     let errors = diagnostics.iter().filter(is_error).count();
     if errors > 0 {
         let errors = counted(errors as u64, "error", "errors");
-        let next = format!("correct it, then: fsgreen-wml check {file}");
+        let next = format!("correct the text, then: fsgreen-wml check {file}");
         complain(&Failure::new(format!("{errors} in {file}"), next));
     }
     program
