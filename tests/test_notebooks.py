@@ -20,11 +20,11 @@ LABS = sorted((paths.notebooks() / "labs").glob("*.ipynb"))
 EACH = pytest.mark.parametrize("notebook", [*NOTEBOOKS, *LABS], ids=lambda file: file.stem)
 APART = sorted({*NOTEBOOKS, *LABS} - {*closure.stages().values()})
 """Those that are no stage of the pipeline: tests/pipeline/test_reproduction.py runs the stages."""
-WITH_WIDGETS = ("00_start_here", "01_explore", "25_live_power", "energy_is_not_power")
+WITH_WIDGETS = ("00_start_here", "01_explore", "25_live_power")
 IN_A_KERNEL = [
     file for file in APART if file.stem in WITH_WIDGETS or "FSGREEN_NIGHTLY" in os.environ
 ]
-"""By night all of them; by day those that show widgets, and one of the labs."""
+"""By night all of them; by day those that show widgets, and the first that a new user opens."""
 FORKED = [file for file in APART if file not in IN_A_KERNEL]
 FORKS = """
 import json, os, sys, warnings
