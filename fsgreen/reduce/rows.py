@@ -153,6 +153,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "bandwidth_b_s": (read_b + write_b) / duration_s,
         "read_b": read_b,
         "write_b": write_b,
+        **record.work.counts,
         **device_served(traces.host, record, {"read": read_b, "write": write_b}),
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],

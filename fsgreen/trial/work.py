@@ -52,6 +52,8 @@ class WorkSummary:
         What was asked for and could not be done.
     variables : mapping
         Those of the workload, with their values.
+    counts : mapping of str to int
+        What the workload counted beside its operations: columns of `trials.csv`.
     """
 
     duration_s: float
@@ -69,6 +71,7 @@ class WorkSummary:
     notes: tuple[str, ...] = ()
     cost: Cost = Cost()
     variables: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def throughput_ops_s(self) -> float:
