@@ -7,6 +7,7 @@ from pathlib import Path
 from fsgreen.analysis import claims
 from fsgreen.analysis.claims.ledger import VIRTUAL
 from fsgreen.confounds import Gate
+from fsgreen.design import load_study
 from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.measured import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
@@ -25,7 +26,11 @@ def write(campaign: str) -> Path:
 
 
 def claims_of(study: str) -> claims.Claims:
-    """Return the claims of the paper, and how each is tested."""
+    """Return the claims of the paper, and how each is tested.
+
+    They name factors of a server, which the plan of a campaign without one does not have.
+    """
+    load_study(study)
     return claims.Claims.of(study, CHECKS, RECOMPUTED)
 
 

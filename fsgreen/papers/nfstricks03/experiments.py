@@ -20,7 +20,7 @@ Report = Mapping[str, Any]
 Simulate = Callable[[str], dict[str, Any]]
 """Takes an experiment in JSON and gives its report; raises ValueError for what it refuses."""
 
-WORKLOAD = "sequential-readers"
+WORKLOAD, NFS = "sequential-readers", "nfs"
 TOTAL_MIB = 256
 """Of all files together at scale 1 (nfstricks03, section 4.3)."""
 
@@ -73,29 +73,71 @@ def experiment(
     cell, levels = planned.cell, plan.levels(planned.cell)
     scheduler, map_kib = MODELS.get(levels["scheduler"]), MAP_KIB.get(str(levels["file_system"]))
     needed = (cell.get("readers"), cell.get("disk"), scheduler, map_kib)
-    if cell["workload"] != WORKLOAD or levels["option"] != DEFAULT or None in needed:
+    works = {WORKLOAD: _readers, NFS: _served}
+    if cell["workload"] not in works or levels["option"] != DEFAULT or None in needed:
+        return None
+    work = works[cell["workload"]](plan, planned, size_mib or total_mib(plan, cell["workload"]))
+    if work is None:
         return None
     return {
         "disk": cell["disk"],
         "overrides": {"depth": cell["queue_depth"]} if "queue_depth" in cell else {},
         "scheduler": scheduler,
-        "work": {
-            "readers": {
-                "readers": cell["readers"],
-                "total_mib": size_mib or total_mib(plan),
-                "map_kib": map_kib,
-                "partition": cell.get("partition"),
-                "copy_mb_s": COPY_MB_S,
-                "start_within_ms": START_WITHIN_MS,
-                "seed": planned.seed,
-            }
-        },
+        "work": work,
     }
 
 
-def total_mib(plan: Plan) -> int:
+def _readers(plan: Plan, planned: PlannedTrial, size_mib: int) -> dict[str, Any]:
+    """Return readers of files of the machine, as the simulator takes them."""
+    cell = planned.cell
+    return {
+        "readers": {
+            "readers": cell["readers"],
+            "total_mib": size_mib,
+            "map_kib": MAP_KIB[cell["file_system"]],
+            "partition": cell.get("partition"),
+            "copy_mb_s": COPY_MB_S,
+            "start_within_ms": START_WITHIN_MS,
+            "seed": planned.seed,
+        }
+    }
+
+
+def _served(plan: Plan, planned: PlannedTrial, size_mib: int) -> dict[str, Any] | None:
+    """Return readers of a server; None where it depends on what the model leaves out.
+
+    It has one link, whose rate is that of raw TCP in nfstricks03, and a client whose requests
+    arrive as it makes them: UDP stands for it, and daemons, loops and TCP have no model.
+    """
+    cell, options = planned.cell, plan.workloads[NFS]["options"]
+    if cell["transport"] != "udp" or {"nfsiods", "busy_loops"} & cell.keys():
+        return None
+    slots, probes = options["tables"][cell["table"]]
+    return {
+        "nfs": {
+            "reads": {
+                "files": cell["readers"],
+                "streams": cell.get("strides", 1),
+                "late_percent": cell.get("late_percent", 0),
+                "total_mib": size_mib,
+                "seed": planned.seed,
+            },
+            "read_ahead": {"heuristic": cell["heuristic"], "slots": slots, "probes": probes},
+            "in_flight": 1 if "strides" in cell else 1 + options["ahead"],
+            "partition": cell.get("partition"),
+            "start_within_ms": START_WITHIN_MS,
+        }
+    }
+
+
+def total_mib(plan: Plan, workload: str = WORKLOAD) -> int:
     """Return the size of all files together that the plan's profile has."""
-    return round(TOTAL_MIB * plan.profile.scale[WORKLOAD])
+    return round(TOTAL_MIB * plan.profile.scale[workload])
+
+
+def has_server(plan: Plan) -> bool:
+    """Return whether a plan has readers of a server."""
+    return any(cell["workload"] == NFS for cell in plan.cells)
 
 
 def run(simulate: Simulate, asked: Mapping[str, Any], cell: Cell) -> Report:

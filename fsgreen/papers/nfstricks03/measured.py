@@ -132,6 +132,14 @@ def _effect_over_effect(source: Readers, cells: Sequence[Cell]) -> stats.Estimat
     return stats.effect(*(ratio.dropna().reset_index() for ratio in ratios))
 
 
+def _udp_scsi_gains(source: Readers, numbers: Numbers) -> Iterator[Part]:
+    scsi, ide = ("nfs scsi1 no tags udp", "nfs ide1 udp")
+    cells = [setup(name, readers) for readers in (32, 1) for name in (scsi, ide)]
+    what = "NFS by UDP, scsi1 without tags over ide1, of 32 readers over that of one"
+    ours = partial(_effect_over_effect, source, cells)
+    yield source.part(what, ABOVE, "improves with the readers", ours, *cells)
+
+
 # --- what one request waits for, in virtual time, which records it ------------------------------
 
 
@@ -190,6 +198,7 @@ CHECKS: Mapping[str, Check] = {
             _per_revolution,
             _small_partition,
             _scsi_weaker,
+            _udp_scsi_gains,
             _starvation,
             _minutes,
             _sweep_latency,

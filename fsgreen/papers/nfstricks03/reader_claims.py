@@ -53,6 +53,10 @@ class Readers(Source):
             **more,
         )
 
+    def cell(self, cell: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the trials of a cell, of which one without a workload is of readers of files."""
+        return self.runs.cell(cell)
+
     def records(self, metric: str) -> bool:
         """Return whether the runs have what a metric is made of."""
         return self.runs.records(metric)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,10 @@ from fsgreen.analysis.scatter import total
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import unknown
 from fsgreen.papers.nfstricks03 import virtual
-from fsgreen.reduce import at, read_plan
+from fsgreen.papers.nfstricks03.experiments import NFS, WORKLOAD
+from fsgreen.reduce import at, level_label, read_plan
 
-METRICS = ("rate", "elapsed", "finish N", "spread", "bend", "step N", "reordered")
+METRICS = ("rate", "elapsed", "finish N", "spread", "bend", "step N", "reordered", "late")
 MIB = 2**20
 REAL, VIRTUAL = "real time", "virtual time"
 
@@ -25,13 +28,27 @@ ROUNDING = 1e-12
 TREATMENTS = ("file_system", "disk", "partition", "queue_depth", "scheduler", "readers")
 """What readers read from, what orders their requests, and how many they are."""
 
+OF_SERVER = (
+    *("heuristic", "table", "transport"),
+    *("strides", "nfsiods", "late_percent", "busy_loops"),
+)
+"""How a server reads ahead, and how a client asks; readers without a server have none of it."""
+
+COUNTS: Mapping[str, tuple[str, ...]] = {
+    "reordered": ("reordered_percent",),
+    "late": ("nfs_late_count", "nfs_reads_count"),
+}
+"""Columns that not all runs have, of the metrics that are made of them."""
+
 
 def label(setup: Cell) -> str:
-    """Return the levels of `TREATMENTS` as people write them."""
-    return (
+    """Return the levels of `TREATMENTS` as people write them, and those of a server."""
+    from_disk = (
         "{file_system} {disk} partition {partition} queue {queue_depth} {scheduler} "
         "{readers} readers"
     ).format_map(setup)
+    of_server = [level_label(name, setup[name]) for name in OF_SERVER if name in setup]
+    return " ".join([from_disk, *([NFS] if of_server else []), *of_server])
 
 
 @dataclass(frozen=True)
@@ -68,13 +85,17 @@ class Runs:
         """Return whether no kernel was there."""
         return self.clock == VIRTUAL
 
-    def cell(self, setup: Cell) -> pd.DataFrame:
-        """Return the trials of a setup; none if it was not run."""
-        return self.trials[at(self.trials, setup)]
+    def cell(self, setup: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the trials of a setup; none if it was not run.
+
+        A setup without a workload is of readers of files, not of a server.
+        """
+        whole = {**dict.fromkeys(OF_SERVER), "workload": WORKLOAD, **setup}
+        return self.trials[at(self.trials, whole)]
 
     def records(self, metric: str) -> bool:
         """Return whether these runs have what a metric is made of."""
-        return metric != "reordered" or "reordered_percent" in self.trials
+        return set(COUNTS.get(metric, ())) <= set(self.trials)
 
     def sample(self, setup: Cell, metric: str) -> pd.DataFrame:
         """Return a metric of a setup, trial by trial.
@@ -89,7 +110,8 @@ class Runs:
             `spread`: the time of the last reader over that of the first; `bend`: the share of the
             variance of times that a straight line by rank leaves; `step N`: the time from the Nth
             to the next, over the mean of all such times; `reordered`: the share of requests that
-            were served before an older one.
+            were served before an older one; `late`: the share of reads that a server took up after
+            one that its client had numbered later.
 
         Raises
         ------
@@ -107,6 +129,8 @@ class Runs:
             )
         if name == "reordered":
             return _sample(cell, cell["reordered_percent"], 100.0)
+        if name == "late":
+            return _sample(cell, *(cell[column] for column in COUNTS[name]))
         ended_s = self._ended_s(cell)
         match name:
             case "finish":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FJ_PER_J = 1e15
 TABLES = ("trials", "finishes", "waits", "sizes", "decisions", "nfs")
 ADDED = ("waits", "sizes", "decisions", "nfs")
-"""Tables that older versions did not write."""
+"""Tables that older versions did not write, and none with readers of a server."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Simulated:
     `nfs` is of servers that read ahead so, for a client that reads in strides: `disk`, `heuristic`,
     `streams`, `block`; `duration_s` until the client was done, `delivered_b` and `ahead_b`.
 
-    Those are empty where an older version simulated.
+    Those are empty where an older version simulated, and of a plan with readers of a server: they
+    hang on no cell of it, and belong to the campaign without.
     """
 
     plan: Plan
@@ -104,17 +105,16 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     reports = [
         experiments.run(simulator.simulate, one, planned.cell) for planned, one in able.items()
     ]
-    files = simulator.profiles()
-    disks = {disk: files[disk] for disk in sorted({str(planned.cell["disk"]) for planned in able})}
     rows = zip(able, reports, strict=True)
     tables = {
         "trials": pd.DataFrame([_trial_row(plan, planned, report) for planned, report in rows]),
         "finishes": pd.DataFrame(_finish_rows(able, reports)),
-        "waits": pd.DataFrame(experiments.wait_rows(simulator.simulate, disks)),
-        "sizes": pd.DataFrame(experiments.size_rows(simulator.simulate, plan, able)),
-        "decisions": pd.DataFrame(read_ahead.decision_rows(simulator.decisions)),
-        "nfs": pd.DataFrame(read_ahead.nfs_rows(simulator.simulate, experiments.total_mib(plan))),
     }
+    disks: dict[str, str] = {}
+    if not experiments.has_server(plan):
+        files = simulator.profiles()
+        disks = {disk: files[disk] for disk in {str(planned.cell["disk"]) for planned in able}}
+        tables |= _beside(simulator, plan, disks, able)
     for table, values in tables.items():
         file = folder / f"{table}.csv"
         values.to_csv(file, index=False, float_format="%.9g", lineterminator="\n")
@@ -122,11 +122,27 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
         (folder / "disks" / f"{disk}.toml").write_text(text)
     write_json(folder / "plan.json", plan.to_json())
     left_out = sorted({planned.cell.label for planned in plan.trials if planned not in able})
-    hashes = {f"{table}.csv": sha256_of(folder / f"{table}.csv") for table in TABLES}
+    hashes = {f"{table}.csv": sha256_of(folder / f"{table}.csv") for table in tables}
     identity = {"engine": simulator.version(), "left_out": left_out, "files": hashes}
     write_json(folder / "simulated.json", {"schema": 1, "plan_hash": plan.hash, **identity})
     shutil.rmtree(done, ignore_errors=True)
     return folder.rename(done)
+
+
+def _beside(
+    simulator: Any, plan: Plan, disks: Mapping[str, str], able: Iterable[PlannedTrial]
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of runs beside those of a plan: see `Simulated`."""
+    import pandas as pd
+
+    simulate = simulator.simulate
+    rows = {
+        "waits": experiments.wait_rows(simulate, dict(sorted(disks.items()))),
+        "sizes": experiments.size_rows(simulate, plan, able),
+        "decisions": read_ahead.decision_rows(simulator.decisions),
+        "nfs": read_ahead.nfs_rows(simulate, experiments.total_mib(plan)),
+    }
+    return {name: pd.DataFrame(of_table) for name, of_table in rows.items()}
 
 
 def read(campaign: str) -> Simulated | None:
@@ -186,7 +202,7 @@ def _trial_row(plan: Plan, planned: PlannedTrial, report: Mapping[str, Any]) -> 
         "order": planned.order,
         **plan.levels(planned.cell),
         "duration_s": duration_s,
-        "bandwidth_b_s": report["read_b"] / duration_s,
+        "bandwidth_b_s": report.get("nfs", {}).get("delivered_b", report["read_b"]) / duration_s,
         "energy_j": report["energy"]["total_fj"] / FJ_PER_J,
         "response_s": report["response_ns"]["mean"] / NS_PER_S,
         "requests_count": report["requests_count"],

@@ -60,7 +60,8 @@ class Nfs:
     daemons : int
         Requests that the server answers at once.
     ahead : int
-        Requests of a reader beyond the one that it waits for.
+        Requests of a reader in order beyond the one that it waits for; one in strides has none, as
+        clients read ahead themselves what is read in order only.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class Nfs:
             "workers": self._levels.get("nfsiods", 8),
             "late-percent": self._levels.get("late_percent", 0),
             "busy": self._levels.get("busy_loops", 0),
-            "ahead": self._ahead,
+            "ahead": 0 if "strides" in self._levels else self._ahead,
         }
         return ["read", address, *self._files, *_options(asked)]
 
