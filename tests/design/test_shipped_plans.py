@@ -38,6 +38,12 @@ SHIPPED = {
         "3271b923136ee3256ec1af54e0db9be34f43a0569b096f3b2761f6c0b3a52fcd",
         "75c042a5c20b66b86a7d8b1a2ab0325575cb198fb9c790ecb6e71eb92449dfa5",
     ),
+    "nfstricks03-nfs": (
+        "nfstricks03",
+        "nfs",
+        "1896f4b9b15efe3da5f398d7922d1f1bae648e2114dba316b6a66bd9b2d5d04d",
+        "843e1a937211505fd02eeddfb8445828de303d506cc1352e77d2ec351ad8ba9e",
+    ),
     "fast10-disk": (
         "fast10",
         "quick",

@@ -105,7 +105,7 @@ class Nfs:
             raise FsgreenError(
                 f"each of {self._readers} readers would have a file of {self._of_each_mib:g} MiB",
                 where=f"workloads.{self.name} of the study",
-                next_step="choose a scale at which they have whole MiB, such as 0.125 of 256",
+                next_step="choose a scale at which they have whole MiB, such as 0.25 of 256",
             )
 
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
