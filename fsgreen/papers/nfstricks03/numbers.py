@@ -12,6 +12,7 @@ from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.experiments import MAP_KIB
 from fsgreen.papers.nfstricks03.readers import runs_of
 from fsgreen.papers.nfstricks03.reference import EIGHT, FILE_SYSTEMS, Printed
+from fsgreen.papers.nfstricks03.served import has_server
 from fsgreen.papers.nfstricks03.spreads import by_both_clocks, published, spreads
 from fsgreen.reduce import read_table
 
@@ -34,12 +35,32 @@ CAPTIONS = {
     "its marks coincide. The disks are simulated.",
 }
 
+OF_SERVER = (
+    "In real time over the loopback of one machine, in virtual time over a link of 49 MB/s; the "
+    "disks are simulated, and read ahead themselves."
+)
+CAPTIONS_OF_SERVER = {
+    "fig4": f"Figure 4: NFS over UDP, by partition and queue. {OF_SERVER}",
+    "fig5": "Figure 5: NFS over TCP, by partition and queue; virtual time has no model of it. "
+    f"{OF_SERVER}",
+    "fig6": "Figure 6: a server that always reads ahead, and one that decides by the default "
+    "heuristic, with a table of files of 4 slots, too few for 8 readers, and with the 64 slots of "
+    f"FreeBSD 4. {OF_SERVER}",
+    "fig7": "Figure 7: SlowDown and the size of the table of files, of 4, 64 and 1017 slots. "
+    f"{OF_SERVER}",
+    "fig8": "Figure 8 and table 1: one reader in 2, 4 and 8 strides, over UDP, with the default "
+    f"heuristic and with cursors. {OF_SERVER}",
+}
+
 
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/nfstricks03.typ` shows, ready to be written as JSON."""
+    served = has_server(read_table(campaign, "trials"))
+    captions = CAPTIONS_OF_SERVER if served else CAPTIONS
     return {
         **campaign_numbers(campaign, Printed.load().method["paper"]),
-        "figures": [{"file": f"{name}.svg", "caption": text} for name, text in CAPTIONS.items()],
+        "figures": [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()],
+        "served": served,
         "virtual": _virtual(campaign),
         **_file_systems(campaign),
         "probed": _probed(campaign),

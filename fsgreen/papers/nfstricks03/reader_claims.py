@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from fsgreen.analysis.claims.source import Source
 from fsgreen.design import Cell, Plan
-from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
+from fsgreen.papers.nfstricks03.experiments import NFS, TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS, Runs, label
+from fsgreen.papers.nfstricks03.served import has_server
 from fsgreen.papers.nfstricks03.zones import Zones
 
 THIRTY_FOUR = 34
@@ -55,7 +56,17 @@ class Readers(Source):
 
     def cell(self, cell: Mapping[str, Any]) -> pd.DataFrame:
         """Return the trials of a cell, of which one without a workload is of readers of files."""
-        return self.runs.cell(cell)
+        return replace(self.runs, trials=self.trials).cell(cell)
+
+    def missing(self, *cells: Cell) -> dict[str, Any]:
+        """Return what a part on cells lacks; readers of files in virtual time are told of once.
+
+        The runs of the plan with a server are those of the plan without, to the bit.
+        """
+        of_files = not any(cell.get("workload") == NFS for cell in cells)
+        if self.runs.virtual and of_files and has_server(self.trials):
+            return {"needs": self.needs["without-server"]}
+        return super().missing(*cells)
 
     def records(self, metric: str) -> bool:
         """Return whether the runs have what a metric is made of."""

@@ -51,6 +51,12 @@ def label(setup: Cell) -> str:
     return " ".join([from_disk, *([NFS] if of_server else []), *of_server])
 
 
+def setup_of(levels: Mapping[str, Any]) -> Cell:
+    """Return the setup of a row of levels: readers of files are not named as such."""
+    cell = Cell(**levels)
+    return cell.but(workload=None) if cell["workload"] == WORKLOAD else cell
+
+
 @dataclass(frozen=True)
 class Runs:
     """Trials of readers by one clock.

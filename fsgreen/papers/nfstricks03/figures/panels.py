@@ -22,6 +22,18 @@ COLOUR = {
     "scsi4 tags": "#E69F00",
     "scsi1 no tags": "#009E73",
     "scsi4 no tags": "#88C9A1",
+    "always": "black",
+    "default, large table": "#0072B2",
+    "default, 64 slots": "#009E73",
+    "default, small table": "#D55E00",
+    "SlowDown, large table": "#56B4E9",
+    "SlowDown, small table": "#E69F00",
+    "always, busy client": "#7F7F7F",
+    "default, small table, busy client": "#CC79A7",
+    "ide1 default": "#56B4E9",
+    "ide1 cursor": "#0072B2",
+    "scsi1 default": "#E69F00",
+    "scsi1 cursor": "#D55E00",
 }
 """A series has one colour in all figures (Okabe & Ito 2008, the inner partitions lighter)."""
 
@@ -32,21 +44,41 @@ MARKER = {
     "scsi4 tags": "v",
     "scsi1 no tags": "D",
     "scsi4 no tags": "X",
+    "always": "*",
+    "default, large table": "o",
+    "default, 64 slots": "D",
+    "default, small table": "^",
+    "SlowDown, large table": "s",
+    "SlowDown, small table": "v",
+    "always, busy client": "P",
+    "default, small table, busy client": "X",
+    "ide1 default": "s",
+    "ide1 cursor": "o",
+    "scsi1 default": "v",
+    "scsi1 cursor": "^",
 }
 STATED, DERIVED = "full", "none"
 
 
-def side_by_side(figure: Figure, runs: Sequence[Runs]) -> tuple[Axes, list[Axes]]:
-    """Return a panel for the published values, and one for each of the runs, of equal scale."""
-    first = figure.add_subplot(1, 1 + len(runs), 1)
-    first.set_title("published (open: derived)")
-    others = []
-    for place, one in enumerate(runs, start=2):
-        axes = figure.add_subplot(1, 1 + len(runs), place, sharey=first)
-        axes.tick_params(labelleft=False)
+def side_by_side(
+    figure: Figure, runs: Sequence[Runs], *, published: bool = True
+) -> tuple[Axes, list[Axes]]:
+    """Return a panel for the published values, and one for each of the runs, of equal scale.
+
+    Without published values the first is that of the first runs.
+    """
+    columns = len(runs) + published
+    panels: list[Axes] = []
+    for place in range(columns):
+        shared = panels[0] if panels else None
+        panels.append(figure.add_subplot(1, columns, place + 1, sharey=shared))
+        panels[-1].tick_params(labelleft=not place)
+    others = panels[published:]
+    if published:
+        panels[0].set_title("published (open: derived)")
+    for axes, one in zip(others, runs, strict=True):
         axes.set_title(TITLE.get(one.clock, one.clock))
-        others.append(axes)
-    return first, others
+    return panels[0], others
 
 
 def draw_series(axes: Axes, name: str, points: Mapping[int, Estimate], **look: Any) -> np.ndarray:

@@ -14,6 +14,7 @@ from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_1, FIGURE_2, FIGURE_3, READERS, setup
+from fsgreen.papers.nfstricks03.served import figure_lines, has_server
 from fsgreen.papers.nfstricks03.spreads import CELL, by_both_clocks
 
 NOT_RUN = "not run"
@@ -21,13 +22,19 @@ SERIES = tuple(dict.fromkeys([*FIGURE_1, *FIGURE_2]))
 
 
 def write_tables(campaign: str, runs: Sequence[Runs], found: pd.DataFrame) -> Path:
-    """Write four tables as `.csv` and `.tex`; return their folder.
+    """Write the tables as `.csv` and `.tex`; return their folder.
 
-    `found` is what `spreads.spreads` gives.
+    `found` is what `spreads.spreads` gives. With a server there is a table of its figures beside.
     """
+    of_server = (
+        {"served": ("MiB/s of readers of a server, simulated disks", served(runs))}
+        if has_server(runs[0].trials)
+        else {}
+    )
     return write_all(
         campaign,
         {
+            **of_server,
             "throughput": ("MiB/s by the number of readers, simulated disks", throughput(runs)),
             "finishes": (
                 "Seconds until so many of eight readers were done, simulated disks",
@@ -53,6 +60,20 @@ def throughput(runs: Sequence[Runs]) -> pd.DataFrame:
             | {f"{n} readers": _value(one, setup(name, n), "rate") for n in READERS}
             for name in SERIES
             for one in runs
+        ]
+    )
+
+
+def served(runs: Sequence[Runs]) -> pd.DataFrame:
+    """Return a row per line of figures 4 to 8 and clock that has some of it, a column per point."""
+    return pd.DataFrame(
+        [
+            {"figure": number, "line": name, "clock": one.clock}
+            | {str(x): _value(one, line[x], "rate") if x in line else "" for x in READERS}
+            for number, lines in figure_lines().items()
+            for name, line in lines.items()
+            for one in runs
+            if any(len(one.cell(cell)) for cell in line.values())
         ]
     )
 
