@@ -12,9 +12,10 @@ from bench.nfs_read_ahead import LARGE, LOADS, SMALL, STRIDES, WAYS, Way
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import parameters
+from fsgreen.workloads.nfs import PROGRAM
 
 needs_server = pytest.mark.skipif(
-    paths.program(nfs.PROGRAM) is None, reason="engine not installed: run ./run engine"
+    paths.program(PROGRAM) is None, reason="engine not installed: run ./run engine"
 )
 needs_disk = pytest.mark.skipif(
     paths.program("fsgreen-simdisk") is None, reason="engine not installed: run ./run engine"
@@ -34,7 +35,7 @@ def test_every_load_is_read_whole(load: str, tmp_path: Path) -> None:
 
 @needs_server
 def test_a_server_that_does_not_start_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FsgreenError, match="did not start"), nfs.serving(tmp_path / "none", []):
+    with pytest.raises(FsgreenError, match="fsgreen-nfs failed"), nfs.serving(tmp_path / "none", []):
         pass
 
 

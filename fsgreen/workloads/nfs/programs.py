@@ -32,6 +32,11 @@ class Program:
     def __init__(self, running: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
         self._running, self._errors = running, errors
 
+    @property
+    def pid(self) -> int:
+        """Return the number of its process."""
+        return self._running.pid
+
     def report(
         self, limit_s: float = float("inf"), stop: threading.Event | None = None
     ) -> dict[str, Any]:
