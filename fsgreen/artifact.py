@@ -12,11 +12,12 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths, schema
-from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together, told
+from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
 from fsgreen.claims import OTHER_STATE, load_claims
 from fsgreen.design import load_study
 from fsgreen.evidence import RERUN, last_took_s
 from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.papers.unmeasured import NAME, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
 
@@ -134,7 +135,7 @@ def text(minutes: Minutes) -> str:
 
 def _claims(study: str, minutes: Minutes) -> str:
     """Return the most telling claims of a study, with verdicts and the command that checks them."""
-    told_here = told(study, own=False)
+    told_here = told_or_judged(study, own=False)
     stated = load_claims(study)
     parts = parts_together(told_here)
     statements = {slug: str(claim["statement"]) for slug, claim in stated.items()}
@@ -151,10 +152,12 @@ def _claims(study: str, minutes: Minutes) -> str:
         row = verdicts.loc[slug]
         kinds = [f"{SPELLED[kind]}: {row[kind]}" for kind in KINDS if row[kind]]
         campaign = _best(told_here, slug)
-        command = f"`./run claim {claim['id']} --run --campaign {campaign}`" if campaign else ""
+        anew = f" --run --campaign {campaign}" if campaign != NAME else ""
+        command = f"`./run claim {claim['id']}{anew}`" if campaign else ""
+        took = _spelled(minutes, campaign, 1) if campaign not in (None, NAME) else ""
         lines.append(
             f"| {claim['id']} | {statements[slug]} | {'; '.join(kinds) or row['verdict']} "
-            f"| {command} | {_spelled(minutes, campaign, 1) if campaign else ''} |\n"
+            f"| {command} | {took} |\n"
         )
     return "".join(lines) + "\n"
 

@@ -18,6 +18,7 @@ from fsgreen.design import Cell
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.papers.unmeasured import NAME, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
 from fsgreen.pipeline.shipped import committed
@@ -94,11 +95,14 @@ def lines(claim: Claim, campaign: str | None = None) -> Iterator[str]:
         If the campaign has not been analysed, or is one of another study.
     """
     yield from _published(claim)
-    tables = told(claim.study, own=True)
+    tables = told_or_judged(claim.study, own=True)
     if not tables:
         yield f"ours: no campaign of {claim.study} has been judged here; ./run reproduce"
         return
     yield from _verdicts(claim, tables)
+    if NAME in tables:
+        yield from _without(claim)
+        return
     chosen = campaign or campaign_of(claim)
     if chosen is None:
         return
@@ -143,6 +147,15 @@ def _verdicts(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Iterator[str]
         published = f"; published {part['published']}{agrees}" if part["published"] else ""
         yield f"  {part['part']} ({SPELLED[part['kind']]}{published}): {part['verdict']}"
         yield from (f"    {name}: {part[name]}" for name in tables if part[name])
+
+
+def _without(claim: Claim) -> Iterator[str]:
+    """Yield what a test would take, of a study that has no campaign."""
+    claims = papers.room(claim.study, "claims").claims_of(claim.study)
+    needs = "; ".join(claims.needs[name] for name in claims.entries[claim.slug].needs)
+    if needs:
+        yield f"a test would take: {needs}"
+    yield f"no campaign of {claim.study} ships; to measure one: fsgreen plan {claim.study}"
 
 
 def _agrees(low: float, high: float, unit: object) -> str:

@@ -5,44 +5,51 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths
+from fsgreen import papers, paths
 from fsgreen.analysis.claims.together import (
     DISAGREE,
     KINDS,
     Told,
     claims_together,
     parts_together,
-    told,
 )
 from fsgreen.claims import OTHER_STATE, VERDICTS, statements
 from fsgreen.design import load_study
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.papers.unmeasured import NAME, told_or_judged
 from fsgreen.reduce import write_csv
 from fsgreen.rules.answer import plural
 from fsgreen.rules.verdicts import said_of_clocks
 from fsgreen.typeset import typeset
+
+FOLDERS = ("figures", "tables")
+"""Of a study without a campaign; those of others are in the results of its campaigns."""
 
 
 def write(study: str) -> Path:
     """Write the ledger of a study over the campaigns that the pipeline analyses; return its folder.
 
     `claims.csv` has a row for each claim, `parts.csv` one for each part and kind of evidence with
-    the campaigns side by side; `report.pdf` shows both, and `outcome.txt` says it in short.
+    the campaigns side by side; `report.pdf` shows both, and `outcome.txt` says it in short. A
+    published study without a campaign has what is judged without, and the figures and tables that
+    its room makes of that, in `figures` and `tables`; these are empty otherwise.
 
     Raises
     ------
     FsgreenError
-        If no campaign of the study has been judged.
+        If the study is not a published one, and no campaign of it has been judged.
     """
     of_campaigns = _told(study, own=False)
     folder = paths.ledger(study)
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True, exist_ok=True)
     parts = parts_together(of_campaigns)
     claims = claims_together(parts, statements(study))
     write_csv(parts, folder / "parts.csv")
@@ -50,9 +57,14 @@ def write(study: str) -> Path:
     (folder / "outcome.txt").write_text(
         "\n".join(_summary(study, of_campaigns, parts, claims)) + "\n"
     )
-    numbers = _numbers(study, of_campaigns, parts, claims)
+    numbers = {
+        **_numbers(study, of_campaigns, parts, claims),
+        "without_campaign": NAME in of_campaigns,
+        "evaluation": _evaluation(study, folder) if NAME in of_campaigns else None,
+    }
     (folder / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
-    made = [folder / name for name in ("numbers.json", "parts.csv", "claims.csv")]
+    names = ("numbers.json", "parts.csv", "claims.csv", *FOLDERS)
+    made = [folder / name for name in names]
     typeset(
         paths.texts()["ledger.typ"],
         folder / "report.pdf",
@@ -90,14 +102,21 @@ def lines(study: str, claim: str | None = None) -> Iterator[str]:
     yield f"claims, by the strongest evidence (one in full: fsgreen ledger {study} CLAIM):"
     for row in claims[claims["basis"] != ""].to_dict("records"):
         count = row["campaigns_count"]
-        where = (
-            f", {plural(count, 'campaign')}" if row["basis"] in ("measured", "simulated") else ""
-        )
+        by_trials = row["basis"] in ("measured", "simulated") and NAME not in of_campaigns
+        where = f", {plural(count, 'campaign')}" if by_trials else ""
         yield f"  {row['verdict']}: {row['slug']} ({SPELLED[row['basis']]}{where})"
 
 
+def _evaluation(study: str, folder: Path) -> Mapping[str, Any] | None:
+    """Write the figures and tables that a study has without a campaign; return what is told."""
+    if not papers.has_step(study, "evaluation"):
+        return None
+    told: Mapping[str, Any] = papers.room(study, "evaluation").write(folder)
+    return told
+
+
 def _told(study: str, *, own: bool) -> Told:
-    found = told(study, own=own)
+    found = told_or_judged(study, own=own)
     if not found:
         paths.study(study)  # one that does not exist is named with the nearest
         raise FsgreenError(
@@ -112,17 +131,20 @@ def _summary(
     study: str, of_campaigns: Told, parts: pd.DataFrame, claims: pd.DataFrame
 ) -> Iterator[str]:
     """Yield campaigns, verdicts by what they rest on, what disagrees, and the models' error."""
-    yield (
-        f"{study}: {plural(len(claims), 'claim')} over {plural(len(of_campaigns), 'campaign')} "
-        "(rule 49)"
-    )
+    without = NAME in of_campaigns
+    over = "no campaign, and no trial" if without else plural(len(of_campaigns), "campaign")
+    yield f"{study}: {plural(len(claims), 'claim')} over {over} (rule 49)"
     for row in _campaigns(of_campaigns):
-        yield f"  {row['campaign']}: {row['place']}, profile {row['profile']}, {row['decided']}"
+        name = "" if without else f"{row['campaign']}: "
+        profile = "" if without else f", profile {row['profile']}"
+        yield f"  {name}{row['place']}{profile}, {row['decided']}"
     yield "verdicts, by what they rest on; kinds of evidence are never added up:"
     yield f"  {'':30}" + "".join(f"{SPELLED[kind]:>13}" for kind in KINDS)
     for row in _verdicts(claims):
         counts = "".join(f"{count or '':>13}" for count in row["counts"])
         yield f"  {row['verdict']:30}{counts}"
+    if without:
+        return
     several = parts[parts["campaigns_count"] > 1]
     pooled = several[several["same_holm_p"].notna()]
     disagree = pooled[pooled["verdict"] == DISAGREE]

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +18,10 @@ MARKER = ".fsgreen-data"
 """The file that shows that a data folder is fsgreen's although it holds other things."""
 
 OWN = frozenset(
-    {"raw", "packed", "results", "ledgers", "scratch", "reference", "store", "engine", "engine.dvc"}
+    {
+        *("raw", "packed", "results", "ledgers", "scratch", "reference", "virtual"),
+        *("store", "engine", "engine.dvc"),
+    }
 )
 """What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
 
@@ -149,6 +152,11 @@ def ships(campaign: str) -> bool:
     return campaign in _shipped()
 
 
+def has_campaign(study: str) -> bool:
+    """Return whether the pipeline analyses a campaign of a study."""
+    return study in {entry["study"] for entry in _shipped().values()}
+
+
 def unknown_campaign(name: str) -> FsgreenError:
     """Return the error for a campaign that has neither traces nor results here."""
     if ships(name):
@@ -186,6 +194,20 @@ def told(study: str, campaign: str, *, shipped: bool) -> Path:
     """
     folder = "campaigns" if shipped else "own"
     return data() / "ledgers" / checked(study, "study") / folder / f"{checked(campaign)}.csv"
+
+
+def virtual(study: str) -> Path:
+    """Return the folder of what models of a study say in virtual time.
+
+    It is the one that was made in this data folder, else the one that belongs to the package.
+    """
+    own = own_virtual(study)
+    return own if own.is_dir() else shipped() / "data" / "virtual" / study
+
+
+def own_virtual(study: str) -> Path:
+    """Return where models of a study are run in virtual time; git keeps that of a checkout."""
+    return data() / "virtual" / checked(study, "study")
 
 
 def reference() -> Path:
@@ -253,8 +275,8 @@ def _in_a_kernel() -> bool:
     return kernels is not None and bool(kernels.IPKernelApp.initialized())
 
 
-def _shipped() -> Iterable[str]:
-    """Return the names of the campaigns that the pipeline analyses."""
+def _shipped() -> Mapping[str, Mapping[str, object]]:
+    """Return the campaigns that the pipeline analyses, by name."""
     import yaml
 
     declared: dict[str, dict[str, object]] = yaml.safe_load((root() / "params.yaml").read_text())

@@ -48,8 +48,9 @@ def add(commands: command.Commands) -> None:
         commands,
         "simulate",
         _simulate,
-        "run the readers of a study on its simulated disks in virtual time, beside a campaign",
-        "fsgreen simulate nfstricks03 --profile full --name nfstricks03",
+        "run in virtual time: readers on simulated disks, beside a campaign, or greenfs08's days",
+        "fsgreen simulate nfstricks03 --profile full --name nfstricks03, or: "
+        "fsgreen simulate greenfs08",
     )
     command.add_study(simulate, name=CAMPAIGN)
 
@@ -90,9 +91,9 @@ def _measure(options: argparse.Namespace) -> None:
 
 
 def _simulate(options: argparse.Namespace) -> None:
-    from fsgreen import papers
+    from fsgreen.papers.simulators import simulator
 
-    print(papers.simulator().simulate(options.study, options.profile, options.name))
+    print(simulator(options.study).simulate(options.study, options.profile, options.name))
 
 
 def _virtual(options: argparse.Namespace) -> None:

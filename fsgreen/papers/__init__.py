@@ -27,13 +27,11 @@ def room(study: str, name: str) -> ModuleType:
     return import_module(f"fsgreen.{place}.{name}")
 
 
-def simulator() -> ModuleType:
-    """Return what runs the readers of any study in virtual time."""
-    from fsgreen.papers.nfstricks03 import virtual
-
-    return virtual
-
-
 def has_room(study: str) -> bool:
     """Return whether something is particular to a study."""
     return (Path(__file__).parent / study).is_dir()
+
+
+def has_step(study: str, name: str) -> bool:
+    """Return whether a study's own room has a step of that name."""
+    return (Path(__file__).parent / study / f"{name}.py").is_file()

@@ -30,7 +30,8 @@ BY_NAME = {
 }
 """Functions that import or read what their last argument names, and where that is."""
 
-SHIPPED = ("data/reference", "paper")
+OF_NUMBERS = ("data/reference", "data/virtual")
+SHIPPED = (*OF_NUMBERS, "paper")
 """Folders that stages read, and that belong to the package."""
 
 IMPORTERS = ("import_module", "__import__")
@@ -94,8 +95,8 @@ def modules() -> list[str]:
 
 
 def studies() -> list[str]:
-    """Return the studies whose campaigns the pipeline analyses."""
-    return sorted({entry.study for entry in params.campaigns().values()})
+    """Return the studies that the pipeline has stages of: of their campaigns, or a ledger alone."""
+    return sorted({*params.studies(), *(one.study for one in params.campaigns().values())})
 
 
 def digest(stage: str, study: str) -> str:
@@ -116,12 +117,12 @@ def digest(stage: str, study: str) -> str:
 
 
 def texts_and_numbers(stage: str) -> set[Path]:
-    """Return the texts of reports and the published numbers that a stage of the package reads."""
+    """Return the texts of reports and the numbers of the package that a stage of it reads."""
     stages = _pipeline(paths.shipped())
     deps = stages[stage]["do"]["deps"] if stage in stages else ()
     files = set(paths.texts().values()) if "paper" in deps else set()
-    if "data/reference" in deps:
-        files |= {file for file in paths.reference().rglob("*") if file.is_file()}
+    for name in {*OF_NUMBERS} & {*deps}:
+        files |= {file for file in (paths.shipped() / name).rglob("*") if file.is_file()}
     return files
 
 

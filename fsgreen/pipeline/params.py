@@ -36,7 +36,7 @@ def campaigns() -> Mapping[str, Shipped]:
 
 
 def studies() -> tuple[str, ...]:
-    """Return the studies whose campaigns are put side by side; raises as `campaigns` does."""
+    """Return the studies that have a ledger, with or without a campaign; raises as `campaigns`."""
     return _declared().studies
 
 
@@ -46,9 +46,9 @@ def _declared() -> Params:
     )
     declared = document.as_(Params)
     faults = [fault for name, entry in declared.campaigns.items() for fault in _faults(name, entry)]
-    known = {entry.study for entry in declared.campaigns.values()}
+    known = {file.stem for file in (paths.root() / "studies").glob("*.yaml")}
     faults += [
-        Fault(("studies", nth), unknown("study of a campaign", study, known).what)
+        Fault(("studies", nth), unknown("study", study, known).what)
         for nth, study in enumerate(declared.studies)
         if study not in known
     ]

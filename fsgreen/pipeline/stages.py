@@ -34,16 +34,17 @@ def after_measure(campaign: str) -> None:
 
 
 def outcomes(campaign: str | None = None) -> Iterator[str]:
-    """Yield what came of a campaign, or of all that the pipeline analyses and of their studies.
+    """Yield what came of a campaign or a study, or of all that the pipeline analyses.
 
     Raises
     ------
     FsgreenError
-        If there is no such campaign, or it has not been analysed.
+        If there is no such campaign or study, or it has not been analysed.
     """
-    for name in campaigns() if campaign is None else [campaign]:
+    of_study = campaign in params.studies() and campaign not in campaigns()
+    for name in campaigns() if campaign is None else [] if of_study else [campaign]:
         yield outcome_of(name)
-    for study in params.studies() if campaign is None else ():
+    for study in params.studies() if campaign is None else [campaign] if of_study else []:
         yield _outcome(paths.ledger(study), "./run reproduce")
 
 

@@ -1,5 +1,6 @@
 //! The balance of spin-ups, over generated days in virtual time.
 
+use greenfs::days::{self, Happening, Volume};
 use greenfs::spin::{Balance, DAY_S, Limits, Needs, Reason, SpinUp};
 use proptest::prelude::*;
 
@@ -12,43 +13,36 @@ fn days() -> impl Strategy<Value = (u32, Vec<Event>)> {
     (0..6_u32, prop::collection::vec(event, 1..200))
 }
 
-/// Live through these days, and look every minute. Returns the spin-ups.
+/// Live through these days. Returns the spin-ups.
 fn live(per_day: u32, events: &[Event]) -> Vec<SpinUp> {
     let limits = Limits {
         per_day,
         ..Limits::default()
     };
-    let mut balance = Balance::new(limits, Vec::new());
-    let (mut now_s, mut spins) = (1_000_000_u64, Vec::new());
-    let mut needs = Needs {
-        is_new: true,
-        ..Needs::default()
-    };
-    let mut unprotected_since = None;
-    for &(after_s, changed_b, is_remote_away, is_ending) in events {
-        let until_s = now_s + after_s;
-        needs.lacks |= changed_b > 0;
-        needs.lacks_b += changed_b;
-        if !is_remote_away || !needs.lacks {
-            unprotected_since = None;
-        } else if unprotected_since.is_none() {
-            unprotected_since = Some(now_s);
+    let mut volume = Volume::new(limits, true);
+    let mut now_s = 0;
+    for (file, &(after_s, size_b, is_remote_away, is_ending)) in events.iter().enumerate() {
+        let file = file as u64;
+        let whether = |is_so: bool, what| is_so.then_some(what);
+        let happening = [
+            whether(is_remote_away, Happening::Away),
+            whether(!is_remote_away, Happening::Back),
+            whether(size_b > 0, Happening::Change { file, size_b }),
+        ];
+        for what in happening.into_iter().flatten() {
+            volume.live(&days::Event { at_s: now_s, what });
         }
-        while now_s < until_s {
-            needs.hour = (now_s / 3600 % 24) as u32;
-            needs.is_ending = is_ending && now_s + 60 >= until_s;
-            needs.unprotected_s = unprotected_since.map_or(0, |since| now_s - since);
-            if let Some(why) = balance.reason(now_s, &needs) {
-                let spin = SpinUp { at_s: now_s, why };
-                balance.spend(spin);
-                spins.push(spin);
-                needs = Needs::default();
-                unprotected_since = None;
-            }
-            now_s += 60;
-        }
+        now_s += after_s;
+        let end = match is_ending {
+            true => Happening::Unmount,
+            false => Happening::End,
+        };
+        volume.live(&days::Event {
+            at_s: now_s,
+            what: end,
+        });
     }
-    spins
+    volume.woken().iter().map(|woken| woken.spin).collect()
 }
 
 proptest! {

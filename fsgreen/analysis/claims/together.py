@@ -72,18 +72,33 @@ def tell(campaign: str, *, shipped: bool) -> None:
     """
     plan, identity = read_plan(campaign), read_identity(campaign)
     parts, testbed = read_table(campaign, "claim_parts"), identity["testbed"]
-    known = parts[parts["basis"].notna() | (parts["verdict"] == OTHER_STATE)]
-    trials = "simulated" if testbed["kind"] in SIMULATED else "measured"
-    table = known.assign(
-        kind=known["basis"].fillna(trials),
+    table = as_told(
+        parts,
         campaign=campaign,
         profile=plan.profile.name,
         place=_place(plan, testbed),
         testbed=testbed["kind"],
     )
     if paths.results(campaign).parent.name != "scratch":
-        told_by = _with_texts(table, TEXTS)[[*TEXTS, *NUMBERS]]
-        write_csv(told_by, paths.told(plan.study, campaign, shipped=shipped))
+        write_csv(table, paths.told(plan.study, campaign, shipped=shipped))
+
+
+def as_told(parts: pd.DataFrame, *, testbed: str, **about: str) -> pd.DataFrame:
+    """Return the parts that have a verdict, as a campaign tells them.
+
+    Parameters
+    ----------
+    parts : DataFrame
+        The table `claim_parts.csv`.
+    testbed : str
+        The kind of testbed.
+    **about : str
+        `campaign`, `profile` and `place`.
+    """
+    known = parts[parts["basis"].fillna("").ne("") | (parts["verdict"] == OTHER_STATE)]
+    trials = "simulated" if testbed in SIMULATED else "measured"
+    kind = known["basis"].where(known["basis"].fillna("").ne(""), trials)
+    return _with_texts(known.assign(kind=kind, testbed=testbed, **about), TEXTS)[[*TEXTS, *NUMBERS]]
 
 
 def _with_texts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:

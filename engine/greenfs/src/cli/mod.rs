@@ -1,6 +1,7 @@
 //! The command line.
 
 mod asked;
+mod days;
 mod mount;
 mod status;
 mod sync;
@@ -23,6 +24,7 @@ greenfs keeps copies of a folder on flash: on a remote folder, always, and on a 
   greenfs status --flash DIR [--remote DIR] [--disk DIR]   what each holds and lacks; changes nothing
   greenfs sync   --flash DIR [--remote DIR] [--disk DIR]   bring the folders that are named up
   greenfs fsck   --flash DIR [--remote DIR] [--disk DIR]   compare them with flash first, name by name
+  greenfs days   TABLE [--spin-ups N] [--new]              when the disk would be woken; nothing is touched
 
 While it is mounted, the remote gets every change within moments, and an fsync waits for that. The
 disk is brought up when there is a reason: it is new, it lacks much, no remote has the changes, it is
@@ -37,7 +39,11 @@ on a branch is never deleted: it is moved to .greenfs/kept there, and named.
   --dry-run      with mount: say what would be done, and do nothing
   --foreground   with mount: serve it in this process, until SIGTERM (for systemd)
   --patience S   with mount: a remote that does not answer for S seconds is not waited for (2)
-  --spin-ups N   with mount: the disk is spun up at most N times in any 24 hours (4)
+  --spin-ups N   with mount and days: the disk is spun up at most N times in any 24 hours (4)
+
+`days` lives through a table of events in virtual time, as a mount with its disk would: the columns are
+run,at_s,what,file,size_b; `what` is change, away, back, unmount or end, `at_s` counts from a midnight.
+It prints run,at_s,why,copied_b. With --new the disk holds nothing at first.
 
 Example:
   greenfs mount --flash ~/.work --remote /mnt/server/me --disk /backup ~/work
@@ -82,6 +88,9 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
             Some(Value(at)) => mount::end(Path::new(&at)),
             _ => Ok((HELP.into(), ExitCode::SUCCESS)),
         };
+    }
+    if word == "days" {
+        return Ok(days::run(parser)?.unwrap_or_else(|| (HELP.into(), ExitCode::SUCCESS)));
     }
     let Some(asked) = Asked::parse(parser, word == "mount")? else {
         return Ok((HELP.into(), ExitCode::SUCCESS));

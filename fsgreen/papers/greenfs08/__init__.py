@@ -1,0 +1,1 @@
+"""Joukov and Sipek: GreenFS (2008)."""

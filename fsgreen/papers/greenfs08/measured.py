@@ -1,0 +1,203 @@
+"""Checks of greenfs08 on generated days and simulated disks, in virtual time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fsgreen import stats
+from fsgreen.analysis.claims.ledger import Check
+from fsgreen.analysis.claims.source import Numbers
+from fsgreen.analysis.claims.states import State
+from fsgreen.claims import Band, Part, about, band, judge, written
+from fsgreen.papers.greenfs08.reference import DISKS, Printed
+from fsgreen.papers.greenfs08.virtual import Simulated
+
+CLOCK = "virtual time"
+LIMIT = 4
+"""Spin-ups in any 24 hours: the default of `greenfs mount --spin-ups`; the paper names no limit."""
+WITHIN = 0.01
+"""How far the energy of a simulated transfer may be from the line of equation 1."""
+CLIENT = "greenfs08-desktop"
+"""The disk of DESKTOP, whose whole power table 4 prints."""
+
+
+@dataclass(frozen=True)
+class Days:
+    """What claims are judged on in virtual time: tables that no campaign has."""
+
+    simulated: Simulated
+    printed: Printed
+    needs: Mapping[str, str]
+
+    def of(self, trace: str, disk: str = CLIENT) -> pd.DataFrame:
+        """Return the weeks of a trace with a disk, a row for each block."""
+        weeks = self.simulated.weeks
+        return weeks[(weeks["trace"] == trace) & (weeks["disk"] == disk)]
+
+    def records(self, metric: str) -> bool:
+        """Return that there are no trials of cells."""
+        return False
+
+    def in_state(self, part: Part, states: Iterable[State]) -> Part:
+        """Return a part as it is: there is no state but the one that is declared."""
+        return part
+
+
+def _part(what: str, ours: stats.Estimate, target: Band, published: str, unit: Any = "") -> Part:
+    verdict = judge(ours, target)
+    return Part(what, verdict, "simulated", published, target, ours, unit, source=CLOCK)
+
+
+def _exactly(value: float, n: int) -> stats.Estimate:
+    return stats.Estimate(value, value, value, n)
+
+
+def storage_ratio(weeks: pd.DataFrame) -> pd.Series:
+    """Return the storage energy with GreenFS over that of a disk that never stops, by week.
+
+    With it are the disk, the network and the client's share of the server.
+    """
+    return (weeks["asleep_j"] + weeks["network_j"] + weeks["server_j"]) / weeks["awake_j"]
+
+
+def total_ratio(weeks: pd.DataFrame, whole_w: float) -> pd.Series:
+    """Return the energy of a client with GreenFS over that without, by week.
+
+    `whole_w` is the power of the client with a disk that never stops.
+    """
+    whole_j = whole_w * weeks["duration_s"]
+    return 1 - weeks["awake_j"] * (1 - storage_ratio(weeks)) / whole_j
+
+
+def _storage(days: Days, numbers: Numbers) -> Iterator[Part]:
+    ours = stats.mean_ci(storage_ratio(days.of("JEFF")))
+    target = band(numbers[0], "simulated", 0.0)
+    what = "disk, network and a fiftieth of the server over a disk that never stops, desktop"
+    yield _part(what, ours, target, written(numbers[0]), "change")
+
+
+def _total(days: Days, numbers: Numbers) -> Iterator[Part]:
+    whole_w = float(days.printed.idle.loc["DESKTOP", "original_power_w"])
+    ours = stats.mean_ci(total_ratio(days.of("JEFF"), whole_w))
+    target = band(numbers[0], "simulated", 0.0)
+    what = f"DESKTOP of {whole_w:g} W with the simulated disk asleep, over awake"
+    yield _part(what, ours, target, written(numbers[0]), "change")
+
+
+def _one_spin_up(days: Days, numbers: Numbers) -> Iterator[Part]:
+    weeks = days.of("JEFF")
+    a_day = weeks["spin_ups_count"] / (weeks["duration_s"] / 86_400)
+    ours = stats.Estimate(a_day.mean(), a_day.min(), a_day.max(), len(a_day))
+    value = numbers[0]["value"]
+    what = "spin-ups a day, from the week with least to the one with most"
+    yield _part(what, ours, Band(value, value, 0), f"{value:g}")
+
+
+def _budget(days: Days, numbers: Numbers) -> Iterator[Part]:
+    table = days.simulated.budget
+    most = int(table["most_in_a_day_count"].max())
+    what = f"most spin-ups in any 24 hours of {table['days_count'].sum():,} hostile days"
+    ours = _exactly(most, int(table["runs_count"].sum()))
+    yield _part(what, ours, Band(0, LIMIT, 0), f"bounded; here by {LIMIT}")
+    copied_b = days.simulated.growing["copied_b"].iloc[:3].to_numpy()
+    least = float((copied_b[1:] / copied_b[:-1]).min())
+    what = "what a further spin-up of a day takes over the one before, at least"
+    yield _part(what, _exactly(least, 1), Band(math.nextafter(1, 2), math.inf, 1), "adapts", "x")
+
+
+def _equation(days: Days, numbers: Numbers) -> Iterator[Part]:
+    """Yield, for each disk, how far the energy of a size is from a straight line, at most.
+
+    The line is through the smallest and the largest size: that energy grows by P / B is the claim,
+    and table 2's values are claims of their own.
+    """
+    for disk, rows in days.simulated.transfers.groupby("disk", sort=False):
+        sizes_mb, energy_j = (rows[name].to_numpy() for name in ("size_mb_count", "energy_j"))
+        line_j = np.interp(sizes_mb, sizes_mb[[0, -1]], energy_j[[0, -1]])
+        ratios = energy_j / line_j
+        worst = int(np.abs(ratios - 1).argmax())
+        what = f"{disk}: energy over a straight line, {sizes_mb[worst]} MB, the worst"
+        target = Band(1 - WITHIN, 1 + WITHIN, 0)
+        yield _part(what, _exactly(float(ratios[worst]), len(rows)), target, "1x", "x")
+
+
+def _row_of_table2(name: str) -> Check:
+    """Return the check of a disk of table 2 on the simulated one that was made of it."""
+
+    def check(days: Days, numbers: Numbers) -> Iterator[Part]:
+        rows = days.simulated.transfers
+        rows = rows[rows["disk"] == DISKS[name]].sort_values("size_mb_count")
+        small, large = rows.iloc[0], rows.iloc[-1]
+        more_mb = large["size_mb_count"] - small["size_mb_count"]
+        more_j = large["energy_j"] - small["energy_j"]
+        more_s = large["duration_s"] - small["duration_s"]
+        found = (
+            ("start-up energy, J", small["energy_j"] - more_j / more_mb * small["size_mb_count"]),
+            ("transfer power, W", more_j / more_s),
+            ("bandwidth, MB/s", more_mb / more_s),
+        )
+        for (what, value), number in zip(found, numbers, strict=False):
+            target = about(number["value"])
+            yield _part(what, _exactly(value, len(rows)), target, f"{number['value']:g}")
+
+    return check
+
+
+def _standby(days: Days, numbers: Numbers) -> Iterator[Part]:
+    for row in days.simulated.disks.to_dict("records"):
+        busy, idle = (row[name] / row["standby_w"] for name in ("transfer_w", "idle_w"))
+        tenth = band({**numbers[0], "unit": "x"}, "simulated", 0.0)
+        yield _part(f"{row['disk']}: busy over stopped", _exactly(busy, 1), tenth, "about 10x", "x")
+        third = band({**numbers[1], "unit": "x"}, "simulated", 0.0)
+        what = f"{row['disk']}: idle over stopped"
+        yield _part(what, _exactly(idle, 1), third, "at least 3x", "x")
+
+
+def _server_rate(days: Days, numbers: Numbers) -> Iterator[Part]:
+    weeks = days.of("JEFF")
+    ours = stats.mean_ci(weeks["requests_count"] / weeks["duration_s"])
+    what = "requests a second to the server: every update, and each file once"
+    yield _part(what, ours, about(numbers[0]["value"]), f"{numbers[0]['value']:g}")
+
+
+def _trip(name: str) -> Check:
+    """Return the check of GreenFS's side of a way of table 5; APS is another machine's."""
+
+    def check(days: Days, numbers: Numbers) -> Iterator[Part]:
+        stops = int(days.simulated.trips.set_index("trip").loc[name, "disk_stops_count"])
+        what = f"spin-ups of a sleeping disk on the {name} trip"
+        yield _part(what, _exactly(stops, 1), Band(0, numbers[-1]["value"], 0), "0")
+        yield Part("APS on that way", "not testable here", needs=days.needs["accelerometer"])
+
+    return check
+
+
+def _of_days(check: Check) -> Check:
+    """Return a check that gives no part of a campaign, which has no generated days."""
+
+    def checked(source: Any, numbers: Numbers) -> Iterable[Part]:
+        return check(source, numbers) if isinstance(source, Days) else ()
+
+    return checked
+
+
+_CHECKS: Mapping[str, Check] = {
+    "storage": _storage,
+    "total": _total,
+    "one_spin_up": _one_spin_up,
+    "budget": _budget,
+    "equation": _equation,
+    "standby": _standby,
+    "server_rate": _server_rate,
+    **{f"table2_{name}": _row_of_table2(name) for name in DISKS},
+    **{f"trip_{name}": _trip(name) for name in ("elevator", "stairs")},
+}
+
+CHECKS: dict[str, Check] = {name: _of_days(check) for name, check in _CHECKS.items()}
+"""The functions above by their name in `claims.yaml`."""

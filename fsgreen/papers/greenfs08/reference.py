@@ -1,0 +1,60 @@
+"""What greenfs08 prints, as its tables have it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pandas as pd
+
+from fsgreen.analysis.printed import PrintedPaper
+from fsgreen.papers.greenfs08.energy import Way
+
+PAPER = "greenfs08"
+
+DISKS = {
+    "server_hdd": "greenfs08-server",
+    "desktop_hdd": "greenfs08-desktop",
+    "notebook_hdd": "greenfs08-notebook",
+}
+"""Disks of table 2, and the simulated ones that are made of it."""
+
+NETWORKS = ("gigabit_ethernet", "100mbps_ethernet", "802.11g")
+TRACES = ("JEFF", "PURCELL")
+TRIPS = ("elevator", "stairs")
+
+
+class Printed(PrintedPaper):
+    """Tables 1 to 6, the values of figures 4 and 5 and the method of greenfs08."""
+
+    paper = PAPER
+
+    @cached_property
+    def costs(self) -> pd.DataFrame:
+        """Table 1: price, power and cost of power of a disk, by its class."""
+        return self.table(1).set_index("device")
+
+    @cached_property
+    def ways(self) -> dict[str, Way]:
+        """Table 2: what it takes to move data, by device."""
+        rows = self.table(2)[["device", "startup_energy_j", "power_w", "bandwidth_mb_s"]]
+        return {row[0]: Way(*row) for row in rows.itertuples(index=False, name=None)}
+
+    @cached_property
+    def traces(self) -> pd.DataFrame:
+        """Table 3: operations, hours, share of updates and working set, by trace."""
+        return self.table(3).set_index("trace")
+
+    @cached_property
+    def idle(self) -> pd.DataFrame:
+        """Table 4: watts of idle systems with their disk and without, by system."""
+        return self.table(4).set_index("system")
+
+    @cached_property
+    def trips(self) -> pd.DataFrame:
+        """Table 5: how long disks were protected on two ways through a building, by way."""
+        return self.table(5).set_index("trip")
+
+    @cached_property
+    def benefits(self) -> pd.DataFrame:
+        """Table 6: what is of use to whom, by benefit."""
+        return self.table(6).set_index("benefit")

@@ -1,0 +1,181 @@
+"""What GreenFS would save, in virtual time: tables that are kept beside the published numbers.
+
+`fsgreen simulate greenfs08` makes them: generated weeks, GreenFS's own sleeping policy and the
+simulated disks. No machine and no trial is in them, so they belong to no campaign; git keeps them
+in `data/virtual/greenfs08`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fsgreen import design, paths
+from fsgreen.errors import FsgreenError
+from fsgreen.papers.greenfs08 import days, disks
+from fsgreen.papers.greenfs08.reference import DISKS, PAPER, TRACES, TRIPS, Printed
+from fsgreen.progress import progress
+from fsgreen.reduce import read_csv, write_csv
+from fsgreen.simdisk import engine
+from fsgreen.trial import sha256_of, write_json
+
+TABLES = ("weeks", "transfers", "disks", "budget", "growing", "trips")
+MB = 1e6
+SERVER_W, CLIENTS = 90.0, 50
+"""BLADE idles at 90 W (table 4), for 50 clients (section 4.2)."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The tables of `fsgreen simulate greenfs08`.
+
+    `weeks` has a row for each trace, disk and block: a generated week of a client, with
+    `awake_j` of a disk that never stops and, with GreenFS, `asleep_j` of the disk, `network_j` and
+    `server_j`, the client's share; `spin_ups_count` of the week and `most_in_a_day_count`;
+    `requests_count` to the server.
+
+    `transfers` has `energy_j` and `duration_s` of `size_mb_count` megabytes from a stopped disk
+    beside `equation_j` of table 2; `disks` the states of each disk.
+
+    `budget` counts runs of hostile days by `most_in_a_day_count`; `growing` has the spin-ups of a
+    day on which ever more files come; `trips` the `disk_stops_count` of table 5's ways.
+    """
+
+    weeks: pd.DataFrame
+    transfers: pd.DataFrame
+    disks: pd.DataFrame
+    budget: pd.DataFrame
+    growing: pd.DataFrame
+    trips: pd.DataFrame
+
+
+def simulate(study: str, profile: str, name: str | None = None) -> Path:
+    """Write the tables anew; return their folder.
+
+    Parameters
+    ----------
+    study, profile : str
+        There are as many weeks as the profile has blocks; seeds follow from the study's.
+    name : str, optional
+        Refused: what is simulated here belongs to no campaign.
+
+    Raises
+    ------
+    FsgreenError
+        If a campaign is named, or the engine is not installed or too old.
+    """
+    if name is not None:
+        raise FsgreenError(
+            f"the days of {study} belong to no campaign, not to {name}",
+            next_step=f"fsgreen simulate {study} --profile {profile}",
+        )
+    declared = design.load_study(study)
+    blocks = design.make_plan(declared, profile).profile.blocks
+    tables = {
+        "weeks": list(_weeks(declared.seed, blocks)),
+        "transfers": list(_transfers()),
+        "disks": [{"disk": DISKS[name], **disks.facts(DISKS[name])._asdict()} for name in DISKS],
+        "budget": days.budget(declared.seed),
+        "growing": [spin._asdict() for spin in days.woken(days.growing())["growing"]],
+        "trips": list(_trips()),
+    }
+    done = paths.own_virtual(study)
+    folder = done.with_name(f".{done.name}.partial")
+    shutil.rmtree(folder, ignore_errors=True)
+    for table, rows in tables.items():
+        write_csv(pd.DataFrame(rows), folder / f"{table}.csv")
+    identity = {
+        "schema": 1,
+        "engine": engine().version(),
+        "seed": declared.seed,
+        "assumed": list(days.ASSUMED),
+        "files": {f"{table}.csv": sha256_of(folder / f"{table}.csv") for table in TABLES},
+    }
+    write_json(folder / "simulated.json", identity)
+    shutil.rmtree(done, ignore_errors=True)
+    return folder.rename(done)
+
+
+def read() -> Simulated | None:
+    """Return the tables, or None where there are none.
+
+    Raises
+    ------
+    FsgreenError
+        If a file is not the one that was written.
+    """
+    folder = paths.virtual(PAPER)
+    if not folder.is_dir():
+        return None
+    try:
+        hashes = json.loads((folder / "simulated.json").read_text())["files"]
+        for table in TABLES:
+            if sha256_of(folder / f"{table}.csv") != hashes[f"{table}.csv"]:
+                raise ValueError(f"{table}.csv is not the file that was written")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FsgreenError(
+            f"the tables in virtual time are not whole: {error}",
+            where=folder,
+            next_step=f"git checkout -- {folder}, or fsgreen simulate {PAPER}",
+        ) from error
+    return Simulated(*(read_csv(folder / f"{table}.csv") for table in TABLES))
+
+
+def _weeks(seed: int, blocks: int) -> Iterator[dict[str, Any]]:
+    printed = Printed.load()
+    network = printed.ways["gigabit_ethernet"]
+    runs = [(trace, block) for trace in TRACES for block in range(1, blocks + 1)]
+    for trace, block in progress(runs, "living through weeks", "weeks"):
+        row = printed.traces.loc[trace]
+        week = days.week(
+            row["operations"] / (row["duration_h"] * 3600),
+            row["update_ops_percent"] / 100,
+            row["working_set_mb"] * MB,
+            seed + 1000 * TRACES.index(trace) + block,
+        )
+        spins = days.woken(week.events(trace))[trace]
+        sent_mb = (week.updates_count * days.UPDATE_B + week.sizes_b.sum()) / MB
+        for disk in DISKS.values():
+            yield {
+                "trace": trace,
+                "disk": disk,
+                "block": block,
+                "duration_s": days.DAYS * days.DAY_S,
+                "work_ops": week.work_ops,
+                "updates_count": week.updates_count,
+                "requests_count": week.updates_count + len(week.sizes_b),
+                "spin_ups_count": len(spins),
+                "most_in_a_day_count": days.most_in_a_day(spins),
+                "copied_b": sum(spin.copied_b for spin in spins),
+                "awake_j": disks.awake_j(disk, week),
+                "asleep_j": disks.asleep_j(disk, spins),
+                "network_j": network.startup_j * len(week.changed) + network.per_mb_j * sent_mb,
+                "server_j": SERVER_W / CLIENTS * days.DAYS * days.DAY_S,
+            }
+
+
+def _transfers() -> Iterator[dict[str, Any]]:
+    ways = Printed.load().ways
+    for name, disk in DISKS.items():
+        for size_mb in disks.SIZES_MB:
+            yield {
+                "disk": disk,
+                "size_mb_count": size_mb,
+                **disks.transfer(disk, size_mb),
+                "equation_j": ways[name].energy_j(size_mb),
+            }
+
+
+def _trips() -> Iterator[dict[str, Any]]:
+    printed = Printed.load().trips
+    for name in TRIPS:
+        row = printed.loc[name]
+        events = days.trip(name, row["trip_time_s"], row["network_available_percent"])
+        stops = len(days.woken(events)[name])
+        yield {"trip": name, "duration_s": row["trip_time_s"], "disk_stops_count": stops}

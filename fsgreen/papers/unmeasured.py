@@ -1,0 +1,36 @@
+"""Claims of a study without a campaign: from print, and by models that need none."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from fsgreen import papers, paths
+from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_table
+from fsgreen.analysis.claims.together import as_told, told
+
+NAME = "no campaign"
+"""What stands for a campaign where there is none."""
+
+PLACE = "from print, and in virtual time"
+
+
+def told_or_judged(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
+    """Return what the campaigns of a study say that were judged here, by `together.told`.
+
+    Of a published study that none of the campaigns that ship is of, and none was measured here, it
+    is what can be judged without: recomputed from print, and simulated in virtual time.
+    """
+    found = told(study, own=own)
+    if found or paths.has_campaign(study) or not papers.has_room(study):
+        return found
+    return {NAME: judged(study)}
+
+
+def judged(study: str) -> pd.DataFrame:
+    """Return the parts of a published study's claims that take no campaign, as `told` has them."""
+    room = papers.room(study, "claims")
+    claims = room.claims_of(study)
+    models = getattr(room, "models_of", None)  # few studies have any
+    sources = models(claims) if models else {}
+    ledger = judge_claims(claims, sources, room.CHECKS, room.RECOMPUTED, room.Printed.load())
+    return as_told(parts_table(ledger), campaign=NAME, profile="", place=PLACE, testbed=VIRTUAL)
