@@ -279,7 +279,8 @@ def _shipped() -> Mapping[str, Mapping[str, object]]:
     """Return the campaigns that the pipeline analyses, by name."""
     import yaml
 
-    declared: dict[str, dict[str, object]] = yaml.safe_load((root() / "params.yaml").read_text())
+    text = (root() / "params.yaml").read_text()
+    declared: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(text)
     return declared["campaigns"]
 
 

@@ -1,6 +1,7 @@
 """All 71 claims of greenfs08 get a verdict or say what they need, and it comes from the data."""
 
 import math
+import os
 import shutil
 
 import numpy as np
@@ -29,6 +30,11 @@ from fsgreen.papers.greenfs08.published import RECOMPUTED
 from fsgreen.papers.greenfs08.reference import DISKS, PAPER, Printed
 from fsgreen.papers.greenfs08.virtual import Simulated
 from fsgreen.papers.simulators import simulator
+
+by_night = pytest.mark.skipif(
+    "FSGREEN_NIGHTLY" not in os.environ,
+    reason="lives through ten weeks, for half a minute: FSGREEN_NIGHTLY=1 ./run test",
+)
 
 PRINTED = Printed.load()
 OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
@@ -287,6 +293,18 @@ def test_the_shipped_days_spare_what_the_documents_say():
     assert days.budget["most_in_a_day_count"].max() == LIMIT
     jeff = Days(days, PRINTED, {}).of("JEFF")
     assert storage_ratio(jeff).max() < 0.4
+
+
+@by_night
+@pytest.mark.usefixtures("policy")
+def test_the_shipped_tables_are_what_their_command_makes(tmp_path, monkeypatch):
+    """Typed by hand, or of an older policy, they would be no result."""
+    shipped = paths.virtual(PAPER)
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    made = virtual.simulate(PAPER, "quick")
+    for table in virtual.TABLES:
+        name = f"{table}.csv"
+        assert (made / name).read_bytes() == (shipped / name).read_bytes(), name
 
 
 def test_tables_that_were_altered_are_refused(tmp_path, monkeypatch):

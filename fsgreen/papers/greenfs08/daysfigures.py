@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from fsgreen.figures import new, note, simulated, styled
 from fsgreen.figures.style import COLOUR, GREY
-from fsgreen.papers.greenfs08.energy import crossover_mb
+from fsgreen.papers.greenfs08.energy import Way, crossover_mb
 from fsgreen.papers.greenfs08.measured import LIMIT
 from fsgreen.papers.greenfs08.reference import DISKS, NETWORKS, TRACES, Printed
 from fsgreen.papers.greenfs08.virtual import Simulated
@@ -40,12 +41,12 @@ def equation(printed: Printed, days: Simulated | None) -> Figure:
     sizes_mb = np.logspace(-1, 3.3, 100)
     ways = printed.ways
     for name, colour in LOOKS.items():
-        axes.plot(sizes_mb, ways[name].energy_j(sizes_mb), color=colour, label=name)
+        axes.plot(sizes_mb, _energies_j(ways[name], sizes_mb), color=colour, label=name)
         if days is not None:
             rows = days.transfers[days.transfers["disk"] == DISKS[name]]
             axes.plot(rows["size_mb_count"], rows["energy_j"], "o", color=colour, markersize=4)
     for name, dash in DASHES.items():
-        axes.plot(sizes_mb, ways[name].energy_j(sizes_mb), dash, color=GREY, label=name)
+        axes.plot(sizes_mb, _energies_j(ways[name], sizes_mb), dash, color=GREY, label=name)
         for disk in DISKS:
             size_mb = crossover_mb(ways[disk], ways[name])
             if math.isfinite(size_mb):
@@ -62,6 +63,10 @@ def equation(printed: Printed, days: Simulated | None) -> Figure:
     if days is not None:
         simulated(axes)
     return figure
+
+
+def _energies_j(way: Way, sizes_mb: Iterable[float]) -> list[float]:
+    return [way.energy_j(size_mb) for size_mb in sizes_mb]
 
 
 @styled
