@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MANY = 40
+"""Of more names than these an error lists the nearest alone."""
+
 
 class FsgreenError(Exception):
     """Anything that a user can mend.
@@ -41,14 +44,18 @@ def unknown(
     where: object | None = None,
     next_step: str | None = None,
 ) -> FsgreenError:
-    """Return the error for a name that is not one of the `known`, with the nearest suggested."""
+    """Return the error for a name that is not one of the `known`, with the nearest suggested.
+
+    Where many are known, `next_step` is what lists them.
+    """
     choices = sorted(set(known))
-    return FsgreenError(
-        f"unknown {kind} '{name}'{nearest(name, choices) or '.'} "
-        f"Known: {', '.join(choices) or 'none'}.",
-        where=where,
-        next_step=next_step,
-    )
+    if len(choices) > MANY:
+        few = difflib.get_close_matches(str(name), choices, n=5, cutoff=0.3)
+        listed = f"Nearest of {len(choices)}: {', '.join(few)}." if few else ""
+    else:
+        listed = f"Known: {', '.join(choices) or 'none'}."
+    what = f"unknown {kind} '{name}'{nearest(name, choices) or '.'} {listed}".rstrip()
+    return FsgreenError(what, where=where, next_step=next_step)
 
 
 def nearest(name: object, known: Iterable[str]) -> str:

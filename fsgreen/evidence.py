@@ -13,7 +13,7 @@ import yaml
 from fsgreen import papers, paths
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together, told
-from fsgreen.claims import OTHER_STATE, own_file, statements, written
+from fsgreen.claims import OTHER_STATE, statements, written
 from fsgreen.design import Cell
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
@@ -39,6 +39,18 @@ class Claim(NamedTuple):
     """As `data/reference/claims.yaml` has it; empty for a study of one's own."""
 
 
+def every() -> Iterator[Claim]:
+    """Yield the claims of all papers, then those of studies of one's own."""
+    text = (paths.reference() / "claims.yaml").read_text()
+    loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
+    for entry in loaded:
+        yield Claim(entry["paper"], entry["slug"], str(entry["statement"]), entry)
+    for file in sorted((paths.root() / "studies").glob("*/claims.yaml")):
+        study = file.parent.name
+        for slug, statement in statements(study).items():
+            yield Claim(study, slug, statement, {})
+
+
 def find(name: str) -> Claim:
     """Return a claim by its slug, or by the number that the paper's claims have (`fast10-62`).
 
@@ -47,20 +59,12 @@ def find(name: str) -> Claim:
     FsgreenError
         If there is none.
     """
-    text = (paths.reference() / "claims.yaml").read_text()
-    loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
-    for entry in loaded:
-        if name in (entry["slug"], entry["id"]):
-            return Claim(entry["paper"], entry["slug"], str(entry["statement"]), entry)
-    own = [file.parent.name for file in (paths.root() / "studies").glob("*/claims.yaml")]
-    of_own = {study: statements(study) for study in own if own_file(study).is_file()}
-    for study, stated in of_own.items():
-        if name in stated:
-            return Claim(study, name, stated[name], {})
-    known = [word for entry in loaded for word in (entry["slug"], entry["id"])]
-    known += [slug for stated in of_own.values() for slug in stated]
-    nearest = unknown("claim", name, known).what.partition(" Known:")[0]
-    raise FsgreenError(nearest, next_step="fsgreen ledger STUDY lists those of a study")
+    known = []
+    for claim in every():
+        if name in (claim.slug, claim.entry.get("id")):
+            return claim
+        known += [claim.slug, *([claim.entry["id"]] if claim.entry else [])]
+    raise unknown("claim", name, known, next_step="fsgreen list claims")
 
 
 def campaign_of(claim: Claim) -> str | None:

@@ -93,7 +93,7 @@ def lines(study: str, claim: str | None = None) -> Iterator[str]:
     parts, stated = parts_together(of_campaigns), statements(study)
     if claim is not None:
         if claim not in stated:
-            raise unknown("claim", claim, stated, where=study, next_step=f"fsgreen ledger {study}")
+            raise unknown("claim", claim, stated, where=study, next_step="fsgreen list claims")
         yield f"{claim}: {stated[claim]}"
         yield from _in_full(parts[parts["slug"] == claim], list(of_campaigns))
         return

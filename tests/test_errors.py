@@ -24,6 +24,15 @@ def test_a_name_like_no_other_gets_the_list() -> None:
     assert unknown("option", "zzz", ["b", "a"]).what == "unknown option 'zzz'. Known: a, b."
 
 
+def test_of_hundreds_of_names_only_the_nearest_are_listed() -> None:
+    """A screen of names hides the one that was meant; the next step lists them all."""
+    names = [f"web_{nth}" for nth in range(99)] + ["file_journal"]
+    what = unknown("claim", "file_jurnal", names).what
+    assert what.startswith("unknown claim 'file_jurnal', did you mean file_journal? Nearest of 100")
+    assert len(what) < 200
+    assert unknown("claim", "?", names).what == "unknown claim '?'."
+
+
 def test_every_error_of_the_package_has_a_next_step() -> None:
     """An error without one leaves its reader alone."""
     package = Path(fsgreen.__file__).parent

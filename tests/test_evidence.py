@@ -45,7 +45,32 @@ def test_every_published_claim_has_one_name():
 def test_a_claim_that_is_misspelt_gets_the_nearest():
     with pytest.raises(FsgreenError, match="did you mean file_journal") as refused:
         evidence.find("file_jurnal")
-    assert len(str(refused.value)) < 200, "it does not list hundreds of names"
+    assert len(str(refused.value)) < 300, "it does not list hundreds of names"
+
+
+@pytest.mark.parametrize("command", [["claim"], ["ledger", "fast10"]])
+@pytest.mark.usefixtures("told")
+def test_what_is_no_claim_gets_few_names_and_the_command_that_lists_all(command, capsys):
+    """The ledger answered with all 99."""
+    assert cli.main([*command, "file_jurnal"]) == 1
+    told = capsys.readouterr().err
+    assert "file_journal" in told and "fsgreen list claims" in told
+    assert len(told) < 400
+
+
+def test_all_claims_are_listed_with_what_they_say(capsys):
+    """Only when asked for: hundreds of lines would bury what else `fsgreen list` has."""
+    assert cli.main(["list", "claims"]) == 0
+    told = capsys.readouterr().out
+    names = [
+        line.split()[:2]
+        for line in told.splitlines()
+        if line.startswith(("fast10", "massie25", "nfs", "sun14", "greenfs08"))
+    ]
+    assert ["fast10-62", "file_journal"] in names
+    assert len(names) > 300
+    assert cli.main(["list"]) == 0
+    assert "file_journal" not in capsys.readouterr().out
 
 
 def test_a_claim_of_a_study_that_nobody_judged_says_what_to_do(tmp_path, monkeypatch, capsys):

@@ -16,14 +16,17 @@ def add(commands: command.Commands) -> None:
         commands,
         "list",
         _list,
-        "list studies, campaigns, factors, workloads, file systems, options or meters",
+        "list studies, campaigns, claims, factors, workloads, file systems, options or meters",
         "fsgreen list workloads",
     )
-    listing.add_argument("what", nargs="?", choices=[*WHAT], help="all of them by default")
+    listing.add_argument(
+        "what", nargs="?", choices=[*WHAT], help="all of them but claims by default"
+    )
 
 
 def _list(options: argparse.Namespace) -> None:
-    for nth, what in enumerate([options.what] if options.what else WHAT):
+    every = [what for what in WHAT if what != "claims"]
+    for nth, what in enumerate([options.what] if options.what else every):
         rows = list(WHAT[what]())
         width = max((len(name) for name, _ in rows), default=0)
         if not options.what:
@@ -54,6 +57,13 @@ def _campaigns() -> Rows:
         trials = plan.parent / "trials"
         count = sum(not entry.name.startswith(".") for entry in trials.glob("*"))
         yield plan.parent.name, f"{count} trials" if trials.is_dir() else "imported runs"
+
+
+def _claims() -> Rows:
+    from fsgreen import evidence
+
+    for claim in evidence.every():
+        yield f"{claim.entry.get('id', claim.study)} {claim.slug}", claim.statement
 
 
 def _factors() -> Rows:
@@ -96,6 +106,7 @@ def _meters() -> Rows:
 WHAT: Mapping[str, Callable[[], Rows]] = {
     "studies": _studies,
     "campaigns": _campaigns,
+    "claims": _claims,
     "factors": _factors,
     "workloads": _workloads,
     "file-systems": _file_systems,
