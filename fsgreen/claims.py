@@ -41,6 +41,9 @@ OTHER_STATE: Verdict = "not in the state of the claim"
 UNTESTED: tuple[Verdict, ...] = (OTHER_STATE, "not testable here")
 """What is no verdict on what was claimed, and says what one would take."""
 
+LACKING = "trials of cells that this campaign does not have: "
+"""What stands before the cells that a test would take."""
+
 MEASURED_TOLERANCE = 0.10
 """A measured ratio agrees within 10 % of the published one, on another machine and kernel, and
 within half the published effect where that is less: no effect must not agree with a small one."""
@@ -101,9 +104,11 @@ class Found:
 class Part:
     """One number of a claim and what became of it.
 
-    `published` is the paper's number as people write it; `ours` has an interval, or is a single
-    number where it is recomputed. `unit` says how to write it: a factor "x", a "change", a "share"
-    or a plain number "". `lacks` lists cells without trials, `needs` whatever else is missing.
+    `what` is the same in every campaign; what hangs on the outcome is `detail`: which of several
+    cells were the worst or the nearest, or how many of how many. `published` is the paper's number
+    as people write it; `ours` has an interval, or is a single number where it is recomputed. `unit`
+    says how to write it: a factor "x", a "change", a "share" or a plain number "". `lacks` lists
+    cells without trials, `needs` whatever else is missing.
     `gate` is what the gate of the confounds says of a comparison: passed, flagged or unknown.
     `power` is the probability of "reproduced" if the published number were right (rule 46).
     `found` is in which other state the trials were.
@@ -126,6 +131,7 @@ class Part:
     found: tuple[Found, ...] = ()
     power: float = math.nan
     cells: tuple[Mapping[str, Any], ...] = ()
+    detail: str = ""
 
     @property
     def tested(self) -> bool:
@@ -278,7 +284,7 @@ def missing(parts: Sequence[Part]) -> str:
     needs = [*_states(parts), *dict.fromkeys(part.needs for part in parts if part.needs)]
     lacks = list(dict.fromkeys(cell for part in parts for cell in part.lacks))
     if lacks:
-        needs.append(f"trials of cells that this campaign does not have: {', '.join(lacks)}")
+        needs.append(f"{LACKING}{', '.join(lacks)}")
     return "; ".join(needs)
 
 

@@ -14,6 +14,7 @@ from fsgreen.analysis.claims.assay import ENOUGH
 from fsgreen.analysis.discarded import both_ways
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
+from fsgreen.analysis.todo import to_do
 from fsgreen.claims import (
     EVEN,
     MEASURED_TOLERANCE,
@@ -22,10 +23,17 @@ from fsgreen.claims import (
     VERDICTS,
     Basis,
 )
-from fsgreen.design import Plan
+from fsgreen.design import Plan, Study
 from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of
-from fsgreen.reduce import due_trials, read_identity, read_plan, read_table, simulated_disk
+from fsgreen.reduce import (
+    due_trials,
+    read_identity,
+    read_plan,
+    read_study,
+    read_table,
+    simulated_disk,
+)
 from fsgreen.rules import repeated
 from fsgreen.rules.answer import listed
 from fsgreen.rules.served import by_workload
@@ -105,7 +113,8 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         "gate": confounds.sentence(repeated.once(effects)),
         "repeated": repeated.numbers(effects),
         "trust": trust(campaign),
-        "not_run": _not_run(plan, trials),
+        "to_do": to_do(claims),
+        "not_run": _not_run(plan, read_study(campaign), trials),
     }
 
 
@@ -221,8 +230,14 @@ def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _not_run(plan: Plan, trials: pd.DataFrame) -> list[str]:
-    lines = [f"{entry['what']}: {entry['why']}" for entry in plan.exclusions]
+def _not_run(plan: Plan, study: Study, trials: pd.DataFrame) -> list[str]:
+    """Return what was left out, with what became of the reason since it was planned."""
+    since = {(entry.what, entry.why): entry.since for entry in study.exclusions if entry.since}
+    lines = []
+    for entry in plan.exclusions:
+        later = since.get((entry["what"], entry["why"]))
+        now = f" (so it was when this was planned; since then: {later})" if later else ""
+        lines.append(f"{entry['what']}: {entry['why']}{now}")
     missing = sorted({entry.trial for entry in due_trials(plan, trials)} - set(trials["trial"]))
     if missing:
         shown = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")

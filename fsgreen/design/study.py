@@ -148,6 +148,9 @@ class Exclusion:
         The levels; all but those of the plan where there are none.
     profiles : tuple of str
         Those that it is about; all where there are none.
+    since : str
+        What became of the reason after plans were made with it. It is in no plan, so that the
+        campaigns of these keep what was declared before they were measured.
     """
 
     what: str
@@ -155,6 +158,7 @@ class Exclusion:
     factor: str | None = None
     levels: tuple[Level, ...] = ()
     profiles: tuple[str, ...] = ()
+    since: str = ""
 
 
 @dataclass(frozen=True)

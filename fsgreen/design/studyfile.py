@@ -155,6 +155,7 @@ class ExclusionEntry(Declared):
     factor: str | None = None
     levels: tuple[Level, ...] = ()
     profiles: tuple[str, ...] = ()
+    since: str = ""
 
     @property
     def in_words(self) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -21,7 +23,7 @@ from fsgreen.figures import (
 )
 from fsgreen.papers.massie25.reference import MIXES, PATTERNS, PROCESSES, REQUESTS_KIB, THREADS
 from fsgreen.papers.massie25.tables import write_tables
-from fsgreen.reduce import read_table
+from fsgreen.reduce import at, read_table
 
 PANELS = (
     ("throughput", "ops_s", "thousand {}s a second", 1000.0),
@@ -32,14 +34,22 @@ PATTERN_NAMES = {pattern: pattern for pattern in PATTERNS}
 MIX_NAMES = {mix: mix.upper() for mix in MIXES}
 GROUPS = "agcnt"
 
+LEVELS: Mapping[str, Mapping[str, Any]] = {
+    **{
+        f"fig{number}": {"request_kib": request_kib, "processes": processes}
+        for number, (request_kib, processes) in enumerate(product(REQUESTS_KIB, PROCESSES), start=1)
+    },
+    **{f"fig{number}": {"threads": threads} for number, threads in enumerate(THREADS, start=7)},
+}
+"""What the cells of figures 1 to 9 have in common, by the name of the figure."""
+
 
 def write(campaign: str) -> Path:
     """Write figures 1 to 9, that of the allocation groups, and all tables; return their folder."""
     cells, keep = read_table(campaign, "cells"), keeper(campaign)
-    for number, (request_kib, processes) in enumerate(product(REQUESTS_KIB, PROCESSES), start=1):
-        keep(by_pattern(cells, request_kib, processes), f"fig{number}")
-    for number, threads in enumerate(THREADS, start=7):
-        keep(by_mix(cells, threads), f"fig{number}")
+    for name, levels in LEVELS.items():
+        by_level = by_mix if "threads" in levels else by_pattern
+        keep(by_level(cells, **levels), name)
     keep(by_groups(cells), "fig_groups")
     keep_common(campaign)
     write_tables(campaign, cells)
@@ -57,11 +67,8 @@ def by_pattern(cells: pd.DataFrame, request_kib: int, processes: int) -> Figure:
     request_kib, processes : int
         The figure's size of a request in KiB, and its number of processes.
     """
-    chosen = cells[
-        (cells["option"] == "noatime")
-        & (cells["request_kib"] == request_kib)
-        & (cells["processes"] == processes)
-    ]
+    levels = {"option": "noatime", "request_kib": request_kib, "processes": processes}
+    chosen = cells[at(cells, levels)]
     missing = f"No cell has {processes} processes with {request_kib} KiB."
     return _panels(chosen, "pattern", PATTERN_NAMES, "request", missing)
 
@@ -79,7 +86,7 @@ def by_mix(cells: pd.DataFrame, threads: int) -> Figure:
     """
     if "threads" not in cells:
         return empty(new(1.2), "This campaign has no trials of RocksDB.")
-    chosen = cells[(cells["option"] == "noatime") & (cells["threads"] == threads)]
+    chosen = cells[at(cells, {"option": "noatime", "threads": threads})]
     missing = f"No cell has {threads} threads on RocksDB."
     return _panels(chosen, "mix", MIX_NAMES, "operation", missing)
 
@@ -105,12 +112,7 @@ def _panels(
 @styled
 def by_groups(cells: pd.DataFrame) -> Figure:
     """Return throughput of random 4 KiB writes by xfs's allocation groups, a line per writers."""
-    chosen = cells[
-        (cells["file_system"] == "xfs")
-        & (cells["pattern"] == "randwrite")
-        & (cells["request_kib"] == 4)
-    ]
-    chosen = chosen.assign(groups=[groups_count(option) for option in chosen["option"]])
+    chosen = _of_groups(cells)
     if chosen["groups"].nunique() < 2:
         return empty(new(1.2), "No cells of this campaign differ in allocation groups.")
     figure = new(2.8)
@@ -132,6 +134,19 @@ def by_groups(cells: pd.DataFrame) -> Figure:
     axes.legend()
     note(figure, "random writes of 4 KiB to one file; 95 % intervals")
     return figure
+
+
+def with_cells(cells: pd.DataFrame) -> list[str]:
+    """Return the names of the figures that a campaign has cells for."""
+    names = [name for name, levels in LEVELS.items() if at(cells, levels).any()]
+    return [*names, *(["fig_groups"] if _of_groups(cells)["groups"].nunique() > 1 else [])]
+
+
+def _of_groups(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of random 4 KiB writes on xfs, with their `groups`."""
+    levels = {"file_system": "xfs", "pattern": "randwrite", "request_kib": 4}
+    chosen = cells[at(cells, levels)]
+    return chosen.assign(groups=[groups_count(option) for option in chosen["option"]])
 
 
 DEFAULT_GROUPS = 4

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 from fsgreen import confounds
 from fsgreen.analysis.numbers import campaign_numbers
-from fsgreen.papers.massie25.reference import PROCESSES, REQUESTS_KIB, THREADS, Printed
+from fsgreen.papers.massie25.figures import LEVELS, with_cells
+from fsgreen.papers.massie25.reference import Printed
+from fsgreen.reduce import read_table
 
-CAPTIONS = {
-    **{
-        f"fig{number}": f"Figure {number}: requests of {request_kib} KiB by "
-        f"{'one process' if processes == 1 else f'{processes} processes'}."
-        for number, (request_kib, processes) in enumerate(product(REQUESTS_KIB, PROCESSES), start=1)
-    },
-    **{
-        f"fig{number}": f"Figure {number}: RocksDB by YCSB's workload, "
-        f"{'one thread' if threads == 1 else f'{threads} threads'}."
-        for number, threads in enumerate(THREADS, start=7)
-    },
-    "fig_groups": "Section IV-D: random writes on xfs by its number of allocation groups.",
-}
+GROUPS = "Section IV-D: random writes on xfs by its number of allocation groups."
 
 
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/massie25.typ` shows, ready to be written as JSON."""
+    shared = campaign_numbers(campaign, Printed.load().method["paper"])
+    drawn = with_cells(read_table(campaign, "cells"))
+    without = [name.removeprefix("fig") for name in LEVELS if name not in drawn]
+    lacking = f"figures {', '.join(without)} of the paper: this campaign has none of their cells"
     return {
-        **campaign_numbers(campaign, Printed.load().method["paper"]),
-        "figures": [{"file": f"{name}.svg", "caption": text} for name, text in CAPTIONS.items()],
+        **shared,
+        "figures": [{"file": f"{name}.svg", "caption": _caption(name)} for name in drawn],
+        "not_run": [*shared["not_run"], *([lacking] if without else [])],
         "probed": any(not curve.empty for curve in confounds.read_probes(campaign).values()),
     }
+
+
+def _caption(name: str) -> str:
+    levels = LEVELS.get(name)
+    if levels is None:
+        return GROUPS
+    number = name.removeprefix("fig")
+    if "threads" in levels:
+        return (
+            f"Figure {number}: RocksDB by YCSB's workload, {_count(levels['threads'], 'thread')}."
+        )
+    processes = _count(levels["processes"], "process", "es")
+    return f"Figure {number}: requests of {levels['request_kib']} KiB by {processes}."
+
+
+def _count(count: int, of: str, plural: str = "s") -> str:
+    return f"one {of}" if count == 1 else f"{count} {of}{plural}"
