@@ -11,6 +11,7 @@ def part_of_a_campaign(log=0.15, error=0.05, **changes):
     row = {
         "slug": "gain",
         "part": "xfs over ext3",
+        "detail": "",
         "verdict": "reproduced",
         "basis": "measured",
         "kind": "measured",

@@ -95,12 +95,13 @@ def _clocks(parts: pd.DataFrame) -> Answer | None:
         return None
     known = parts[parts["basis"].isin(MEASURED) & (parts["ours_x"] > 0)]
     known = known.assign(clock=known["part"].str.extract(CLOCK, expand=False))
-    known = known.assign(part=known["part"].str.replace(CLOCK, "", regex=True))
+    detail = known["detail"].fillna("") if "detail" in known else ""
+    known = known.assign(part=known["part"].str.replace(CLOCK, "", regex=True), detail=detail)
+    of_cells = ["slug", "part", "detail"]
     sides = [
-        known[known["clock"] == clock].drop_duplicates(["slug", "part"])
-        for clock in ("real", "virtual")
+        known[known["clock"] == clock].drop_duplicates(of_cells) for clock in ("real", "virtual")
     ]
-    both = sides[0].merge(sides[1], on=["slug", "part"], suffixes=("", "_virtual"))
+    both = sides[0].merge(sides[1], on=of_cells, suffixes=("", "_virtual"))
     if both.empty:
         return None
     low, high = both["ours_low_x"], both["ours_high_x"]
@@ -155,6 +156,7 @@ class Key(NamedTuple):
 
     `basis` is the kind of evidence, `boundary` what a part about power includes (rule 19), and
     `model` the kind of testbed that simulated it: two models of a machine differ by their errors.
+    `detail` says which cells are the worst of several: other cells are another quantity.
     """
 
     slug: str
@@ -162,13 +164,16 @@ class Key(NamedTuple):
     basis: str
     boundary: str
     model: str
+    detail: str
 
     @classmethod
     def of(cls, row: Mapping[Any, Any]) -> Key:
         """Return that of a part as a campaign tells it."""
-        boundary = "" if pd.isna(row["boundary"]) else row["boundary"]
+        boundary, detail = (
+            "" if pd.isna(row.get(name)) else str(row[name]) for name in ("boundary", "detail")
+        )
         model = row["testbed"] if row["basis"] == "simulated" else ""
-        return cls(row["slug"], row["part"], row["basis"], boundary, model)
+        return cls(row["slug"], row["part"], row["basis"], boundary, model, detail)
 
 
 class Known(NamedTuple):

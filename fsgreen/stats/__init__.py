@@ -1,7 +1,7 @@
 """Statistics of trials: pure functions, each with the source of its formula."""
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
-from fsgreen.stats.compare import Comparison, compare, effect, holm
+from fsgreen.stats.compare import Comparison, compare, effect, holm, simultaneous
 from fsgreen.stats.dependence import FEWEST_BLOCKS, Dependence, dependence, logs_of_whole
 from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
 from fsgreen.stats.latency_profiles import (
@@ -110,6 +110,7 @@ __all__ = [
     "ratio_of_totals",
     "shape",
     "shift",
+    "simultaneous",
     "skewness_p",
     "smallest_difference",
     "studentised_ratio",

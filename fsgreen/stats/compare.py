@@ -14,6 +14,7 @@ from scipy import stats as distributions
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, RESAMPLES, BlockTrials, resampled_totals
 from fsgreen.stats.logratio import LogRatio, Scatter
+from fsgreen.stats.sample import LEVEL
 from fsgreen.stats.summary import Estimate
 
 
@@ -108,6 +109,24 @@ def holm(p_values: Sequence[float]) -> list[float]:
     of_rest = np.minimum(raw[order] * np.arange(len(order), 0, -1), 1.0)
     adjusted[order] = np.maximum.accumulate(of_rest)
     return [float(p) for p in adjusted]
+
+
+def simultaneous(ratio: Estimate, count: int) -> Estimate:
+    """Return a ratio with the interval that holds for `count` ratios at once (Bonferroni).
+
+    Where one of several is looked at because of what was found, as is the one that did best, all of
+    them may have misled. Bounds that are no interval of Student's are none of many either: NaN.
+    """
+    degrees = ratio.degrees or ratio.n - 1
+    low, high = math.nan, math.nan
+    if ratio.has_interval and ratio.low > 0 and degrees > 0:
+        half = math.log(ratio.high / ratio.low) / 2
+        one, all_of_them = (
+            distributions.t.ppf(1 - LEVEL / 2 / among, degrees) for among in (1, count)
+        )
+        wider = float(half * all_of_them / one)
+        low, high = ratio.value * math.exp(-wider), ratio.value * math.exp(wider)
+    return replace(ratio, low=low, high=high)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,30 @@ def test_two_campaigns_by_hand():
     assert row["one"] == "1.11x [1, 1.22], reproduced"
 
 
+def test_a_claim_on_all_cells_has_one_row_and_pools_what_is_worst_in_the_same_cell():
+    """What was worst once stood in the name: two campaigns had two rows and were never pooled."""
+    worst = [part_of_a_campaign(0.2, 0.001, detail=f"{n} readers") for n in (8, 8, 16)]
+    (same,) = together(one=[worst[0]], two=[worst[1]]).to_dict("records")
+    assert same["detail"] == "8 readers"
+    assert not math.isnan(same["next_low_x"])
+    (apart,) = together(one=[worst[0]], two=[worst[2]]).to_dict("records")
+    assert apart["detail"] == ""
+    assert math.isnan(apart["next_low_x"])
+    assert apart["verdict"] == "reproduced", "as both of them say"
+    assert apart["two"].endswith("reproduced (16 readers)")
+
+
+def test_two_clocks_are_compared_on_the_same_cells_only():
+    """What the worst of one is over the worst of the other is no error of the model."""
+    real, virtual = (
+        part_of_a_campaign(log, part=f"first over last ({clock} time)", detail=detail)
+        for clock, log, detail in (("real", 0.1, "8 readers"), ("virtual", 0.2, "2 readers"))
+    )
+    assert together(one=[real, virtual])["model_error_percent"].isna().all()
+    alike = together(one=[real, {**virtual, "detail": "8 readers"}])
+    assert alike["model_error_percent"].dropna().tolist() == pytest.approx([100 * math.expm1(0.1)])
+
+
 def test_campaigns_that_agree_closely_decide_for_the_next():
     (row,) = together(
         one=[part_of_a_campaign(0.180, 0.001)],

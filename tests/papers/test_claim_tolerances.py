@@ -152,3 +152,25 @@ def test_what_our_own_derivation_says_of_print_is_no_evidence_but_for_its_failur
         combine(list(fast10.RECOMPUTED["linearity"](one, [])))[0] for one in (Fast10.load(), tables)
     ]
     assert found == ["by construction", "not reproduced"]
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(1.499, "reproduced"), (1.49, "not reproduced")])
+def test_half_more_is_what_may_have_been_rounded_from_it(gain, expected, tmp_path):
+    """nfstricks03-70: table 1 has two places, and 50 % there to the last of them."""
+
+    def change(rows):
+        cursor = rows["read_ahead"] == "cursor"
+        default = rows[~cursor].set_index(["partition", "stride"])["throughput_mb_s"]
+        places = rows.loc[cursor, ["partition", "stride"]].itertuples(index=False, name=None)
+        rows.loc[cursor, "throughput_mb_s"] = [gain * default[place] for place in places]
+
+    tables = printed(Nfstricks03, "nfstricks03_table1", tmp_path, change)
+    numbers = load_claims("nfstricks03")["cursor_50"]["numbers"]
+    assert combine(list(nfstricks03.RECOMPUTED["cursor_50"](tables, numbers)))[0] == expected
+
+
+def test_a_claim_of_which_print_has_one_half_is_tested_in_part():
+    """nfstricks03-74: rates of the network are printed, those of disks on that bus are not."""
+    parts = list(nfstricks03.RECOMPUTED["pci_limit"](Nfstricks03.load(), []))
+    assert combine(parts) == ("reproduced", False)
+    assert any("disks" in part.what for part in parts if not part.tested)

@@ -1,15 +1,18 @@
 """All 27 claims of massie25 get a verdict, and it comes from the data."""
 
+import math
+from dataclasses import replace
 from itertools import product
 
 import pytest
 import synthetic
 
-from fsgreen import design
+from fsgreen import design, reduce
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import judge_claims, parts_of
 from fsgreen.claims import combine
+from fsgreen.papers.massie25 import claims
 from fsgreen.papers.massie25.figures import by_groups, by_mix, by_pattern, groups_count
 from fsgreen.papers.massie25.measured import CHECKS
 from fsgreen.papers.massie25.published import RECOMPUTED
@@ -49,9 +52,13 @@ def source(*args, **of):
     return Source(table, 0.05, OF_PAPER.needs, boundary, treatments=treatments)
 
 
-def verdict(slug, of):
+def parts(slug, of):
     entry, numbers = OF_PAPER.entries[slug], OF_PAPER.stated[slug]["numbers"]
-    return combine(parts_of(entry, numbers, of, CHECKS, OF_PAPER))[0]
+    return parts_of(entry, numbers, of, CHECKS, OF_PAPER)
+
+
+def verdict(slug, of):
+    return combine(parts(slug, of))[0]
 
 
 def slow_f2fs(factor):
@@ -111,6 +118,45 @@ def test_xfs_wins_by_watts_at_equal_speed_where_a_meter_says_so():
     assert verdict("m_obs4", source()) != "reproduced"
     modelled = source(watts=watts, boundary="modelled")
     assert verdict("m_obs4", modelled) == "not testable here"
+
+
+def test_shares_and_ranges_have_no_power_and_are_never_pooled():
+    """From what was surely won to what was not surely lost is no interval of Student's."""
+    (part,) = parts("m_obs4", source())
+    assert math.isnan(part.ours.degrees) and math.isnan(part.power)
+
+
+def test_how_far_f2fs_falls_behind_has_an_interval_by_blocks():
+    """The ends of both ratios were taken together, wider than it needs be and with no error."""
+    of = source(slow_f2fs(0.8))
+    for part in parts("m_obs3_growth", of):
+        assert part.ours.degrees == part.ours.n - 1 == 4
+        assert part.power > 0
+
+
+def test_fewer_runs_than_the_paper_made_refute_nothing():
+    """A campaign of five blocks called it "not reproduced" that the paper has ten runs."""
+    (part,) = parts("m_stat", source())
+    assert part.verdict == "not testable here"
+    assert part.needs == OF_PAPER.needs["ten-runs"]
+
+
+def test_an_experiment_without_an_interval_is_not_lost():
+    """Two blocks once decided that no experiment was won."""
+    trials = synthetic.frame_of(EVERY, lambda cell: 1.0, lambda cell: 100.0, "wall", blocks=2)
+    assert verdict("m_obs4", replace(source(), trials=trials)) == "inconclusive"
+
+
+def test_claims_are_judged_on_all_requests_and_not_on_those_of_the_baseline(tmp_path, monkeypatch):
+    """Of five patterns, two sizes and three counts only one was looked at."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    of = [requests("xfs", *levels) for levels in product(PATTERNS[:2], REQUESTS_KIB, PROCESSES[:1])]
+    factors = tuple(known for known in STUDY.factors if known.name in of[0])
+    plan = synthetic.make_plan(of, blocks=1, study=PAPER, factors=factors)
+    synthetic.write_raw("small", plan)
+    reduce.write("small")
+    (judged_on,) = claims.sources_of("small", OF_PAPER).values()
+    assert all(len(judged_on.cell(cell)) == 1 for cell in of)
 
 
 def test_printed_numbers_are_held_against_each_other():

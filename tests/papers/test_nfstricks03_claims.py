@@ -153,7 +153,7 @@ def test_the_worst_pair_decides_a_claim_on_all_pairs(runs):
     trials.loc[wide, "duration_s"] *= factor
     trials.loc[wide, "bandwidth_b_s"] /= factor
     part = parts_of(replace(runs, trials=trials), "zcav_order")[0]
-    assert "16 readers" in part.what
+    assert part.detail == "16 readers, the worst of 6"
     assert part.verdict == "underpowered"
 
 

@@ -97,6 +97,41 @@ def test_a_claim_is_judged_in_its_state_and_in_no_other(slug, column, value, rig
     assert all(found.way for part in parts for found in part.found)
 
 
+AUDIT = {
+    "fast10-19": {"cpu_iowait_percent": 0.28, "device_request_s": 3e-5},
+    "fast10-44": {"inode_b": 512},
+    "fast10-61": {"device_read_percent": 0.0},
+    "fast10-65": {"device_request_s": 3e-5},
+    "fast10-66": {"device_request_s": 3e-5},
+    "fast10-75": {"device_read_percent": 0.1},
+    "fast10-76": {"device_read_percent": 0.1},
+    "fast10-79": {"inode_b": 256},
+    "fast10-81": {"device_read_percent": 0.1},
+}
+"""The audit's own list: what was judged on memory, or on inodes of today, and in which state."""
+
+
+@pytest.mark.parametrize("number", AUDIT)
+def test_the_audits_list_of_claims_is_not_judged_out_of_its_state(number, rightly):
+    slugs = {claim["id"]: slug for slug, claim in servers.OF_PAPER.stated.items()}
+    assert combine(ledger_of(slugs[number], rightly))[0] not in UNTESTED
+    parts = ledger_of(slugs[number], found_in(rightly, **AUDIT[number]))
+    assert combine(parts)[0] == OTHER_STATE
+    assert not any(part.tested for part in parts)
+
+
+@pytest.mark.parametrize("slug", ["file_noatime_isz", "db_other_insensitive"])
+def test_of_a_claim_on_several_options_those_on_inodes_of_another_size_are_not_judged(
+    slug, rightly
+):
+    """Parts of 61 and 81: inodes of 1 KiB were held against today's 256 and 512 B."""
+    parts = ledger_of(slug, found_in(rightly, inode_b=2048))
+    of_inodes = [part for part in parts if "isz1k" in part.what]
+    assert of_inodes
+    assert not any(part.tested for part in of_inodes)
+    assert any(part.tested for part in parts if part not in of_inodes)
+
+
 def test_trials_that_do_not_tell_were_not_in_the_state(rightly):
     parts = ledger_of("db_blk2k", found_in(rightly, device_read_percent=float("nan")))
     assert combine(parts)[0] == OTHER_STATE

@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from fsgreen.stats import LEVEL, MIN_BLOCKS, LogRatio, Scatter, compare, effect, holm
+from fsgreen.stats import (
+    LEVEL,
+    MIN_BLOCKS,
+    Estimate,
+    LogRatio,
+    Scatter,
+    compare,
+    effect,
+    holm,
+    mean_ci,
+    simultaneous,
+)
 
 
 def cell(values, below=1.0):
@@ -254,3 +265,19 @@ def test_ties_stay_ties_under_holm():
     assert holm([0.02, 0.02, 0.6]) == pytest.approx([0.06, 0.06, 0.6])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_an_interval_for_many_is_that_of_a_smaller_level():
+    """Student's at 1 - 0.05 / 14, by the same error: one of fourteen wrong is as likely as one."""
+    above, below = cell([20, 22, 18, 20, 21]), cell([10, 11, 9, 10, 10.5])
+    one = effect(above, below)
+    wider, exact = simultaneous(one, 14), effect(above, below, level=1 - LEVEL / 14)
+    assert (wider.low, wider.high) == pytest.approx((exact.low, exact.high))
+    assert simultaneous(one, 1) == one
+    assert wider.degrees == one.degrees
+
+
+def test_bounds_of_no_students_interval_hold_for_no_number_of_them():
+    """A range of trials has no error that could be made to fit."""
+    assert not simultaneous(Estimate.spanning(1.2, 1.1, 1.3, 5), 3).has_interval
+    assert not simultaneous(mean_ci([1.0, -1.0]), 3).has_interval

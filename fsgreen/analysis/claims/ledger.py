@@ -42,7 +42,7 @@ CLAIM_COLUMNS = (
     *("testbed", "boundary", "needs", "notes", "caution", "states"),
 )
 PART_COLUMNS = (
-    *("slug", "part", "verdict", "basis", "published", "ours", "unit"),
+    *("slug", "part", "detail", "verdict", "basis", "published", "ours", "unit"),
     *("band_low_x", "band_high_x", "side"),
     *(
         "ours_x",
@@ -204,6 +204,7 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                 {
                     "slug": slug,
                     "part": part.what,
+                    "detail": part.detail,
                     "verdict": part.verdict,
                     "basis": part.basis or "",
                     "published": part.published,

@@ -20,12 +20,11 @@ from fsgreen.analysis.claims.kinds import (
 )
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
 from fsgreen.analysis.claims.states import State
+from fsgreen.analysis.claims.worst import badness
 from fsgreen.claims import (
     ABOVE,
-    AGREES,
     Band,
     Part,
-    Verdict,
     about,
     band,
     by_construction,
@@ -33,11 +32,6 @@ from fsgreen.claims import (
     written,
 )
 from fsgreen.design import DEFAULT, Cell, metrics
-
-WORST_FIRST: tuple[Verdict, ...] = (
-    *("reversed", "not reproduced", "inconclusive", "underpowered"),
-    *reversed(AGREES),
-)
 
 
 class NamedCell(NamedTuple):
@@ -161,33 +155,57 @@ class _Test:
         selector = self.selector
         assert isinstance(selector, Comparing)
         every = [(pair, levels) for levels in _combinations(over) for pair in self._pairs(levels)]
-        cells = [named.cell for pair, _ in every for named in pair]
-        lacks = {self.source.spelled(cell) for cell in cells if self.source.cell(cell).empty}
+        what, published = self._of_all(over)
         ran = [
-            (pair, ", ".join(f"{level} {factor}" for factor, level in levels.items()))
+            (pair, levels)
             for pair, levels in every
             if not any(self.source.cell(named.cell).empty for named in pair)
         ]
         parts = [
-            self._compared(selector, pair, f", the worst of {len(ran)}: {where}")
-            for pair, where in ran
+            replace(
+                self._compared(selector, pair),
+                what=self.source.text(what),
+                published=published,
+                detail=self._place(pair, levels, len(ran)),
+            )
+            for pair, levels in ran
         ]
         tested = [part for part in parts if part.tested]
         if tested:
             yield min(tested, key=badness)
         yield from [part for part in parts if not part.tested][:1]
+        cells = [named.cell for pair, _ in every for named in pair]
+        lacks = {self.source.spelled(cell) for cell in cells if self.source.cell(cell).empty}
         if lacks:
-            pair, _ = every[0]
-            what, published = self._what(*pair), self._published(*pair)
             text, missing = self.source.text(f"{what}, others"), tuple(sorted(lacks))
             yield Part(text, "not testable here", published=published, lacks=missing)
 
-    def _compared(self, selector: Comparing, pair: Pair, suffix: str = "") -> Part:
+    def _of_all(self, over: Mapping[str, Any]) -> tuple[str, str]:
+        """Return what a part over all levels is called, and what the paper says of it.
+
+        Neither names the cells in which the claim fares worst: these differ between campaigns.
+        """
+        pairs = [*self._pairs({factor: f"any {factor}" for factor in over})]
+        whats, published = (
+            " and ".join(dict.fromkeys(text(*pair) for pair in pairs))
+            for text in (self._what, self._published)
+        )
+        return f"{whats}, the worst over {', '.join(over)}", published
+
+    def _place(self, pair: Pair, levels: Mapping[str, Any], count: int) -> str:
+        """Return at which levels, and of which cells, a claim fares worst, of how many."""
+        subject, _ = pair
+        several = len([*self._pairs(levels)]) > 1
+        which = [subject.name or _without_workload(subject.cell, short=True)] if several else []
+        where = [f"{level} {factor}" for factor, level in levels.items()]
+        return f"{', '.join([*which, *where])}, the worst of {count}"
+
+    def _compared(self, selector: Comparing, pair: Pair) -> Part:
         """Return the part in which a metric of one cell over that of another meets a band."""
         subject, baseline = (named.cell for named in pair)
         other_metric = getattr(selector, "against_metric", None) or self.metric
         part = self.source.part(
-            self._what(*pair) + suffix,
+            self._what(*pair),
             self._band(),
             self._published(*pair),
             lambda: self.source.effect(self.metric, subject, baseline, other_metric),
@@ -308,22 +326,6 @@ def _band_of_level(value: float, op: str) -> Band:
         "slightly_above": Band(value, near.high, 0),
         "at_least_about": Band(near.low, math.inf, 0),
     }.get(op, near)
-
-
-def badness(part: Part) -> tuple[int, float, float]:
-    """Return a key by which the part that is worst for a claim comes first."""
-    return WORST_FIRST.index(part.verdict), _room(part), part.power
-
-
-def _room(part: Part) -> float:
-    """Return how far inside its band a ratio lies, as a logarithm; negative beyond an end."""
-    if part.ours is None or part.band is None or math.isnan(part.ours.value):
-        return -math.inf
-    value, low, high = part.ours.value, part.band.low, part.band.high
-    if value <= 0:
-        return -math.inf if low > 0 else math.inf
-    above = math.log(value / low) if low > 0 else math.inf
-    return min(above, math.log(high / value))
 
 
 def _without_workload(cell: Cell, *, short: bool) -> str:

@@ -88,12 +88,15 @@ class Source:
 
     def missing(self, *cells: Cell) -> dict[str, Any]:
         """Return what a part on cells lacks, as fields of a `Part`, or nothing."""
-        for cell in cells:
-            for level in cell.values():
-                if level in self.needs:
-                    return {"needs": self.needs[level]}
-        lacks = tuple(self.spelled(cell) for cell in cells if self.cell(cell).empty)
-        return {"lacks": lacks} if lacks else {}
+        needs = {cell: [level for level in cell.values() if level in self.needs] for cell in cells}
+        texts = dict.fromkeys(self.needs[level] for levels in needs.values() for level in levels)
+        lacks = tuple(
+            self.spelled(cell)
+            for cell, levels in needs.items()
+            if not levels and self.cell(cell).empty
+        )
+        fields = {"needs": "; ".join(texts), "lacks": lacks}
+        return {name: found for name, found in fields.items() if found}
 
     def moves(self, *cells: Cell) -> bool:
         """Return whether a cell has no steady state (rule 24); virtual time has no series."""

@@ -40,7 +40,7 @@ REFUSED: tuple[Verdict, ...] = ("reversed", "not reproduced")
 UNDECIDED: tuple[Verdict, ...] = ("inconclusive", "underpowered")
 
 COLUMNS = (
-    *("slug", "part", "kind", "verdict", "published", "campaigns_count", "ours"),
+    *("slug", "part", "detail", "kind", "verdict", "published", "campaigns_count", "ours"),
     *("ours_x", "ours_low_x", "ours_high_x", "next_low_x", "next_high_x"),
     *("spread_percent", "same_holm_p", "model_error_percent"),
 )
@@ -48,7 +48,7 @@ COLUMNS = (
 
 TEXTS = (
     *("campaign", "profile", "place", "testbed", "slug", "part", "kind", "verdict", "basis"),
-    *("published", "ours", "unit", "side", "boundary"),
+    *("detail", "published", "ours", "unit", "side", "boundary"),
 )
 NUMBERS = (
     *("band_low_x", "band_high_x", "ours_x", "ours_low_x", "ours_high_x"),
@@ -173,7 +173,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
     table["model_error_percent"] = _model_error_percent(table)
-    return _with_texts(table, ("published", "ours", *of_campaigns))
+    return _with_texts(table, ("detail", "published", "ours", *of_campaigns))
 
 
 def _row(
@@ -185,6 +185,7 @@ def _row(
     first = (of_part if decided.empty else decided).iloc[0]
     row = {
         **{name: first[name] for name in ("slug", "part", "kind")},
+        "detail": first["detail"] if of_part["detail"].nunique(dropna=False) == 1 else "",
         "verdict": _alike(list(decided["verdict"])),
         "published": first["published"],
         "campaigns_count": decided["campaign"].nunique(),
@@ -243,14 +244,18 @@ def _found(one: pd.Series) -> str:
         else shown(Part("", OTHER_STATE, ours=ours, unit=_text(one["unit"])))
     )
     word = "in another state" if one["verdict"] == OTHER_STATE else one["verdict"]
-    return f"{number}, {word}" if number else word
+    detail = f" ({detail})" if (detail := _text(one["detail"])) else ""
+    return f"{number}, {word}{detail}" if number else f"{word}{detail}"
 
 
 def _model_error_percent(table: pd.DataFrame) -> pd.Series:
-    """Return by how much each row of virtual time differs from that of real time."""
+    """Return by how much each row of virtual time differs from that of real time.
+
+    Both are of the same cells: what is worst of several readers may be others by the other clock.
+    """
     clock = table["part"].str.extract(CLOCK, expand=False)
     names = table["part"].str.replace(CLOCK, "", regex=True)
-    keys = pd.MultiIndex.from_arrays([table["slug"], names])
+    keys = pd.MultiIndex.from_arrays([table["slug"], names, table["detail"].fillna("")])
     real = pd.Series(table["ours_x"].to_numpy(), keys)[(clock == "real").to_numpy()]
     real = real[~real.index.duplicated() & (real > 0)]
     beside = pd.Series(real.reindex(keys).to_numpy(), table.index)

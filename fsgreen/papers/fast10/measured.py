@@ -52,9 +52,18 @@ def _protocol(source: Servers, numbers: Numbers) -> Iterator[Part]:
         within = int((width < numbers[1]["value"]).sum())
         share = within / len(cells)
         ours = stats.Estimate(share, share, share, len(cells))
-        what = f"half-width of {metric} below 5 % in {within} of {len(cells)} cells"
+        what = f"share of cells in which the half-width of {metric} is below 5 %"
         most = Band(WITHIN, 1.0, 0)
-        part = Part(what, judge(ours, most), "measured", "below 5 %", most, ours, "share")
+        part = Part(
+            what,
+            judge(ours, most),
+            "measured",
+            "below 5 %",
+            most,
+            ours,
+            "share",
+            detail=f"{within} of {len(cells)} cells",
+        )
         yield part if metric == "throughput" else source.about_power(part)
 
 

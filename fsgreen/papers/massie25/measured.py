@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 
 from fsgreen import stats
-from fsgreen.analysis.claims.checks import metric_identity
+from fsgreen.analysis.claims.checks import effect_over_effect, metric_identity, share_above
 from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import Band, Part, by_construction, judge, written
@@ -29,41 +30,26 @@ def _ten_runs(source: Source, numbers: Numbers) -> Iterator[Part]:
     runs = stats.Estimate(least, least, least, least)
     target = Band(numbers[0]["value"], math.inf, 0)
     what = "fewest trials of a cell"
-    yield by_construction(
-        Part(what, judge(runs, target), "measured", written(numbers[0]), target, runs, "")
-    )
+    part = Part(what, judge(runs, target), "measured", written(numbers[0]), target, runs, "")
+    yield by_construction(source.requiring(part, "ten-runs", least >= target.low))
 
 
 def _falls_behind(source: Source, numbers: Numbers) -> Iterator[Part]:
-    """Yield, for each pattern that writes, what f2fs keeps of its standing at more processes.
-
-    The interval of a ratio of two ratios takes the ends of both, so it is wider than it needs be.
-    """
+    """Yield, for each pattern that writes, what f2fs keeps of its standing at more processes."""
     fewest = PROCESSES[0]
     for pattern, other, processes in product(WRITING, FILE_SYSTEMS[:2], PROCESSES[1:]):
-        few, many = (
-            [requests(name, pattern, 4, count) for name in ("f2fs", other)]
-            for count in (fewest, processes)
-        )
-
-        def standing(few: list = few, many: list = many) -> stats.Estimate:  # type: ignore[type-arg]
-            at_few, at_many = (source.effect("throughput", *cells) for cells in (few, many))
-            return stats.Estimate(
-                at_many.value / at_few.value,
-                at_many.low / at_few.high,
-                at_many.high / at_few.low,
-                min(at_many.n, at_few.n),
-            )
-
+        cells = [
+            requests(name, pattern, 4, count)
+            for count in (processes, fewest)
+            for name in ("f2fs", other)
+        ]
+        standing = partial(effect_over_effect, source, "throughput", cells)
         what = f"{pattern}: f2fs over {other} at {processes} processes, over that at {fewest}"
-        yield source.part(what, Band(0, 1, 0), "falls", standing, *few, *many, unit="x")
+        yield source.part(what, Band(0, 1, 0), "falls", standing, *cells)
 
 
 def _experiments_won(source: Source, numbers: Numbers) -> Iterator[Part]:
-    """Yield the share of experiments in which xfs does most work per joule.
-
-    The interval reaches from those that it surely won to those that it did not surely lose.
-    """
+    """Yield the share of experiments in which xfs does most work per joule."""
     experiments = list(product(PATTERNS, REQUESTS_KIB, PROCESSES))
     cells = {
         experiment: {name: requests(name, *experiment) for name in FILE_SYSTEMS}
@@ -71,19 +57,16 @@ def _experiments_won(source: Source, numbers: Numbers) -> Iterator[Part]:
     }
 
     def won() -> stats.Estimate:
-        leads = [
+        return share_above(
             [
-                source.effect("efficiency", of[WINNER], of[name])
-                for name in FILE_SYSTEMS
-                if name != WINNER
+                [
+                    source.effect("efficiency", of[WINNER], of[name])
+                    for name in FILE_SYSTEMS
+                    if name != WINNER
+                ]
+                for of in cells.values()
             ]
-            for of in cells.values()
-        ]
-        value, low, high = (
-            sum(all(getattr(lead, end) > 1 for lead in of) for of in leads) / len(leads)
-            for end in ("value", "low", "high")
         )
-        return stats.Estimate(value, low, high, len(leads))
 
     what = f"share of {len(experiments)} experiments that {WINNER} wins on work per joule"
     every = [cell for of in cells.values() for cell in of.values()]

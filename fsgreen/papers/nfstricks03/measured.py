@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.claims.checks import effect_over_effect
 from fsgreen.analysis.claims.ledger import Check
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.analysis.scatter import by_block
 from fsgreen.claims import ABOVE, Band, Part, about, band, by_construction, judge, written
-from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03 import read_ahead_claims
 from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS
@@ -121,22 +120,15 @@ def _scsi_weaker(source: Readers, numbers: Numbers) -> Iterator[Part]:
     for readers in MANY:
         cells = [setup(name, readers) for name in ("ide1", "ide4", "scsi1 tags", "scsi4 tags")]
         what = f"zone effect of ide over that of scsi with tags, {readers} readers"
-        ours = partial(_effect_over_effect, source, cells)
+        ours = partial(effect_over_effect, source, "rate", cells)
         yield source.part(what, ABOVE, "ide above scsi", ours, *cells)
-
-
-def _effect_over_effect(source: Readers, cells: Sequence[Cell]) -> stats.Estimate:
-    """Return the ratio of the first two cells over that of the other two, block by block."""
-    outer, inner, *other = (by_block(source.sample(cell, "rate")) for cell in cells)
-    ratios = [pd.DataFrame({"above": a, "below": b}) for a, b in ((outer, inner), other)]
-    return stats.effect(*(ratio.dropna().reset_index() for ratio in ratios))
 
 
 def _udp_scsi_gains(source: Readers, numbers: Numbers) -> Iterator[Part]:
     scsi, ide = ("nfs scsi1 no tags udp", "nfs ide1 udp")
     cells = [setup(name, readers) for readers in (32, 1) for name in (scsi, ide)]
     what = "NFS by UDP, scsi1 without tags over ide1, of 32 readers over that of one"
-    ours = partial(_effect_over_effect, source, cells)
+    ours = partial(effect_over_effect, source, "rate", cells)
     yield source.part(what, ABOVE, "improves with the readers", ours, *cells)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import product
 
 from fsgreen import stats
-from fsgreen.analysis.claims.checks import metric_identity
+from fsgreen.analysis.claims.checks import metric_identity, share_above
 from fsgreen.analysis.claims.ledger import Check
-from fsgreen.analysis.claims.selectors import badness
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
+from fsgreen.analysis.claims.worst import badness
 from fsgreen.claims import ABOVE, Band, Part, by_construction, judge
 from fsgreen.design import Cell
 from fsgreen.papers.sun14.reference import FILE_SYSTEMS, SCHEDULERS, WORKLOADS, pair, pairs
@@ -31,7 +33,7 @@ BEST = {
 def _mean_power(source: Source, numbers: Numbers) -> Iterator[Part]:
     trials = source.trials
     ratio = trials["energy_j"] / (trials["power_w"] * trials["duration_s"])
-    ours = stats.Estimate(ratio.mean(), ratio.min(), ratio.max(), len(ratio))
+    ours = stats.Estimate.spanning(ratio.mean(), ratio.min(), ratio.max(), len(ratio))
     target = Band(1 - 1e-5, 1 + 1e-5, 0)
     what = "energy over (mean power by time), all trials"
     yield Part(what, judge(ours, target), "measured", "1x", target, ours)
@@ -44,22 +46,29 @@ def _beats(source: Source, metric: str, winner: Cell, rivals: Sequence[Cell]) ->
     Of power the winner has the least.
     """
     ran = [rival for rival in rivals if not source.missing(winner, rival)]
+    sides = ("the nearest other", spelled(winner))
+    high, low = sides if metric == POWER else reversed(sides)
+    what = f"{metric} of {high} over that of {low}"
     parts = []
     for rival in ran:
         above, below = (rival, winner) if metric == POWER else (winner, rival)
-        what = f"{spelled(above)} {metric} over {spelled(below)}, the nearest of {len(ran)}"
 
         def effect(above: Cell = above, below: Cell = below) -> stats.Estimate:
             return source.effect(metric, above, below)
 
         part = source.part(what, ABOVE, "above all others", effect, above, below)
-        parts.append(source.gated(part, above, below, metric))
+        nearest = f"{spelled(rival)} of {len(ran)}"
+        parts.append(replace(source.gated(part, above, below, metric), detail=nearest))
     if parts:
         yield min(parts, key=badness)
-    missing = [rival for rival in rivals if rival not in ran]
+    yield from _not_run(source, what, "above all others", [winner, *rivals])
+
+
+def _not_run(source: Source, what: str, published: str, cells: Sequence[Cell]) -> Iterator[Part]:
+    """Yield which of the cells of a part have no trials, where there are such."""
+    missing = [cell for cell in cells if source.missing(cell)]
     if missing:
-        what = f"{metric} of {spelled(winner)} beside the others"
-        yield source.part(what, ABOVE, "above all others", _never, winner, *missing)
+        yield source.part(f"{what}: cells that did not run", ABOVE, published, _never, *missing)
 
 
 def _never() -> stats.Estimate:
@@ -84,94 +93,85 @@ def _best_of_each(source: Source, numbers: Numbers) -> Iterator[Part]:
 
 
 def _metrics_choose(source: Source, numbers: Numbers) -> Iterator[Part]:
-    """Yield, per workload, whether AI, throughput and power choose different pairs."""
+    """Yield, per workload, how many pairs AI, throughput and power choose as the best."""
+    metrics = (AI, IOPS, POWER)
     for workload in WORKLOADS:
         ran = [cell for cell in pairs(workload) if not source.missing(cell)]
         what = f"{workload}: pairs that are best by AI, by throughput and by power"
-        if len(ran) < 2:
-            yield source.part(what, ABOVE, "not one and the same", _never, *pairs(workload))
-            continue
-        best = {metric: _leader(source, metric, ran) for metric in (AI, IOPS, POWER)}
-        fewest, most = _choices(source, best, ran)
-        count = len({spelled(cell) for cell in best.values()})
-        names = ", ".join(f"{metric} {spelled(cell)}" for metric, cell in best.items())
-        ours = stats.Estimate(count, fewest, most, len(ran))
-        target = Band(2, len(best), 0)
-        yield Part(
-            f"{what}: {names}",
-            judge(ours, target),
-            "measured",
-            "2 or 3",
-            target,
-            ours,
-            "",
-            source=source.clock,
-        )
+        if len(ran) > 1:
+            comparisons = len(metrics) * (len(ran) - 1)
+            best = {metric: contenders(source, metric, ran, comparisons) for metric in metrics}
+            counts = [len({*chosen}) for chosen in product(*best.values())]
+            first = len({cells[0] for cells in best.values()})
+            ours = stats.Estimate.spanning(first, min(counts), max(counts), len(ran))
+            target = Band(2, len(metrics), 0)
+            yield Part(
+                what,
+                judge(ours, target),
+                "measured",
+                "2 or 3",
+                target,
+                ours,
+                "",
+                detail="; ".join(f"{metric}: {_leader(cells)}" for metric, cells in best.items()),
+            )
+        yield from _not_run(source, what, "not one and the same", pairs(workload))
 
 
-def _leader(source: Source, metric: str, ran: Sequence[Cell]) -> Cell:
-    """Return the cell with the most of a metric, of power with the least."""
-    sign = -1 if metric == POWER else 1
-    return max(ran, key=lambda cell: sign * source.value(metric, cell).value)
+def contenders(source: Source, metric: str, ran: Sequence[Cell], comparisons: int) -> list[Cell]:
+    """Return the cells of which each may be the best by a metric, the one that did best first.
 
-
-def _choices(source: Source, best: dict[str, Cell], ran: Sequence[Cell]) -> tuple[int, int]:
-    """Return the fewest and the most pairs that are chosen, as far as intervals tell.
-
-    A metric may choose each pair whose interval reaches its best one's.
+    Of power the best has the least. The first was chosen from all because of what was found, so an
+    other is out only if its interval says so that holds for all `comparisons` at once.
     """
-    candidates = []
-    for metric, winner in best.items():
-        leads = {cell: source.effect(metric, winner, cell) for cell in ran if cell != winner}
-        surely = (lambda lead: lead.high < 1) if metric == POWER else (lambda lead: lead.low > 1)
-        candidates.append([winner, *(cell for cell, lead in leads.items() if not surely(lead))])
-    counts = [len({spelled(cell) for cell in chosen}) for chosen in product(*candidates)]
-    return min(counts), max(counts)
+    sign = -1 if metric == POWER else 1
+    first = max(ran, key=lambda cell: sign * source.value(metric, cell).value)
+
+    def is_out(cell: Cell) -> bool:
+        above, below = (cell, first) if metric == POWER else (first, cell)
+        return stats.simultaneous(source.effect(metric, above, below), comparisons).low > 1
+
+    return [first, *(cell for cell in ran if cell != first and not is_out(cell))]
+
+
+def _leader(cells: Sequence[Cell]) -> str:
+    """Return the only cell that may be the best in words, or that there are several."""
+    return spelled(cells[0]) if len(cells) == 1 else f"cannot be told, one of {len(cells)}"
 
 
 def _depends_on_pair(source: Source, numbers: Numbers) -> Iterator[Part]:
     """Yield, per workload, the AI of the best pair over that of the worst."""
+    bound = Band(1 / (1 - source.bound), math.inf, 1)
     for workload in WORKLOADS:
         ran = [cell for cell in pairs(workload) if not source.missing(cell)]
         what = f"{workload}: AI of the best pair over the worst"
-        if len(ran) < 2:
-            yield source.part(what, ABOVE, "more than 1", _never, *pairs(workload))
-            continue
-        ranked = sorted(ran, key=lambda cell: source.value(AI, cell).value)
-
-        def ratio(worst: Cell = ranked[0], best: Cell = ranked[-1]) -> stats.Estimate:
-            return source.effect(AI, best, worst)
-
-        bound = Band(1 / (1 - source.bound), math.inf, 1)
-        names = f"{what}: {spelled(ranked[-1])} over {spelled(ranked[0])}"
-        yield by_construction(source.part(names, bound, "depends strongly", ratio, *ranked))
+        if len(ran) > 1:
+            worst, *_, best = sorted(ran, key=lambda cell: source.value(AI, cell).value)
+            ratio = partial(source.effect, AI, best, worst)
+            part = source.part(what, bound, "depends strongly", ratio, best, worst)
+            yield by_construction(replace(part, detail=f"{spelled(best)} over {spelled(worst)}"))
+        yield from _not_run(source, what, "depends strongly", pairs(workload))
 
 
 def _mail_extended(source: Source, numbers: Numbers) -> Iterator[Part]:
     """Yield, per metric, the share of cases in which ext2 and ext3 lead the others."""
     others = [name for name in FILE_SYSTEMS if name not in ("ext2", "ext3")]
+    cases = [
+        (pair("varmail", extended, scheduler), pair("varmail", other, scheduler))
+        for extended, other, scheduler in product(("ext2", "ext3"), others, SCHEDULERS)
+    ]
+    ran = [case for case in cases if not source.missing(*case)]
     for metric in (AI, IOPS):
-        cases = [
-            (pair("varmail", extended, scheduler), pair("varmail", other, scheduler))
-            for extended, other, scheduler in product(("ext2", "ext3"), others, SCHEDULERS)
-        ]
-        ran = [case for case in cases if not source.missing(*case)]
-        lacking = [cell for case in cases if case not in ran for cell in case]
+        what = f"share of cases in which ext2 or ext3 has more {metric}"
         if ran:
-            effects = [source.effect(metric, *case) for case in ran]
-            value, low, high = (
-                sum(getattr(effect, end) > 1 for effect in effects) / len(effects)
-                for end in ("value", "low", "high")
-            )
-            ours = stats.Estimate(value, low, high, len(ran))
+            ours = share_above([[source.effect(metric, *case)] for case in ran])
             target = Band(math.nextafter(MOST, 1), 1, 0)
-            what = f"share of {len(ran)} cases in which ext2 or ext3 has more {metric}"
-            verdict = judge(ours, target)
+            verdict, detail = judge(ours, target), f"of {len(ran)} cases"
             yield Part(
-                what, verdict, "measured", "most cases", target, ours, "share", source=source.clock
+                what, verdict, "measured", "most cases", target, ours, "share", detail=detail
             )
-        if lacking:
-            yield source.part(f"{metric}, the others", ABOVE, "most cases", _never, *lacking)
+        every = dict.fromkeys(cell for case in cases for cell in case)
+        yield from _not_run(source, what, "most cases", [*every])
 
 
 CHECKS: dict[str, Check] = {
