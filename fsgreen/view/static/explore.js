@@ -2,7 +2,7 @@
 // part a person chose. Colours of text and frames are those of the page, so that any theme will do.
 
 const SVG = "http://www.w3.org/2000/svg";
-const ROW_PX = 26, PANEL_PX = 150, AXIS_PX = 42, LETTER_PX = 6.8, PAD_PX = 10;
+const ROW_PX = 26, PANEL_PX = 150, GAP_PX = 30, AXIS_PX = 42, LETTER_PX = 6.8, PAD_PX = 10;
 
 function make(tag, attributes, parent, text) {
   const made = document.createElementNS(SVG, tag);
@@ -179,7 +179,8 @@ class Chart {
     const left = 14 + LETTER_PX * Math.max(4, ...labels), right = this.width - PAD_PX;
     const x = scale(chart.span, [left, right], chart.log);
     let top = chart.phases.length ? 34 : 20;
-    const begin = top;
+    const begin = top, end = begin + chart.panels.length * (PANEL_PX + GAP_PX) - GAP_PX;
+    this.axis(chart, x, begin, end, left);
     chart.panels.forEach((panel) => {
       const bottom = top + PANEL_PX;
       const y = scale(panel.span, [bottom, top], false);
@@ -196,10 +197,9 @@ class Chart {
       this.legend(panel, left, right, top - (top === begin && chart.phases.length ? 21 : 7));
       panel.lines.forEach((line) => this.series(line, x, y, chart.picks));
       this.mark(panel.mark, right, top + 12);
-      top = bottom + 30;
+      top = bottom + GAP_PX;
     });
-    this.axis(chart, x, begin, top - 30, left);
-    this.height(top - 30 + AXIS_PX);
+    this.height(end + AXIS_PX);
   }
 
   shadePhases(chart, x, top, bottom, left, right, named) {
