@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 from bench import command
 from bench.rounds import Spread, interleaved, met, print_row
@@ -24,6 +26,7 @@ from bench.rounds import Spread, interleaved, met, print_row
 TARGET_MS = 150.0
 HEAD = ("trials", "cells shown", "explorer ms", "target ms", "matplotlib ms", "ratio")
 WIDTHS = (7, 11, 24, 11, 24, 7)
+PAIR_HEAD, PAIR_WIDTHS = ("view", "ms"), (10, 24)
 
 
 def arguments() -> argparse.Namespace:
@@ -39,6 +42,11 @@ def arguments() -> argparse.Namespace:
         type=command.positive,
         default=10,
         help="of 100 trials each: 4 workloads, 5 file systems, 5 options (default: 10)",
+    )
+    parser.add_argument(
+        "--pair",
+        metavar="CAMPAIGN",
+        help="time each view of pairs that were not shown before, of a campaign with traces",
     )
     return parser.parse_args()
 
@@ -73,6 +81,9 @@ def took_ms(call: Callable[[], object]) -> float:
 def main() -> None:
     """Print a row."""
     asked = arguments()
+    if asked.pair is not None:
+        print_pairs(asked.pair, asked.rounds)
+        return
     with tempfile.TemporaryDirectory() as folder:
         os.environ["FSGREEN_DATA"] = str(Path(folder) / "data")
         make(asked.blocks)
@@ -112,6 +123,36 @@ def row(asked: argparse.Namespace) -> list[str]:
         f"{theirs:.0f}",
         f"{theirs.median / ours.median:.0f}",
     ]
+
+
+def print_pairs(campaign: str, rounds: int) -> None:
+    """Print how long the views of a pair take, in the order in which they appear."""
+    from fsgreen.view.explore import Explorer
+    from fsgreen.view.explore.views import View
+
+    explorer = Explorer(campaign)
+    if len(explorer.b.options) < rounds + 3:
+        raise SystemExit(f"{campaign} has no {rounds + 3} cells: fewer rounds (--rounds)")
+    explorer.b.index = 2  # the first pair also makes what all pairs of a workload share
+    times_ms: dict[str, list[float]] = {}
+    names = {id(getattr(explorer, n)): n for n in ("effect", "beside", "latencies", "settings")}
+    show = View.show
+
+    def timed(view: View, *args: Any) -> Any:
+        begin_s = time.perf_counter()
+        shown = show(view, *args)
+        took = times_ms.setdefault(names.get(id(view), "others"), [])
+        took.append(1000 * (time.perf_counter() - begin_s))
+        return shown
+
+    with mock.patch.object(View, "show", timed):
+        for nth in range(rounds):
+            times_ms.setdefault("all", []).append(
+                took_ms(partial(setattr, explorer.b, "index", 3 + nth))
+            )
+    print_row(PAIR_HEAD, PAIR_WIDTHS)
+    for name, took in times_ms.items():
+        print_row([name, f"{Spread.of(took):.0f}"], PAIR_WIDTHS)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -141,9 +143,15 @@ class Part:
 
 def load_claims(paper: str) -> dict[str, dict[str, Any]]:
     """Return the published claims of a paper by slug, in their order."""
-    text = (paths.reference() / "claims.yaml").read_text()
-    claims = schema.plain(text)["claims"]
-    return {claim["slug"]: claim for claim in claims if claim["paper"] == paper}
+    claims = _published((paths.reference() / "claims.yaml").read_text())
+    return {claim["slug"]: deepcopy(claim) for claim in claims if claim["paper"] == paper}
+
+
+@lru_cache(maxsize=1)
+def _published(text: str) -> list[dict[str, Any]]:
+    """Return the claims of all papers; to read them takes longer than what is done with them."""
+    claims: list[dict[str, Any]] = schema.plain(text)["claims"]
+    return claims
 
 
 def own_file(study: str, name: str = "claims") -> Path:

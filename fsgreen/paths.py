@@ -19,7 +19,7 @@ MARKER = ".fsgreen-data"
 
 OWN = frozenset(
     {
-        *("raw", "packed", "results", "ledgers", "scratch", "reference", "virtual"),
+        *("raw", "packed", "results", "ledgers", "article", "scratch", "reference", "virtual"),
         *("store", "engine", "engine.dvc"),
     }
 )
@@ -208,6 +208,14 @@ def virtual(study: str) -> Path:
 def own_virtual(study: str) -> Path:
     """Return where models of a study are run in virtual time; git keeps that of a checkout."""
     return data() / "virtual" / checked(study, "study")
+def exhibits(study: str) -> Path:
+    """Return the folder of what the campaigns of a study that ship give to the paper over all."""
+    return data() / "ledgers" / checked(study, "study") / "exhibits"
+
+
+def article() -> Path:
+    """Return the folder of the paper over all studies."""
+    return data() / "article"
 
 
 def reference() -> Path:
@@ -226,10 +234,10 @@ def notebook(name: str) -> Path:
     return own if own.is_file() else notebooks() / f"{name}.ipynb"
 
 
-def texts() -> dict[str, Path]:
+def texts(pattern: str = "*.typ") -> dict[str, Path]:
     """Return the texts of reports by file name: those of the project, and of the package."""
     folders = (shipped() / "paper", root() / "paper")
-    return {file.name: file for folder in folders for file in sorted(folder.glob("*.typ"))}
+    return {file.name: file for folder in folders for file in sorted(folder.glob(pattern))}
 
 
 def study(name: str) -> Path:

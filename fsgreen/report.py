@@ -6,7 +6,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from fsgreen import papers, paths
+from fsgreen import exhibits, papers, paths
 from fsgreen.reduce import of_this_version, read_plan
 from fsgreen.typeset import typeset
 
@@ -31,6 +31,8 @@ def write(campaign: str) -> Path:
     results = paths.results(campaign)
     with of_this_version(campaign):
         numbers = papers.step(campaign, "numbers").numbers(campaign)
+        numbers["figures"] = exhibits.shown(numbers["figures"], results / "figures")
+        exhibits.keep(campaign, numbers)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     parts = ["numbers.json", *(f"{name}.csv" for name in TABLES), *FOLDERS]
     made_anew = partial(paths.made_anew, campaign)

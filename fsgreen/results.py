@@ -34,6 +34,7 @@ class Results:
     def __init__(self, campaign: str) -> None:
         self.campaign = campaign
         self.plan: Plan = read_plan(campaign)
+        self._trials: dict[str, Trial] = {}
 
     def __repr__(self) -> str:
         return f"fsgreen.open({self.campaign!r})"
@@ -76,7 +77,7 @@ class Results:
         return Gate.of(self.campaign)
 
     def trial(self, name: str) -> Trial:
-        """Return the record of a trial, by its name in `trials`."""
+        """Return the record of a trial, by its name in `trials`; read once."""
         if "imported" in self.identity:
             raise FsgreenError(
                 f"{self.campaign} was imported: its runs have no records and no traces",
@@ -84,10 +85,12 @@ class Results:
                 next_step="look at .trials, which has a row for each",
             )
         folder = paths.raw(self.campaign) / "trials"
-        recorded = {entry.name for entry in folder.glob("[!.]*")}
-        if name not in recorded:
+        if not (folder / paths.checked(name, "trial")).is_dir():
+            recorded = {entry.name for entry in folder.glob("[!.]*")}
             raise unknown("trial", name, recorded, where=folder)
-        return read_trial(folder / name)
+        if name not in self._trials:
+            self._trials[name] = read_trial(folder / name)
+        return self._trials[name]
 
     def trace(self, name: str) -> pd.DataFrame:
         """Return the power trace of a trial: a row per reading of each meter.

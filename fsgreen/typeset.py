@@ -1,4 +1,4 @@
-"""A text set by Typst as a PDF: the same bytes of the same text, numbers, tables and figures."""
+"""A text set by Typst as PDF or HTML: the same bytes of the same text, numbers and figures."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Literal
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 
 
-def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: Callable[[], str]) -> Path:
-    """Set a text beside everything that it reads; return the PDF.
+def typeset(text: Path, output: Path, parts: Iterable[Path], made_anew: Callable[[], str]) -> Path:
+    """Set a text beside everything that it reads; return what was written.
 
     Parameters
     ----------
     text : Path
         One of `paths.texts()`.
-    pdf : Path
-        What is written: no date in it, no system font.
+    output : Path
+        What is written: a PDF or, by the end of its name, HTML, which the text finds in
+        `sys.inputs.kind`. No date in it, no system font.
     parts : iterable of Path
         Files and folders that the text reads, beside the other texts.
     made_anew : callable
@@ -32,9 +34,10 @@ def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: Callable[[]
     """
     import typst
 
+    kind: Literal["pdf", "html"] = "html" if output.suffix == ".html" else "pdf"
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)  # which Typst may not leave
-        for other in paths.texts().values():
+        for other in paths.texts("*").values():
             shutil.copy(other, folder)
         try:
             for part in parts:
@@ -49,8 +52,10 @@ def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: Callable[[]
         try:
             typst.compile(
                 str(folder / text.name),
-                output=str(pdf),
+                output=str(output),
                 root=str(folder),
+                format=kind,
+                sys_inputs={"kind": kind},
                 ignore_system_fonts=True,
                 timestamp=0,
             )
@@ -58,4 +63,4 @@ def typeset(text: Path, pdf: Path, parts: Iterable[Path], made_anew: Callable[[]
             raise FsgreenError(
                 f"the report does not compile: {error}", where=text, next_step="mend the text"
             ) from error
-    return pdf
+    return output

@@ -41,8 +41,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "papers",
     ),
     (
-        *("results", "typeset", "report", "outcome", "assay", "beside", "ledger", "pipeline"),
-        *("evidence", "artifact", "view", "labs"),
+        *("results", "typeset", "exhibits", "report", "outcome", "assay", "beside", "ledger"),
+        *("pipeline", "article", "evidence", "artifact", "view", "labs"),
     ),
     ("cli", "__main__"),
 )

@@ -145,9 +145,9 @@ def _rows(
 
     `steady` says whether both have a steady state: without one there is no mean (rule 24).
     """
-    if not {candidate, baseline} <= group.cells.keys():
+    if not group.has(candidate, baseline):
         return
-    subject, reference = group.cells[candidate], group.cells[baseline]
+    subject, reference = group.cell(candidate), group.cell(baseline)
     results = {
         metric: _compared(group, metric, candidate, baseline, bounds)
         for metric in group.compared_by
@@ -177,7 +177,7 @@ def _compared(
     group: Group, metric: Metric, candidate: Cell, baseline: Cell, bounds: Mapping[str, float]
 ) -> stats.Comparison:
     """Return how two cells differ in a metric: by common blocks, where blocks are known."""
-    subject, reference = (totals(group.cells[cell], metric) for cell in (candidate, baseline))
+    subject, reference = (totals(group.cell(cell), metric) for cell in (candidate, baseline))
     bound = bounds.get("equivalence_percent", math.nan) / 100
     model = group.model(metric)
     if model is None:

@@ -89,13 +89,17 @@ class Group:
     compared_by: Sequence[Metric] = USUAL
     _models: dict[str, stats.MixedModel | None] = field(default_factory=dict)
     _coverages: dict[str, stats.OwnCoverage] = field(default_factory=dict)
+    _cells: dict[Cell, pd.DataFrame] = field(default_factory=dict)
 
-    @cached_property
-    def cells(self) -> Mapping[Cell, pd.DataFrame]:
-        """The trials of each cell."""
-        return {
-            cell: self.trials[[c == cell for c in self._of_trials]] for cell in set(self._of_trials)
-        }
+    def has(self, *cells: Cell) -> bool:
+        """Return whether all of these were measured."""
+        return {*cells} <= self._places.keys()
+
+    def cell(self, cell: Cell) -> pd.DataFrame:
+        """Return the trials of a cell that was measured."""
+        if cell not in self._cells:
+            self._cells[cell] = self.trials.iloc[self._places[cell]]
+        return self._cells[cell]
 
     def model(self, metric: Metric) -> stats.MixedModel | None:
         """Return the model of how far trials scatter in a metric, made when it is first asked.
@@ -128,6 +132,14 @@ class Group:
     @cached_property
     def _of_trials(self) -> list[Cell]:
         return [Cell(**row) for row in self.trials[[*self.treatments]].to_dict("records")]
+
+    @cached_property
+    def _places(self) -> Mapping[Cell, list[int]]:
+        """Where the trials of each cell are; a row at a time is cheap, a table a cell is not."""
+        places: dict[Cell, list[int]] = {}
+        for nth, cell in enumerate(self._of_trials):
+            places.setdefault(cell, []).append(nth)
+        return places
 
 
 def groups_of(

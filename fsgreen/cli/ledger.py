@@ -1,4 +1,4 @@
-"""The sub-command `ledger`: what all campaigns of a study say of its claims."""
+"""Sub-commands of what campaigns say together: of a study, and of all studies as a paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fsgreen.cli import command
 
 
 def add(commands: command.Commands) -> None:
-    """Add the sub-command of this module."""
+    """Add the sub-commands of this module."""
     parser = command.add(
         commands,
         "ledger",
@@ -18,6 +18,13 @@ def add(commands: command.Commands) -> None:
     )
     parser.add_argument("study", help="one whose campaigns have been judged here")
     parser.add_argument("claim", nargs="?", help="show the parts of this one, by campaign")
+    command.add(
+        commands,
+        "article",
+        _article,
+        "write the paper over all studies as PDF and HTML: question, answer, evidence and limits",
+        "fsgreen article, after ./run reproduce",
+    )
 
 
 def _ledger(options: argparse.Namespace) -> None:
@@ -25,3 +32,10 @@ def _ledger(options: argparse.Namespace) -> None:
 
     for line in ledger.lines(options.study, options.claim):
         command.show(line, hang=len(line) - len(line.lstrip()) + 4)
+
+
+def _article(_options: argparse.Namespace) -> None:
+    from fsgreen import article
+
+    folder = article.write()
+    print("\n".join(str(file) for file in sorted(folder.glob("article.*"))))

@@ -30,6 +30,7 @@ from fsgreen.figures.style import (
     png,
     save,
     semantics,
+    shows,
     simulated,
     styled,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "save",
     "semantics",
     "shift",
+    "shows",
     "simulated",
     "sizes",
     "styled",

@@ -110,6 +110,9 @@ RC: Any = {
 }
 
 
+NOTHING = "nothing-to-show"
+"""What the axes of a figure are called that has nothing to show."""
+
 UNDATED: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
@@ -171,8 +174,14 @@ def empty(figure: Figure, text: str) -> Figure:
     """Return the figure with a sentence that says why there is nothing to show."""
     axes = figure.add_subplot()
     axes.set_axis_off()
+    axes.set_gid(NOTHING)
     axes.text(0.5, 0.5, text, ha="center", va="center", color=GREY, wrap=True)
     return figure
+
+
+def shows(file: Path) -> bool:
+    """Return whether an SVG shows more than why there is nothing to show."""
+    return not file.is_file() or f'id="{NOTHING}"' not in file.read_text(encoding="utf-8")
 
 
 def note(figure: Figure, text: str) -> None:

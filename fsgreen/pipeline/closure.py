@@ -34,6 +34,9 @@ OF_NUMBERS = ("data/reference", "data/virtual")
 SHIPPED = (*OF_NUMBERS, "paper")
 """Folders that stages read, and that belong to the package."""
 
+ARTICLE = "article"
+"""The stage that sets the paper over all studies, by a command and no notebook."""
+
 IMPORTERS = ("import_module", "__import__")
 """What imports by name otherwise, which cannot be followed."""
 
@@ -51,13 +54,18 @@ def write_digests() -> None:
     """
     if paths.shipped() != paths.root():
         _tell_of_another_pipeline()
+    folder = paths.root() / "build" / "code"
     for study in studies():
-        folder = paths.root() / "build" / "code" / study
-        folder.mkdir(parents=True, exist_ok=True)
         for stage in stages():
-            file, text = folder / stage, digest(stage, study)
-            if not file.is_file() or file.read_text() != text:
-                file.write_text(text)
+            _keep(folder / study / stage, digest(stage, study))
+    _keep(folder / ARTICLE, article_digest())
+
+
+def _keep(file: Path, text: str) -> None:
+    """Write a file, unless it says that already."""
+    if not file.is_file() or file.read_text() != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
 
 def _tell_of_another_pipeline() -> None:
@@ -106,21 +114,30 @@ def digest(stage: str, study: str) -> str:
     cannot name it.
     """
     notebook = stages()[stage]
-    lines = [f"{code_digest(notebook)}  code cells of {_named(notebook)}"]
-    files = closure("\n".join(code_cells(notebook)), study)
+    first = f"{code_digest(notebook)}  code cells of {_named(notebook)}\n"
+    return first + _digests(stage, closure("\n".join(code_cells(notebook)), study))
+
+
+def article_digest() -> str:
+    """Return the list of what the paper over all studies rests on: code for any of them."""
+    rooms = {file.parent.name for file in (paths.code() / PACKAGE / "papers").glob("*/__init__.py")}
+    source = f"from {PACKAGE} import {ARTICLE}"
+    return _digests(ARTICLE, set().union(*(closure(source, study) for study in sorted(rooms))))
+
+
+def _digests(stage: str, files: set[Path]) -> str:
+    """Return a line for each file that a stage rests on."""
     if paths.shipped() != paths.root():
-        files |= texts_and_numbers(stage)
-    for file in sorted(files):
-        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-        lines.append(f"{sha256}  {_named(file)}")
+        files = files | texts_and_numbers(stage)
+    lines = [f"{hashlib.sha256(f.read_bytes()).hexdigest()}  {_named(f)}" for f in sorted(files)]
     return "\n".join(lines) + "\n"
 
 
 def texts_and_numbers(stage: str) -> set[Path]:
     """Return the texts of reports and the numbers of the package that a stage of it reads."""
     stages = _pipeline(paths.shipped())
-    deps = stages[stage]["do"]["deps"] if stage in stages else ()
-    files = set(paths.texts().values()) if "paper" in deps else set()
+    deps = stages[stage].get("do", stages[stage])["deps"] if stage in stages else ()
+    files = set(paths.texts("*").values()) if "paper" in deps else set()
     for name in {*OF_NUMBERS} & {*deps}:
         files |= {file for file in (paths.shipped() / name).rglob("*") if file.is_file()}
     return files

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
+from fsgreen.pipeline.closure import ARTICLE
 
 if TYPE_CHECKING:
     from dvc.repo import Repo
@@ -75,6 +76,10 @@ class Ledger:
             for name, stage in self._stages.items()
             if _of_study(name)
         }
+
+    def of_all(self) -> dict[str, dict[str, str]]:
+        """Return the command of what all studies share, as `of_studies` does."""
+        return {ARTICLE: {ARTICLE: self._stages[ARTICLE].cmd}} if ARTICLE in self._stages else {}
 
     def behind(self, name: str) -> dict[str, str]:
         """Return the commands of a stage and of those that make what it reads, in their order."""

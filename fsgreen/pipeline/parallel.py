@@ -63,10 +63,10 @@ def reproduce(only: str | None = None) -> None:
             if changes.keys() & {*commands, f"collect@{name}"}
         }
         # What they rest on is known only behind the campaigns.
-        of_studies = ledger.of_studies() if only is None else {}
-        if behind or changes.keys() & {name for stages in of_studies.values() for name in stages}:
-            _Run(ledger, behind).all()
-            _Run(ledger, of_studies).all()
+        later = [ledger.of_studies(), ledger.of_all()] if only is None else []
+        if behind or changes.keys() & {n for of in later for stages in of.values() for n in stages}:
+            for run in (behind, *later):
+                _Run(ledger, run).all()
         else:
             print("nothing is out of date")
     for campaign in names:
@@ -98,14 +98,19 @@ def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
     if only is None:
         of_claims = {study: paths.ledger(study) / "claims.csv" for study in params.studies()}
         folders = [paths.data() / "results", paths.data() / "ledgers"]
-        reports, more = "data/ledgers/STUDY and data/results/CAMPAIGN", "fsgreen outcome"
+        reports = (
+            "the paper: data/article/article.pdf, .html; reports: report.pdf in "
+            "data/ledgers/STUDY and data/results/CAMPAIGN"
+        )
+        more = "fsgreen outcome"
     else:
         of_claims = {only: paths.results(only) / "claims.csv"}
         folders = [paths.results(only), *told]
-        reports, more = f"data/results/{only}", f"fsgreen outcome {only}"
+        reports = f"report: data/results/{only}/report.pdf"
+        more = f"fsgreen outcome {only}"
     yield from table(of_claims)
     yield f"{identity(before, folders, told)}; this took {spell(took_s)}"
-    yield f"reports: report.pdf in {reports}; more: {more}, fsgreen claim SLUG"
+    yield f"{reports}; more: {more}, fsgreen claim SLUG"
 
 
 def reanalyse(campaign: str, stage: str) -> str:

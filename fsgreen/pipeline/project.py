@@ -45,6 +45,7 @@ IGNORED = """\
 /data/results/
 /data/ledgers/*/*
 !/data/ledgers/*/campaigns/
+/data/article/
 /data/scratch/
 __pycache__/
 .ipynb_checkpoints/

@@ -13,10 +13,17 @@ from tests.pipeline.declared import DVC, PARAMS, entries
 
 
 def test_every_stage_of_a_notebook_depends_on_its_digest() -> None:
-    assert set(closure.stages()) == set(DVC) - {"digest", "collect", "unpack"}
+    assert set(closure.stages()) == set(DVC) - {"digest", "collect", "unpack", "article"}
     for stage in closure.stages():
         for campaign, entry in PARAMS.items():
             assert f"build/code/{entry['study']}/{stage}" in entries(stage, "deps", campaign)
+
+
+def test_the_paper_over_all_studies_rests_on_what_any_of_them_takes() -> None:
+    assert "build/code/article" in DVC["article"]["deps"]
+    listed = closure.article_digest()
+    for file in ("article/section.py", "papers/sun14/published.py", "papers/fast10/claims.yaml"):
+        assert f"  fsgreen/{file}\n" in listed
 
 
 @pytest.fixture

@@ -124,7 +124,10 @@ def current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkout of one study with two campaigns, in which nothing is out of date."""
     ledger = nullcontext(
         SimpleNamespace(
-            out_of_date=dict, commands=lambda campaign: {}, of_studies=lambda: {"s": {}}
+            out_of_date=dict,
+            commands=lambda campaign: {},
+            of_studies=lambda: {"s": {}},
+            of_all=dict,
         )
     )
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
@@ -168,7 +171,7 @@ def test_one_campaign_is_told_of_by_itself(capsys: Any) -> None:
     """Its study's ledger takes all campaigns, which were not asked for."""
     parallel.reproduce("c")
     shown = capsys.readouterr().out
-    assert "reports: report.pdf in data/results/c; more: fsgreen outcome c," in shown
+    assert "report: data/results/c/report.pdf; more: fsgreen outcome c," in shown
     with pytest.raises(FsgreenError, match=r"unknown campaign of the pipeline 'e'"):
         parallel.reproduce("e")
 

@@ -96,15 +96,20 @@ view = view[reduce.at(view, {{f"baseline_{{name}}": level for name, level in oth
     return Lines(pair.campaigns, opening, making)
 
 
-NOT_DECLARED_LINES = """
-from fsgreen.analysis.effects import effects_table
-from fsgreen.design import Cell, metrics
+GROUPS = """
+from fsgreen.analysis.effects import compared
+from fsgreen.analysis.scatter import groups_of
+from fsgreen.design import Cell
 
 treatments = {treatments}
-pair = ("chosen here", {workload!r}, *(Cell(**cell).only(treatments) for cell in cells))
 trials = opened[0].trials
-trials = trials[trials["workload"] == {workload!r}]
-view = effects_table(trials, [pair], opened[0].plan.bounds, treatments, metrics.USUAL)
+groups = groups_of(trials[trials["workload"] == {workload!r}], treatments)
+"""
+"""How all trials of a workload scatter: the same for each pair of its cells."""
+
+NOT_DECLARED_LINES = """
+pair = ("chosen here", {workload!r}, *(Cell(**cell).only(treatments) for cell in cells))
+view = compared(groups, [pair], opened[0].plan.bounds, treatments)
 """
 
 
@@ -112,7 +117,9 @@ def _not_declared(pair: Pair) -> Lines:
     """Return lines that compare both cells as the analysis compares those of the study."""
     treatments = [*dict.fromkeys([*TREATMENTS, *pair.differ])]
     workload = pair.one.levels["workload"]
-    return opened(pair, NOT_DECLARED_LINES.format(treatments=treatments, workload=workload))
+    lines = opened(pair, NOT_DECLARED_LINES.format(workload=workload))
+    more = GROUPS.format(treatments=treatments, workload=workload)
+    return Lines(lines.campaigns, lines.opening + more, lines.making)
 
 
 def _shown(pair: Pair, lines: Lines, table: pd.DataFrame, note: str) -> Shown:

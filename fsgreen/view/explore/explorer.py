@@ -12,6 +12,7 @@ from fsgreen.view.explore import cells, effect, onetrial, pair, real, trials
 from fsgreen.view.explore.cells import Spot
 from fsgreen.view.explore.choice import Choice
 from fsgreen.view.explore.controls import dropdown, row
+from fsgreen.view.explore.here import Measure
 from fsgreen.view.explore.lines import Runner, Shown
 from fsgreen.view.explore.views import View
 
@@ -46,6 +47,7 @@ class Explorer:
         self._spots: list[Spot] = []
         self._trials: list[str] = []
         self._pair: pair.Pair | None = None
+        self._of_trials: tuple[Spot, Measure | None] | None = None
         self._follows = True
         self.choose = Choice(self._runner, campaign)
         self.a, self.b = dropdown("cell A"), dropdown("cell B")
@@ -62,7 +64,7 @@ class Explorer:
 
     def redraw(self) -> None:
         """Show what is chosen now; A and B stay where they are still shown."""
-        self._spots = []
+        self._spots, self._of_trials = [], None
         before = [self.a.value, self.b.value]
         if self.choose.fault is not None:
             self.cells.fail(self.choose.fault)
@@ -88,8 +90,17 @@ class Explorer:
         return shown
 
     def _chose_cell(self, nth: int, second: bool) -> None:
-        if nth < len(self._spots):
-            (self.b if second else self.a).index = nth
+        """Take a cell as A or B; one that is the other already changes places with it."""
+        if nth >= len(self._spots):
+            return
+        chosen, other = (self.b, self.a) if second else (self.a, self.b)
+        if other.index == nth:
+            self._follows, place = False, chosen.index
+            try:
+                other.index = place
+            finally:
+                self._follows = True
+        chosen.index = nth
 
     def _chose_pair(self) -> None:
         if not self._follows:
@@ -98,7 +109,10 @@ class Explorer:
             self._clear()
             return
         self.cells.chart.chosen = [self.a.index, self.b.index]
-        self._show_trials()
+        of_trials = self.a.value, self.choose.measure
+        if of_trials != self._of_trials:
+            self._of_trials = of_trials
+            self._show_trials()
         two = pair.Pair(self.a.value, self.b.value or self.a.value)
         if two != self._pair:
             self._pair = two
@@ -106,7 +120,7 @@ class Explorer:
 
     def _clear(self) -> None:
         """Show nothing of cells where none is chosen."""
-        self._pair, self._trials = None, []
+        self._pair, self._of_trials, self._trials = None, None, []
         for view in (self.trials, self.trial):
             view.fail(NO_CELL)
         self._clear_pair(NO_CELL)

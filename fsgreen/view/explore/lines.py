@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,9 @@ from fsgreen import paths
 from fsgreen.design import Cell
 from fsgreen.reduce import of_this_version
 from fsgreen.view.explore.chart import Chart
+
+MOST_MADE = 200
+"""Views that are kept, so that a person who goes back and forth does not wait."""
 
 NAN = 'float("nan")'
 
@@ -59,9 +63,10 @@ class Shown:
 
 @dataclass
 class Runner:
-    """Runs lines; tables are read once, and again when a campaign has newer results."""
+    """Runs lines once, and again when a campaign has newer results."""
 
     _kept: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
+    _made: OrderedDict[str, tuple[int, dict[str, Any]]] = field(default_factory=OrderedDict)
 
     def run(self, lines: Lines) -> pd.DataFrame:
         """Return the table that lines make; raises as `names` does."""
@@ -76,10 +81,15 @@ class Runner:
         FsgreenError
             If a table has not been made, or was made by another version.
         """
-        names = dict(self.opened(lines))
-        with of_this_version(lines.campaigns[0]):
-            exec(compile(lines.making, "<lines of this view>", "exec"), names)
-        return names
+        newest = max(map(_changed_ns, lines.campaigns))
+        if self._made.get(lines.text, (None,))[0] != newest:
+            names = dict(self.opened(lines))
+            with of_this_version(lines.campaigns[0]):
+                exec(compile(lines.making, "<lines of this view>", "exec"), names)
+            self._made[lines.text] = newest, names
+            if len(self._made) > MOST_MADE:
+                self._made.popitem(last=False)
+        return self._made[lines.text][1]
 
     def opened(self, lines: Lines) -> Mapping[str, Any]:
         """Return what the opening leaves: tables by their names."""
