@@ -208,6 +208,8 @@ def virtual(study: str) -> Path:
 def own_virtual(study: str) -> Path:
     """Return where models of a study are run in virtual time; git keeps that of a checkout."""
     return data() / "virtual" / checked(study, "study")
+
+
 def exhibits(study: str) -> Path:
     """Return the folder of what the campaigns of a study that ship give to the paper over all."""
     return data() / "ledgers" / checked(study, "study") / "exhibits"
