@@ -230,14 +230,17 @@ def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _not_run(plan: Plan, study: Study, trials: pd.DataFrame) -> list[str]:
-    """Return what was left out, with what became of the reason since it was planned."""
+def left_out(plan: Plan, study: Study) -> Iterator[str]:
+    """Yield what a plan left out and why, with what became of the reason since."""
     since = {(entry.what, entry.why): entry.since for entry in study.exclusions if entry.since}
-    lines = []
     for entry in plan.exclusions:
         later = since.get((entry["what"], entry["why"]))
         now = f" (so it was when this was planned; since then: {later})" if later else ""
-        lines.append(f"{entry['what']}: {entry['why']}{now}")
+        yield f"{entry['what']}: {entry['why']}{now}"
+
+
+def _not_run(plan: Plan, study: Study, trials: pd.DataFrame) -> list[str]:
+    lines = list(left_out(plan, study))
     missing = sorted({entry.trial for entry in due_trials(plan, trials)} - set(trials["trial"]))
     if missing:
         shown = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")

@@ -95,7 +95,7 @@ def _clocks(parts: pd.DataFrame) -> Answer | None:
         return None
     known = parts[parts["basis"].isin(MEASURED) & (parts["ours_x"] > 0)]
     known = known.assign(clock=known["part"].str.extract(CLOCK, expand=False))
-    detail = known["detail"].fillna("") if "detail" in known else ""
+    detail = known["detail"].astype(object).fillna("") if "detail" in known else ""
     known = known.assign(part=known["part"].str.replace(CLOCK, "", regex=True), detail=detail)
     of_cells = ["slug", "part", "detail"]
     sides = [

@@ -59,6 +59,8 @@ def test_a_claim_on_all_cells_has_one_row_and_pools_what_is_worst_in_the_same_ce
     assert math.isnan(apart["next_low_x"])
     assert apart["verdict"] == "reproduced", "as both of them say"
     assert apart["two"].endswith("reproduced (16 readers)")
+    (bare,) = together(one=[part_of_a_campaign(detail=math.nan)]).to_dict("records")
+    assert bare["detail"] == "", "as a table on disk has it whose parts have no detail"
 
 
 def test_two_clocks_are_compared_on_the_same_cells_only():

@@ -219,7 +219,9 @@ def test_the_worst_of_several_is_the_nearest_to_what_refutes_the_claim(declared,
     (part,) = judge_claims(claims, sources, {}, {})["everywhere"]
     assert part.verdict == "reproduced"
     assert part.detail == f"{worst} workload, the worst of 2"
-    assert part.what == "any workload throughput: xfs over ext3, the worst over workload"
+    assert part.what == (
+        "any workload throughput: xfs/default over ext3/default, the worst over workload"
+    )
 
 
 def test_a_claim_over_levels_that_a_model_cannot_decide_says_so(declared):

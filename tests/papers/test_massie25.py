@@ -11,9 +11,16 @@ from fsgreen import design, reduce
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import judge_claims, parts_of
+from fsgreen.analysis.numbers import left_out
 from fsgreen.claims import combine
 from fsgreen.papers.massie25 import claims
-from fsgreen.papers.massie25.figures import by_groups, by_mix, by_pattern, groups_count
+from fsgreen.papers.massie25.figures import (
+    by_groups,
+    by_mix,
+    by_pattern,
+    groups_count,
+    with_cells,
+)
 from fsgreen.papers.massie25.measured import CHECKS
 from fsgreen.papers.massie25.published import RECOMPUTED
 from fsgreen.papers.massie25.reference import (
@@ -184,6 +191,25 @@ def test_figures_show_what_ran_and_say_what_did_not():
     assert works[0] == "randread, 128 KiB x 1" and works[-1] == "YCSB F x 8"
     assert "No cell has 16 processes" in by_pattern(cells, 4, 16).axes[0].texts[0].get_text()
     assert "differ in allocation groups" in by_groups(cells).axes[0].texts[0].get_text()
+
+
+def test_the_report_has_the_figures_that_have_cells():
+    """Frames of RocksDB and of four processes were empty."""
+    of = [cell for cell in EVERY if cell["processes"] != 4]
+    assert with_cells(cells_table(trials(of=of), synthetic.BOUNDS)) == [
+        *("fig1", "fig3", "fig4", "fig6")
+    ]
+    of_database = cells_table(trials(of=OF_ROCKSDB), synthetic.BOUNDS)
+    assert with_cells(of_database) == ["fig7", "fig8", "fig9"]
+
+
+def test_what_became_of_a_reason_stands_beside_it_and_in_no_plan():
+    """That nothing drives a database was so when the campaign was planned, and is not any more."""
+    (since,) = [entry for entry in STUDY.exclusions if entry.since]
+    plan = design.make_plan(STUDY, "guest")
+    assert {"what": since.what, "why": since.why} in plan.exclusions
+    (line,) = [line for line in left_out(plan, STUDY) if line.startswith(since.what)]
+    assert since.why in line and line.endswith(f"since then: {since.since})")
 
 
 def test_groups_are_read_from_the_option():

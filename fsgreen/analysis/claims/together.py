@@ -162,7 +162,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     """
     together = pooled([estimates(table) for table in of_campaigns.values()])
     same = same_p(together)
-    every = pd.concat(of_campaigns.values(), ignore_index=True)
+    every = _with_texts(pd.concat(of_campaigns.values(), ignore_index=True), ("detail",))
     # A part of one name may be held against several published numbers.
     named = ["slug", "part", "kind", "published"]
     every["nth"] = every.groupby(["campaign", *named], dropna=False).cumcount()
@@ -173,7 +173,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
     table["model_error_percent"] = _model_error_percent(table)
-    return _with_texts(table, ("detail", "published", "ours", *of_campaigns))
+    return _with_texts(table, ("published", "ours", *of_campaigns))
 
 
 def _row(
@@ -185,7 +185,7 @@ def _row(
     first = (of_part if decided.empty else decided).iloc[0]
     row = {
         **{name: first[name] for name in ("slug", "part", "kind")},
-        "detail": first["detail"] if of_part["detail"].nunique(dropna=False) == 1 else "",
+        "detail": first["detail"] if of_part["detail"].nunique() == 1 else "",
         "verdict": _alike(list(decided["verdict"])),
         "published": first["published"],
         "campaigns_count": decided["campaign"].nunique(),
@@ -244,7 +244,7 @@ def _found(one: pd.Series) -> str:
         else shown(Part("", OTHER_STATE, ours=ours, unit=_text(one["unit"])))
     )
     word = "in another state" if one["verdict"] == OTHER_STATE else one["verdict"]
-    detail = f" ({detail})" if (detail := _text(one["detail"])) else ""
+    detail = f" ({one['detail']})" if one["detail"] else ""
     return f"{number}, {word}{detail}" if number else f"{word}{detail}"
 
 
@@ -255,7 +255,7 @@ def _model_error_percent(table: pd.DataFrame) -> pd.Series:
     """
     clock = table["part"].str.extract(CLOCK, expand=False)
     names = table["part"].str.replace(CLOCK, "", regex=True)
-    keys = pd.MultiIndex.from_arrays([table["slug"], names, table["detail"].fillna("")])
+    keys = pd.MultiIndex.from_arrays([table["slug"], names, table["detail"]])
     real = pd.Series(table["ours_x"].to_numpy(), keys)[(clock == "real").to_numpy()]
     real = real[~real.index.duplicated() & (real > 0)]
     beside = pd.Series(real.reindex(keys).to_numpy(), table.index)
