@@ -45,8 +45,7 @@ def declared() -> Mapping[str, Told]:
 def keep(campaign: str, numbers: Mapping[str, Any]) -> Path | None:
     """Put what a campaign gives to the paper beside what the others of its study do.
 
-    One that the pipeline does not analyse gives nothing, and neither does a copy that a person
-    tries things on.
+    A copy that a person tries things on gives nothing.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ def keep(campaign: str, numbers: Mapping[str, Any]) -> Path | None:
         The folder: `about.json`, and figures as SVG.
     """
     results = paths.results(campaign)
-    if not paths.ships(campaign) or results.parent.name == "scratch":
+    if results.parent.name == "scratch":
         return None
     study = read_plan(campaign).study
     folder = paths.exhibits(study) / campaign

@@ -14,12 +14,19 @@ TABLES = ("cells", "effects", "trust", "confounds", "claims", "claim_parts", "in
 FOLDERS = ("figures", "interactions", "tables")
 
 
-def write(campaign: str) -> Path:
+def write(campaign: str, *, shipped: bool = False) -> Path:
     """Write `numbers.json` and `report.pdf` into the results of a campaign; return the PDF.
 
     The text is `paper/STUDY.typ`, or `paper/study.typ` where there is none. Every number in it
     comes from `numbers.json` or a result table (rule 43). The same results give the same bytes: no
     date, no system font.
+
+    Parameters
+    ----------
+    campaign : str
+        Its name.
+    shipped : bool
+        Whether the pipeline analyses it, so that the paper over all studies shows it.
 
     Raises
     ------
@@ -32,7 +39,8 @@ def write(campaign: str) -> Path:
     with of_this_version(campaign):
         numbers = papers.step(campaign, "numbers").numbers(campaign)
         numbers["figures"] = exhibits.shown(numbers["figures"], results / "figures")
-        exhibits.keep(campaign, numbers)
+        if shipped:
+            exhibits.keep(campaign, numbers)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     parts = ["numbers.json", *(f"{name}.csv" for name in TABLES), *FOLDERS]
     made_anew = partial(paths.made_anew, campaign)

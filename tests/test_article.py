@@ -133,8 +133,10 @@ def test_a_campaign_gives_only_the_figures_that_the_paper_shows():
     assert {file.name for file in folder.iterdir()} == {"about.json", "fig_options.svg"}
 
 
-def test_a_campaign_of_ones_own_gives_nothing():
-    assert exhibits.keep("mine", numbers()) is None
+def test_a_copy_to_try_things_on_gives_nothing(monkeypatch):
+    """What a person tries in JupyterLab may not reach what ships."""
+    monkeypatch.setattr(paths, "results", lambda name: paths.data() / "scratch" / name)
+    assert exhibits.keep("one", numbers()) is None
 
 
 def test_a_report_that_is_missing_is_named():
