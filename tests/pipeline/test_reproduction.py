@@ -356,7 +356,8 @@ for file in map(Path, sys.argv[1:]):
     write_digests()
     file.write_text(before)
     with Ledger.opened() as ledger:
-        behind[str(file)] = sorted({name.partition("@")[0] for name in ledger.out_of_date()})
+        names = [name.split("@") for name in ledger.out_of_date()]
+    behind[str(file)] = sorted({stage for stage, *of in names if of})
 print(json.dumps(behind))
 """
 
