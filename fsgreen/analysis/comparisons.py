@@ -22,11 +22,12 @@ USUAL = (
 def comparisons_of(study: Study, plan: Plan) -> tuple[Comparison, ...]:
     """Return what a study compares: what it declares, else all factors that its plan varies.
 
-    A further factor is compared with its level in the baseline, or each level with each where the
+    A factor that the plan has no level of is not compared. A further factor is compared with its level in the baseline, or each level with each where the
     baseline has none.
     """
     if study.comparisons:
-        return study.comparisons
+        known = _known(plan)
+        return tuple(entry for entry in study.comparisons if entry.factor in known)
     cells = [plan.levels(cell) for cell in plan.cells]
     varied = [name for name in cells[0] if len({cell[name] for cell in cells}) > 1]
     of_usual = {comparison.factor for comparison in USUAL}
@@ -39,10 +40,17 @@ def comparisons_of(study: Study, plan: Plan) -> tuple[Comparison, ...]:
     return (*USUAL, *further)
 
 
-def treatments_of(study: Study, comparisons: Iterable[Comparison]) -> tuple[str, ...]:
-    """Return the factors in which cells that are compared may differ."""
+def treatments_of(study: Study, comparisons: Iterable[Comparison], plan: Plan) -> tuple[str, ...]:
+    """Return the factors of a plan in which cells that are compared may differ."""
     compared = {comparison.factor for comparison in comparisons}
-    return study.treatments or tuple(factors.names({*TREATMENTS, *compared}))
+    named = study.treatments or tuple(factors.names({*TREATMENTS, *compared}))
+    known = _known(plan)
+    return tuple(name for name in named if name in known)
+
+
+def _known(plan: Plan) -> set[str]:
+    """Return the names of the factors that a plan has, of which its tables have columns."""
+    return {factor.name for factor in (*factors.BUILT_IN, *plan.factors)}
 
 
 def pairs_of(

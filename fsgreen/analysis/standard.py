@@ -20,7 +20,7 @@ def write(campaign: str) -> Path:
     plan = read_plan(campaign)
     study, trials = read_study(campaign), read_table(campaign, "trials")
     comparisons = comparisons_of(study, plan)
-    treatments = treatments_of(study, comparisons)
+    treatments = treatments_of(study, comparisons, plan)
     pairs = list(pairs_of(trials, comparisons, treatments))
     chosen = [metrics.get(name) for name in study.metrics]
 

@@ -43,7 +43,7 @@ def lines(study: Study, plan: Plan, pilot: str | None = None) -> Iterator[str]:
     name = pilot or _likeliest(plan)
     known = None if name is None else _pilot(name, plan, claims, room.sources_of)
     comparisons = comparisons_of(study, plan)
-    planned = Planned.of(plan, known, claims.needs, treatments_of(study, comparisons))
+    planned = Planned.of(plan, known, claims.needs, treatments_of(study, comparisons, plan))
     yield (
         f"{plan.study}, profile {plan.profile.name}: what {blocks_of(plan)} blocks of "
         f"{plural(len(planned.cells), 'cell')} can decide (rule 46)"

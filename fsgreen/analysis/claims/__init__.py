@@ -52,7 +52,7 @@ def source_of(campaign: str, needs: Mapping[str, str]) -> Source:
     """Return the trials of a campaign, in the state of its baseline, as claims are judged on."""
     plan = read_plan(campaign)
     study = read_study(campaign)
-    treatments = treatments_of(study, comparisons_of(study, plan))
+    treatments = treatments_of(study, comparisons_of(study, plan), plan)
     return Source(
         at_baseline(read_table(campaign, "trials"), plan, treatments),
         plan.bounds.get("equivalence_percent", math.nan) / 100,
