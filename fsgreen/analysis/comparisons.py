@@ -22,8 +22,8 @@ USUAL = (
 def comparisons_of(study: Study, plan: Plan) -> tuple[Comparison, ...]:
     """Return what a study compares: what it declares, else all factors that its plan varies.
 
-    A factor that the plan has no level of is not compared. A further factor is compared with its level in the baseline, or each level with each where the
-    baseline has none.
+    A factor that the plan has no level of is not compared. A further factor is compared with its
+    level in the baseline, or each level with each where the baseline has none.
     """
     if study.comparisons:
         known = _known(plan)
