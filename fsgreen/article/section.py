@@ -14,7 +14,7 @@ import yaml
 
 from fsgreen import exhibits, paths
 from fsgreen.analysis.claims.together import DISAGREE, KINDS
-from fsgreen.article.verdicts import Verdicts, of_print, of_trials
+from fsgreen.article.verdicts import Verdicts, of_study
 from fsgreen.claims import AGREES, OTHER_STATE, UNTESTED, load_claims
 from fsgreen.design import load_study
 from fsgreen.pipeline.summary import HOLDS
@@ -47,11 +47,10 @@ LACKS = "trials of cells that this campaign does not have"
 def section(study: str) -> dict[str, Any]:
     """Return the values that the section of a study shows.
 
-    A study without a campaign has the verdicts that its own printed numbers decide.
+    A study without a campaign has the verdicts of its printed numbers and of models.
     """
     told = exhibits.declared().get(study, exhibits.Told())
-    judged = (paths.ledger(study) / "claims.csv").is_file()
-    verdicts = of_trials(study) if judged else of_print(study)
+    verdicts = of_study(study)
     campaigns = exhibits.read(study, verdicts.campaigns)
     claims = verdicts.claims.to_dict("records")
     return {

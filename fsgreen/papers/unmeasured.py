@@ -7,6 +7,7 @@ import pandas as pd
 from fsgreen import papers, paths
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_table
 from fsgreen.analysis.claims.together import as_told, told
+from fsgreen.claims import Part
 
 NAME = "no campaign"
 """What stands for a campaign where there is none."""
@@ -28,9 +29,14 @@ def told_or_judged(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
 
 def judged(study: str) -> pd.DataFrame:
     """Return the parts of a published study's claims that take no campaign, as `told` has them."""
+    table = parts_table(parts_of_claims(study))
+    return as_told(table, campaign=NAME, profile="", place=PLACE, testbed=VIRTUAL)
+
+
+def parts_of_claims(study: str) -> dict[str, list[Part]]:
+    """Return the parts of each claim of a published study, of which no trial was made."""
     room = papers.room(study, "claims")
     claims = room.claims_of(study)
     models = getattr(room, "models_of", None)  # few studies have any
     sources = models(claims) if models else {}
-    ledger = judge_claims(claims, sources, room.CHECKS, room.RECOMPUTED, room.Printed.load())
-    return as_told(parts_table(ledger), campaign=NAME, profile="", place=PLACE, testbed=VIRTUAL)
+    return judge_claims(claims, sources, room.CHECKS, room.RECOMPUTED, room.Printed.load())
