@@ -9,6 +9,7 @@ mod memory;
 mod mortal;
 mod mounted;
 mod operation;
+mod tree;
 mod world;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use greenfs::branch::folder::Folder;
 use greenfs::branch::store::Store;
 use greenfs::protocol::{Kind, Role};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 use memory::Memory;
 use mounted::Mounted;
@@ -229,22 +231,26 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
+/// What was acknowledged to programs would be lost when the daemon is killed.
+#[test]
+fn through_a_mount_that_is_killed() {
+    let config = ProptestConfig {
         cases: mounted::cases(),
         failure_persistence: None,
         max_shrink_iters: 200,
         ..Default::default()
-    })]
-
-    /// What was acknowledged to programs would be lost when the daemon is killed.
-    #[test]
-    #[ignore = "some histories wait for minutes: cargo test -p greenfs --test histories -- --ignored"]
-    fn through_a_mount_that_is_killed(events in prop::collection::vec(mounted::events(), 1..60)) {
-        let Some(mut mounted) = Mounted::new() else { return Ok(()) };
+    };
+    let events = prop::collection::vec(mounted::events(), 1..60);
+    // Not by `proptest!`, where PROPTEST_CASES would go before `cases`.
+    let tried = TestRunner::new(config).run(&events, |events| {
+        let Some(mut mounted) = Mounted::new() else {
+            return Ok(());
+        };
         for event in events {
             mounted.happen(event);
         }
         mounted.settle();
-    }
+        Ok(())
+    });
+    tried.unwrap_or_else(|failed| panic!("{failed}"));
 }
