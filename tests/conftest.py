@@ -28,10 +28,10 @@ MAKES_LOOPS = re.compile(r"mark\.loop|needs_disk")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out what needs root, and let what takes long begin first."""
     skip = pytest.mark.skip(reason="makes loop devices: run as root (sudo ./run test -m loop)")
-    for item in items:
-        if "loop" in item.keywords and os.geteuid() != 0:
-            item.add_marker(skip)
-    files = {item.path for item in items if "loop" in item.keywords}
+    loops = [item for item in items if item.get_closest_marker("loop")]
+    for item in loops if os.geteuid() != 0 else ():
+        item.add_marker(skip)
+    files = {item.path for item in loops}
     if lost := [str(file) for file in files if not MAKES_LOOPS.search(file.read_text())]:
         raise pytest.UsageError(f"./run test would leave out what makes loop devices in {lost}")
     items.sort(key=lambda item: [mark not in item.keywords for mark in LONG])
