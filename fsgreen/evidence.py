@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
-import yaml
 
-from fsgreen import papers, paths
+from fsgreen import papers, paths, schema
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together, told
 from fsgreen.claims import OTHER_STATE, statements, written
@@ -42,7 +41,7 @@ class Claim(NamedTuple):
 def every() -> Iterator[Claim]:
     """Yield the claims of all papers, then those of studies of one's own."""
     text = (paths.reference() / "claims.yaml").read_text()
-    loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
+    loaded = schema.plain(text)["claims"]
     for entry in loaded:
         yield Claim(entry["paper"], entry["slug"], str(entry["statement"]), entry)
     for file in sorted((paths.root() / "studies").glob("*/claims.yaml")):

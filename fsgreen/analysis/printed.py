@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import pandas as pd
-import yaml
 
-from fsgreen import paths
+from fsgreen import paths, schema
 
 
 @dataclass(frozen=True)
@@ -50,4 +49,4 @@ class PrintedPaper:
 
 
 def _load(file: Path) -> Any:
-    return yaml.load(file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return schema.plain(file.read_text())

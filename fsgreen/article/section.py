@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from fsgreen import exhibits, paths
+from fsgreen import exhibits, paths, schema
 from fsgreen.analysis.claims.together import DISAGREE, KINDS
 from fsgreen.article.verdicts import Verdicts, of_study
 from fsgreen.claims import AGREES, OTHER_STATE, UNTESTED, load_claims
@@ -86,7 +85,7 @@ def section(study: str) -> dict[str, Any]:
 def _paper(study: str) -> dict[str, str]:
     """Return title, authors and venue of the paper; of one's own study its title."""
     text = (paths.reference() / "methods.yaml").read_text()
-    loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["methods"]
+    loaded = schema.plain(text)["methods"]
     if study not in loaded:
         return {"title": load_study(study).title, "authors": "", "venue": ""}
     paper = loaded[study]["paper"]

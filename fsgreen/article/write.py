@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from fsgreen import exhibits, paths
+from fsgreen import exhibits, paths, schema
 from fsgreen.article.section import section
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import params
@@ -55,7 +53,7 @@ def _studies() -> list[str]:
     if paths.root() != paths.shipped():
         return own
     text = (paths.reference() / "methods.yaml").read_text()
-    papers = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["methods"]
+    papers = schema.plain(text)["methods"]
     order = [*exhibits.declared(), *papers]
     return [study for study in dict.fromkeys([*order, *own]) if study in {*papers, *own}]
 
