@@ -41,10 +41,14 @@ def outcomes(campaign: str | None = None) -> Iterator[str]:
     FsgreenError
         If there is no such campaign or study, or it has not been analysed.
     """
-    of_study = campaign in params.studies() and campaign not in campaigns()
-    for name in campaigns() if campaign is None else [] if of_study else [campaign]:
-        yield outcome_of(name)
-    for study in params.studies() if campaign is None else [campaign] if of_study else []:
+    if campaign is None:
+        names, studies = [*campaigns()], [*params.studies()]
+    elif campaign in params.studies() and campaign not in campaigns():
+        names, studies = [], [campaign]
+    else:
+        names, studies = [campaign], []
+    yield from map(outcome_of, names)
+    for study in studies:
         yield _outcome(paths.ledger(study), "./run reproduce")
 
 
