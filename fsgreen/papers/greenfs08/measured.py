@@ -49,9 +49,18 @@ class Days:
         return part
 
 
-def _part(what: str, ours: stats.Estimate, target: Band, published: str, unit: Any = "") -> Part:
+def _part(
+    what: str,
+    ours: stats.Estimate,
+    target: Band,
+    published: str,
+    unit: Any = "",
+    detail: str = "",
+) -> Part:
     verdict = judge(ours, target)
-    return Part(what, verdict, "simulated", published, target, ours, unit, source=CLOCK)
+    return Part(
+        what, verdict, "simulated", published, target, ours, unit, source=CLOCK, detail=detail
+    )
 
 
 def _exactly(value: float, n: int) -> stats.Estimate:
@@ -102,9 +111,10 @@ def _one_spin_up(days: Days, numbers: Numbers) -> Iterator[Part]:
 def _budget(days: Days, numbers: Numbers) -> Iterator[Part]:
     table = days.simulated.budget
     most = int(table["most_in_a_day_count"].max())
-    what = f"most spin-ups in any 24 hours of {table['days_count'].sum():,} hostile days"
+    what = "most spin-ups in any 24 hours of hostile days"
     ours = _exactly(most, int(table["runs_count"].sum()))
-    yield _part(what, ours, Band(0, LIMIT, 0), f"bounded; here by {LIMIT}")
+    days_count = f"{table['days_count'].sum():,} days"
+    yield _part(what, ours, Band(0, LIMIT, 0), f"bounded; here by {LIMIT}", detail=days_count)
     copied_b = days.simulated.growing["copied_b"].iloc[:3].to_numpy()
     least = float((copied_b[1:] / copied_b[:-1]).min())
     what = "what a further spin-up of a day takes over the one before, at least"
@@ -122,9 +132,10 @@ def _equation(days: Days, numbers: Numbers) -> Iterator[Part]:
         line_j = np.interp(sizes_mb, sizes_mb[[0, -1]], energy_j[[0, -1]])
         ratios = energy_j / line_j
         worst = int(np.abs(ratios - 1).argmax())
-        what = f"{disk}: energy over a straight line, {sizes_mb[worst]} MB, the worst"
+        what = f"{disk}: energy over a straight line, at the worst size"
         target = Band(1 - WITHIN, 1 + WITHIN, 0)
-        yield _part(what, _exactly(float(ratios[worst]), len(rows)), target, "1x", "x")
+        ours = _exactly(float(ratios[worst]), len(rows))
+        yield _part(what, ours, target, "1x", "x", detail=f"{sizes_mb[worst]} MB")
 
 
 def _row_of_table2(name: str) -> Check:
