@@ -64,7 +64,7 @@ class Program:
                     f"not all was read within {limit_s:g} s", next_step="raise measure_s"
                 )
         line = self._running.stdout.readline()
-        if not line:
+        if not line.endswith(b"\n"):  # it was killed before, or while, it said something
             raise self._failure()
         said: dict[str, Any] = json.loads(line)
         return said
