@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.claims import missing
+from fsgreen.analysis.claims.together import claims_together, parts_together
+from fsgreen.claims import missing, statements
 from fsgreen.papers import unmeasured
 from fsgreen.reduce import read_csv
 
@@ -34,12 +35,26 @@ class Verdicts:
 
 
 def of_study(study: str) -> Verdicts:
-    """Return what the ledger of a study says: by its campaigns, or without any."""
+    """Return what the ledger of a study says: by its campaigns, or without any.
+
+    A study that has no ledger here is judged as one without a campaign.
+    """
     folder = paths.ledger(study)
+    if not (folder / "claims.csv").is_file():
+        parts = parts_together({unmeasured.NAME: unmeasured.judged(study)})
+        return _without_campaign(study, claims_together(parts, statements(study)), parts)
     claims, parts = (read_csv(folder / f"{name}.csv") for name in ("claims", "parts"))
-    claims, parts = claims.fillna({"basis": ""}), parts.fillna({"published": "", "ours": ""})
     numbers = json.loads((folder / "numbers.json").read_text())
     if numbers["without_campaign"]:
-        needs = {slug: missing(of) for slug, of in unmeasured.parts_of_claims(study).items()}
-        return Verdicts(claims, parts, needs=needs)
-    return Verdicts(claims, parts, [entry["campaign"] for entry in numbers["campaigns"]])
+        return _without_campaign(study, claims, parts)
+    campaigns = [entry["campaign"] for entry in numbers["campaigns"]]
+    return Verdicts(*_texts(claims, parts), campaigns)
+
+
+def _without_campaign(study: str, claims: pd.DataFrame, parts: pd.DataFrame) -> Verdicts:
+    needs = {slug: missing(of) for slug, of in unmeasured.parts_of_claims(study).items()}
+    return Verdicts(*_texts(claims, parts), needs=needs)
+
+
+def _texts(claims: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return claims.fillna({"basis": ""}), parts.fillna({"published": "", "ours": ""})
