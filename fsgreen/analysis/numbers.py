@@ -25,7 +25,7 @@ from fsgreen.claims import (
 )
 from fsgreen.design import Plan, Study
 from fsgreen.design.imported import decided
-from fsgreen.design.overview import blocks_of
+from fsgreen.design.overview import blocks_of, left_out
 from fsgreen.reduce import (
     due_trials,
     read_identity,
@@ -230,17 +230,8 @@ def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def left_out(plan: Plan, study: Study) -> Iterator[str]:
-    """Yield what a plan left out and why, with what became of the reason since."""
-    since = {(entry.what, entry.why): entry.since for entry in study.exclusions if entry.since}
-    for entry in plan.exclusions:
-        later = since.get((entry["what"], entry["why"]))
-        now = f" (so it was when this was planned; since then: {later})" if later else ""
-        yield f"{entry['what']}: {entry['why']}{now}"
-
-
 def _not_run(plan: Plan, study: Study, trials: pd.DataFrame) -> list[str]:
-    lines = list(left_out(plan, study))
+    lines = [f"{what}: {why}" for what, why in left_out(plan, study)]
     missing = sorted({entry.trial for entry in due_trials(plan, trials)} - set(trials["trial"]))
     if missing:
         shown = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")

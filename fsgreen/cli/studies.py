@@ -80,7 +80,7 @@ def _plan(options: argparse.Namespace) -> None:
         for line in assay.lines(study, plan, options.pilot):
             command.show(line, hang=len(line) - len(line.lstrip()) + 4)
         return
-    for line in describe(plan):
+    for line in describe(plan, study):
         command.show(line, hang=4)
     notes = [
         studycheck.too_short(study, options.profile),

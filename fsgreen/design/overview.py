@@ -7,11 +7,20 @@ from typing import Any
 
 from fsgreen.design import combinations, factors
 from fsgreen.design.plan import Plan
-from fsgreen.design.study import Windows
+from fsgreen.design.study import Study, Windows
 from fsgreen.design.windows import most_cells, most_ready
 
 
-def describe(plan: Plan) -> Iterator[str]:
+def left_out(plan: Plan, study: Study) -> Iterator[tuple[str, str]]:
+    """Yield what a plan leaves out, and why, with what became of the reason since."""
+    since = {(entry.what, entry.why): entry.since for entry in study.exclusions if entry.since}
+    for entry in plan.exclusions:
+        later = since.get((entry["what"], entry["why"]))
+        now = f" (so it was when this was planned; since then: {later})" if later else ""
+        yield entry["what"], f"{entry['why']}{now}"
+
+
+def describe(plan: Plan, study: Study) -> Iterator[str]:
     """Yield the lines that `fsgreen plan` prints."""
     profile = plan.profile
     least = [planned for planned in plan.trials if planned.block <= profile.blocks]
@@ -33,16 +42,13 @@ def describe(plan: Plan) -> Iterator[str]:
         )
     varied, constant = _factors(plan)
     for title, values in (
-        ("what varies", varied),
-        ("what does not", constant),
-        ("bounds", plan.bounds),
-        (
-            "what is left out",
-            {exclusion["what"]: exclusion["why"] for exclusion in plan.exclusions},
-        ),
+        ("what varies", varied.items()),
+        ("what does not", constant.items()),
+        ("bounds", plan.bounds.items()),
+        ("what is left out", left_out(plan, study)),
     ):
         yield f"{title}:"
-        yield from (f"  {name}: {value}" for name, value in values.items())
+        yield from (f"  {name}: {value}" for name, value in values)
     yield from combinations.describe(plan.cells)
     yield "cells:"
     for cell in plan.cells:

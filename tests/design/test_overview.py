@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 import synthetic
 
+from fsgreen import design
 from fsgreen.design import Cell
 from fsgreen.design.overview import describe, spell
 
 
 def shown(*args, **kwargs) -> str:
-    return "\n".join(describe(synthetic.make_plan(*args, **kwargs)))
+    return "\n".join(describe(synthetic.make_plan(*args, **kwargs), design.load_study("fast10")))
 
 
 def test_blocks_and_time_are_spans_where_cells_may_end_early() -> None:
@@ -41,6 +42,14 @@ def test_what_varies_and_what_does_not_and_what_is_left_out() -> None:
     assert "  load_ops_s: as fast as it goes" in rest
     assert "  reiserfs: it left Linux in 6.13" in rest
     assert "  webserver-xfs-default  (baseline)" in rest
+
+
+def test_a_reason_that_no_longer_holds_says_what_became_of_it() -> None:
+    """A reader would take an old limit for one of today."""
+    study = design.load_study("massie25")
+    entry = next(entry for entry in study.exclusions if entry.since)
+    text = "\n".join(describe(design.make_plan(study, "guest"), study))
+    assert f"{entry.why} (so it was when this was planned; since then: {entry.since})" in text
 
 
 def test_what_no_cell_has_is_not_told_and_what_some_lack_is() -> None:

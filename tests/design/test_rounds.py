@@ -96,11 +96,12 @@ def test_a_plan_with_windows_is_read_back_as_it_was():
 
 
 def test_the_overview_says_how_much_is_ready_and_when_that_is_too_few():
-    enough = "\n".join(describe(plan_of(ready=3)))
+    study = design.load_study("fast10")
+    enough = "\n".join(describe(plan_of(ready=3), study))
     assert "each trial is 3 windows of 2 s" in enough
     assert "3 ready at once, images of 3072 MiB together" in enough
     assert "would do" not in enough
-    assert "`ready: 3` would do" in "\n".join(describe(plan_of(ready=2)))
+    assert "`ready: 3` would do" in "\n".join(describe(plan_of(ready=2), study))
 
 
 STUDY = """
