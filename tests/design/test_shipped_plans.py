@@ -41,8 +41,14 @@ SHIPPED = {
     "nfstricks03-nfs": (
         "nfstricks03",
         "nfs",
-        "1896f4b9b15efe3da5f398d7922d1f1bae648e2114dba316b6a66bd9b2d5d04d",
-        "843e1a937211505fd02eeddfb8445828de303d506cc1352e77d2ec351ad8ba9e",
+        "8efc35c4bb5b1eaa70903c605d48498ffb0bdd85bb466b1e34adebe31ff2e97c",
+        "95f12eacd26c2d09df02b263234fcf003771a96a0d9ee9c18bca5c275e71f133",
+    ),
+    "sun14": (
+        "sun14",
+        "pairs",
+        "e73afe0640f6c48cf57cfa7e0c57cba837853266d42bd5dd7a78d561f056abe3",
+        "54cdb77d9c3f087315af8b0a704a1cb4f9f366ff9c46fcb0de21a090afca2477",
     ),
     "fast10-disk": (
         "fast10",
