@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         *("results", "typeset", "exhibits", "report", "outcome", "assay", "beside", "ledger"),
-        *("pipeline", "article", "evidence", "artifact", "view", "labs"),
+        *("pipeline", "article", "evidence", "artifact", "view", "labs", "site"),
     ),
     ("cli", "__main__"),
 )

@@ -16,6 +16,7 @@ from fsgreen import __version__, paths
 from fsgreen.cli import (
     campaigns,
     command,
+    docs,
     host,
     labs,
     ledger,
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _as_interrupt)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup has it ignored
         signal.signal(signal.SIGHUP, _as_interrupt)
-    options = _parser().parse(arguments)
+    options = parser().parse(arguments)
     try:
         options.run(options)
     except FsgreenError as error:
@@ -101,14 +102,15 @@ def _no_space(error: OSError) -> FsgreenError:
     )
 
 
-def _parser() -> command.Parser:
-    parser = command.Parser(
+def parser() -> command.Parser:
+    """Return what reads the arguments of all commands."""
+    whole = command.Parser(
         prog="fsgreen",
         description="Which file system and options do most work per joule, and is it true?",
         epilog="example: fsgreen doctor",
     )
-    parser.add_argument("--version", action="version", version=f"fsgreen {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    whole.add_argument("--version", action="version", version=f"fsgreen {__version__}")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
     host.add(commands)
     studies.add(commands)
     campaigns.add(commands)
@@ -117,12 +119,13 @@ def _parser() -> command.Parser:
     rules.add(commands)
     ledger.add(commands)
     review.add(commands)
+    docs.add(commands)
     recommend.add(commands)
     labs.add(commands)
     meters.add(commands)
     powerfiles.add(commands)
     runs.add(commands)
-    return parser
+    return whole
 
 
 def _as_interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -39,6 +39,7 @@ COMMANDS = (
     "claim",
     "compare",
     "artifact",
+    "docs",
 )
 
 

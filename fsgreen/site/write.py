@@ -1,0 +1,64 @@
+"""`build/site`: the site of the documentation, made anew as a whole."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.site import contents, figures, gallery, links, text
+from fsgreen.site.page import ARTICLE, HERE, STYLE, Entry, Page, whole
+
+
+def write(root: Path | None = None) -> Path:
+    """Write the site of a repository into its folder `build/site`; return the page it begins with.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The repository; the checkout by default.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no checkout, a page has no kind, or a link leads nowhere.
+    """
+    root = root or paths.code()
+    if not (root / contents.FILE).is_file():
+        raise FsgreenError(
+            "the pages of the documentation are in a checkout of fsgreen alone",
+            where=root,
+            next_step="git clone it, then ./run docs there",
+        )
+    listed = contents.read(root)
+    texts = {path: text.read(root, path) for path in contents.every(listed)}
+    files = links.resolve(texts, root)
+    pages = {path: _page(written) for path, written in texts.items()}
+    groups = figures.read()
+    kinds = {
+        heading: [Entry(pages[one.path], [pages[path] for path in one.below]) for one in of_kind]
+        for heading, of_kind in listed.items()
+    }
+    all_figures = gallery.page(groups)
+    kinds[contents.KINDS["reference"]].append(Entry(all_figures))
+
+    folder = root / "build" / "site"
+    shutil.rmtree(folder, ignore_errors=True)
+    copies = {folder / path: root / path for path in files}
+    copies |= {folder / path: file for path, file in gallery.files(groups).items()}
+    copies |= {folder / ARTICLE: paths.texts("*.css")[ARTICLE], folder / STYLE: HERE / STYLE}
+    for copy, file in copies.items():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
+    home = pages[contents.HOME]
+    for page in (*pages.values(), all_figures):
+        file = folder / page.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(whole(page, home, kinds), encoding="utf-8")
+    return folder / home.path
+
+
+def _page(written: text.Text) -> Page:
+    sections = {name: head.text for name, head in written.headings.items() if head.level == 2}
+    return Page(links.on_site(written.path), written.title, sections, written.html)
