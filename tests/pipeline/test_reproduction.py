@@ -23,6 +23,7 @@ from fsgreen import paths
 from fsgreen.claims import load_claims
 from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.pipeline import closure, pull
+from tests import clones
 from tests.pipeline.declared import PARAMS, entries
 
 NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
@@ -167,13 +168,7 @@ def clone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     By day its pipeline has the small campaigns only, with the results of `observed` in place.
     """
     folder = tmp_path_factory.mktemp("clone")
-    git = ["git", "-C", str(folder)]
-    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=paths.root(), capture_output=True, text=True, check=True)
-    for name in names.stdout.splitlines():
-        if (paths.root() / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(paths.root() / name, folder / name)
+    clones.copy(folder)
     if not NIGHTLY:
         request.getfixturevalue("observed")
         made = request.getfixturevalue("data")
@@ -181,21 +176,13 @@ def clone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             shutil.copytree(made / kept, folder / "data" / kept, dirs_exist_ok=True)
         small = {"campaigns": {campaign: PARAMS[campaign] for campaign in SMALL}, "studies": WHOLE}
         (folder / "params.yaml").write_text(yaml.safe_dump(small))
-    subprocess.run([*git, "init", "-q"], check=True)
-    subprocess.run([*git, "add", "-A"], check=True)
-    author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    subprocess.run([*git, *author, "commit", "-q", "-m", "all"], check=True)
+    clones.commit(folder)
     return folder
 
 
 def in_clone(clone: Path, *command: str) -> str:
     """Run a command with the clone's code; return what it printed."""
-    programs = str(Path(sys.executable).parent)
-    environment = os.environ | {
-        "PYTHONPATH": str(clone),
-        "PATH": os.pathsep.join([programs, os.environ["PATH"]]),
-    }
-    environment.pop("FSGREEN_DATA", None)
+    environment = clones.environment(clone)
     run = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
     return run.stdout

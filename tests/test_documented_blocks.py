@@ -1,0 +1,77 @@
+"""By night the blocks of README and docs/ that are marked for it are executed, page by page."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from fsgreen import paths
+from tests import clones, documented
+
+TUTORIALS = {"docs/first-answer.md", "docs/own-study.md"}
+MARKED = sorted(
+    str(file.relative_to(documented.ROOT))
+    for file in (documented.ROOT / "docs").rglob("*.md")
+    if f" {documented.BY_NIGHT}\n" in file.read_text()
+)
+"""The pages that have such blocks."""
+
+by_night = pytest.mark.skipif(
+    "FSGREEN_NIGHTLY" not in os.environ,
+    reason="measures and analyses for minutes: FSGREEN_NIGHTLY=1 ./run test "
+    "tests/test_documented_blocks.py",
+)
+needs_engine = pytest.mark.skipif(
+    paths.program("fsgreen-wml") is None, reason="needs the engine: ./run engine"
+)
+
+SCRIPT = """#!/bin/sh
+[ "$1" = engine ] || exec fsgreen "$@"
+"""
+"""`run` without what makes an environment: that of these tests is there."""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A clone of the work tree, with the programs of the environment where a page names them."""
+    clones.copy(tmp_path)
+    clones.commit(tmp_path)
+    (tmp_path / "run").write_text(SCRIPT)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    return tmp_path
+
+
+def script(block: documented.Block) -> str:
+    """A block as a text for a shell."""
+    if block.language == "python":
+        return f"python - <<'END OF BLOCK'\n{block.code}END OF BLOCK\n"
+    return block.code
+
+
+@by_night
+@needs_engine
+@pytest.mark.slow
+@pytest.mark.parametrize("page", MARKED)
+def test_what_a_page_shows_can_be_done(page: str, checkout: Path) -> None:
+    """One after the other, as a reader does who follows the page from its begin."""
+    for block in documented.blocks(documented.pages()[PurePosixPath(page)]):
+        if documented.BY_NIGHT in block.marks:
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", script(block)],
+                cwd=checkout,
+                env=clones.environment(checkout),
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, f"{block.where}:\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_tutorials_are_executed() -> None:
+    """A mark that is misspelt would leave a page out in silence."""
+    assert {*MARKED} >= TUTORIALS
+    for page in TUTORIALS:
+        blocks = list(documented.blocks(documented.pages()[PurePosixPath(page)]))
+        assert sum(documented.BY_NIGHT in block.marks for block in blocks) >= 4
