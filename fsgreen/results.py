@@ -95,7 +95,7 @@ class Results:
     def trace(self, name: str) -> pd.DataFrame:
         """Return the power trace of a trial: a row per reading of each meter.
 
-        `since_s` counts from the begin of the measured interval.
+        `since_s` counts from the start of the measured interval.
         """
         trial = self.trial(name)
         power = trial.table("power")

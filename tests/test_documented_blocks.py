@@ -56,7 +56,7 @@ def script(block: documented.Block) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", MARKED)
 def test_what_a_page_shows_can_be_done(page: str, checkout: Path) -> None:
-    """One after the other, as a reader does who follows the page from its begin."""
+    """One after the other, as a reader does who follows the page from the top."""
     for block in documented.blocks(documented.pages()[PurePosixPath(page)]):
         if documented.BY_NIGHT in block.marks:
             done = subprocess.run(

@@ -107,7 +107,7 @@ def _notes(cells: pd.DataFrame) -> Iterator[str]:
     starred = int(cells["starred"].sum())
     if starred:
         yield (
-            f"{starred} of {len(cells)} cells bear a star (*): their trials do not look normal, or "
+            f"{starred} of {len(cells)} cells have a star (*): their trials do not look normal, or "
             "the interval of throughput is too short for their shape. Both centres, and the "
             "intervals that stand it, are in cells.csv"
         )

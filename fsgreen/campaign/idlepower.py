@@ -53,7 +53,7 @@ def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percen
     raise FsgreenError(
         f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
         f"{others_percent:g} % or more (rule 10)",
-        where=f"the begin of the campaign {campaign.name}",
+        where=f"the start of the campaign {campaign.name}",
         next_step="end other work (top), then start the same command again",
     )
 

@@ -60,8 +60,9 @@ def _imported(campaign: Campaign) -> Iterator[str]:
 
 def _progress(plan: Plan, pending: Sequence[PlannedTrial], trials: Trials) -> str:
     due = len(design.due(plan, trials))
-    state = f"in block {pending[0].block}" if pending else "complete"
-    return f"{due - len(pending)} of {due} trials measured, {state} (of {blocks_of(plan)})"
+    blocks = blocks_of(plan)
+    at = f"in block {pending[0].block} (of {blocks})" if pending else f"complete ({blocks} blocks)"
+    return f"{due - len(pending)} of {due} trials measured, {at}"
 
 
 def _to_do(

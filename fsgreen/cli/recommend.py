@@ -124,7 +124,7 @@ def _first(ranked: pd.DataFrame) -> str:
     if best.empty:
         return "none, as none has a steady state"
     level = ranked[~ranked["beside_best"].isin(("best", "different"))]
-    return f"{_name(best.iloc[0])}; not told apart from it: {_names(level)}"
+    return f"{_name(best.iloc[0])}; no sure difference from: {_names(level)}"
 
 
 def _print_row(row: dict[str, Any], width: int, value: str, low: str, high: str) -> None:

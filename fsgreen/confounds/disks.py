@@ -100,9 +100,9 @@ def _written(percent: float) -> str:
 
 def _reading(size: Size, effect_percent: float) -> str:
     if size.by_chance and size.most_percent < effect_percent:
-        return "It is not told from chance: nothing here to be fooled by."
+        return "It could be chance: nothing here to be fooled by."
     if size.by_chance:
-        return f"It is not told from chance, which may hide {effect_percent:g} %: more passes tell."
+        return f"It could be chance, which may hide {effect_percent:g} %: measure more passes."
     if size.most_percent < effect_percent:
         return f"It is smaller than a difference of {effect_percent:g} %: this one is safe."
     if size.low_percent > effect_percent:

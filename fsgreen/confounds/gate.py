@@ -39,7 +39,7 @@ class Ruling:
     state : str
         passed: nothing endangers it, or what does is shown to be smaller than the effect.
         flagged: a confound may be as large as the effect. unknown: it is endangered by one whose
-        size was not measured, or is neither told from chance nor shown to be smaller.
+        size was not measured, or could be chance and is not shown to be smaller.
     confound : str
         The worst that endangers it; "none" where nothing does.
     size_percent : float
@@ -200,7 +200,7 @@ class Gate:
         told = f"{name} {danger}; it makes {_sized(size)} {against}"
         smaller = size.most_percent < least
         if size.by_chance:
-            told += ", which is not told from chance"
+            told += ", which could be chance"
             if not smaller:
                 return Ruling("unknown", name, size.percent, f"{told}, but may be as large")
         return Ruling("passed" if smaller else "flagged", name, size.percent, told)

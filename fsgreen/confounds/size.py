@@ -29,7 +29,7 @@ class Size:
         How far the values of a level typically range.
     difference_p : float
         Kruskal and Wallis: no difference by level. NaN with so few passes that no difference
-        could be told from chance.
+        could be more than chance.
     between : str
         Slowest and fastest level, in words.
     """
@@ -48,12 +48,12 @@ class Size:
 
     @property
     def by_chance(self) -> bool:
-        """Return whether no difference by level is told from chance."""
+        """Return whether every difference by level could be chance."""
         return self.difference_p >= stats.LEVEL
 
     @property
     def least_percent(self) -> float:
-        """Return what it is at least: the begin of its interval, or itself without one."""
+        """Return what it is at least: the start of its interval, or itself without one."""
         return self.low_percent if math.isfinite(self.low_percent) else self.percent
 
     @property
@@ -79,7 +79,7 @@ def measured_sizes(probes: Mapping[str, pd.DataFrame]) -> dict[str, Size]:
 def size_of(confound: Confound, part: pd.DataFrame) -> Size:
     """Return the size of a confound from its part of the probes.
 
-    Where it has several, the largest of those that are told from chance (their p-values under
+    Where it has several, the largest of those that chance does not explain (their p-values under
     Holm); of none, the largest.
 
     Parameters

@@ -134,7 +134,7 @@ def _verdict(size: Size, effects: list[float]) -> str:
     if not size.measured:
         return "not measured here"
     if size.by_chance:
-        return "not told from chance"
+        return "could be chance"
     if not effects:
         return "nothing to compare with"
     if size.least_percent > min(effects):

@@ -12,7 +12,7 @@ from fsgreen.design.factors import Factor, Level
 
 @dataclass(frozen=True)
 class PlannedEvent:
-    """Something that is done in each trial, `at_s` seconds after the begin of a phase.
+    """Something that is done in each trial, `at_s` seconds after the start of a phase.
 
     `do` is a name that the device, the stack or the workload offers: `cable_out`.
     """

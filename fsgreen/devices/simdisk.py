@@ -37,7 +37,7 @@ INSTANT = "instant"
 class SimulatedDevice:
     """The disk that is served now, and the loop device on the part of it that a cell asks for.
 
-    Needs root, FUSE and the engine. The file system lies at the begin of the disk, or of the
+    Needs root, FUSE and the engine. The file system lies at the start of the disk, or of the
     partition of a cell; its size is rounded down to 4 MiB.
 
     Raises

@@ -218,7 +218,7 @@ def sizes(table: pd.DataFrame, effects_percent: Iterable[float]) -> Figure:
     axes.set_xlabel("difference in speed (%)")
     for colour, label in (
         (FLAG_COLOUR, "would fool you if not held"),
-        ("white", "not told from chance, or small"),
+        ("white", "could be chance, or small"),
     ):
         axes.plot([], [], "o", color="black", markerfacecolor=colour, label=label)
     axes.plot([], [], color="#0072B2", linewidth=0.8, label="a difference under study")

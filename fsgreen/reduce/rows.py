@@ -196,7 +196,7 @@ def series_of(traces: Traces) -> pd.DataFrame:
 def finishes_of(trial: Trial) -> pd.DataFrame:
     """Return a row per reader of a trial, the first to finish first.
 
-    `ended_s` counts from the begin of the phase `measure`, as exact as the clock that the engine
+    `ended_s` counts from the start of the phase `measure`, as exact as the clock that the engine
     reads after each operation; it is empty for a reader that had finished in the warm-up. A trial
     whose cell has no number of readers has no row.
     """

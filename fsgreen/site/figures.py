@@ -23,7 +23,7 @@ COMMON = {
     r"confound_offset": "Bandwidth of the bare testbed by place.",
     r"confound_queue": "Throughput of the bare testbed by requests in flight.",
 }
-"""Figures of any campaign, by the name of their file, with what the texts of reports say of them."""
+"""Figures that any campaign may have, by the name of their file, with what reports say of them."""
 
 OF_PAPER = re.compile(r"fig(\d+[a-z]?)(?:_|$)")
 """The name of a figure that shows what a numbered one of the paper does."""
@@ -102,7 +102,7 @@ def _of_ledger(study: str) -> Group:
         return Group(study, name, _not_made("./run reproduce"), ())
     evaluation = numbers["evaluation"]
     if evaluation is None:
-        return Group(study, name, "No campaign ships of this study, and nothing is drawn of it.", ())
+        return Group(study, name, "No campaign ships of this study; nothing is drawn of it.", ())
     verdicts = _verdicts(folder / "claims.csv")
     command = f"./run notebook 95_ledger -p study {study}"
     figures = [

@@ -146,7 +146,7 @@ def open_testbed(
         loop, vm: the image lies in RAM.
     size_b : int
         loop, vm: size of the image. directory: free space needed. block: size of the disk at least.
-        simdisk: size of the file system at the begin of the disk. Bytes.
+        simdisk: size of the file system at the start of the disk. Bytes.
     scheduler : str, optional
         I/O scheduler, set by all but directory, which records what it finds; simdisk has some that
         the kernel no longer has.

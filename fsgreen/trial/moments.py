@@ -51,7 +51,7 @@ class Event:
     phase : str
         The phase in which it was to be done.
     at_s : float
-        When, in seconds from the begin of the phase, as the study declares it.
+        When, in seconds from the start of the phase, as the study declares it.
     start_s, end_s : float
         When it was done, in host monotonic seconds.
     fault : str, optional

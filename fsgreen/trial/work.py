@@ -11,7 +11,7 @@ from typing import Any
 class ThreadWork:
     """The work of each instance of one kind of thread, and when it ended (rule 41).
 
-    `ended_s` counts from the begin of the phase `measure`; None ended before it.
+    `ended_s` counts from the start of the phase `measure`; None ended before it.
     """
 
     process: str

@@ -45,7 +45,7 @@ def draw(source: Source) -> Figure:
     flags = frame.about["flags"]
     note(
         figure,
-        f"Least to greatest of every {width_s:.3g} s."
+        f"Shaded from the lowest to the highest reading in each {width_s:.3g} s."
         + (f" Crosses: flagged readings ({', '.join(flags)})." if flags else ""),
     )
     return figure

@@ -68,7 +68,7 @@ def test_it_names_the_blocks_and_minutes_that_would_bring_a_cell_under_the_targe
 
 def test_it_says_that_the_plan_ends_before_the_target() -> None:
     text = begin("short", synthetic.make_plan(CELLS, 5), 5, scatter=0.2)
-    assert "complete (of 5)" in text
+    assert "complete (5 blocks)" in text
     assert "to go" not in text
     assert "; the plan ends with block 5)" in text
     assert "ended     1 of 2 cells with half-widths below 5 %, 1 with the last block" in text

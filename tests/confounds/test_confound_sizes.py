@@ -87,7 +87,7 @@ def test_an_even_device_has_few_zones(seed):
 def test_memory_has_no_zones():
     """A curve within its own scatter is not called a confound."""
     flat = curve("offset_b", "bandwidth_b_s", {0: 1e9, 10**9: 1.001e9}, noise=0.05)
-    assert table(offset=flat).loc["place on the device", "verdict"] == "not told from chance"
+    assert table(offset=flat).loc["place on the device", "verdict"] == "could be chance"
 
 
 def test_what_was_not_probed_is_said():
@@ -111,7 +111,7 @@ def test_the_spread_of_readers_is_hidden_in_the_total():
         columns=["scheduler", "pass", "reader", "read_b", "completion_s"],
     )
     rows = table(scheduler=runs)
-    assert rows.loc["order of requests", "verdict"] == "not told from chance"
+    assert rows.loc["order of requests", "verdict"] == "could be chance"
     assert rows.loc["sharing among readers", "size_percent"] == pytest.approx(300, abs=2)
     assert rows.loc["sharing among readers", "between"].startswith("unfair")
 

@@ -124,7 +124,7 @@ def test_trials_of_a_cell_that_differ_are_not_held():
 
 
 def test_what_is_not_known_well_enough_is_unknown():
-    """No size, or one that is not told from chance and could yet be as large as the effect."""
+    """No size, or one that could be chance and could yet be as large as the effect."""
     trials = [(OUTER, {PLACE: None}), (XFS, {PLACE: None})]
     unknown = gate(trials, UNMEASURED).rule(XFS, OUTER, {"file_system"}, change(5, 4, 6))
     assert unknown.state == "unknown"
@@ -132,10 +132,10 @@ def test_what_is_not_known_well_enough_is_unknown():
     coarse = gate(trials, CHANCE)
     hiding = coarse.rule(XFS, OUTER, {"file_system"}, change(5, 4, 6))
     assert hiding.state == "unknown"
-    assert "not told from chance, but may be as large" in hiding.reason
+    assert "could be chance, but may be as large" in hiding.reason
     clear = coarse.rule(XFS, OUTER, {"file_system"}, change(30, 25, 35))
     assert clear.state == "passed"
-    assert clear.reason.endswith("not told from chance")
+    assert clear.reason.endswith("could be chance")
 
 
 def test_the_worst_of_several_counts():

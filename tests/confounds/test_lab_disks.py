@@ -135,7 +135,7 @@ def test_without_a_curve_there_is_no_answer() -> None:
 
 
 def test_scatter_that_could_hide_the_difference_acquits_nothing() -> None:
-    """Not told from chance, and up to twice as fast: a student must not take it for safe."""
+    """It could be chance, and up to twice as fast: a student must not take it for safe."""
     rows = [
         (depth, number, rate)
         for depth, rates in ((1, (70, 140, 75, 130, 90)), (32, (120, 72, 138, 80, 125)))

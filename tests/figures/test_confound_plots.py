@@ -61,7 +61,7 @@ def test_sizes_stand_beside_effects():
             "size_percent": [43.0, np.nan, 2.0],
             "size_low_percent": [40.0, np.nan, -1.0],
             "size_high_percent": [46.0, np.nan, 5.0],
-            "verdict": ["would have fooled you", "not measured here", "not told from chance"],
+            "verdict": ["would have fooled you", "not measured here", "could be chance"],
         }
     )
     (axes,) = figures.sizes(table, [11.0, 0.0]).axes

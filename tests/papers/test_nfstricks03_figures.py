@@ -206,7 +206,7 @@ def test_a_small_campaign_has_a_whole_report(campaign):
     assert numbers["claims"]["measured"] == 0
     cautions = reduce.read_table(campaign, "claims").set_index("id")["caution"]
     assert "is assumed" in cautions["nfstricks03-13"]
-    assert "MiB at the begin of" in numbers["probed"]
+    assert "MiB at the start of" in numbers["probed"]
     assert "no runs in virtual time" in numbers["virtual"]
     assert virtual.read(campaign) is None
 

@@ -96,7 +96,7 @@ def test_what_is_not_told_apart_from_the_first_is_named_without_a_steady_state_t
     monkeypatch.setattr(recommend, "read", lambda campaign: source)
     run("--workload", "web", "--campaign", campaign)
     shown = capsys.readouterr().out
-    assert re.search(r"first: .*not told apart from it: .*ext4/noatime", shown)
+    assert re.search(r"first: .*no sure difference from: .*ext4/noatime", shown)
     for line in lines(shown, "ext4/noatime"):
         assert re.fullmatch(r" +- ext4/noatime +n=5  no steady state", line)
     trials["steady"] = "no steady state"

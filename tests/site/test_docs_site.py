@@ -1,4 +1,4 @@
-"""The documentation as a site: every link of every page leads somewhere, and nothing is left out."""
+"""The documentation as a site: every link leads somewhere, and no page is left out."""
 
 from __future__ import annotations
 

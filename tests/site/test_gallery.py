@@ -78,7 +78,8 @@ def test_every_figure_that_shows_something_is_there_once(groups):
     assert [figure.file.stem for figure in group.figures] == [
         *("fig1", "fig3_schedulers", "odd_cells", "pairs", "recommended_sequential-readers")
     ]
-    assert group.about == "Testbed: simdisk, image of 1 GiB; Disks: wd200bb, simulated; Power: modelled"
+    place = "Testbed: simdisk, image of 1 GiB; Disks: wd200bb, simulated; Power: modelled"
+    assert group.about == place
     places = gallery.files(groups)
     assert all(file.is_file() for file in places.values())
     assert len(places) == sum(len(group.figures) for group in groups) == 6

@@ -174,7 +174,7 @@ def _fit(table: pd.DataFrame, resolution_w: float) -> Fit:
         if nth not in kept
     ]
     remarks += [
-        f"{names[nth]} is not told from 0: {values[nth]:.3g}, +- {half_widths[nth]:.2g}"
+        f"{names[nth]} may be 0: {values[nth]:.3g}, +- {half_widths[nth]:.2g}"
         for nth in kept[1:]
         if values[nth] <= half_widths[nth]
     ]

@@ -126,7 +126,7 @@ def _probed(campaign: str) -> str:
     place, curve = confounds.probed_place(campaign), confounds.read_probes(campaign)["offset"]
     size_mib = 0.0 if curve.empty else curve["offset_b"].max() / 2**20
     disk = place.get("disk", "the testbed's disk")
-    return f"{size_mib:.0f} MiB at the begin of {disk}, simulated"
+    return f"{size_mib:.0f} MiB at the start of {disk}, simulated"
 
 
 def _virtual(campaign: str) -> str:

@@ -38,7 +38,7 @@ class Simulated:
     `waits` is of runs beside those of the plan, on what a request waits for: `disk`, `scheduler`,
     `readers`, `block`; the mean `response_s` and the `longest_s`; of two readers of a whole disk
     `scan_s`, the time in which the first of them read its half; of others the mean
-    `queue_requests_count` at the begin of the sweep that a request was served in.
+    `queue_requests_count` at the start of the sweep that a request was served in.
 
     `sizes` has the trials of eight readers again, with `total_mib` of files of several sizes: the
     factors, `first_s` and `last_s`, when the first and the last of them were done.

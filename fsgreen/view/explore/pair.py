@@ -62,7 +62,7 @@ def beside(runner: Runner, pair: Pair) -> Shown:
     lines = contrast_lines(pair)
     table = runner.run(lines)
     rows = [_quantity(row) for row in table.to_dict("records") if row["ratio_x"] == row["ratio_x"]]
-    axis = f"{pair.one.name} over {pair.other.name}, ratio with 95 % interval; filled: told apart"
+    axis = f"{pair.one.name} over {pair.other.name}, ratio with 95 % interval; filled: not chance"
     return Shown(
         f"beside-{pair.name}", lines, table, _of_contrast(pair, table), Rows(axis, rows, "x", False)
     )
@@ -168,7 +168,7 @@ def contrast_lines(pair: Pair) -> Lines:
 
 def _quantity(row: Mapping[str, Any]) -> Row:
     ends = ratio_of(row)
-    told = "told apart" if row["told_apart"] else "not told apart from chance"
+    told = "more than chance" if row["told_apart"] else "could be chance"
     says = f"{number(ends[0])}x"
     about = f"{row['meaning']}: {says}, from {number(ends[1])} to {number(ends[2])}, {told}"
     return Row(row["meaning"], says, *ends, MARK, about, bool(row["told_apart"]))
@@ -180,7 +180,7 @@ def _of_contrast(pair: Pair, table: pd.DataFrame) -> str:
     apart = known[known["told_apart"] & ~known["quantity"].isin(OUTCOMES)]
     if apart.empty:
         return (
-            f"None of {len(known)} quantities beside the outcome is told apart from chance: what "
+            f"None of {len(known)} quantities beside the outcome differs by more than chance: what "
             f"was counted does not say why {pair.one.name} and {pair.other.name} differ."
         )
     first = "; ".join(
@@ -189,7 +189,7 @@ def _of_contrast(pair: Pair, table: pd.DataFrame) -> str:
     )
     more = f", and {len(apart) - MOST_NAMED} more" if len(apart) > MOST_NAMED else ""
     return (
-        f"{pair.one.name} against {pair.other.name}, told apart by Holm over {len(known)} "
+        f"{pair.one.name} against {pair.other.name}, beyond chance by Holm over {len(known)} "
         f"quantities: {first}{more}. These go along with the difference; that they cause it, "
         "no table shows."
     )

@@ -25,7 +25,7 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError, 
 
 
 def documents(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Yield each JSON document that begins a line, with its begin and end in the text.
+    """Yield each JSON document that begins a line, with its start and end in the text.
 
     Raises
     ------

@@ -250,7 +250,7 @@ def _finished(run: Mapping[str, Any]) -> bool | None:
 def _threads(run: Mapping[str, Any]) -> tuple[ThreadWork, ...]:
     """Return the work of each thread and when it ended, by kind of thread (rule 41).
 
-    It says who is starved, and who not. `ended_s` counts from the begin of the measured interval.
+    It says who is starved, and who not. `ended_s` counts from the start of the measured interval.
     """
     work_ops: dict[tuple[str, str], list[int]] = {}
     for flowop in run["measure"]["flowops"]:

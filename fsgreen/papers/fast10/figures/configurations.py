@@ -78,7 +78,7 @@ def configurations(
     note(
         figure,
         f"95 % intervals, of ratios from {stats.MIN_BLOCKS} blocks on"
-        f"{', starred where they promise too much' if bars['starred'].eq(True).any() else ''}; "
+        f"{', too narrow where a star (*) stands' if bars['starred'].eq(True).any() else ''}; "
         f"{missing} of fast10's {len(published)} configurations not run",
     )
     return figure
