@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import importlib.util
 import io
+import os
 import re
 import subprocess
 import sys
@@ -41,6 +42,12 @@ REPOSITORY = re.compile(
     r"(?:docs|notebooks|studies|fsgreen|bench|tests|engine|paper|data/reference)/[\w./-]+"
 )
 LANGUAGES = ("", "sh", "python", "yaml", "toml")
+
+by_night = pytest.mark.skipif(
+    "FSGREEN_NIGHTLY" not in os.environ,
+    reason="imports every script of bench/, for 20 seconds: FSGREEN_NIGHTLY=1 ./run test "
+    "tests/test_documented_commands.py",
+)
 
 
 @cache
@@ -164,8 +171,13 @@ def help_of(*command: str) -> str:
 
 def lacking(words: Iterable[str], said: str) -> list[str]:
     """The long options of a command that its help does not have."""
-    options = [word.partition("=")[0] for word in words if word.startswith("--")]
-    return [name for name in options if not re.search(rf"{name}(?![\w-])", said)]
+    options = {word.partition("=")[0] for word in words if word.startswith("--")} - {"--help"}
+    return [name for name in sorted(options) if not re.search(rf"{name}(?![\w-])", said)]
+
+
+def modules() -> list[Command]:
+    """The commands that run a module of Python."""
+    return [command for command in of("python") if command.words[0] == "-m"]
 
 
 def before_options(command: Command) -> list[str]:
@@ -174,12 +186,17 @@ def before_options(command: Command) -> list[str]:
     return [flag, *takewhile(lambda word: not word.startswith("-"), rest)]
 
 
+def test_every_module_that_is_run_is_there() -> None:
+    assert modules()
+    for command in modules():
+        assert importlib.util.find_spec(command.words[1]), command.where
+
+
+@by_night
 def test_every_option_of_a_module_is_there() -> None:
-    shown = [command for command in of("python") if command.words[0] == "-m"]
-    assert shown
     wrong = {
         command.where: lost
-        for command in shown
+        for command in modules()
         if (lost := lacking(command.words, help_of(sys.executable, *before_options(command))))
     }
     assert not wrong

@@ -189,7 +189,8 @@ def all_that_was_started(evidence: Evidence) -> Answer:
     )
     if len(other):
         told = ", ".join(f"{count} {change}" for change, count in changes.items())
-        return fired(f"{text}, and {len(other)} of {len(known)} comparisons end otherwise: {told}")
+        differ = f"{len(other)} of {len(known)} comparisons come out differently: {told}"
+        return fired(f"{text}, and {differ}")
     return quiet(f"{text}, and all {len(known)} comparisons end the same")
 
 

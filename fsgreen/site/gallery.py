@@ -47,7 +47,8 @@ def _place(group: Group, figure: Figure) -> PurePosixPath:
 def _section(group: Group) -> str:
     plates = "\n".join(_plate(group, figure) for figure in group.figures)
     return (
-        f'<h3 id="{group.name}">{escape(group.name)}</h3>\n<p>{escape(group.about)}</p>\n{plates}'
+        f'<h3 id="campaign-{group.name}">{escape(group.name)}</h3>\n'
+        f"<p>{escape(group.about)}</p>\n{plates}"
     )
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from fsgreen.site.links import address
 
 HERE = Path(__file__).parent
-STYLE = "site.css"
-ARTICLE = "article.css"
+STYLE = PurePosixPath("site.css")
+ARTICLE = PurePosixPath("article.css")
 """The look of the paper over all studies, which pages have too."""
 
 
@@ -45,8 +45,8 @@ def whole(page: Page, home: Page, kinds: Mapping[str, Sequence[Entry]]) -> str:
     """
     return _template().substitute(
         title=escape(page.title if page is home else f"{page.title} - fsgreen"),
-        article=address(PurePosixPath(ARTICLE), page.path),
-        style=address(PurePosixPath(STYLE), page.path),
+        article=address(ARTICLE, page.path),
+        style=address(STYLE, page.path),
         home=address(home.path, page.path),
         text=page.html,
         pages="\n".join(_kind(heading, entries, page) for heading, entries in kinds.items()),

@@ -88,9 +88,10 @@ class Text:
             line, end = block.map
             for token in block.children or ():
                 if token.type in ("link_open", "image"):
-                    address = Link(0, token).target
-                    line = next((n for n in range(line, end) if address in self.lines[n]), line)
-                    yield Link(line + 1, token)
+                    link = Link(line, token)
+                    has_it = (n for n in range(line, end) if link.target in self.lines[n])
+                    line = next(has_it, line)
+                    yield link._replace(line=line + 1)
 
     def raw_html(self) -> Iterator[int]:
         """Yield the lines of HTML that is no comment: nothing in it would be checked."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
@@ -13,6 +14,8 @@ from fsgreen.site.page import ARTICLE, HERE, STYLE, Entry, Page, whole
 
 def write(root: Path | None = None) -> Path:
     """Write the site of a repository into its folder `build/site`; return the page it begins with.
+
+    Nothing is written before all links have been checked.
 
     Parameters
     ----------
@@ -33,25 +36,24 @@ def write(root: Path | None = None) -> Path:
         )
     listed = contents.read(root)
     texts = {path: text.read(root, path) for path in contents.every(listed)}
-    files = links.resolve(texts, root)
+    named = links.resolve(texts, root)
     pages = {path: _page(written) for path, written in texts.items()}
     groups = figures.read()
+    all_figures = gallery.page(groups)
     kinds = {
         heading: [Entry(pages[one.path], [pages[path] for path in one.below]) for one in of_kind]
         for heading, of_kind in listed.items()
     }
-    all_figures = gallery.page(groups)
     kinds[contents.KINDS["reference"]].append(Entry(all_figures))
-
+    home = pages[contents.HOME]
     folder = root / "build" / "site"
     shutil.rmtree(folder, ignore_errors=True)
-    copies = {folder / path: root / path for path in files}
-    copies |= {folder / path: file for path, file in gallery.files(groups).items()}
-    copies |= {folder / ARTICLE: paths.texts("*.css")[ARTICLE], folder / STYLE: HERE / STYLE}
-    for copy, file in copies.items():
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, copy)
-    home = pages[contents.HOME]
+    _copy(
+        {path: root / path for path in named}
+        | gallery.files(groups)
+        | {STYLE: HERE / STYLE.name, ARTICLE: paths.texts("*.css")[ARTICLE.name]},
+        folder,
+    )
     for page in (*pages.values(), all_figures):
         file = folder / page.path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -62,3 +64,10 @@ def write(root: Path | None = None) -> Path:
 def _page(written: text.Text) -> Page:
     sections = {name: head.text for name, head in written.headings.items() if head.level == 2}
     return Page(links.on_site(written.path), written.title, sections, written.html)
+
+
+def _copy(files: Mapping[PurePosixPath, Path], folder: Path) -> None:
+    for path, file in files.items():
+        copy = folder / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)

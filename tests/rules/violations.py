@@ -295,7 +295,7 @@ def seconds_that_share_the_level_of_their_trial(sound):
     return replace(sound, series=sound.series.assign(throughput_ops_s=nearer))
 
 
-@breaks(48, "3 of 6 comparisons end otherwise")
+@breaks(48, "3 of 6 comparisons come out differently")
 def a_discard_that_decides(sound):
     first = sound.effects["outcome"].where(sound.effects["metric"] == "throughput", "other")
     numbers = {f"first_{of}_x": sound.effects[f"ratio_{of}_x"] for of in ("low", "high")}

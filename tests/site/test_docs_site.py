@@ -219,13 +219,11 @@ def test_anchors_are_those_of_github(heading: str, taken: tuple[str, ...], name:
 
 
 @pytest.mark.skipif(chromium.program() is None, reason="no Chromium: apt install chromium")
-def test_a_narrow_screen_shows_the_text_first_and_scrolls_in_one_direction(
-    built: Path, tmp_path: Path
-) -> None:
-    """On a phone a page that is wider than the screen is not read."""
+def test_a_page_fits_narrow_screens_and_dark_rooms(built: Path, tmp_path: Path) -> None:
+    """On a phone the text comes first, and nothing is wider than the screen."""
     file = (built / "docs" / "measuring.html").as_uri()
     with chromium.browse(file, tmp_path) as page:
-        page.wait("document.readyState == 'complete'")
+        page.wait("document.querySelector('nav h2') !== null")
         top = "document.querySelector('{}').getBoundingClientRect().top"
         for width, beside in ((1400, True), (360, False)):
             page.call(
@@ -238,5 +236,9 @@ def test_a_narrow_screen_shows_the_text_first_and_scrolls_in_one_direction(
             page.wait(f"window.innerWidth == {width}")
             assert page.value("document.documentElement.scrollWidth") <= width
             assert page.value(f"{top.format('nav')} <= {top.format('main')}") is beside
-        back = "getComputedStyle(document.documentElement).colorScheme"
-        assert page.value(back) == "light dark"
+        colours = set()
+        for scheme in ("light", "dark"):
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            page.call("Emulation.setEmulatedMedia", features=[feature])
+            colours.add(page.value("getComputedStyle(document.body).color"))
+        assert len(colours) == 2, "the text is as dark at night as by day"

@@ -77,8 +77,8 @@ def configurations(
     missing = len(published) - published.merge(ours, on=["file_system", "option"]).shape[0]
     note(
         figure,
-        f"95 % intervals, of ratios from {stats.MIN_BLOCKS} blocks on"
-        f"{', too narrow where a star (*) stands' if bars['starred'].eq(True).any() else ''}; "
+        f"95 % intervals, for ratios with {stats.MIN_BLOCKS} blocks or more"
+        f"{' (*: may be too narrow)' if bars['starred'].eq(True).any() else ''}; "
         f"{missing} of fast10's {len(published)} configurations not run",
     )
     return figure
