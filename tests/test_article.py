@@ -92,8 +92,8 @@ def test_each_study_has_question_answer_evidence_and_limits_in_this_order(made):
 
 def test_a_figure_says_campaign_device_scale_and_boundary(made):
     assert (
-        "Options, then and now. campaign one on loop, image of 1 GiB on disk; scale: varmail 0.5 "
-        "of the published files; power: modelled" in shown(made)
+        "Options, then and now. campaign one on loop, image of 1 GiB on disk; share of the "
+        "published size: varmail 0.5; power: modelled" in shown(made)
     )
     page = (made / "article.html").read_text()
     assert page.count("data:image/svg+xml;base64,") == 1, "the page is whole without other files"
