@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from fsgreen import paths, schema
 from fsgreen.claims import load_claims
 from fsgreen.figures import shows
+from fsgreen.outcome import KINDS as SPELLED
 from fsgreen.pipeline import params
 
 NOTEBOOKS = {"figures": "70_figures", "interactions": "66_interactions"}
@@ -24,6 +25,9 @@ COMMON = {
     r"confound_queue": "Throughput of the bare testbed by requests in flight.",
 }
 """Figures that any campaign may have, by the name of their file, with what reports say of them."""
+
+OPEN = "not judged yet"
+"""What is said of a claim that was stated after the results were made."""
 
 OF_PAPER = re.compile(r"fig(\d+[a-z]?)(?:_|$)")
 """The name of a figure that shows what a numbered one of the paper does."""
@@ -63,8 +67,9 @@ class Group(NamedTuple):
 def read() -> list[Group]:
     """Return what there is of each campaign and study that ships, in the order of `params.yaml`."""
     groups = []
+    shipped = params.campaigns()
     for study in params.studies():
-        campaigns = [name for name, one in params.campaigns().items() if one.study == study]
+        campaigns = [name for name, one in shipped.items() if one.study == study]
         groups += [_of_campaign(study, name) for name in campaigns]
         if not campaigns:
             groups.append(_of_ledger(study))
@@ -119,7 +124,7 @@ def _figure(
     found = OF_PAPER.match(file.stem)
     number = found[1] if found else ""
     claims = [
-        Claim(str(claim["id"]), str(claim["statement"]), verdicts[claim["slug"]])
+        Claim(str(claim["id"]), str(claim["statement"]), verdicts.get(claim["slug"], OPEN))
         for claim in _on_figures(study).get(number, ())
     ]
     return Figure(file, caption, number, claims, command)
@@ -155,7 +160,7 @@ def _verdicts(file: Path) -> dict[str, str]:
     with file.open(encoding="utf-8", newline="") as table:
         return {
             row["slug"]: row["verdict"]
-            + (f" ({row['basis']})" if row["basis"] not in ("", row["verdict"]) else "")
+            + (f" ({SPELLED[row['basis']]})" if row["basis"] not in ("", row["verdict"]) else "")
             for row in csv.DictReader(table)
         }
 

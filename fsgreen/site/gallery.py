@@ -68,7 +68,7 @@ def _claims(figure: Figure) -> str:
     if not figure.claims:
         return f"<p>No claim of the paper rests on its figure {figure.number}.</p>\n"
     verdicts = Counter(claim.verdict for claim in figure.claims)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    counts = "; ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
     items = "".join(
         f"<li>{escape(claim.name)}: {escape(claim.statement)} "
         f"<strong>{escape(claim.verdict)}</strong></li>\n"

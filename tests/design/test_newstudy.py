@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fsgreen import cli, design, paths
 from fsgreen.campaign import studycheck
 from fsgreen.design import newstudy
 from fsgreen.errors import FsgreenError
+from fsgreen.schema import plain
 
 
 @pytest.fixture
@@ -23,6 +25,17 @@ def test_a_new_study_is_sound_short_and_explained(studies: Path) -> None:
     assert len(design.make_plan(study, "quick").cells) == 6
     assert len(file.read_text().splitlines()) <= 40
     assert studycheck.too_short(study, "quick") is None
+
+
+def test_the_change_that_the_tutorial_shows_is_sound(studies: Path) -> None:
+    """It is the first that a new user makes."""
+    page = (paths.code() / "docs" / "own-study.md").read_text()
+    change = page.partition("```yaml\n")[2].partition("```")[0]
+    file = newstudy.write("mine")
+    file.write_text(yaml.safe_dump({**plain(file.read_text()), **plain(change)}))
+    plan = design.make_plan(studycheck.check(file, "quick"), "quick")
+    assert len(plan.cells) == 4
+    assert plan.baseline.label == "varmail-ext4-default"
 
 
 def test_an_existing_study_is_not_written_over(studies: Path) -> None:
