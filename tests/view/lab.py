@@ -55,9 +55,16 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
 
 def _address(server: "subprocess.Popen[bytes]", home: Path) -> str:
     deadline_s = time.monotonic() + LIMIT_S
-    while not (found := list((home / "_runtime").glob("jpserver-*.json"))):
+    while not (told := [*_told(home)]):
         assert server.poll() is None, (home / "server.log").read_text()
         assert time.monotonic() < deadline_s, (home / "server.log").read_text()
         time.sleep(0.05)
-    serving = json.loads(found[0].read_text())
+    serving = json.loads(told[0])
     return f"{serving['url']}lab/tree/{{}}?token={serving['token']}"
+
+
+def _told(home: Path) -> Iterator[str]:
+    """Yield what servers have told of themselves; a file is there before what it tells."""
+    for file in (home / "_runtime").glob("jpserver-*.json"):
+        if told := file.read_text():
+            yield told

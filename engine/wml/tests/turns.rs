@@ -111,9 +111,15 @@ fn work_is_done_in_turns_and_none_between_them() {
         in_turns > 0 && total >= in_turns && total - in_turns <= 4 * 3,
         "{total} {in_turns}"
     );
+    // An op that is under way at the end of a turn may be in its count and not yet in its bytes.
     for turn in &turns {
-        assert_eq!(number(turn, "read_b"), 1024 * number(turn, "work_ops"));
+        let read_b = 1024 * number(turn, "work_ops");
+        assert!(
+            number(turn, "read_b").abs_diff(read_b) <= 1024 * 4,
+            "{turn}"
+        );
     }
+    assert_eq!(number(&run["measure"], "read_b"), 1024 * total);
 }
 
 #[test]
