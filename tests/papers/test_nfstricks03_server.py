@@ -132,7 +132,7 @@ def test_each_figure_has_a_panel_for_each_clock_that_ran_and_says_that_the_disk_
         for container in ours[0].containers
         if container.get_label() == "ide1 cursor"
     ]
-    assert line.get_ydata() == pytest.approx([13.6] * 3, rel=0.01)
+    assert line.get_ydata() == pytest.approx([13.6] * 2, rel=0.01)
     none = [replace(one, trials=one.trials[one.trials["readers"] == 64]) for one in runs]
     figure = of_server(none, figure_lines()["4"], "concurrent readers")
     assert "This campaign has none" in figure.axes[0].texts[0].get_text()
