@@ -11,6 +11,7 @@ from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.devices import image
+from fsgreen.errors import FsgreenError
 
 
 def measure(
@@ -86,7 +87,7 @@ def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:
         in_memory=place.in_memory,
         size_b=plan.profile.image_b,
         scheduler=plan.levels({})["scheduler"],
-        disk=place.simulated(),
+        disk=place.simulated(disk_named(place, plan)),
         queue_depth=place.queue_depth,
         partition=place.partition,
         listed=place.listed(),
@@ -104,6 +105,24 @@ def _images(place: TestbedFile, kind: str) -> Path | None:
 
 
 def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:
-    """Return the kind of testbed: `auto` is a simulated disk where a cell of the plan names one."""
-    names_disk = any("disk" in cell for cell in plan.cells)
+    """Return the kind of testbed: `auto` is a simulated disk where the plan names one."""
+    names_disk = any(plan.levels(cell)["disk"] is not None for cell in plan.cells)
     return "simdisk" if place.kind == "auto" and names_disk else place.kind
+
+
+def disk_named(place: TestbedFile, plan: design.Plan) -> str | None:
+    """Return the disk to begin with: the one of all cells, on which idle power and probes are too.
+
+    Raises
+    ------
+    FsgreenError
+        If another is asked for than all cells of the study have.
+    """
+    constant = plan.levels({})["disk"]
+    if constant is not None and place.disk not in (None, constant):
+        raise FsgreenError(
+            f"all trials of this study are on the disk {constant}, not on {place.disk}",
+            where=f"constants of studies/{plan.study}.yaml",
+            next_step=f"leave out the disk {place.disk}, or name it there in place of {constant}",
+        )
+    return place.disk if constant is None else str(constant)

@@ -151,10 +151,10 @@ class TestbedFile(TestbedTable):
         given = {key: value for key, value in asked.items() if value is not None}
         return self.model_copy(update={**given, "in_memory": in_memory or self.in_memory})
 
-    def simulated(self) -> Disk | None:
-        """Return the disk to simulate, None where nothing is said of one."""
+    def simulated(self, name: str | None) -> Disk | None:
+        """Return the disk of a name to simulate, None where nothing is said of one."""
         clock = None if self.kind == "vm" else self.clock
-        asked = {"name": self.disk, "write": self.write, "clock": clock}
+        asked = {"name": name, "write": self.write, "clock": clock}
         given = {key: value for key, value in asked.items() if value is not None}
         return Disk(**given) if given else None
 

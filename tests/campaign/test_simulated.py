@@ -10,8 +10,9 @@ import pytest
 
 from fsgreen import campaign, design, paths, testbeds, trial
 from fsgreen.campaign import checks, idlepower, testbedfile
-from fsgreen.campaign.measure import kind_of_testbed
+from fsgreen.campaign.measure import disk_named, kind_of_testbed
 from fsgreen.design import Cell
+from fsgreen.errors import FsgreenError
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.simdisk import PROGRAM
 
@@ -37,6 +38,15 @@ def test_a_study_of_simulated_disks_gets_one_unless_another_place_is_asked_for()
     assert kind_of_testbed(testbedfile.TestbedFile(kind="loop"), plan) == "loop"
     of_file_systems = design.make_plan(design.load_study("fast10"), "quick")
     assert kind_of_testbed(testbedfile.TestbedFile(), of_file_systems) == "auto"
+
+
+def test_a_campaign_begins_on_the_disk_that_all_its_cells_have() -> None:
+    """Else idle power and the probes of confounds were those of a disk that no trial is on."""
+    plan = design.make_plan(design.load_study("sun14"), "quick")
+    assert kind_of_testbed(testbedfile.TestbedFile(), plan) == "simdisk"
+    assert disk_named(testbedfile.TestbedFile(kind="simdisk"), plan) == "x25-m-g2-slowed"
+    with pytest.raises(FsgreenError, match="x25-m-g2-slowed, not on st4000nm0033"):
+        disk_named(testbedfile.TestbedFile(kind="simdisk", disk="st4000nm0033"), plan)
 
 
 def test_what_no_machine_could_answer_sooner_is_not_late() -> None:

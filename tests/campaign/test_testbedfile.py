@@ -47,10 +47,13 @@ def test_a_simulated_disk_is_described_and_the_command_line_wins(tmp_path: Path)
     asked = "[testbed]\nkind = 'simdisk'\ndisk = 'wd200bb'\nqueue_depth = 4\nwrite = 'through'"
     place = testbedfile.read(write(tmp_path, asked))
     assert (place.kind, place.queue_depth) == ("simdisk", 4)
-    assert place.simulated() == Disk("wd200bb", write="through")
+    assert place.simulated(place.disk) == Disk("wd200bb", write="through")
     other = place.over(folder=None, in_memory=False, disk="ddys-t36950n", queue_depth=32)
-    assert (other.simulated(), other.queue_depth) == (Disk("ddys-t36950n", write="through"), 32)
-    assert testbedfile.read("simdisk").simulated() is None
+    assert (other.simulated(other.disk), other.queue_depth) == (
+        Disk("ddys-t36950n", write="through"),
+        32,
+    )
+    assert testbedfile.read("simdisk").simulated(None) is None
     with pytest.raises(FsgreenError, match="queue_depth is 0, not a whole number from 1 on"):
         place.over(folder=None, in_memory=False, queue_depth=0)
 
