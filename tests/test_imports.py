@@ -24,6 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "elsewhere",
         "commands",
         "simdisk",
+        "greenfs",
     ),
     ("stats", "trace", "trial", "design", "audit"),
     ("meters", "workloads", "devices", "stacks", "testbeds", "host"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import mail_trials
 import pytest
+from mounts_of_greenfs import needs_a_mount
 
 from fsgreen import paths, pipeline, reduce
 from fsgreen.pipeline import closure
@@ -69,7 +70,7 @@ def test_there_is_a_notebook_for_each_step() -> None:
         "25_live_power",
         "30_collect",
     ]
-    closer = ["65_latency_profiles", "95_ledger"]
+    closer = ["65_latency_profiles", "95_ledger", "96_greenfs"]
     assert [file.stem for file in NOTEBOOKS] == sorted([*before, *paths.ANALYSIS, *closer])
 
 
@@ -144,6 +145,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def needs_of_labs(notebook: Path) -> None:
     if notebook in LABS and not hasattr(pytest.importorskip("fsgreen_engine"), "decisions"):
         pytest.skip("the labs need the simulator: run ./run engine")
+    if notebook.stem == "96_greenfs":
+        needs_a_mount()
 
 
 @pytest.mark.notebook

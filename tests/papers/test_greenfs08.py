@@ -17,8 +17,10 @@ from fsgreen.papers.greenfs08 import daysfigures, figures, tables, virtual
 from fsgreen.papers.greenfs08.days import (
     DAY_S,
     DAYS,
+    Week,
     Woken,
     hostile,
+    lacking,
     most_in_a_day,
     trip,
     week,
@@ -240,6 +242,15 @@ def test_generated_weeks_have_the_published_rates():
         at_s == other_s and np.array_equal(files, others)
         for (at_s, files), (other_s, others) in zip(made.changed, again.changed, strict=True)
     )
+
+
+def test_what_a_disk_lacks_falls_to_nothing_when_it_is_woken():
+    """A file that changes twice would count twice, or the figure would hide what is at stake."""
+    changed = ((900, np.array([0])), (1800, np.array([0, 1])), (2700, np.array([1])))
+    of = Week(4, 4, changed, sizes_b=np.array([1_000_000, 2_000_000]))
+    at_days, lacking_mb = lacking(of, [Woken(2000, "quiet", 3_000_000)])
+    assert lacking_mb == [0, 1, 3, 3, 0, 2]
+    assert np.array(at_days) * DAY_S == pytest.approx([0, 900, 1800, 2000, 2000, 2700])
 
 
 def test_spin_ups_are_counted_in_any_24_hours():

@@ -6,6 +6,7 @@
 
 pub mod branch;
 pub mod cli;
+pub mod clock;
 pub mod days;
 pub mod fault;
 pub mod journal;

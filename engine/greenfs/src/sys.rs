@@ -189,15 +189,35 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// A time in the zone of this machine.
-fn local(at: SystemTime) -> libc::tm {
-    let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |s| s.as_secs());
-    let seconds = seconds as libc::time_t;
+/// A time as year, month and so on, in UTC or in the zone of this machine.
+pub fn calendar(seconds: i64, is_utc: bool) -> libc::tm {
     // SAFETY: zeros are a valid structure, which the call fills in.
     let mut time: libc::tm = unsafe { std::mem::zeroed() };
     // SAFETY: both are valid for the call.
-    unsafe { libc::localtime_r(&raw const seconds, &raw mut time) };
+    unsafe {
+        match is_utc {
+            true => libc::gmtime_r(&raw const seconds, &raw mut time),
+            false => libc::localtime_r(&raw const seconds, &raw mut time),
+        }
+    };
     time
+}
+
+/// Seconds since 1970 of year, month and so on, in UTC or in the zone of this machine.
+pub fn since_1970(mut time: libc::tm, is_utc: bool) -> i64 {
+    time.tm_isdst = -1;
+    // SAFETY: the structure is valid for the call.
+    unsafe {
+        match is_utc {
+            true => libc::timegm(&raw mut time),
+            false => libc::mktime(&raw mut time),
+        }
+    }
+}
+
+fn local(at: SystemTime) -> libc::tm {
+    let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |s| s.as_secs());
+    calendar(seconds as i64, false)
 }
 
 /// A time as `2026-11-25 20:31:09`, in the zone of this machine.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fsgreen import paths
+from fsgreen import greenfs
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import BUILD
 
@@ -179,9 +179,7 @@ def woken(events: Iterable[Event]) -> dict[str, list[Woken]]:
     FsgreenError
         If the program is not installed, is too old, or refuses: in its own words.
     """
-    program = paths.program("greenfs")
-    if program is None:
-        raise FsgreenError("the program greenfs is not installed", next_step=BUILD)
+    program = greenfs.program()
     table, runs = io.StringIO(), dict[str, None]()
     writer = csv.writer(table, lineterminator="\n")
     table.write(f"{COLUMNS}\n")
@@ -204,6 +202,24 @@ def woken(events: Iterable[Event]) -> dict[str, list[Woken]]:
     for row in csv.DictReader(io.StringIO(done.stdout)):
         found[row["run"]].append(Woken(int(row["at_s"]), row["why"], int(row["copied_b"])))
     return found
+
+
+def lacking(of: Week, spins: Iterable[Woken]) -> tuple[list[float], list[float]]:
+    """Return what a sleeping disk lacks over a week: times in days, and megabytes of whole files."""
+    steps = [(at_s, files) for at_s, files in of.changed] + [(spin.at_s, None) for spin in spins]
+    changed = np.zeros(len(of.sizes_b), dtype=bool)
+    at_days, lacking_mb = [0.0], [0.0]
+    for at_s, files in sorted(steps, key=lambda step: step[0]):
+        if files is None:
+            # It falls to nothing at once.
+            at_days.append(at_s / DAY_S)
+            lacking_mb.append(lacking_mb[-1])
+            changed[:] = False
+        else:
+            changed[files] = True
+        at_days.append(at_s / DAY_S)
+        lacking_mb.append(float(of.sizes_b[changed].sum()) / 1e6)
+    return at_days, lacking_mb
 
 
 def most_in_a_day(spins: Iterable[Woken]) -> int:

@@ -10,13 +10,22 @@ from matplotlib.figure import Figure
 
 from fsgreen.figures import new, note, simulated, styled
 from fsgreen.figures.style import COLOUR, GREY
+from fsgreen.papers.greenfs08 import days as generated
 from fsgreen.papers.greenfs08.energy import Way, crossover_mb
 from fsgreen.papers.greenfs08.measured import LIMIT
 from fsgreen.papers.greenfs08.reference import DISKS, NETWORKS, TRACES, Printed
-from fsgreen.papers.greenfs08.virtual import Simulated
+from fsgreen.papers.greenfs08.virtual import Simulated, week_of
 
 LOOKS = dict(zip(DISKS, (COLOUR["ext2"], COLOUR["ext4"], COLOUR["xfs"]), strict=True))
 DASHES = dict(zip(NETWORKS, (":", "-.", "--"), strict=True))
+REASONS = {
+    "new": ("it is new", COLOUR["ext2"]),
+    "unprotected": ("no server has the changes", COLOUR["btrfs"]),
+    "much": ("it lacks much", COLOUR["ext3"]),
+    "quiet": ("nobody works", COLOUR["ext4"]),
+    "unmount": ("the volume is unmounted", COLOUR["xfs"]),
+}
+"""Why a disk is woken, by the word that `greenfs days` has for it."""
 PARTS = (
     ("disk", "asleep_j", COLOUR["ext4"]),
     ("share of the server", "server_j", COLOUR["ext3"]),
@@ -110,4 +119,32 @@ def budget(days: Simulated) -> Figure:
     axes.set_xticks(range(LIMIT + 3))
     axes.set(xlabel="most spin-ups in any 24 hours", ylabel="runs of ten days")
     note(figure, f"{table['days_count'].sum():,} days in virtual time, by GreenFS's own policy")
+    return figure
+
+
+@styled
+def week(trace: str, seed: int = 1) -> Figure:
+    """Return what the sleeping disk of a client lacks in a generated week, and why it is woken when.
+
+    Parameters
+    ----------
+    trace : str
+        One of table 3, whose rates the client has.
+    seed : int
+        Of the week.
+    """
+    of = week_of(Printed.load(), trace, seed)
+    spins = generated.woken(of.events(trace))[trace]
+    figure = new(2.6)
+    axes = figure.add_subplot()
+    axes.plot(*generated.lacking(of, spins), color=GREY, linewidth=1)
+    for why, (label, colour) in REASONS.items():
+        at_days = [spin.at_s / generated.DAY_S for spin in spins if spin.why == why]
+        if at_days:
+            zeros = [0.0] * len(at_days)
+            axes.plot(at_days, zeros, "^", color=colour, markersize=8, label=f"woken: {label}")
+    axes.set(xlabel="days since a midnight", ylabel="MB that the disk lacks")
+    axes.set_title(f"rates of {trace}")
+    axes.legend(loc="upper left")
+    simulated(axes)
     return figure

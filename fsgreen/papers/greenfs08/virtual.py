@@ -127,18 +127,23 @@ def read() -> Simulated | None:
     return Simulated(*(read_csv(folder / f"{table}.csv") for table in TABLES))
 
 
+def week_of(printed: Printed, trace: str, seed: int) -> days.Week:
+    """Return a generated week with the rates that are printed of a trace of table 3."""
+    row = printed.traces.loc[trace]
+    return days.week(
+        row["operations"] / (row["duration_h"] * 3600),
+        row["update_ops_percent"] / 100,
+        row["working_set_mb"] * MB,
+        seed,
+    )
+
+
 def _weeks(seed: int, blocks: int) -> Iterator[dict[str, Any]]:
     printed = Printed.load()
     network = printed.ways["gigabit_ethernet"]
     runs = [(trace, block) for trace in TRACES for block in range(1, blocks + 1)]
     for trace, block in progress(runs, "living through weeks", "weeks"):
-        row = printed.traces.loc[trace]
-        week = days.week(
-            row["operations"] / (row["duration_h"] * 3600),
-            row["update_ops_percent"] / 100,
-            row["working_set_mb"] * MB,
-            seed + 1000 * TRACES.index(trace) + block,
-        )
+        week = week_of(printed, trace, seed + 1000 * TRACES.index(trace) + block)
         spins = days.woken(week.events(trace))[trace]
         sent_mb = (week.updates_count * days.UPDATE_B + week.sizes_b.sum()) / MB
         for disk in DISKS.values():

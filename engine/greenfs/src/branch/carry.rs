@@ -6,7 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::branch::identity::{self, Identity};
+use crate::branch::history::Keeping;
+use crate::branch::identity::{self, Identity, Span};
 use crate::branch::kept::{OWNERS, keep, open_folder};
 use crate::branch::stage;
 use crate::branch::store::{Store, ensure_folder, named, read_whole, remove_tree, replace};
@@ -86,6 +87,7 @@ pub fn finish(to: &mut impl Store, identity: &Identity) -> io::Result<Option<Vec
     };
     let mut carrier = Carrier {
         to,
+        keeping: Keeping::new(&read, identity.history.is_none()),
         seq: read.to,
         kept: Vec::new(),
         is_whole: true,
@@ -113,6 +115,10 @@ pub fn finish(to: &mut impl Store, identity: &Identity) -> io::Result<Option<Vec
         at: read.to,
         // What somebody has taken away is found when all is looked at.
         whole: identity.whole && is_whole,
+        history: match read.history_us {
+            Some(last_us) => Some(Span::with(identity.history, last_us)),
+            None => identity.history,
+        },
         ..identity.clone()
     };
     identity::write(to, &reached)?;
@@ -122,6 +128,8 @@ pub fn finish(to: &mut impl Store, identity: &Identity) -> io::Result<Option<Vec
 
 struct Carrier<'a, S> {
     to: &'a mut S,
+    /// Of what was there before.
+    keeping: Option<Keeping>,
     seq: u64,
     kept: Vec<PathBuf>,
     is_whole: bool,
@@ -138,6 +146,9 @@ impl<S: Store> Carrier<'_, S> {
             Some(found) if take.expected.is(&found) => {
                 self.open_parent(&take.path)?;
                 open_folder(self.to, &take.path)?;
+                if let Some(keeping) = &mut self.keeping {
+                    keeping.before_take(self.to, &take.path)?;
+                }
                 self.to.rename(&take.path, &held)
             }
             Some(_) => self.keep(&take.path, &take.path),
@@ -159,7 +170,6 @@ impl<S: Store> Carrier<'_, S> {
             Source::Make if is_there => return Ok(true),
             Source::Make => {
                 self.make_room(put)?;
-                self.open_parent(&put.path)?;
                 return self.make(put).map(|()| true);
             }
         };
@@ -172,7 +182,6 @@ impl<S: Store> Carrier<'_, S> {
             return Ok(true);
         }
         self.make_room(put)?;
-        self.open_parent(&put.path)?;
         if is_link {
             let new = own("out").join("link");
             if self.to.look(&new)?.is_some() {
@@ -193,17 +202,20 @@ impl<S: Store> Carrier<'_, S> {
         }
     }
 
-    /// Keep what stands in the way, unless it is the version that is replaced.
+    /// Keep what stands in the way; the version that is replaced stays there.
     fn make_room(&mut self, put: &Put) -> io::Result<()> {
-        let Some(there) = self.to.look(&put.path)? else {
-            return Ok(());
-        };
-        let is_ours =
-            put.expected.is(&there) || put.replaces.as_ref().is_some_and(|r| r.is(&there));
-        if is_ours && there.kind != Kind::Folder {
-            return Ok(());
+        if let Some(there) = self.to.look(&put.path)? {
+            let is_ours =
+                put.expected.is(&there) || put.replaces.as_ref().is_some_and(|r| r.is(&there));
+            if !is_ours || there.kind == Kind::Folder {
+                self.keep(&put.path, &put.path)?;
+            }
         }
-        self.keep(&put.path, &put.path)
+        self.open_parent(&put.path)?;
+        match &mut self.keeping {
+            Some(keeping) => keeping.before_put(self.to, &put.path),
+            None => Ok(()),
+        }
     }
 
     fn dress(&mut self, dress: &Dress) -> io::Result<()> {

@@ -139,16 +139,7 @@ impl Store for Folder {
 
     fn read(&self, path: &Path, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
         let file = self.open_file(path, OpenOptions::new().read(true))?;
-        let mut data = vec![0; most_b];
-        let mut had = 0;
-        while had < most_b {
-            match file.read_at(&mut data[had..], offset + had as u64)? {
-                0 => break,
-                more => had += more,
-            }
-        }
-        data.truncate(had);
-        Ok(data)
+        read_at(&file, offset, most_b)
     }
 
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
@@ -226,6 +217,20 @@ impl Store for Folder {
     fn sync_all(&mut self) -> io::Result<()> {
         sys::sync_file_system(&self.root)
     }
+}
+
+/// Up to so many bytes from an offset; fewer only at the end of the file.
+pub fn read_at(file: &File, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
+    let mut data = vec![0; most_b];
+    let mut had = 0;
+    while had < most_b {
+        match file.read_at(&mut data[had..], offset + had as u64)? {
+            0 => break,
+            more => had += more,
+        }
+    }
+    data.truncate(had);
+    Ok(data)
 }
 
 /// Whether there is nothing under a name, or something on the way is no folder.

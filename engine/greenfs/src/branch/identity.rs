@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::protocol::Role;
 
 /// The version of everything that is written to branches. A newer one is refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const FILE: &str = "branch.json";
 
@@ -27,6 +27,30 @@ pub struct Identity {
     pub at: u64,
     /// Whether that is so of all of it; else all must be looked at once that is done.
     pub whole: bool,
+    /// The times of which `.greenfs/history` knows; none if it has none yet.
+    #[serde(default)]
+    pub history: Option<Span>,
+}
+
+/// Microseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    pub since_us: i64,
+    /// When the branch was last changed.
+    pub last_us: i64,
+}
+
+impl Span {
+    /// The span with a change at this time; the first begins one.
+    pub fn with(span: Option<Self>, last_us: i64) -> Self {
+        let since_us = span.map_or(last_us, |span| span.since_us);
+        Self { since_us, last_us }
+    }
+
+    /// The time of a change that is made now: later than all others, whatever the clock says.
+    pub fn next(span: Option<Self>, now_us: i64) -> i64 {
+        span.map_or(now_us, |span| now_us.max(span.last_us + 1))
+    }
 }
 
 /// What a branch says that it is; none if it is none yet.
@@ -61,7 +85,10 @@ pub fn read(store: &impl Store, name: &Path) -> Result<Option<Identity>, Fault> 
 /// Say what a branch is.
 pub fn write(store: &mut impl Store, identity: &Identity) -> io::Result<()> {
     ensure_folder(store, Path::new(OWN))?;
-    let mut text = serde_json::to_vec(identity)?;
+    let mut text = serde_json::to_vec(&Identity {
+        format: FORMAT,
+        ..identity.clone()
+    })?;
     text.push(b'\n');
     replace(store, &own(FILE), &text)
 }

@@ -2,8 +2,10 @@
 
 pub mod carry;
 pub mod folder;
+pub mod history;
 pub mod identity;
 pub mod kept;
+pub mod past;
 pub mod stage;
 pub mod store;
 pub mod walk;

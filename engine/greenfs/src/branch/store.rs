@@ -62,6 +62,25 @@ pub fn replace(store: &mut impl Store, path: &Path, text: &[u8]) -> io::Result<(
     store.sync(path.parent().unwrap_or(Path::new("")))
 }
 
+/// Files are copied in pieces of so many bytes.
+pub const PIECE_B: usize = 1 << 20;
+
+/// Write the data of a file to a new one.
+pub fn copy_within(store: &mut impl Store, from: &Path, to: &Path) -> io::Result<()> {
+    store.create(to, 0o600)?;
+    let mut offset = 0;
+    loop {
+        let piece = store.read(from, offset, PIECE_B)?;
+        if !piece.is_empty() {
+            store.write(to, offset, &piece)?;
+        }
+        offset += piece.len() as u64;
+        if piece.len() < PIECE_B {
+            return Ok(());
+        }
+    }
+}
+
 /// Make a folder that may be there.
 pub fn ensure_folder(store: &mut impl Store, path: &Path) -> io::Result<()> {
     match store.make_folder(path, 0o700) {

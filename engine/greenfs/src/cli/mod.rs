@@ -3,6 +3,7 @@
 mod asked;
 mod days;
 mod mount;
+mod past;
 mod status;
 mod sync;
 
@@ -24,6 +25,8 @@ greenfs keeps copies of a folder on flash: on a remote folder, always, and on a 
   greenfs status --flash DIR [--remote DIR] [--disk DIR]   what each holds and lacks; changes nothing
   greenfs sync   --flash DIR [--remote DIR] [--disk DIR]   bring the folders that are named up
   greenfs fsck   --flash DIR [--remote DIR] [--disk DIR]   compare them with flash first, name by name
+  greenfs history [PATH]                                    the versions that the remote keeps of it
+  greenfs restore --at TIME PATH [--to PLACE]              copy one of them to where nothing is
   greenfs days   TABLE [--spin-ups N] [--new]              when the disk would be woken; nothing is touched
 
 While it is mounted, the remote gets every change within moments, and an fsync waits for that. The
@@ -33,6 +36,10 @@ night, or the volume is unmounted. Without a mount, work in the flash folder its
 The first use makes a folder .greenfs in each. A branch that is not named or not there is away: what
 changes meanwhile, removals and new names included, reaches it when it is back. What others changed
 on a branch is never deleted: it is moved to .greenfs/kept there, and named.
+
+The remote keeps every version that it was brought, and deletes none: in a mounted volume, read-only, as
+.greenfs/history/2026-11-25 or any other time. A PATH is one in a mounted volume; with --remote DIR, it is
+one from the root of the volume whose remote that is.
 
   --anew         with mount, sync and fsck: take an empty folder, or one of others, for a branch that
                  was there before; without it that is refused, for it may only not be mounted
@@ -48,6 +55,8 @@ It prints run,at_s,why,copied_b. With --new the disk holds nothing at first.
 Example:
   greenfs mount --flash ~/.work --remote /mnt/server/me --disk /backup ~/work
   greenfs status --flash ~/.work
+  greenfs history ~/work/paper.tex
+  greenfs restore --at '2026-11-25 20:31' ~/work/paper.tex --to ~/paper-before.tex
   greenfs umount ~/work
 
 Exit status: 0 done; 1 failed; 2 something was kept.
@@ -89,8 +98,14 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
             _ => Ok((HELP.into(), ExitCode::SUCCESS)),
         };
     }
-    if word == "days" {
-        return Ok(days::run(parser)?.unwrap_or_else(|| (HELP.into(), ExitCode::SUCCESS)));
+    let done = match word.to_str() {
+        Some("days") => Some(days::run(parser)?),
+        Some("history") => Some(past::history(parser)?),
+        Some("restore") => Some(past::restore(parser)?),
+        _ => None,
+    };
+    if let Some(done) = done {
+        return Ok(done.unwrap_or_else(|| (HELP.into(), ExitCode::SUCCESS)));
     }
     let Some(asked) = Asked::parse(parser, word == "mount")? else {
         return Ok((HELP.into(), ExitCode::SUCCESS));

@@ -3,7 +3,11 @@
 use std::io;
 use std::time::Duration;
 
-use fuser::{Errno, FileAttr, Generation, ReplyAttr, ReplyEmpty, ReplyEntry};
+use fuser::{
+    Errno, FileAttr, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
+};
+
+use crate::mount::handles::Listing;
 
 /// Names change here alone, and the kernel sees it. Attributes also change as files are written to.
 const NAMES_LAST: Duration = Duration::from_secs(3600);
@@ -34,4 +38,25 @@ pub fn empty(reply: ReplyEmpty, result: &io::Result<()>) {
         Ok(()) => reply.ok(),
         Err(error) => reply.error(errno(error)),
     }
+}
+
+pub fn data(reply: ReplyData, result: &io::Result<Vec<u8>>) {
+    match result {
+        Ok(data) => reply.data(data),
+        Err(error) => reply.error(errno(error)),
+    }
+}
+
+/// The part of a listing from an offset on that the reply has room for.
+pub fn listing(mut reply: ReplyDirectory, offset: u64, result: io::Result<Listing>) {
+    let listing = match result {
+        Ok(listing) => listing,
+        Err(error) => return reply.error(errno(&error)),
+    };
+    for (index, (name, id, kind)) in listing.iter().enumerate().skip(offset as usize) {
+        if reply.add(INodeNo(id.0), index as u64 + 1, *kind, name) {
+            break;
+        }
+    }
+    reply.ok();
 }

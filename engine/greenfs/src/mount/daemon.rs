@@ -17,6 +17,7 @@ use crate::mount::handles::Handles;
 use crate::mount::keeper::Keeper;
 use crate::mount::log::Log;
 use crate::mount::names::Tree;
+use crate::mount::past::Past;
 use crate::mount::patience::Steps;
 use crate::mount::place;
 use crate::mount::shared::Shared;
@@ -75,10 +76,16 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let shared = Arc::new(Shared::new(flash).map_err(failed)?);
     let standings = Arc::new(Standings::default());
     let is_root = sys::is_root();
+    let handles = Arc::<Handles>::default();
+    let remote = settings.branches.iter().find(|(role, _)| *role == Role::Remote);
+    let past = |(_, place): &(Role, PathBuf)| {
+        Past::new(place, Arc::clone(&standings), Arc::clone(&handles))
+    };
     let tree = Tree {
         shared: Arc::clone(&shared),
         standings: Arc::clone(&standings),
-        handles: Handles::default(),
+        past: remote.map(past),
+        handles,
         is_root,
         has_passthrough: is_root,
     };

@@ -9,7 +9,7 @@ use fuser::{BackingId, FopenFlags, INodeNo};
 
 use crate::mount::attributes::opened;
 use crate::mount::handles::{Open, Way};
-use crate::mount::names::{Tree, error, node};
+use crate::mount::names::{Tree, node};
 use crate::protocol::NodeId;
 use crate::sys;
 
@@ -44,24 +44,6 @@ impl Tree {
         (handle, flags, way)
     }
 
-    fn file(&self, handle: u64) -> io::Result<Arc<Open>> {
-        self.handles.get(handle).ok_or_else(|| error(libc::EBADF))
-    }
-
-    pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
-        let open = self.file(handle)?;
-        let mut data = vec![0; most_b];
-        let mut had = 0;
-        while had < most_b {
-            match open.file.read_at(&mut data[had..], offset + had as u64)? {
-                0 => break,
-                more => had += more,
-            }
-        }
-        data.truncate(had);
-        Ok(data)
-    }
-
     /// Change the data of a file, and write that down before and after.
     fn writing<R>(&self, id: NodeId, change: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         self.shared.flash().begin_writing(id)?;
@@ -72,22 +54,22 @@ impl Tree {
     }
 
     pub fn write(&self, handle: u64, offset: u64, data: &[u8]) -> io::Result<()> {
-        let open = self.file(handle)?;
+        let open = self.handles.file(handle)?;
         self.writing(open.id, || open.file.write_all_at(data, offset))
     }
 
     pub fn allocate(&self, handle: u64, mode: i32, offset: u64, length: u64) -> io::Result<()> {
-        let open = self.file(handle)?;
+        let open = self.handles.file(handle)?;
         self.writing(open.id, || sys::allocate(&open.file, mode, offset, length))
     }
 
     pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
-        sys::seek(&self.file(handle)?.file, offset, whence)
+        sys::seek(&self.handles.file(handle)?.file, offset, whence)
     }
 
     /// A program closes a file: what it is now is written down.
     pub fn flush(&self, handle: u64) -> io::Result<()> {
-        let open = self.file(handle)?;
+        let open = self.handles.file(handle)?;
         self.shared.flash().note_written(open.id)?;
         self.standings.poke();
         Ok(())
@@ -109,9 +91,9 @@ impl Tree {
     /// brought up, if one is connected.
     pub fn make_durable(&self, inode: INodeNo, handle: Option<u64>) -> io::Result<u64> {
         match handle {
-            Some(handle) => self.file(handle)?.file.sync_all()?,
+            Some(handle) => self.handles.file(handle)?.file.sync_all()?,
             None => {
-                let reached = self.reach(&self.shared.flash(), node(inode))?;
+                let reached = self.reach(&self.shared.flash(), node(inode)?)?;
                 File::open(opened(&reached))?.sync_all()?;
             }
         }

@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use fuser::{BackingId, FileType};
 
+use crate::branch::folder::read_at;
+use crate::mount::names::error;
 use crate::protocol::NodeId;
 
 /// What a folder held when it was begun to be read.
@@ -66,6 +69,18 @@ impl Handles {
 
     pub fn get(&self, handle: u64) -> Option<Arc<Open>> {
         self.table().files.get(&handle).cloned()
+    }
+
+    /// An open file.
+    ///
+    /// # Errors
+    /// If nothing is open under this handle.
+    pub fn file(&self, handle: u64) -> io::Result<Arc<Open>> {
+        self.get(handle).ok_or_else(|| error(libc::EBADF))
+    }
+
+    pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
+        read_at(&self.file(handle)?.file, offset, most_b)
     }
 
     /// An open file of a node, which may have no name any more.

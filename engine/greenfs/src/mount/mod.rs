@@ -14,8 +14,10 @@ mod handles;
 mod keeper;
 mod log;
 mod names;
+mod past;
 mod patience;
 pub mod place;
+mod places;
 mod shared;
 mod sleeper;
 mod standing;
@@ -23,3 +25,4 @@ mod tree;
 
 pub use control::ask;
 pub use daemon::{Settings, serve};
+pub use past::REMOTE;

@@ -11,6 +11,8 @@ use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
 use crate::branch::folder::Folder;
 use crate::mount::attributes::{Wish, attributes, device, opened};
 use crate::mount::handles::{Handles, Listing};
+use crate::mount::past::Past;
+use crate::mount::places::is_past;
 use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
 use crate::protocol::{Kind, Node, NodeId};
@@ -26,7 +28,9 @@ const OWNERS: u32 = 0o600;
 pub struct Tree {
     pub shared: Arc<Shared>,
     pub standings: Arc<Standings>,
-    pub handles: Handles,
+    pub handles: Arc<Handles>,
+    /// What the remote held; none without a remote.
+    pub past: Option<Arc<Past>>,
     /// Whether this process can give files to others.
     pub is_root: bool,
     /// Whether the kernel may read flash itself.
@@ -37,8 +41,12 @@ pub fn error(code: i32) -> io::Error {
     io::Error::from_raw_os_error(code)
 }
 
-pub fn node(inode: INodeNo) -> NodeId {
-    NodeId(inode.0)
+/// What flash has under a number; what the remote had before cannot be changed.
+pub fn node(inode: INodeNo) -> io::Result<NodeId> {
+    match is_past(inode) {
+        true => Err(error(libc::EROFS)),
+        false => Ok(NodeId(inode.0)),
+    }
 }
 
 impl Tree {
@@ -62,16 +70,16 @@ impl Tree {
             return Err(error(libc::ENAMETOOLONG));
         }
         let flash = self.shared.flash();
-        let id = flash.lookup(node(parent), name);
+        let id = flash.lookup(node(parent)?, name);
         self.attributes(&flash, id.ok_or_else(|| error(libc::ENOENT))?)
     }
 
     pub fn look_at(&self, inode: INodeNo) -> io::Result<FileAttr> {
-        self.attributes(&self.shared.flash(), node(inode))
+        self.attributes(&self.shared.flash(), node(inode)?)
     }
 
     pub fn change(&self, inode: INodeNo, handle: Option<u64>, wish: &Wish) -> io::Result<FileAttr> {
-        let id = node(inode);
+        let id = node(inode)?;
         let mut flash = self.shared.flash();
         let reached = self.reach(&flash, id)?;
         if let Some(size) = wish.size {
@@ -123,7 +131,7 @@ impl Tree {
         mode: u32,
         number: u32,
     ) -> io::Result<FileAttr> {
-        let parent = node(parent);
+        let parent = node(parent)?;
         self.make(|flash| match mode & libc::S_IFMT {
             libc::S_IFREG => {
                 flash.create(parent, name, self.owned_by(request, mode & !libc::S_IFMT))
@@ -138,7 +146,7 @@ impl Tree {
         (parent, name): (INodeNo, &OsStr),
         mode: u32,
     ) -> io::Result<FileAttr> {
-        self.make(|flash| flash.make_folder(node(parent), name, self.owned_by(request, mode)))
+        self.make(|flash| flash.make_folder(node(parent)?, name, self.owned_by(request, mode)))
     }
 
     pub fn make_symlink(
@@ -148,12 +156,12 @@ impl Tree {
         target: &OsStr,
     ) -> io::Result<FileAttr> {
         let new = self.owned_by(request, 0o777);
-        self.make(|flash| flash.symlink(node(parent), name, target, new))
+        self.make(|flash| flash.symlink(node(parent)?, name, target, new))
     }
 
     pub fn link(&self, inode: INodeNo, parent: INodeNo, name: &OsStr) -> io::Result<FileAttr> {
-        let id = node(inode);
-        self.make(|flash| flash.link(id, node(parent), name).map(|()| id))
+        let id = node(inode)?;
+        self.make(|flash| flash.link(id, node(parent)?, name).map(|()| id))
     }
 
     /// Make a file and open it for reading and writing.
@@ -167,7 +175,7 @@ impl Tree {
         let mode = mode & !libc::S_IFMT;
         let mut flash = self.shared.flash();
         let new = self.owned_by(request, mode | OWNERS);
-        let id = flash.create(node(parent), name, new)?;
+        let id = flash.create(node(parent)?, name, new)?;
         let reached = self.reach(&flash, id)?;
         let file = File::options()
             .read(true)
@@ -187,8 +195,8 @@ impl Tree {
     pub fn remove(&self, parent: INodeNo, name: &OsStr, is_folder: bool) -> io::Result<()> {
         let mut flash = self.shared.flash();
         match is_folder {
-            true => flash.remove_folder(node(parent), name)?,
-            false => flash.unlink(node(parent), name)?,
+            true => flash.remove_folder(node(parent)?, name)?,
+            false => flash.unlink(node(parent)?, name)?,
         }
         drop(flash);
         self.standings.poke();
@@ -202,7 +210,7 @@ impl Tree {
         flags: RenameFlags,
     ) -> io::Result<()> {
         let mut flash = self.shared.flash();
-        let (from, to) = ((node(from.0), from.1), (node(to.0), to.1));
+        let (from, to) = ((node(from.0)?, from.1), (node(to.0)?, to.1));
         if !RenameFlags::RENAME_NOREPLACE.contains(flags) {
             return Err(error(libc::EINVAL));
         }
@@ -216,7 +224,7 @@ impl Tree {
     }
 
     pub fn read_link(&self, inode: INodeNo) -> io::Result<Vec<u8>> {
-        match &self.shared.flash().node(node(inode))?.kind {
+        match &self.shared.flash().node(node(inode)?)?.kind {
             Kind::Symlink(target) => Ok(target.as_encoded_bytes().to_vec()),
             _ => Err(error(libc::EINVAL)),
         }
@@ -226,7 +234,7 @@ impl Tree {
     pub fn list(&self, inode: INodeNo, handle: u64) -> Listing {
         self.handles.listing(handle, || {
             let flash = self.shared.flash();
-            let id = node(inode);
+            let id = NodeId(inode.0);
             let above = flash.node(id).ok().and_then(|node| node.names.first());
             let above = above.map_or(id, |name| name.parent);
             let kind = |id| match flash.node(id).map(|node| &node.kind) {
@@ -247,7 +255,7 @@ impl Tree {
 
     /// Open what has been reached.
     pub fn open(&self, inode: INodeNo, flags: i32) -> io::Result<(NodeId, File)> {
-        let id = node(inode);
+        let id = node(inode)?;
         let reached = self.reach(&self.shared.flash(), id)?;
         let access = flags & libc::O_ACCMODE;
         let file = File::options()

@@ -3,25 +3,37 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use fuser::{
-    BsdFileFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
+    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
     LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
     ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
     WriteFlags,
 };
 
-use crate::mount::answers::{ATTRIBUTES_LAST, attributes, empty, entry, errno};
+use crate::branch::OWN;
+use crate::mount::answers::{ATTRIBUTES_LAST, attributes, data, empty, entry, errno, listing};
 use crate::mount::attributes::Wish;
 use crate::mount::handles::Way;
 use crate::mount::names::Tree;
+use crate::mount::past::Past;
+use crate::mount::places::is_past;
+use crate::protocol::ROOT;
 use crate::sys;
 
 /// The longest request that the kernel sends. Bytes.
 const REQUEST_MOST_B: u32 = 1 << 20;
 
 impl Tree {
+    /// What the remote held, if a number is of that, or a name in a folder leads there.
+    fn past(&self, inode: INodeNo, name: Option<&OsStr>) -> Option<&Arc<Past>> {
+        let leads_there = inode.0 == ROOT.0 && name.is_some_and(|name| name == OWN);
+        let past = self.past.as_ref();
+        past.filter(|_| is_past(inode) || leads_there)
+    }
+
     /// Answer when flash and all connected branches have everything.
     fn answer_fsync(&self, inode: INodeNo, handle: Option<u64>, reply: ReplyEmpty) {
         match self.make_durable(inode, handle) {
@@ -42,11 +54,24 @@ impl Filesystem for Tree {
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        if let Some(past) = self.past(parent, Some(name)) {
+            let name = name.to_owned();
+            return past.later(move |past| entry(reply, &past.look_up(parent, &name)));
+        }
         entry(reply, &self.look_up(parent, name));
     }
 
+    fn forget(&self, _: &Request, inode: INodeNo, times: u64) {
+        if let Some(past) = self.past(inode, None) {
+            past.places.forget(inode, times);
+        }
+    }
+
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        attributes(reply, &self.look_at(inode));
+        match self.past(inode, None) {
+            Some(past) => past.later(move |past| attributes(reply, &past.look_at(inode))),
+            None => attributes(reply, &self.look_at(inode)),
+        }
     }
 
     fn setattr(
@@ -82,9 +107,9 @@ impl Filesystem for Tree {
     }
 
     fn readlink(&self, _: &Request, inode: INodeNo, reply: ReplyData) {
-        match self.read_link(inode) {
-            Ok(target) => reply.data(&target),
-            Err(error) => reply.error(errno(&error)),
+        match self.past(inode, None) {
+            Some(past) => past.later(move |past| data(reply, &past.read_link(inode))),
+            None => data(reply, &self.read_link(inode)),
         }
     }
 
@@ -188,6 +213,15 @@ impl Filesystem for Tree {
     }
 
     fn open(&self, _: &Request, inode: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        if let Some(past) = self.past(inode, None) {
+            if flags.0 & libc::O_ACCMODE != libc::O_RDONLY {
+                return reply.error(Errno::EROFS);
+            }
+            return past.later(move |past| match past.open(inode) {
+                Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::empty()),
+                Err(error) => reply.error(errno(&error)),
+            });
+        }
         let (id, file) = match Tree::open(self, inode, flags.0) {
             Ok(opened) => opened,
             Err(error) => return reply.error(errno(&error)),
@@ -202,7 +236,7 @@ impl Filesystem for Tree {
     fn read(
         &self,
         _: &Request,
-        _: INodeNo,
+        inode: INodeNo,
         handle: FileHandle,
         offset: u64,
         size: u32,
@@ -210,9 +244,10 @@ impl Filesystem for Tree {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        match Tree::read(self, handle.0, offset, size as usize) {
-            Ok(data) => reply.data(&data),
-            Err(error) => reply.error(errno(&error)),
+        let (handle, size) = (handle.0, size as usize);
+        match self.past(inode, None) {
+            Some(past) => past.later(move |past| data(reply, &past.read(handle, offset, size))),
+            None => data(reply, &self.handles.read(handle, offset, size)),
         }
     }
 
@@ -269,18 +304,15 @@ impl Filesystem for Tree {
         inode: INodeNo,
         handle: FileHandle,
         offset: u64,
-        mut reply: ReplyDirectory,
+        reply: ReplyDirectory,
     ) {
         if offset == 0 {
             self.handles.forget_listing(handle.0);
         }
-        let listing = self.list(inode, handle.0);
-        for (index, (name, id, kind)) in listing.iter().enumerate().skip(offset as usize) {
-            if reply.add(INodeNo(id.0), index as u64 + 1, *kind, name) {
-                break;
-            }
+        match self.past(inode, None) {
+            Some(past) => past.later(move |past| listing(reply, offset, past.list(inode, handle.0))),
+            None => listing(reply, offset, Ok(self.list(inode, handle.0))),
         }
-        reply.ok();
     }
 
     fn releasedir(

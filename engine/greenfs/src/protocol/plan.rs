@@ -66,6 +66,10 @@ pub struct Dress {
 pub struct Plan {
     /// The branch then holds what was so after this record.
     pub to: u64,
+    /// What it changes is kept as what stood there until this time, in microseconds since 1970; none
+    /// on a branch that keeps nothing.
+    #[serde(default)]
+    pub history_us: Option<i64>,
     pub takes: Vec<Take>,
     pub puts: Vec<Put>,
     pub dresses: Vec<Dress>,
@@ -98,6 +102,7 @@ impl Plan {
         });
         Self {
             to,
+            history_us: None,
             takes,
             puts,
             dresses: dressed.into_values().rev().collect(),

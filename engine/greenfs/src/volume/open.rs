@@ -34,6 +34,7 @@ impl<S: Store> Flash<S> {
                     role: None,
                     at: 0,
                     whole: true,
+                    history: None,
                 };
                 identity::write(&mut flash, &new)
                     .map_err(|error| failed("flash cannot be written", &error, name))?;

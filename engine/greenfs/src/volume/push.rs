@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::branch::carry;
-use crate::branch::identity::{self, FORMAT, Identity};
+use crate::branch::identity::{self, FORMAT, Identity, Span};
 use crate::branch::own;
 use crate::branch::stage;
-use crate::branch::store::{Store, ensure_folder, remove_tree};
+use crate::branch::store::{PIECE_B, Store, copy_within, ensure_folder, remove_tree};
+use crate::clock;
 use crate::fault::Fault;
 use crate::protocol::plan::Put;
 use crate::protocol::{Change, NodeId, Plan, Role};
@@ -25,8 +26,6 @@ const ROUNDS_MOST: usize = 5;
 /// A file that was written to while it was copied is copied on flash first, while writes wait, if
 /// it is not larger. Bytes.
 const SNAPSHOT_MOST_B: u64 = 64 << 20;
-
-const PIECE_B: usize = 1 << 20;
 
 /// What a round has to do.
 struct Round {
@@ -59,7 +58,7 @@ pub fn push<S: Store, T: Store>(
         let changed = stage_all(flash, branch, &round, &mut pushed)?;
         if changed.is_empty() {
             flash.sync().map_err(Trouble::Flash)?;
-            carry_out(flash, branch, &round, &mut pushed)?;
+            carry_out(flash, branch, round, &mut pushed)?;
         } else {
             busy.extend(changed);
             let abandoned = flash.with(|flash| flash.record(Change::Abandoned(branch.role)));
@@ -133,13 +132,17 @@ fn copy<S: Store, T: Store>(
 fn carry_out<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
-    round: &Round,
+    mut round: Round,
     pushed: &mut Pushed,
 ) -> Result<(), Trouble> {
     let store = &mut branch.store;
     let unreadable = |fault: Fault| Trouble::Branch(io::Error::other(fault.what));
     let held = identity::read(store, &branch.name).map_err(unreadable)?;
     let identity = held.as_ref().unwrap_or(&round.identity);
+    if branch.role == Role::Remote {
+        let now_us = Span::next(identity.history, clock::now_us());
+        round.plan.history_us = Some(now_us);
+    }
     carry::commit(store, &round.plan).map_err(Trouble::Branch)?;
     let kept = carry::finish(store, identity).map_err(Trouble::Branch)?;
     pushed.kept.extend(kept.unwrap_or_default());
@@ -192,16 +195,7 @@ impl<S: Store> Flash<S> {
         let from = self.state.catalogue.path(id).unwrap_or_default();
         let to = folder.join(id.0.to_string());
         ensure_folder(&mut self.store, folder)?;
-        self.store.create(&to, 0o600)?;
-        let mut offset = 0;
-        loop {
-            let piece = self.store.read(&from, offset, PIECE_B)?;
-            self.store.write(&to, offset, &piece)?;
-            offset += piece.len() as u64;
-            if piece.len() < PIECE_B {
-                return Ok(());
-            }
-        }
+        copy_within(&mut self.store, &from, &to)
     }
 
     /// Whether a file still has the data that it had, as far as anything says that.
@@ -222,6 +216,7 @@ impl<S: Store> Flash<S> {
             role: Some(role),
             at: self.behind(role).map_or(0, |behind| behind.at),
             whole: true,
+            history: None,
         }
     }
 }

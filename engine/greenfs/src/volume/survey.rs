@@ -26,7 +26,10 @@ pub fn survey<S: Store, T: Store>(
         .map_err(|fault| Trouble::Branch(io::Error::other(fault.what)))?;
     let is_new = held.is_none();
     let known_at = flash.with(|flash| flash.known_at(role, held.as_ref()));
-    let new = flash.with(|flash| flash.identity(role));
+    let new = Identity {
+        history: held.and_then(|held| held.history),
+        ..flash.with(|flash| flash.identity(role))
+    };
     // Until it is written down what the branch lacks, it must not count as whole.
     let looked_at = Identity {
         at: known_at.unwrap_or(0),

@@ -207,6 +207,16 @@ proptest! {
         world.check_protection();
     }
 
+    /// Versions would be lost on a remote whose file system has no hard links for them.
+    #[test]
+    fn in_memory_without_links(events in prop::collection::vec(quiet_events(), 1..60)) {
+        let mut world = World::new(Memory::without_links);
+        for event in events {
+            happen(&mut world, event);
+        }
+        world.settle();
+    }
+
     /// A conflict would be silent.
     #[test]
     fn in_memory_with_others(events in prop::collection::vec(with_others(), 1..60)) {

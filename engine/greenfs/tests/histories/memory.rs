@@ -19,6 +19,8 @@ pub struct Memory {
     /// What is not durable yet, with when it was done.
     steps: Vec<(i64, Step)>,
     clock_ns: i64,
+    /// Whether a version can be kept as a further name of its file.
+    has_links: bool,
 }
 
 impl Memory {
@@ -28,6 +30,14 @@ impl Memory {
             durable: Tree::new(),
             steps: Vec::new(),
             clock_ns: 1_000_000_000,
+            has_links: true,
+        }
+    }
+
+    pub fn without_links() -> Self {
+        Self {
+            has_links: false,
+            ..Self::new()
         }
     }
 
@@ -140,6 +150,9 @@ impl Store for Memory {
     }
 
     fn link(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        if !self.has_links && to.starts_with(".greenfs/history") {
+            return error(libc::EPERM);
+        }
         self.step(Step::Link(from.to_owned(), to.to_owned()))
     }
 

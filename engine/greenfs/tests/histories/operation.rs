@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use greenfs::branch::past::Past;
 use greenfs::branch::store::Store;
 use greenfs::branch::walk::walk;
 use greenfs::protocol::{Kind, NodeId, ROOT};
@@ -201,4 +202,24 @@ pub fn shape(tree: &impl Store, with_times: bool) -> Shape {
         (path, seen)
     };
     sights.into_iter().map(seen).collect()
+}
+
+/// Everything that a tree held at a time, without attributes: these are the last ones.
+pub fn shape_then(then: &Past<impl Store>) -> BTreeMap<PathBuf, (Kind, Vec<u8>)> {
+    let mut shape = BTreeMap::new();
+    let mut folders = vec![then.root().expect("it can be read")];
+    while let Some(folder) = folders.pop() {
+        for (_, spot) in then.children(&folder).expect("it can be read") {
+            let data = match spot.kind {
+                Kind::File => then.branch.read(&spot.at, 0, 1 << 16),
+                _ => Ok(Vec::new()),
+            };
+            let data = data.expect("it can be read");
+            shape.insert(spot.path.clone(), (spot.kind.clone(), data));
+            if spot.kind == Kind::Folder {
+                folders.push(spot);
+            }
+        }
+    }
+    shape
 }

@@ -2,16 +2,18 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use greenfs::branch::identity;
+use greenfs::branch::past::Past;
 use greenfs::branch::store::{Store, remove_tree};
 use greenfs::protocol::Role;
 use greenfs::volume::{self, Pushed, Volume};
 
 use crate::memory::Memory;
 use crate::mortal::{Life, Mortal};
-use crate::operation::{Operation, Shape, shape};
+use crate::operation::{Operation, Seen, Shape, shape, shape_then};
 
 pub const ROLES: [Role; 2] = [Role::Remote, Role::Disk];
 
@@ -31,6 +33,8 @@ pub struct World<S: Store> {
     promised: Shape,
     /// Whether others change the branches, too: then things are kept.
     pub has_others: bool,
+    /// What the remote held at times, in microseconds since 1970.
+    held: BTreeMap<i64, Shape>,
 }
 
 impl<S: Store> World<S> {
@@ -49,6 +53,7 @@ impl<S: Store> World<S> {
             reference: Memory::new(),
             promised: Shape::new(),
             has_others: false,
+            held: BTreeMap::new(),
         };
         world.revive(&ROLES);
         world
@@ -109,6 +114,7 @@ impl<S: Store> World<S> {
                 self.judge(&pushed);
                 // What a branch has must not be lost on flash.
                 self.promised = self.flash_shape();
+                self.remember();
             }
             Err(_) if self.life.is_over() => self.die(),
             Err(fault) => panic!("{fault}"),
@@ -168,6 +174,37 @@ impl<S: Store> World<S> {
         }
         result.expect("flash is there, whatever else is not");
         self.promised = self.flash_shape();
+        self.remember();
+    }
+
+    /// Note what the remote holds, unless a change of it is not done.
+    fn remember(&mut self) {
+        if self.has_others || !self.connected().contains(&Role::Remote) {
+            return;
+        }
+        let remote = self.branch(Role::Remote);
+        let identity = identity::read(&*remote.borrow(), Path::new("remote"));
+        let identity = identity.expect("it is ours");
+        if let Some(history) = identity.and_then(|identity| identity.history) {
+            let now = shape(&*remote.borrow(), false);
+            self.held.insert(history.last_us, now);
+        }
+    }
+
+    /// Every version that the remote had is there.
+    fn check_history(&self) {
+        let remote = self.branch(Role::Remote);
+        let remote = remote.borrow();
+        for (&at_us, held) in &self.held {
+            let then = shape_then(&Past {
+                branch: &*remote,
+                at_us,
+            });
+            let seen = |(path, seen): (&PathBuf, &Seen)| {
+                (path.clone(), (seen.kind.clone(), seen.data.clone()))
+            };
+            assert_eq!(then, held.iter().map(seen).collect(), "at {at_us}");
+        }
     }
 
     pub fn check(&mut self, role: Role) {
@@ -182,6 +219,7 @@ impl<S: Store> World<S> {
                     "mended {}",
                     pushed.mended
                 );
+                self.remember();
             }
             Err(_) if self.life.is_over() => self.die(),
             Err(_) => assert!(self.branches[&role].cable.is_over()),
@@ -201,6 +239,7 @@ impl<S: Store> World<S> {
             assert_eq!(branch, shape(&*self.flash.borrow(), true), "{role}");
         }
         assert_eq!(self.flash_shape(), shape(&self.reference, false));
+        self.check_history();
         self.volume()
             .flash
             .state()

@@ -1,0 +1,192 @@
+//! What a branch held at a time, found by names: each by the records of its own name alone.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::branch::OWN;
+use crate::branch::history::{self, Was};
+use crate::branch::kept::OWNERS;
+use crate::branch::store::{PIECE_B, Store};
+use crate::protocol::{Attributes, Kind};
+
+/// What a name stood for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Its name then, from the root.
+    pub path: PathBuf,
+    /// Where it lies on the branch now; a folder's names may lie elsewhere.
+    pub at: PathBuf,
+    pub kind: Kind,
+    pub attributes: Attributes,
+    /// Until when it stood there, in microseconds since 1970; none if it still does.
+    until_us: Option<i64>,
+}
+
+/// What was copied out of the past.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    pub files: u64,
+    pub size_b: u64,
+}
+
+/// A branch as it was at a time, in microseconds since 1970.
+#[derive(Clone, Copy)]
+pub struct Past<'a, S> {
+    pub branch: &'a S,
+    pub at_us: i64,
+}
+
+impl<S: Store> Past<'_, S> {
+    pub fn root(&self) -> io::Result<Spot> {
+        let root = self.now(Path::new(""))?;
+        root.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// What a path stood for; none if for nothing.
+    pub fn find(&self, path: &Path) -> io::Result<Option<Spot>> {
+        let mut spot = self.root()?;
+        for name in path {
+            match self.child(&spot, name)? {
+                Some(child) => spot = child,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(spot))
+    }
+
+    /// What a name in a folder stood for.
+    pub fn child(&self, folder: &Spot, name: &OsStr) -> io::Result<Option<Spot>> {
+        let path = folder.path.join(name);
+        if folder.kind != Kind::Folder || path == Path::new(OWN) {
+            return Ok(None);
+        }
+        // First: what is replaced meanwhile has a record then.
+        let now = match folder.until_us {
+            None => self.now(&path)?,
+            Some(_) => None,
+        };
+        // A folder that came to its end took with it all that was in it.
+        let is_then = |(until_us, ..): &(i64, Was, PathBuf)| {
+            *until_us > self.at_us && folder.until_us.is_none_or(|end_us| *until_us <= end_us)
+        };
+        let records = history::records(self.branch, &path)?;
+        let Some((until_us, was, at)) = records.into_iter().find(is_then) else {
+            return Ok(now);
+        };
+        let found = match was {
+            Was::Nothing => None,
+            _ => self.branch.look(&at)?,
+        };
+        Ok(found.map(|found| Spot {
+            path,
+            at,
+            kind: found.kind,
+            attributes: found.attributes,
+            until_us: Some(until_us),
+        }))
+    }
+
+    /// What was in a folder, in the order of the names.
+    pub fn children(&self, folder: &Spot) -> io::Result<Vec<(OsString, Spot)>> {
+        let mut names = BTreeSet::new();
+        if folder.until_us.is_none() {
+            match self.branch.list(&folder.at) {
+                // It was moved at this moment: its names have records.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+                listed => names.extend(listed?),
+            }
+        }
+        names.extend(history::names(self.branch, &folder.path)?);
+        let mut children = Vec::new();
+        for name in names {
+            if let Some(child) = self.child(folder, &name)? {
+                children.push((name, child));
+            }
+        }
+        Ok(children)
+    }
+
+    /// Copy what was there, with all that was in it, to where nothing is. Owners are set where that is
+    /// allowed.
+    pub fn copy(&self, spot: &Spot, to: &mut impl Store, place: &Path) -> io::Result<Copied> {
+        let mut copied = Copied::default();
+        match &spot.kind {
+            Kind::File => {
+                to.create(place, 0o600)?;
+                loop {
+                    let piece = self.branch.read(&spot.at, copied.size_b, PIECE_B)?;
+                    to.write(place, copied.size_b, &piece)?;
+                    copied.size_b += piece.len() as u64;
+                    if piece.len() < PIECE_B {
+                        break;
+                    }
+                }
+                copied.files = 1;
+            }
+            Kind::Symlink(target) => to.symlink(place, target)?,
+            Kind::Folder => {
+                to.make_folder(place, OWNERS)?;
+                for (name, child) in self.children(spot)? {
+                    let more = self.copy(&child, to, &place.join(name))?;
+                    copied.files += more.files;
+                    copied.size_b += more.size_b;
+                }
+            }
+            // No branch has them.
+            Kind::Other => return Ok(copied),
+        }
+        match to.dress(place, &spot.attributes) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let ours = to.look(place)?.map(|found| found.attributes);
+                let ours = ours.unwrap_or(spot.attributes);
+                let (uid, gid) = (ours.uid, ours.gid);
+                let attributes = Attributes {
+                    uid,
+                    gid,
+                    ..spot.attributes
+                };
+                to.dress(place, &attributes)?;
+            }
+            dressed => dressed?,
+        }
+        Ok(copied)
+    }
+
+    fn now(&self, path: &Path) -> io::Result<Option<Spot>> {
+        let found = self.branch.look(path)?;
+        let found = found.filter(|found| found.kind != Kind::Other);
+        Ok(found.map(|found| Spot {
+            path: path.to_owned(),
+            at: path.to_owned(),
+            kind: found.kind,
+            attributes: found.attributes,
+            until_us: None,
+        }))
+    }
+}
+
+/// What a path stood for, one after the other, the earliest first: from when on, and what, until the
+/// next one. Each time is in microseconds since 1970; none of them is before `since_us`.
+pub fn versions<S: Store>(
+    branch: &S,
+    since_us: i64,
+    path: &Path,
+) -> io::Result<Vec<(i64, Option<Spot>)>> {
+    let mut times = BTreeSet::from([since_us]);
+    for above in path.ancestors().filter(|path| *path != Path::new("")) {
+        let records = history::records(branch, above)?;
+        let ends = records.into_iter().map(|(until_us, ..)| until_us);
+        times.extend(ends.filter(|until_us| *until_us > since_us));
+    }
+    let mut versions: Vec<(i64, Option<Spot>)> = Vec::new();
+    for at_us in times {
+        let spot = Past { branch, at_us }.find(path)?;
+        let place = |spot: &Option<Spot>| spot.as_ref().map(|spot| spot.at.clone());
+        if versions.last().map(|(_, last)| place(last)) != Some(place(&spot)) {
+            versions.push((at_us, spot));
+        }
+    }
+    Ok(versions)
+}

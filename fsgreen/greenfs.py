@@ -1,0 +1,147 @@
+"""A folder that GreenFS keeps on a server and on a disk that sleeps, from Python (docs/greenfs.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import BUILD
+
+POLL_S = 0.05
+LIMIT_S = 120.0
+"""A volume that does not stand as expected by then never will."""
+GUARD = ("setpriv", "--pdeathsig", "TERM", "--")
+"""Has a mount end when this process is killed (util-linux)."""
+
+
+def program() -> str:
+    """Return the path of the program `greenfs`; raises FsgreenError where it is not installed."""
+    found = paths.program("greenfs")
+    if found is None:
+        raise FsgreenError("the program greenfs is not installed", next_step=BUILD)
+    return found
+
+
+def ask(*arguments: str | os.PathLike[str]) -> str:
+    """Return what the program prints: `ask("history", path)` has the versions of a file.
+
+    Raises
+    ------
+    FsgreenError
+        If it is not installed, or fails: in its own words.
+    """
+    done = subprocess.run([program(), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise _failed(done.stderr or done.stdout)
+    return done.stdout
+
+
+def scratch() -> Path:
+    """Return a new, empty folder among those for temporary files."""
+    return Path(tempfile.mkdtemp(prefix="greenfs-"))
+
+
+class Mount:
+    """A mounted volume; `with` unmounts it in the end.
+
+    Parameters
+    ----------
+    flash : Path
+        The folder where everything is; made if it is not there, as all the others.
+    at : Path
+        The folder that programs work in.
+    remote, disk : Path, optional
+        The folder of the server, and that of the disk that sleeps.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be mounted: in the words of the program.
+    """
+
+    def __init__(
+        self, flash: Path, at: Path, *, remote: Path | None = None, disk: Path | None = None
+    ) -> None:
+        self.flash, self.at = flash, at
+        command = [*GUARD, program(), "mount", "--foreground", "--flash", str(flash)]
+        for role, folder in (("remote", remote), ("disk", disk)):
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                command += [f"--{role}", str(folder)]
+        flash.mkdir(parents=True, exist_ok=True)
+        # A mount that was killed is still there, and answers nothing: the next one takes it away.
+        with contextlib.suppress(FileExistsError):
+            at.mkdir(parents=True)
+        with tempfile.TemporaryFile("w+") as errors:
+            self._running = subprocess.Popen(
+                [*command, str(at)], stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+            assert self._running.stdout is not None
+            with self._running.stdout as said:
+                if not said.readline():
+                    self._running.wait()
+                    errors.seek(0)
+                    raise _failed(errors.read())
+
+    def status(self) -> str:
+        """Return how the volume stands: what each branch holds and lacks."""
+        return ask("status", "--flash", self.flash)
+
+    def wait_for(self, said: str) -> str:
+        """Wait until the status says something, such as "holds all"; return it then.
+
+        Raises
+        ------
+        FsgreenError
+            If it does not say so within two minutes.
+        """
+        until_s = time.monotonic() + LIMIT_S
+        while said not in (status := self.status()):
+            if time.monotonic() > until_s:
+                raise FsgreenError(
+                    f"the volume does not come to say {said!r}: {status.strip()}",
+                    where=self.flash,
+                    next_step=f"read {self.flash / '.greenfs' / 'log'}",
+                )
+            time.sleep(POLL_S)
+        return status
+
+    def kill(self) -> None:
+        """Kill the program that serves it, as a server that crashes."""
+        self._running.kill()
+        self._running.wait()
+
+    def unmount(self) -> None:
+        """Bring up what can be reached, and end."""
+        if self._running.poll() is None:
+            ask("umount", self.at)
+            self._running.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.unmount()
+
+
+def _failed(said: str) -> FsgreenError:
+    what, _, rest = said.strip().removeprefix("greenfs: ").partition("\n  where: ")
+    where, _, remedy = rest.partition("\n  next:  ")
+    return FsgreenError(
+        f"greenfs failed: {what or 'it ended without a word'}",
+        where=where or None,
+        next_step=remedy or "greenfs --help",
+    )

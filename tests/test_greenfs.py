@@ -1,0 +1,47 @@
+"""GreenFS from Python: what the notebook on it stands on."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from mounts_of_greenfs import needs_a_mount
+
+from fsgreen import greenfs
+from fsgreen.errors import FsgreenError
+
+
+def test_a_server_crashes_and_yesterdays_file_comes_back(tmp_path: Path) -> None:
+    """The notebook would show a way that nobody can go."""
+    needs_a_mount()
+    server = greenfs.Mount(tmp_path / "server", tmp_path / "net")
+    work, remote = tmp_path / "work", tmp_path / "net" / "me"
+    with greenfs.Mount(tmp_path / "flash", work, remote=remote, disk=tmp_path / "disk") as volume:
+        (work / "file").write_text("first")
+        volume.wait_for("connected; holds all")
+        before = datetime.now().isoformat()
+        (work / "file").write_text("second")
+        volume.wait_for("connected; holds all")
+        server.kill()
+        (work / "file").unlink()
+        volume.wait_for("away")
+        server = greenfs.Mount(tmp_path / "server", tmp_path / "net")
+        volume.wait_for("connected; holds all")
+        assert not (remote / "file").exists()
+        then = work / ".greenfs" / "history" / before / "file"
+        assert then.read_text() == "first"
+        greenfs.ask("restore", "--at", before, work / "file")
+    assert (tmp_path / "disk" / "file").read_text() == "first"
+    server.unmount()
+
+
+def test_a_refusal_is_told_in_the_words_of_the_program(tmp_path: Path) -> None:
+    """A person would see a number of an exit, or nothing."""
+    needs_a_mount()
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "file").touch()
+    with pytest.raises(FsgreenError, match="not empty") as refused:
+        greenfs.Mount(tmp_path / "flash", tmp_path / "work")
+    assert refused.value.where == str(tmp_path / "work")
+    assert refused.value.next_step and "empty folder" in refused.value.next_step
+    with pytest.raises(FsgreenError, match="no mounted volume"):
+        greenfs.ask("history", tmp_path / "work" / "file")
