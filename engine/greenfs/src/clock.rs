@@ -93,7 +93,15 @@ mod tests {
         assert_eq!(read(&local(at_us)), Some(at_us));
         assert_eq!(read("2026-11-25 20:31Z"), Some(1_795_638_660_000_000));
         assert_eq!(read("1970-01-02Z"), Some(86_400 * SECOND_US));
-        for wrong in ["", "now", "2026-02-30Z", "2026-13-01", "2026-1", "2026-11-25T25:00", "2026-11-25T1:2:3.4567890"] {
+        for wrong in [
+            "",
+            "now",
+            "2026-02-30Z",
+            "2026-13-01",
+            "2026-1",
+            "2026-11-25T25:00",
+            "2026-11-25T1:2:3.4567890",
+        ] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

@@ -13,7 +13,13 @@ fn with_two_versions(name: &str) -> Option<(Home, String)> {
     home.mount(&["--remote", "remote"]);
     home.wait_for(": connected; holds all");
     write(&home, "first");
-    let span = text(&home.greenfs("history").arg("mnt").output().expect("it was built"));
+    let span = text(
+        &home
+            .greenfs("history")
+            .arg("mnt")
+            .output()
+            .expect("it was built"),
+    );
     let last = span.trim().rsplit(' ').next().expect("it names a time");
     write(&home, "the second");
     Some((home, last.to_owned()))
@@ -71,7 +77,13 @@ fn one_command_brings_a_version_back() {
     let Some((home, first)) = with_two_versions("restore") else {
         return;
     };
-    let versions = text(&home.greenfs("history").arg("mnt/paper").output().expect("it was built"));
+    let versions = text(
+        &home
+            .greenfs("history")
+            .arg("mnt/paper")
+            .output()
+            .expect("it was built"),
+    );
     assert!(versions.contains("file, 5 B"), "{versions}");
     assert!(versions.trim_end().ends_with("file, 10 B"), "{versions}");
 
@@ -86,8 +98,14 @@ fn one_command_brings_a_version_back() {
 
     let refused = restore(&["mnt/paper"]);
     let why = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && why.contains("something is there already"), "{why}");
-    assert_eq!(fs::read(home.mnt("paper")).expect("it is there"), b"the second");
+    assert!(
+        !refused.status.success() && why.contains("something is there already"),
+        "{why}"
+    );
+    assert_eq!(
+        fs::read(home.mnt("paper")).expect("it is there"),
+        b"the second"
+    );
     fs::remove_file(home.mnt("paper")).expect("it is there");
     text(&restore(&["mnt/paper"]));
     assert_eq!(fs::read(home.mnt("paper")).expect("it is there"), b"first");

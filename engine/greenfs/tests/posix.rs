@@ -138,8 +138,9 @@ fn what_no_branch_has_is_told_apart() {
         .expect("it is there")
         .file_type();
     assert!(kind.is_fifo());
-    assert!(fs::metadata(home.mnt(".greenfs")).is_err());
+    assert!(!home.mnt(".greenfs/journal").exists());
     assert!(fs::create_dir(home.mnt(".greenfs")).is_err());
+    assert!(fs::write(home.mnt(".greenfs/new"), "").is_err());
     let names = fs::read_dir(home.mnt("")).expect("it is there");
     let names: Vec<_> = names
         .map(|entry| entry.expect("it is there").file_name())

@@ -100,7 +100,10 @@ impl Keeping {
     /// None for a branch without history. `is_first` if there is no record yet.
     pub fn new(plan: &Plan, is_first: bool) -> Option<Self> {
         let is_arriving = |source: &Source| matches!(source, Source::Make | Source::Held(_));
-        let folders = plan.puts.iter().filter(|put| put.expected.kind == Kind::Folder);
+        let folders = plan
+            .puts
+            .iter()
+            .filter(|put| put.expected.kind == Kind::Folder);
         let arriving = folders.filter(|put| is_arriving(&put.source));
         Some(Self {
             until: clock::utc(plan.history_us?),
@@ -130,10 +133,7 @@ impl Keeping {
     pub fn before_put(&mut self, on: &mut impl Store, path: &Path) -> io::Result<()> {
         let is_new = |above: &Path| self.arriving.contains(above);
         let is_unknown = self.is_first && on.look(path)?.is_none();
-        if is_unknown
-            || self.taken.contains(path)
-            || path.ancestors().skip(1).any(is_new)
-        {
+        if is_unknown || self.taken.contains(path) || path.ancestors().skip(1).any(is_new) {
             return Ok(());
         }
         self.keep(on, path)
@@ -181,7 +181,9 @@ impl Keeping {
 /// Whether a file system cannot give this file another name.
 fn has_no_links(error: &io::Error) -> bool {
     let codes = [libc::EPERM, libc::EOPNOTSUPP, libc::ENOSYS, libc::EMLINK];
-    error.raw_os_error().is_some_and(|code| codes.contains(&code))
+    error
+        .raw_os_error()
+        .is_some_and(|code| codes.contains(&code))
 }
 
 /// Keep a copy, where a second name cannot be had. It is there whole or not at all.

@@ -63,7 +63,10 @@ impl Asked {
             Some(remote) => (remote.clone(), path),
             None => mounted(&path)?,
         };
-        if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        if !path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+        {
             let next = "name a path from the root of the volume, without a / before it";
             return Err(Fault::new("this is no path in the volume", &path, next));
         }
@@ -73,10 +76,12 @@ impl Asked {
         };
         let store = Folder::open(&remote).map_err(unreadable)?;
         let identity = identity::read(&store, &remote)?;
-        let span = identity.and_then(|identity| identity.history).ok_or_else(|| {
-            let next = "name the remote of a volume; versions are kept from its next sync on";
-            Fault::new("this folder has no versions", &remote, next)
-        })?;
+        let span = identity
+            .and_then(|identity| identity.history)
+            .ok_or_else(|| {
+                let next = "name the remote of a volume; versions are kept from its next sync on";
+                Fault::new("this folder has no versions", &remote, next)
+            })?;
         Ok(Self {
             remote,
             store,
@@ -102,7 +107,9 @@ impl Asked {
         let at_us = clock::read(at).ok_or_else(|| wrong(format!("{at} is no time")))?;
         if at_us < self.span.since_us {
             let since = clock::local(self.span.since_us);
-            return Err(wrong(format!("versions are known since {since}, not of {at}")));
+            return Err(wrong(format!(
+                "versions are known since {since}, not of {at}"
+            )));
         }
         let past = Past {
             branch: &self.store,
@@ -110,7 +117,10 @@ impl Asked {
         };
         let spot = past.find(&self.path).map_err(self.unreadable())?;
         let spot = spot.ok_or_else(|| {
-            let next = format!("`greenfs history {}` says when it was there", self.path.display());
+            let next = format!(
+                "`greenfs history {}` says when it was there",
+                self.path.display()
+            );
             Fault::new(format!("nothing was there at {at}"), &self.path, next)
         })?;
         Ok((past, spot))
@@ -120,7 +130,8 @@ impl Asked {
 /// The remote of the mounted volume that a path is in, and the path from its root.
 fn mounted(path: &Path) -> Result<(PathBuf, PathBuf), Fault> {
     let outside = || {
-        let next = "name the remote folder with --remote DIR, and a path from the root of the volume";
+        let next =
+            "name the remote folder with --remote DIR, and a path from the root of the volume";
         Fault::new("this is in no mounted volume that has a remote", path, next)
     };
     let full = match path.as_os_str().is_empty() {
@@ -177,8 +188,14 @@ pub fn restore(parser: &mut Parser) -> Result<Option<(String, ExitCode)>, Fault>
         return Ok(None);
     };
     let missing = |what: &str| Fault::new(what, Path::new("command line"), "greenfs --help");
-    let at = wish.at.as_deref().ok_or_else(|| missing("which time is --at?"))?;
-    let path = wish.path.as_deref().ok_or_else(|| missing("which path is to be restored?"))?;
+    let at = wish
+        .at
+        .as_deref()
+        .ok_or_else(|| missing("which time is --at?"))?;
+    let path = wish
+        .path
+        .as_deref()
+        .ok_or_else(|| missing("which path is to be restored?"))?;
     let to = match (&wish.to, &wish.remote) {
         (Some(to), _) => to.as_path(),
         (None, None) => path,
@@ -201,7 +218,11 @@ pub fn restore(parser: &mut Parser) -> Result<Option<(String, ExitCode)>, Fault>
 fn put(past: &Past<Folder>, spot: &Spot, to: &Path) -> Result<Copied, Fault> {
     let failed = |error: io::Error| {
         let what = format!("it cannot be restored there: {error}");
-        Fault::new(what, to, "see who may write there, and how much room there is")
+        Fault::new(
+            what,
+            to,
+            "see who may write there, and how much room there is",
+        )
     };
     let free = || {
         let next = "name a place where nothing is with --to";

@@ -4,7 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use fuser::{
-    Errno, FileAttr, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
+    Errno, FileAttr, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry,
 };
 
 use crate::mount::handles::Listing;

@@ -77,7 +77,10 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let standings = Arc::new(Standings::default());
     let is_root = sys::is_root();
     let handles = Arc::<Handles>::default();
-    let remote = settings.branches.iter().find(|(role, _)| *role == Role::Remote);
+    let remote = settings
+        .branches
+        .iter()
+        .find(|(role, _)| *role == Role::Remote);
     let past = |(_, place): &(Role, PathBuf)| {
         Past::new(place, Arc::clone(&standings), Arc::clone(&handles))
     };

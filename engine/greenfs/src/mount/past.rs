@@ -139,7 +139,13 @@ impl Past {
                     Kind::Symlink(_) => its.mode,
                     _ => its.mode & !0o222,
                 };
-                (file_type(&spot.kind), mode, its.size, at, (its.uid, its.gid))
+                (
+                    file_type(&spot.kind),
+                    mode,
+                    its.size,
+                    at,
+                    (its.uid, its.gid),
+                )
             }
         };
         Ok(attributes(kind, mode, size, at, owner))
@@ -173,7 +179,10 @@ impl Past {
             }
             Place::History => {
                 let days = self.span()?.map_or_else(Vec::new, days);
-                entries.extend(days.into_iter().map(|day| (day.into(), FileType::Directory)));
+                entries.extend(
+                    days.into_iter()
+                        .map(|day| (day.into(), FileType::Directory)),
+                );
             }
             Place::Then(at_us, path) => {
                 let (branch, folder) = self.spot(at_us, &path)?;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use fuser::{
-    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
-    WriteFlags,
+    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
+    Request, TimeOrNow, WriteFlags,
 };
 
 use crate::branch::OWN;
@@ -310,7 +310,9 @@ impl Filesystem for Tree {
             self.handles.forget_listing(handle.0);
         }
         match self.past(inode, None) {
-            Some(past) => past.later(move |past| listing(reply, offset, past.list(inode, handle.0))),
+            Some(past) => {
+                past.later(move |past| listing(reply, offset, past.list(inode, handle.0)))
+            }
             None => listing(reply, offset, Ok(self.list(inode, handle.0))),
         }
     }
