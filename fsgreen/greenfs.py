@@ -1,4 +1,4 @@
-"""A folder that GreenFS keeps on a server and on a disk that sleeps, from Python (docs/greenfs.md)."""
+"""Volumes of GreenFS from Python: docs/greenfs.md says what they are."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def woken(events: Iterable[Event]) -> dict[str, list[Woken]]:
 
 
 def lacking(of: Week, spins: Iterable[Woken]) -> tuple[list[float], list[float]]:
-    """Return what a sleeping disk lacks over a week: times in days, and megabytes of whole files."""
+    """Return what a sleeping disk lacks over a week: times in days, and megabytes of files."""
     steps = [(at_s, files) for at_s, files in of.changed] + [(spin.at_s, None) for spin in spins]
     changed = np.zeros(len(of.sizes_b), dtype=bool)
     at_days, lacking_mb = [0.0], [0.0]

@@ -124,7 +124,7 @@ def budget(days: Simulated) -> Figure:
 
 @styled
 def week(trace: str, seed: int = 1) -> Figure:
-    """Return what the sleeping disk of a client lacks in a generated week, and why it is woken when.
+    """Return what the sleeping disk of a client lacks in a generated week, and why it is woken.
 
     Parameters
     ----------
@@ -145,6 +145,6 @@ def week(trace: str, seed: int = 1) -> Figure:
             axes.plot(at_days, zeros, "^", color=colour, markersize=8, label=f"woken: {label}")
     axes.set(xlabel="days since a midnight", ylabel="MB that the disk lacks")
     axes.set_title(f"rates of {trace}")
-    axes.legend(loc="upper left")
+    figure.legend(loc="outside upper right")
     simulated(axes)
     return figure
