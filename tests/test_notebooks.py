@@ -21,7 +21,7 @@ LABS = sorted((paths.notebooks() / "labs").glob("*.ipynb"))
 EACH = pytest.mark.parametrize("notebook", [*NOTEBOOKS, *LABS], ids=lambda file: file.stem)
 APART = sorted({*NOTEBOOKS, *LABS} - {*closure.stages().values()})
 """Those that are no stage of the pipeline: tests/pipeline/test_reproduction.py runs the stages."""
-WITH_WIDGETS = ("00_start_here", "01_explore", "25_live_power")
+WITH_WIDGETS = ("00_start_here", "01_explore", "02_cockpit", "25_live_power")
 IN_A_KERNEL = [
     file for file in APART if file.stem in WITH_WIDGETS or "FSGREEN_NIGHTLY" in os.environ
 ]
@@ -65,6 +65,7 @@ def test_there_is_a_notebook_for_each_step() -> None:
     before = [
         "00_start_here",
         "01_explore",
+        "02_cockpit",
         "10_plan",
         "20_preflight",
         "25_live_power",

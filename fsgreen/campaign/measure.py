@@ -53,10 +53,7 @@ def measure(
             for row in stack.enter_context(host.applied(place.settings, disks=place.disks)):
                 if row.changes:
                     print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
-        findings = preflight.check(
-            folder=_images(place, kind_of_testbed(place, plan)),
-            image_b=design.most_ready(plan) * plan.profile.image_b,
-        )
+        findings = look(place, plan)
         for finding in findings:
             if finding.severity in preflight.DISTURBING:
                 mended = f" -> {finding.remedy}" if finding.remedy else ""
@@ -78,6 +75,17 @@ def measure(
             pulses=place.pulses,
             preflight=findings,
         )
+
+
+def look(place: TestbedFile, plan: design.Plan) -> list[preflight.Finding]:
+    """Return what the preflight table finds where a plan is to be measured; takes a second or two.
+
+    It changes nothing.
+    """
+    return preflight.check(
+        folder=_images(place, kind_of_testbed(place, plan)),
+        image_b=design.most_ready(plan) * plan.profile.image_b,
+    )
 
 
 def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:

@@ -62,9 +62,9 @@ def _new(options: argparse.Namespace) -> None:
 
 def _plan(options: argparse.Namespace) -> None:
     from fsgreen import design
+    from fsgreen.assay.notes import notes
     from fsgreen.campaign import studycheck
     from fsgreen.design.overview import describe
-    from fsgreen.rules.subsets import without_reason
 
     file = studycheck.file_of(options.study)
     try:
@@ -82,12 +82,7 @@ def _plan(options: argparse.Namespace) -> None:
         return
     for line in describe(plan, study):
         command.show(line, hang=4)
-    notes = [
-        studycheck.too_short(study, options.profile),
-        studycheck.too_large(study, options.profile),
-        *(f"no exclusion speaks of {left} (rule 6)" for left in without_reason(plan, study)),
-    ]
-    for note in filter(None, notes):
+    for note in notes(study, plan):
         command.show(f"note: {note}", hang=6)
 
 

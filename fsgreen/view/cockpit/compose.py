@@ -1,0 +1,256 @@
+"""The room in which a study is composed: controls, the file that they make, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import ipywidgets as widgets
+
+from fsgreen import design
+from fsgreen.design.overview import describe
+from fsgreen.errors import FsgreenError
+from fsgreen.view.cockpit import markup, offered
+from fsgreen.view.cockpit.draft import OTHERS, Draft, studies
+from fsgreen.view.cockpit.offered import FACTORS, NUMBERS, Number
+from fsgreen.view.explore.controls import STYLE, dropdown, offer, row, several
+
+NEW, FIRST = "a new study", "mine"
+WIDE = {"width": "100%"}
+NUMBER = {"width": "18em"}
+MOST_LINES = 8
+"""Lines of a control that offers several."""
+
+MOST = 10**9
+"""No number of a profile is larger."""
+
+
+class Compose(widgets.VBox):
+    """A study's file and controls for it.
+
+    Parameters
+    ----------
+    study : str
+        The study that is shown first; begun anew, if there is none of that name.
+    when_saved : callable
+        Called with the name of a study that was written.
+
+    Attributes
+    ----------
+    draft : Draft
+        What is composed.
+    """
+
+    def __init__(self, study: str, when_saved: Callable[[str], None]) -> None:
+        self._when_saved = when_saved
+        self._follows = True
+        there = studies()
+        self.draft = Draft.begin(FIRST)
+        self.start = dropdown("begin with", [NEW, *there])
+        self.study = _text("name")
+        self.title, self.question, self.why = _text("title"), _text("question"), _text("")
+        self.why.description = "why no other workloads, file systems and options"
+        self.profile, self.matrix = dropdown("profile"), dropdown("matrix")
+        self.levels = {name: several(name.replace("_", " ")) for name in FACTORS}
+        self.baseline = dropdown("baseline (in every block)")
+        self.numbers = {number: _number(number) for number in NUMBERS}
+        self.told, self.says, self.file = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.keep = widgets.Button(
+            description="Save", tooltip="write the file of this study", icon="save"
+        )
+        self.kept = widgets.HTML()
+        super().__init__(
+            [
+                widgets.HTML(markup.style()),
+                row(self.start, self.study),
+                self.title,
+                self.question,
+                row(self.profile, self.matrix, self.baseline),
+                row(*self.levels.values()),
+                self.told,
+                row(*self.numbers.values()),
+                self.why,
+                self.says,
+                self.file,
+                widgets.HBox([self.keep, self.kept]),
+            ]
+        )
+        self._follow_all()
+        self.keep.on_click(lambda _: self.save())
+        with self._quietly():
+            self.study.value = study
+            self.start.value = study if study in there else NEW
+            self._open()
+            self._tell()
+
+    def save(self) -> None:
+        """Write the study as it is composed, and say where it is."""
+        try:
+            file = self.draft.save(self.profile.value)
+        except FsgreenError as error:
+            self.kept.value = markup.fault(error)
+            return
+        with self._quietly():
+            self.start.options = [NEW, *studies()]
+            self.start.value = self.draft.name
+        self.kept.value = markup.says(f"saved and read back: {file}")
+        self._when_saved(self.draft.name)
+
+    def _follow_all(self) -> None:
+        self._follow(self.start, self._open)
+        self._follow(self.study, self._rename)
+        for control, place in self._texts():
+            self._follow(control, partial(self._put, control, place))
+        self._follow(self.profile, self._offer_profile)
+        self._follow(self.matrix, self._offer_levels)
+        for name in FACTORS:
+            self._follow(self.levels[name], partial(self._choose, name))
+        self._follow(self.baseline, self._rebase)
+        for number in NUMBERS:
+            self._follow(self.numbers[number], partial(self._count, number))
+
+    def _follow(self, control: widgets.Widget, change: Callable[[], None]) -> None:
+        """Do what a person's change asks for, and show what came of it."""
+
+        def changed(_: Any) -> None:
+            if self._follows:
+                with self._quietly():
+                    change()
+                    self._tell()
+
+        control.observe(changed, "value")
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        """Set controls without following them."""
+        self._follows = False
+        try:
+            yield
+        finally:
+            self._follows = True
+
+    def _texts(self) -> tuple[tuple[widgets.Text, tuple[str | int, ...]], ...]:
+        return (
+            (self.title, ("title",)),
+            (self.question, ("question",)),
+            (self.why, ("exclusions", 0, "why")),
+        )
+
+    def _open(self) -> None:
+        """Begin with a study, and show what it says; one that is not sound is not opened."""
+        self.kept.value = ""
+        if self.start.value != NEW:
+            try:
+                self.draft = Draft.open(self.start.value)
+            except FsgreenError as error:
+                self.kept.value = markup.fault(error)
+                self.start.value = NEW
+            else:
+                self.study.value = self.draft.name
+        if self.start.value == NEW:
+            self.draft = Draft.begin(FIRST)
+            self._rename()
+        for control, place in self._texts():
+            control.value = str(self.draft.at(*place) or "")
+        self.why.disabled = self.draft.at("exclusions", 0, "what") != OTHERS
+        self.why.layout.display = "none" if self.why.disabled else None
+        offer(self.profile, [(name, name) for name in self.draft.values["profiles"]])
+        self._offer_profile()
+
+    def _rename(self) -> None:
+        self.draft.name = self.study.value.strip()
+
+    def _put(self, control: widgets.Text, place: tuple[str | int, ...]) -> None:
+        self.draft.put(control.value, *place)
+
+    def _offer_profile(self) -> None:
+        of = self.draft.values["profiles"][self.profile.value]
+        offer(self.matrix, [(name, name) for name in of["matrices"]])
+        for number, control in self.numbers.items():
+            value = self.draft.at("profiles", self.profile.value, *number.place)
+            value = number.unset if value is None else value
+            is_one = isinstance(value, int | float)
+            control.layout.display = None if is_one else "none"
+            if is_one:
+                control.value = value
+        self._offer_levels()
+
+    def _offer_levels(self) -> None:
+        for name in FACTORS:
+            self._offer_factor(name)
+        self._offer_baseline(keep=True)
+
+    def _offer_factor(self, name: str) -> None:
+        """Offer the levels of a factor; those that the matrix has are chosen."""
+        there = self.draft.levels(self.matrix.value, name)
+        of = self.draft.levels(self.matrix.value, "file_system")
+        options = offered.with_those(offered.levels(name, map(str, of)), there)
+        control = self.levels[name]
+        control.options = [*options.items()]
+        control.rows = max(2, min(MOST_LINES, len(options)))
+        control.value = there
+        factorial = self.draft.at("matrices", self.matrix.value, "factorial")
+        control.disabled = name == "option" and factorial is not None
+
+    def _choose(self, name: str) -> None:
+        """Take the levels of a factor that are chosen now; options must fit the file systems."""
+        self.draft.choose(self.matrix.value, name, self.levels[name].value)
+        if name == "file_system":
+            file_systems = map(str, self.draft.levels(self.matrix.value, name))
+            known = offered.levels("option", file_systems).values()
+            options = [level for level in self.levels["option"].value if level in known]
+            self.draft.choose(self.matrix.value, "option", options)
+            self._offer_factor("option")
+        self.levels[name].value = self.draft.levels(self.matrix.value, name)
+        self._offer_baseline(keep=False)
+
+    def _offer_baseline(self, *, keep: bool) -> None:
+        """Offer the cells; the baseline is one of them, as it is or as the first."""
+        try:
+            cells = self.draft.cells(self.profile.value)
+        except FsgreenError:
+            return  # told with all else that is wrong
+        if keep and self.draft.baseline not in cells:
+            cells.insert(0, self.draft.baseline)
+        control, before = self.baseline, self.draft.baseline
+        control.options = [(cell.label, cell) for cell in cells]
+        control.index = cells.index(before) if before in cells else 0 if cells else None
+        if not keep:
+            self._rebase()
+
+    def _rebase(self) -> None:
+        if self.baseline.value is not None:
+            self.draft.baseline = self.baseline.value
+
+    def _count(self, number: Number) -> None:
+        value = self.numbers[number].value
+        plain = int(value) if float(value).is_integer() else value
+        said = None if plain == number.unset else plain
+        self.draft.put(said, "profiles", self.profile.value, *number.place)
+
+    def _tell(self) -> None:
+        """Show the file, and how large a plan it is or what is wrong with it."""
+        chosen = self.draft.levels(self.matrix.value, "workload")
+        self.told.value = markup.says("; ".join(offered.about(chosen)))
+        self.file.value = markup.lines(self.draft.text.splitlines())
+        try:
+            study = self.draft.check(self.profile.value)
+            plan = design.make_plan(study, self.profile.value)
+        except FsgreenError as error:
+            self.says.value = markup.fault(error)
+        else:
+            self.says.value = markup.says("sound: " + "; ".join(islice(describe(plan), 1, 3)))
+
+
+def _text(description: str) -> widgets.Text:
+    return widgets.Text(description=description, continuous_update=False, style=STYLE, layout=WIDE)
+
+
+def _number(number: Number) -> widgets.Widget:
+    control = widgets.BoundedIntText if number.is_whole else widgets.BoundedFloatText
+    return control(
+        description=number.title, min=number.least, max=MOST, style=STYLE, layout=NUMBER
+    )

@@ -1,0 +1,40 @@
+"""Texts and tables as HTML, in the classes that the explorer's style sheet knows."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+from fsgreen.errors import FsgreenError
+from fsgreen.view.scripts import static
+
+
+def style() -> str:
+    """Return the style sheet, which a page needs once."""
+    return f"<style>{static('explore.css')}</style>"
+
+
+def says(text: str) -> str:
+    """Return a sentence."""
+    return f'<p class="fsgreen-says">{html.escape(text)}</p>'
+
+
+def lines(texts: Iterable[str]) -> str:
+    """Return lines as a terminal shows them."""
+    text = "\n".join(texts)
+    return f'<pre class="fsgreen-lines">{html.escape(text)}</pre>' if text else ""
+
+
+def fault(error: FsgreenError) -> str:
+    """Return what went wrong, where, and what to do."""
+    return f'<pre class="fsgreen-fault">{html.escape(str(error))}</pre>'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows below a head."""
+    titles = "".join(f"<th>{html.escape(title)}</th>" for title in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>"
+        for row in rows
+    )
+    return f'<table class="fsgreen-table"><tr>{titles}</tr>{body}</table>'

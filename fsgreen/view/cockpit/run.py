@@ -1,0 +1,208 @@
+"""The room in which a campaign is started, paused, watched, and judged when it has ended."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections.abc import Callable
+
+import ipywidgets as widgets
+
+from fsgreen import paths
+from fsgreen.errors import FsgreenError
+from fsgreen.trial import Trial
+from fsgreen.view.cockpit import markup, trust
+from fsgreen.view.cockpit.choose import Choose
+from fsgreen.view.cockpit.harness import Harness
+from fsgreen.view.cockpit.planned import NOTHING
+from fsgreen.view.cockpit.seen import Seen, Watch
+
+POLL_S = 2.0
+"""Between two looks at a campaign that is measured."""
+
+SAID = 8
+"""Lines that are shown of what the process says."""
+
+
+class Run(widgets.VBox):
+    """Start, pause, and how far the campaign is; it is looked at again and again while it runs.
+
+    Parameters
+    ----------
+    choose : Choose
+        Where the order is chosen.
+
+    Attributes
+    ----------
+    trust : HTML
+        What came of the campaign and how far it can be trusted, once it has been analysed.
+    """
+
+    def __init__(self, choose: Choose) -> None:
+        self._choose = choose
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._harnesses: dict[str, Harness] = {}
+        self._harness: Harness | None = None
+        self._watch: Watch | None = None
+        self._fault: FsgreenError | None = None
+        self.start = _button("Start", "measure, or go on where it was stopped", "play")
+        self.pause = _button("Pause", "stop; only the trial that runs now is lost", "pause")
+        self.look = _button("Look again", "show how far it is now", "refresh")
+        self.state, self.bar = widgets.HTML(), widgets.IntProgress(layout={"width": "100%"})
+        self.now, self.status, self.last, self.said, self.trust = (
+            widgets.HTML() for _ in range(5)
+        )
+        super().__init__(
+            [
+                widgets.HBox([self.start, self.pause, self.look]),
+                self.state,
+                self.bar,
+                self.now,
+                self.status,
+                self.last,
+                self.said,
+            ]
+        )
+        self.start.on_click(lambda _: self._do(self._begin))
+        self.pause.on_click(lambda _: self._do(self._break_off))
+        self.look.on_click(lambda _: self.refresh())
+        choose.when_changed(self.change)
+        self.change()
+
+    def change(self) -> None:
+        """Turn to the campaign that is chosen now."""
+        order = self._choose.order
+        with self._lock:
+            self._harness = self._watch = self._fault = None
+            try:
+                if order is not None:
+                    name = order.campaign
+                    self._harness = self._harnesses.setdefault(name, Harness(name))
+                    self._watch = Watch(name)
+            except FsgreenError as error:
+                self._fault = error
+        self.refresh()
+        self.follow()
+
+    def follow(self) -> None:
+        """Look again and again, if the campaign runs and nobody does yet."""
+        with self._lock:
+            runs = self._harness is not None and self._harness.running()
+            if runs and self._thread is None:
+                self._stop.clear()
+                self._thread = threading.Thread(target=self._poll, name="cockpit", daemon=True)
+                atexit.register(self.stop)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more; what is measured goes on. Harmless when repeated."""
+        self._stop.set()
+        if (thread := self._thread) is not None:
+            thread.join()
+            self._thread = None
+
+    def refresh(self) -> bool:
+        """Show how far it is now; return whether it runs."""
+        with self._lock:
+            harness, watch, fault = self._harness, self._watch, self._fault
+            if harness is None or watch is None:
+                self._show_nothing(fault)
+                return False
+            runs = harness.running()
+            try:
+                seen = watch.seen()
+            except FsgreenError as error:
+                seen, fault = None, fault or error
+            self._show(harness, watch, seen, runs)
+            if fault is not None:
+                self.state.value += markup.fault(fault)
+            return runs
+
+    def _poll(self) -> None:
+        """Look until it runs no longer, or nobody wants to know."""
+        while not self._stop.wait(POLL_S):
+            with self._lock:
+                if not self.refresh():
+                    self._thread = None
+                    break
+        atexit.unregister(self.stop)
+
+    def _do(self, what: Callable[[], None]) -> None:
+        """Do what a button asks for, and show what came of it or why nothing did."""
+        with self._lock:
+            try:
+                self._fault = None
+                what()
+            except FsgreenError as error:
+                self._fault = error
+        self.refresh()
+        self.follow()
+
+    def _begin(self) -> None:
+        order = self._choose.order
+        if order is None or self._harness is None:
+            raise self._choose.fault or NOTHING
+        self._harness.start(order)
+
+    def _break_off(self) -> None:
+        if self._harness is None:
+            raise NOTHING
+        self._harness.pause()
+
+    def _show_nothing(self, fault: FsgreenError | None) -> None:
+        for place in (self.state, self.now, self.status, self.last, self.said, self.trust):
+            place.value = ""
+        self.bar.layout.display = "none"
+        self.start.disabled = self.pause.disabled = True
+        if fault is not None:
+            self.state.value = markup.fault(fault)
+
+    def _show(self, harness: Harness, watch: Watch, seen: Seen | None, runs: bool) -> None:
+        self.start.disabled, self.pause.disabled = runs, not runs
+        self.start.description = "Go on" if seen is not None and not runs else "Start"
+        power = watch.power()
+        elsewhere = bool(power) and not runs
+        trials = watch.running() if runs or elsewhere else []
+        state = _state(seen, runs, elsewhere=elsewhere)
+        self.state.value = markup.says(f"{harness.campaign}: {state}")
+        self.bar.layout.display = None if seen is not None else "none"
+        if seen is not None:
+            self.bar.max, self.bar.value = max(1, seen.due), seen.done
+        now = [f"now: {', '.join(trials)}"] * bool(trials) + [f"power: {power}"] * bool(power)
+        self.now.value = "".join(map(markup.says, now))
+        self.status.value = markup.lines(seen.lines if seen is not None else ())
+        self.last.value = "" if seen is None or seen.last is None else _checks(seen.last)
+        self.said.value = markup.lines(harness.lines(SAID))
+        is_judged = (paths.results(harness.campaign) / "trust.csv").is_file()
+        self.trust.value = trust.page(harness.campaign) if is_judged and not runs else ""
+
+
+def _state(seen: Seen | None, runs: bool, *, elsewhere: bool) -> str:
+    """Return how a campaign stands, how far it is, and when it ends."""
+    if seen is None:
+        return "begins" if runs else "not begun"
+    far = f"{seen.done} of {seen.due} trials measured"
+    if seen.done == seen.due:
+        return f"{far}; being analysed" if runs else f"{far}; ended"
+    if not (runs or elsewhere):
+        return f"paused, {far}"
+    by = " by a process that no cockpit started" if elsewhere else ""
+    ends = time.strftime("%a %H:%M", time.localtime(seen.ends_unix_s))
+    return f"measuring{by}, {far}; ends about {ends}"
+
+
+def _checks(last: Trial) -> str:
+    """Return whether the last trial counts, and what was asked of it."""
+    record = last.record
+    counts = "counts" if record.exit == "ok" else f"does not count: {record.reason}"
+    asked = sorted(record.checks, key=lambda check: check.ok)
+    rows = [(check.rule, "yes" if check.ok else "no", check.detail) for check in asked]
+    head = ("rule", "kept", "found")
+    return markup.says(f"last trial {record.trial} {counts}") + markup.table(head, rows)
+
+
+def _button(description: str, tooltip: str, icon: str) -> widgets.Button:
+    return widgets.Button(description=description, tooltip=tooltip, icon=icon)
