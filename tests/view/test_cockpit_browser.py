@@ -109,7 +109,7 @@ def test_what_is_chosen_is_the_file_that_is_shown_and_saved(page, project):
     page.wait(f"{TEXT}.includes('sound: 3 cells x 3 blocks = 9 trials')")
     shown = page.value(f"{LINES}.find((text) => text.includes('study: mine'))")
     assert "workload: [varmail]" in shown and "blocks: 3" in shown
-    assert page.value(chosen("baseline (in every block)")) == ["varmail-ext2-default"]
+    assert page.value(chosen("baseline (in every block)")) == ["varmail-ext4-default"]
     press(page, "Save")
     page.wait(f"{TEXT}.includes('saved and read back')")
     assert (project / "studies" / "mine.yaml").read_text().strip() == shown.strip()

@@ -11,6 +11,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from fsgreen import design
+from fsgreen.design import Cell
 from fsgreen.design.overview import describe
 from fsgreen.errors import FsgreenError
 from fsgreen.view.cockpit import markup, offered
@@ -208,16 +209,16 @@ class Compose(widgets.VBox):
         self._offer_baseline(keep=False)
 
     def _offer_baseline(self, *, keep: bool) -> None:
-        """Offer the cells; the baseline is one of them, as it is or as the first."""
+        """Offer the cells; the baseline is one of them: itself, or that which has most of it."""
         try:
             cells = self.draft.cells(self.profile.value)
         except FsgreenError:
             return  # told with all else that is wrong
         if keep and self.draft.baseline not in cells:
             cells.insert(0, self.draft.baseline)
-        control, before = self.baseline, self.draft.baseline
-        control.options = [(cell.label, cell) for cell in cells]
-        control.index = cells.index(before) if before in cells else 0 if cells else None
+        before = self.draft.baseline
+        self.baseline.options = [(cell.label, cell) for cell in cells]
+        self.baseline.value = max(cells, key=partial(_likeness, before), default=None)
         if not keep:
             self._rebase()
 
@@ -243,6 +244,11 @@ class Compose(widgets.VBox):
             self.says.value = markup.fault(error)
         else:
             self.says.value = markup.says("sound: " + "; ".join(islice(describe(plan), 1, 3)))
+
+
+def _likeness(one: Cell, other: Cell) -> tuple[bool, int]:
+    """Return how much two cells have alike, most of all if they are the same."""
+    return one == other, len(one.items() & other.items())
 
 
 def _text(description: str) -> widgets.Text:
