@@ -192,11 +192,11 @@ def test_in_a_directory_the_plan_is_that_of_its_file_system(compose, tmp_path):
 def test_what_disturbs_is_told_with_what_mends_it(compose, monkeypatch):
     compose.keep.click()
     planned = Planned(Choose("mine"))
-    planned.buttons.children[2].click()
+    planned.buttons["Preflight"].click()
     told = text(planned.shown["Preflight"])
     assert "power meter" in told and "more were looked at and are well" in told
     monkeypatch.setattr(Order, "findings", lambda _: (_ for _ in ()).throw(FsgreenError("broken")))
-    planned.buttons.children[2].click()
+    planned.buttons["Preflight"].click()
     assert "broken" in text(planned.shown["Preflight"])
 
 
