@@ -153,7 +153,7 @@ def test_a_study_that_is_begun_with_loses_nothing(file, project):
     for matrix in draft.values["matrices"]:
         for factor in ("workload", "file_system", "cache"):
             draft.choose(matrix, factor, draft.levels(matrix, factor))
-    assert replace(draft.check([*before.profiles][0]), name=file.stem) == before
+    assert replace(draft.check(next(iter(before.profiles))), name=file.stem) == before
 
 
 # --- plan ---------------------------------------------------------------------------------------

@@ -140,7 +140,9 @@ def test_a_campaign_is_started_watched_paused_and_can_go_on(page, project, tmp_p
     page.wait(f"{TEXT}.includes('--testbed directory --folder={tmp_path}')")
     press(page, "Start")
     page.wait(f"/tiny-quick: measuring, 0 of 1 trials measured; ends about/.test({TEXT})")
-    page.wait(rf"/now: b01-001-wait-\S+power: system \d+\.\d W, disk \d+\.\d W \(modelled\)/.test({TEXT})")
+    page.wait(
+        rf"/now: b01-001-wait-\S+power: system \d+\.\d W, disk \d+\.\d W \(modelled\)/.test({TEXT})"
+    )
     assert page.value(f"{LINES}.some((text) => text.includes('to do     b01-001-wait'))")
     assert page.value(f"{button('Start')}.disabled")
     press(page, "Pause")

@@ -63,7 +63,11 @@ class Choose(widgets.VBox):
             return None
         name = self.campaign.value.strip() or f"{self.study.value}-{self.profile.value}"
         return Order(
-            self.study.value, self.profile.value, name, self.testbed.value, self.folder.value.strip()
+            self.study.value,
+            self.profile.value,
+            name,
+            self.testbed.value,
+            self.folder.value.strip(),
         )
 
     def when_changed(self, call: Callable[[], None]) -> None:

@@ -257,6 +257,4 @@ def _text(description: str) -> widgets.Text:
 
 def _number(number: Number) -> widgets.Widget:
     control = widgets.BoundedIntText if number.is_whole else widgets.BoundedFloatText
-    return control(
-        description=number.title, min=number.least, max=MOST, style=STYLE, layout=NUMBER
-    )
+    return control(description=number.title, min=number.least, max=MOST, style=STYLE, layout=NUMBER)

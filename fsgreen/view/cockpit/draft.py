@@ -56,7 +56,7 @@ class Draft:
 
     @classmethod
     def open(cls, name: str) -> Draft:
-        """Return what `studies/NAME.yaml` says; raises FsgreenError with all that is wrong in it."""
+        """Return what `studies/NAME.yaml` says; raises FsgreenError if it is not sound."""
         file = paths.study(name)
         design.read_study(file)  # declares its factors and metrics
         draft = cls(studyfile.read(file).values)

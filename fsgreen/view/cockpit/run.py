@@ -52,9 +52,7 @@ class Run(widgets.VBox):
         self.pause = _button("Pause", "stop; only the trial that runs now is lost", "pause")
         self.look = _button("Look again", "show how far it is now", "refresh")
         self.state, self.bar = widgets.HTML(), widgets.IntProgress(layout={"width": "100%"})
-        self.now, self.status, self.last, self.said, self.trust = (
-            widgets.HTML() for _ in range(5)
-        )
+        self.now, self.status, self.last, self.said, self.trust = (widgets.HTML() for _ in range(5))
         super().__init__(
             [
                 widgets.HBox([self.start, self.pause, self.look]),
