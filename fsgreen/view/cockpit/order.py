@@ -74,7 +74,7 @@ class Order:
     def planned(self) -> Iterator[str]:
         """Yield what `fsgreen plan` prints, and what the campaign takes of the disks."""
         study, plan = self.plan()
-        yield from describe(plan)
+        yield from describe(plan, study)
         yield from (f"note: {note}" for note in notes(study, plan))
         images_mib = design.most_ready(plan) * plan.profile.image_b / 2**20
         yield (
