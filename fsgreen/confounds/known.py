@@ -106,7 +106,7 @@ READ_AHEAD = Confound(
     "read_ahead",
     "read_ahead",
     "bandwidth_b_s",
-    frozenset(),
+    frozenset({"kernel_read_ahead_kib"}),
     within="pattern",
 )
 

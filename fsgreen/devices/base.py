@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -25,6 +26,11 @@ OF_DISKS = ("disk", "partition", "queue_depth")
 
 AS_FOUND = "as found"
 """The level of the factor `scheduler` that leaves it to the device."""
+
+READ_AHEAD = "kernel_read_ahead_kib"
+"""The factor that a study declares for what the kernel reads ahead on a device: `read_ahead_kb`."""
+
+PAGE_KIB = resource.getpagesize() >> 10
 
 
 class Availability(NamedTuple):
@@ -204,6 +210,23 @@ def scheduler_of(levels: Levels) -> str | None:
     """Return the I/O scheduler that the levels name, None where they leave it to the device."""
     scheduler: str | None = levels.get("scheduler")
     return None if scheduler == AS_FOUND else scheduler
+
+
+def read_ahead_kib_of(levels: Levels, usual_kib: int) -> int:
+    """Return what the kernel is to read ahead at most: as the levels ask, else as usual."""
+    asked_kib = levels.get(READ_AHEAD)
+    return usual_kib if asked_kib is None else int(asked_kib)
+
+
+def check_read_ahead(levels: Levels) -> None:
+    """Raise `FsgreenError` where the levels ask for what the kernel cannot read ahead."""
+    asked_kib = levels.get(READ_AHEAD)
+    if asked_kib is not None and (asked_kib < 0 or asked_kib % PAGE_KIB):
+        raise FsgreenError(
+            f"the kernel reads ahead whole pages of {PAGE_KIB} KiB, not {asked_kib:g} KiB",
+            where=f"levels of {READ_AHEAD}",
+            next_step=f"0, {PAGE_KIB} or a multiple of it in the study",
+        )
 
 
 def state_of(levels: Levels) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from fsgreen.devices import image, mounts, probe
 from fsgreen.devices.base import (
     OF_DISKS,
+    READ_AHEAD,
     Availability,
     InRealTime,
     Levels,
@@ -69,7 +70,7 @@ class ExistingDevice(InRealTime):
         `initial` is accepted and means an empty folder.
         """
         state, scheduler = state_of(levels), scheduler_of(levels)
-        refuse_levels(self.kind, levels, OF_DISKS)
+        refuse_levels(self.kind, levels, (*OF_DISKS, READ_AHEAD))
         if state != "initial":
             raise FsgreenError(
                 f"the testbed directory cannot make the device state {state}: "

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from fsgreen import commands
 from fsgreen.devices import blockdev, image, mounts
-from fsgreen.devices.queue import Queue, put_back
+from fsgreen.devices.queue import READ_AHEAD_KIB, Queue, put_back
 from fsgreen.errors import FsgreenError
 
 NAME = re.compile(r"fsgreen-\w+-[0-9a-f]{12}")
@@ -185,7 +185,7 @@ def free_devices(folder: Path, lock_fd: int) -> list[str]:
 
     Returns one line for each thing done. What else is mounted there stays: behind a loop device it
     may hold the file, and could not be found by its path once it was gone. The devices take as many
-    requests as ever.
+    requests, and the kernel reads ahead on them, as ever.
     """
     done = []
     for mount in mounts.under(folder):
@@ -193,7 +193,9 @@ def free_devices(folder: Path, lock_fd: int) -> list[str]:
             unmount(mount.point, lock_fd=lock_fd, lazily=True)
             done.append(f"unmounted {mount.point}")
     for device in _loop_devices(folder):
-        Queue(device).limit_loop()
+        queue = Queue(device)
+        queue.limit_loop()
+        queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
         commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
         waiting = "" if _is_detached(device, folder) else " (goes when its last user ends)"
         done.append(f"detached {device}{waiting}")

@@ -197,9 +197,17 @@ class Queue:
         return self.discarded_b() - before_b
 
     def keep(self, folder: Path, depth: int | None = None) -> None:
-        """Write into a folder what `put_back` is to set: the scheduler, and a depth if known."""
-        kept = {"name": self.name, "scheduler": self.scheduler, "depth": depth}
-        (folder / KEPT).write_text(json.dumps(kept))
+        """Write into a folder what `put_back` is to set; once more to add a depth.
+
+        Scheduler and read-ahead are those of the first time: a cell may have set others since.
+        """
+        file = folder / KEPT
+        if file.exists():
+            kept = json.loads(file.read_text())
+        else:
+            read_ahead_kb = self.number("read_ahead_kb")
+            kept = {"name": self.name, "scheduler": self.scheduler, "read_ahead_kb": read_ahead_kb}
+        file.write_text(json.dumps({**kept, "depth": depth}))
 
     def _counters(self) -> list[int]:
         return [int(word) for word in (self.folder.parent / "stat").read_text().split()]
@@ -224,6 +232,10 @@ def put_back(folder: Path) -> list[str]:
         if scheduler is not None and queue.scheduler != scheduler:
             queue.set_scheduler(scheduler)
             done.append(f"put back the scheduler {scheduler} of {queue.name}")
+        read_ahead_kb = kept.get("read_ahead_kb", queue.number("read_ahead_kb"))
+        if queue.number("read_ahead_kb") != read_ahead_kb:
+            queue.set_number("read_ahead_kb", read_ahead_kb)
+            done.append(f"put back the read-ahead of {read_ahead_kb} KiB of {queue.name}")
     except FileNotFoundError:
         return done
     except (OSError, ValueError, LookupError, TypeError, FsgreenError) as error:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from fsgreen.devices import probe
-from fsgreen.devices.base import OF_DISKS, InRealTime, Levels, refuse_levels, scheduler_of, state_of
+from fsgreen.devices.base import (
+    OF_DISKS,
+    InRealTime,
+    Levels,
+    check_read_ahead,
+    read_ahead_kib_of,
+    refuse_levels,
+    scheduler_of,
+    state_of,
+)
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.volume import Volume
 
 
 class RealDevice(InRealTime):
-    """One device, whose I/O scheduler is set for each cell and put back.
+    """One device, whose scheduler and read-ahead are set for each cell and put back.
 
     Parameters
     ----------
@@ -32,6 +41,7 @@ class RealDevice(InRealTime):
         self.volume = volume
         self._queue = volume.queue
         self._scheduler_before = self._queue.scheduler
+        self._read_ahead_before_kib = self._queue.number("read_ahead_kb")
         self._scheduler = scheduler or self._scheduler_before
         self.load({})
 
@@ -41,16 +51,19 @@ class RealDevice(InRealTime):
         return self._queue.name
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for an unknown state or scheduler, and for another disk."""
+        """Raise `FsgreenError` for unknown levels, another disk, and what no kernel can have."""
         state_of(levels)
+        check_read_ahead(levels)
         refuse_levels(self.kind, levels, self.no_choice_of)
         scheduler = scheduler_of(levels)
         if scheduler is not None:
             self._queue.check_scheduler(scheduler)
 
     def load(self, levels: Levels) -> None:
-        """Set the scheduler: there is one device."""
+        """Set scheduler and read-ahead: there is one device."""
         self._set_scheduler(scheduler_of(levels) or self._scheduler)
+        read_ahead_kib = read_ahead_kib_of(levels, self._read_ahead_before_kib)
+        self._queue.set_number("read_ahead_kb", read_ahead_kib)
 
     def queue_state(self) -> QueueState:
         """Return the queue as it is now."""
@@ -63,8 +76,9 @@ class RealDevice(InRealTime):
         )
 
     def restore(self) -> None:
-        """Set the scheduler that the device had."""
+        """Set scheduler and read-ahead that the device had."""
         self._set_scheduler(self._scheduler_before)
+        self._queue.set_number("read_ahead_kb", self._read_ahead_before_kib)
 
     def close(self) -> None:
         """Let go of the device; what is in the work folder goes with that."""

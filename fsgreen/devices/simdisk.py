@@ -19,6 +19,8 @@ from fsgreen.devices.base import (
     Availability,
     Levels,
     Settings,
+    check_read_ahead,
+    read_ahead_kib_of,
     require_root,
     scheduler_of,
     state_of,
@@ -143,8 +145,9 @@ class SimulatedDevice:
         }
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for an unknown state, scheduler, disk, partition or depth."""
+        """Raise `FsgreenError` for levels that are unknown, or that no disk or kernel can have."""
         state_of(levels)
+        check_read_ahead(levels)
         scheduler = scheduler_of(levels)
         if scheduler is not None:
             self._check_scheduler(scheduler)
@@ -186,9 +189,7 @@ class SimulatedDevice:
         file, lock_fd = self._serving().file, self.work.lock_fd
         node = losetup.attach(file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
         ssd = None if self._rotates else self.simulator()
-        volume = SimulatedVolume(node, file, self._size_b, lock_fd, ssd)
-        volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
-        return volume
+        return SimulatedVolume(node, file, self._size_b, lock_fd, ssd)
 
     def _detach(self) -> None:
         if self._volume is not None:
@@ -217,7 +218,7 @@ class SimulatedDevice:
         return scheduler in MODULES or scheduler in self.volume.queue.schedulers()
 
     def _set_queue(self, levels: Levels) -> None:
-        """Give the disk its depth, and let either the kernel or the simulator sort before it.
+        """Give the disk its depth and the kernel its read-ahead, and let either of them sort.
 
         The kernel's scheduler is given a device that takes no more than the disk, so that there is
         something to sort; for the simulator's, it takes all that it can.
@@ -231,6 +232,7 @@ class SimulatedDevice:
         queue.limit_loop(depth if by_kernel else None)
         if by_kernel:
             queue.set_scheduler(scheduler)
+        queue.set_number("read_ahead_kb", read_ahead_kib_of(levels, READ_AHEAD_KIB))
 
     def queue_state(self) -> QueueState:
         """Return the queue of the disk in place of the loop device's, which is in `simulated`."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices import mounts
-from fsgreen.devices.base import Availability, FormattableDevice, Levels, state_of
+from fsgreen.devices.base import READ_AHEAD, Availability, FormattableDevice, Levels, state_of
 from fsgreen.devices.folders import unmount
 from fsgreen.devices.volume import DeviceState
 from fsgreen.errors import FsgreenError
@@ -56,6 +56,7 @@ class KernelStack:
         """Raise `FsgreenError` if a cell is unknown, or cannot be made here or on so few bytes."""
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
         filesystems.require(recipe.file_system)
+        self._check_read_ahead(recipe, levels)
         size_b = self._device.volume.size_b
         if recipe.minimum_b > size_b:
             raise FsgreenError(
@@ -63,6 +64,16 @@ class KernelStack:
                 f"{recipe.minimum_b >> 20} MiB, the image has {size_b >> 20} MiB",
                 where=f"testbed {self._device.kind}",
                 next_step="raise image_mib in the profile, in another --folder if need be",
+            )
+
+    def _check_read_ahead(self, recipe: Recipe, levels: Levels) -> None:
+        name, asked_kib = recipe.file_system.name, levels.get(READ_AHEAD)
+        if recipe.file_system.own_read_ahead and asked_kib is not None:
+            raise FsgreenError(
+                f"{name} reads ahead on its own, whatever its device is set to: the cell asks for "
+                f"{asked_kib:g} KiB",
+                where=f"testbed {self._device.kind}",
+                next_step=f"leave {READ_AHEAD} out of cells of {name}",
             )
 
     def prepare(self, levels: Levels, seed: int) -> Mount:
@@ -108,9 +119,7 @@ class KernelStack:
         geometry = file_system.geometry(volume.node, lock_fd=self._lock_fd)
         where = f"{file_system.name} {recipe.option} on {volume.node}"
         filesystems.verify(recipe.geometry, geometry, where)
-        read_ahead_b = self._device.queue_state().read_ahead_b
-        assert read_ahead_b is not None
-        return command, {**geometry, "read_ahead_b": read_ahead_b}
+        return command, geometry
 
     def _mount_verified(
         self,
@@ -131,6 +140,7 @@ class KernelStack:
             self.unmount()
             raise
         queue = self._device.queue_state()
+        assert queue.read_ahead_b is not None
         ext_driver = Path("/sys/fs/ext4") / volume.node.name
         return Mount(
             directory=self._point,
@@ -141,7 +151,7 @@ class KernelStack:
             mount_options=as_mounted,
             scheduler=queue.scheduler,
             queue_depth=queue.queue_depth,
-            geometry=geometry,
+            geometry={**geometry, "read_ahead_b": queue.read_ahead_b},
             driver="ext4" if ext_driver.exists() else name,
             state=state,
             fragmentation=fragmentation,

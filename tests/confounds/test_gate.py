@@ -14,7 +14,7 @@ from fsgreen.analysis.comparisons import USUAL, pairs_of
 from fsgreen.analysis.effects import effects_table
 from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.confounds import KNOWN, Gate, Size, sentence
-from fsgreen.design import factors
+from fsgreen.design import factors, load_study
 from fsgreen.stats import Estimate
 
 LARGE = Size(43.0, 40.0, 46.0, 2.0, 1e-6, "3 and 1")
@@ -85,6 +85,15 @@ def test_what_is_studied_is_no_confound_of_itself():
     zones = gate([(OUTER, {PLACE: "quarter 1"}), (INNER, {PLACE: "quarter 4"})])
     assert zones.rule(OUTER, INNER, {"partition"}, change(43, 40, 46)).confound == "none"
     assert zones.rule(OUTER, INNER, {"scheduler"}, change(43, 40, 46)).state == "flagged"
+
+
+def test_read_ahead_that_is_studied_is_no_confound_of_itself():
+    load_study("linux-read-ahead")  # which declares the factor
+    usual, more = ({**OUTER, "kernel_read_ahead_kib": kib} for kib in (128, 1024))
+    sizes = gate([(usual, {"read-ahead": "128 KiB"}), (more, {"read-ahead": "1024 KiB"})])
+    studied = sizes.rule(more, usual, {"kernel_read_ahead_kib"}, change(43, 40, 46))
+    assert studied.confound == "none"
+    assert sizes.rule(more, usual, {"scheduler"}, change(43, 40, 46)).state == "flagged"
 
 
 def test_a_second_difference_beside_the_studied_one_is_flagged():

@@ -174,6 +174,16 @@ def test_the_scheduler_of_a_cell_is_put_back(disk: Path) -> None:
         assert queue.scheduler == before
 
 
+def test_the_read_ahead_of_a_cell_is_put_back(disk: Path) -> None:
+    queue = Queue(disk.resolve().name)
+    before_kib = queue.number("read_ahead_kb")
+    with open_block(disk) as bed:
+        mount = bed.prepare(levels("ext4", kernel_read_ahead_kib=before_kib + 64))
+        assert mount.geometry["read_ahead_b"] == (before_kib + 64) << 10
+        bed.restore()
+        assert queue.number("read_ahead_kb") == before_kib
+
+
 HARNESS = """
 import sys, time
 from collections.abc import Iterator
@@ -182,30 +192,32 @@ from fsgreen.devices import blockdev, guard
 from fsgreen.testbeds import ListedDisk, open_testbed
 blockdev.SYS_BLOCK = Path(sys.argv[2])
 bed = open_testbed("block", size_b=32 << 20, listed=ListedDisk(Path(sys.argv[1]), sys.argv[3]))
-bed.prepare({"file_system": "ext4", "option": "default", "scheduler": sys.argv[4]})
+asked = {"scheduler": sys.argv[4], "kernel_read_ahead_kib": int(sys.argv[5])}
+bed.prepare({"file_system": "ext4", "option": "default", **asked})
 print("ready", flush=True)
 time.sleep(600)
 """
 
 
-def test_a_killed_harness_leaves_no_mount_and_the_scheduler_goes_back(disk: Path) -> None:
+def test_a_killed_harness_leaves_no_mount_and_the_queue_goes_back(disk: Path) -> None:
     queue = Queue(disk.resolve().name)
-    before = queue.scheduler
+    before, before_kib = queue.scheduler, queue.number("read_ahead_kb")
     other = next(name for name in queue.schedulers() if name != before)
+    asked = [other, str(before_kib + 64)]
     harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(disk), str(blockdev.SYS_BLOCK), SERIAL, other],
+        [sys.executable, "-c", HARNESS, str(disk), str(blockdev.SYS_BLOCK), SERIAL, *asked],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert harness.stdout is not None
     assert harness.stdout.readline() == "ready\n"
-    assert queue.scheduler == other
+    assert (queue.scheduler, queue.number("read_ahead_kb")) == (other, before_kib + 64)
     harness.send_signal(signal.SIGKILL)
     harness.communicate()
     report = folders.sweep()
     assert f"put back the scheduler {before} of {queue.name}" in report
-    assert queue.scheduler == before
+    assert (queue.scheduler, queue.number("read_ahead_kb")) == (before, before_kib)
     assert blockdev.in_use(disk) is None
 
 

@@ -137,8 +137,8 @@ def test_a_scheduler_that_a_directory_would_have_to_set_is_refused(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "asked",
-    [{"disk": "some-disk"}, {"partition": 1}, {"queue_depth": 32}],
-    ids=["disk", "partition", "queue_depth"],
+    [{"disk": "some-disk"}, {"partition": 1}, {"queue_depth": 32}, {"kernel_read_ahead_kib": 0}],
+    ids=["disk", "partition", "queue_depth", "read-ahead"],
 )
 def test_what_only_a_simulated_disk_can_be_is_refused(
     tmp_path: Path, asked: dict[str, object]

@@ -56,6 +56,8 @@ def test_cell_is_made_mounted_and_verified(testbed: Testbed, file_system: str, o
     for name in ("noatime", "relatime"):
         assert (name in entry.options) == (name in recipe.mount)
     assert recipe.geometry.items() <= mount.geometry.items()
+    has_device = mount.directory.stat().st_dev == Path(mount.device or "").stat().st_rdev
+    assert has_device != recipe.file_system.own_read_ahead, "read-ahead is that of st_dev"
     block_b = os.statvfs(mount.directory).f_bsize
     assert block_b == mount.geometry["block_b"]
     (mount.directory / "file").write_bytes(b"written")
@@ -222,3 +224,19 @@ def test_kernel_without_the_file_system_is_told(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(paths, "program", lambda tool: "/bin/false")
     why = "not in this kernel: boot one that has it, or see docs/vm.md"
     assert filesystems.usable_here(spec) == (False, why)
+
+
+@pytest.mark.loop
+def test_a_file_system_that_reads_ahead_on_its_own_is_not_told_how_far(testbed: Testbed) -> None:
+    """A cell of btrfs without read-ahead would be one with 4 MiB of it, under a wrong name."""
+    need("btrfs")
+    testbed.check(levels("btrfs"))
+    with pytest.raises(FsgreenError, match="btrfs reads ahead on its own"):
+        testbed.check(levels("btrfs", kernel_read_ahead_kib=0))
+
+
+@pytest.mark.loop
+def test_a_read_ahead_of_half_a_page_is_refused(testbed: Testbed) -> None:
+    for wrong_kib in (-4, 2, 130):
+        with pytest.raises(FsgreenError, match=f"whole pages of .* not {wrong_kib} KiB"):
+            testbed.check(levels("ext4", kernel_read_ahead_kib=wrong_kib))

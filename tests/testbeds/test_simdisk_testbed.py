@@ -15,6 +15,7 @@ from served import IDE, SCSI, SIZE_B, needs_disk
 
 from fsgreen import commands
 from fsgreen.devices import mounts
+from fsgreen.devices.queue import Queue
 from fsgreen.meters import Capture, open_meters
 from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.simdisk import Control
@@ -94,6 +95,26 @@ def test_a_file_system_is_made_verified_and_cold_and_keeps_its_data(
     assert bed.warm() == 1
     bed.restore()
     assert not mounts.under(made.directory)
+
+
+@needs_disk
+def test_the_kernel_reads_ahead_as_the_cell_says_and_as_ever_afterwards(bed: Testbed) -> None:
+    """Requests of the device are counted: what is set and not done would be another cell."""
+    reads = {}
+    for asked_kib in (0, 1024, None):
+        mount = bed.prepare(levels("ext4", kernel_read_ahead_kib=asked_kib))
+        file = mount.directory / "file"
+        file.write_bytes(b"x" * (1 << 20))
+        read_ahead_b = bed.remount().geometry["read_ahead_b"]
+        assert read_ahead_b == (128 if asked_kib is None else asked_kib) << 10
+        queue = Queue(bed.device_name() or "")
+        with file.open("rb", buffering=0) as opened:
+            before = queue.reads()
+            while opened.read(BLOCK_B):
+                pass
+        reads[asked_kib] = queue.reads() - before
+    assert reads[0] >= (1 << 20) // BLOCK_B, "a request for each page"
+    assert reads[1024] < reads[None] < reads[0]
 
 
 @needs_disk

@@ -56,6 +56,8 @@ class FileSystem:
         For slots that it does not have, why, where `LACKS` does not say it.
     cleaner : str
         The program that mounting it starts, which frees what was overwritten.
+    own_read_ahead : bool
+        Whether it has a read-ahead of its own, which no setting of its device changes.
     history : str
         For kernels without it: when it came or went.
     """
@@ -68,6 +70,7 @@ class FileSystem:
     inspections: tuple[Inspection, ...] = ()
     lacks: Mapping[str, str] = field(default_factory=dict)
     cleaner: str = ""
+    own_read_ahead: bool = False
     history: str = ""
 
     @property

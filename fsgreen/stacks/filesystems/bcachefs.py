@@ -39,5 +39,6 @@ BCACHEFS = FileSystem(
         "data": "its journal holds keys of its trees only",
         "cow": "it writes copies",
     },
+    own_read_ahead=True,
     history="it was part of Linux from 6.7 to 6.17",
 )

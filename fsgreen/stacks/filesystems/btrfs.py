@@ -50,4 +50,5 @@ BTRFS = FileSystem(
         "group": "its block groups have no size to choose",
         "data": "it writes copies instead of journalling",
     },
+    own_read_ahead=True,
 )

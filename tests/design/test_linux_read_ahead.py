@@ -1,0 +1,40 @@
+"""The project's own study of Linux's read-ahead: what it declares holds together."""
+
+import itertools
+
+from fsgreen import design
+from fsgreen.analysis.claims import Claims
+from fsgreen.design import Cell
+from fsgreen.rules.subsets import without_reason
+
+STUDY = design.load_study("linux-read-ahead")
+
+
+def test_each_profile_says_why_it_leaves_out_what_it_leaves_out() -> None:
+    """Rule 6 would fire on every campaign of it."""
+    for profile in STUDY.profiles:
+        assert without_reason(design.make_plan(STUDY, profile), STUDY) == []
+
+
+def test_no_read_ahead_is_a_level_of_its_own_and_not_the_lack_of_one() -> None:
+    """A level of 0 that was taken for none would be the default of 128 KiB."""
+    cells = design.make_plan(STUDY, "quick").cells
+    off = Cell(**{**STUDY.baseline, "kernel_read_ahead_kib": 0})
+    assert off.label == "sequential-readers-ext4-default-8readers-wd200bb-ra0"
+    assert {off, off.but(kernel_read_ahead_kib=128)} <= set(cells)
+
+
+def test_what_it_expects_is_asked_of_cells_that_it_measures() -> None:
+    """A claim on a cell that no profile has would wait for ever."""
+    claims = Claims.of("linux-read-ahead")
+    cells = design.make_plan(STUDY, "quick").cells
+    asked = [
+        {**claims.entries[slug].where, **levels, **dict(zip(part.for_each, combined, strict=True))}
+        for slug, entry in claims.entries.items()
+        for _, _, part in entry.selectors
+        for levels in (*part.of, *(getattr(part, "against", None) or ()))
+        for combined in itertools.product(*part.for_each.values())
+    ]
+    assert asked
+    for levels in asked:
+        assert any(levels.items() <= dict(cell).items() for cell in cells), levels
