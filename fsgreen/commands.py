@@ -39,6 +39,10 @@ PACKAGES = {
     "setpriv": "util-linux",
     "qemu-system-x86_64": "qemu-system-x86",
     "nilfs_cleanerd": "nilfs-tools",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "ip": "iproute2",
+    "tc": "iproute2",
 }
 """Debian's package of each tool."""
 

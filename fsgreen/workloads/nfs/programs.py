@@ -90,15 +90,22 @@ class Program:
 
 
 @contextlib.contextmanager
-def started(arguments: Sequence[str]) -> Iterator[Program]:
+def started(arguments: Sequence[str], inside: Sequence[str] = ()) -> Iterator[Program]:
     """Start the program; nothing of it is left behind.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Its own.
+    inside : sequence of str
+        What a command begins with that is to run in a network: see `network.Network`.
 
     Raises
     ------
     FsgreenError
         If it is not installed.
     """
-    command = [*GUARD, require(), *arguments]
+    command = [*GUARD, *inside, require(), *arguments]
     with (
         tempfile.TemporaryFile() as errors,
         process.started(command, subprocess.PIPE, errors) as running,

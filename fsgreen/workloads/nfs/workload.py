@@ -14,6 +14,7 @@ import pandas as pd
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
 from fsgreen.workloads.base import LATENCY_COLUMNS, Outcome
+from fsgreen.workloads.nfs import network
 from fsgreen.workloads.nfs.programs import PROGRAM, Program, require, started
 
 MIB = 2**20
@@ -52,7 +53,8 @@ class Nfs:
         `heuristic` and `table` of the server; `transport`: tcp or udp; `readers`; `strides`, parts
         of a file that are read in turn; `nfsiods`, threads of the client that each wait for a
         reply; `late_percent` of the requests of a reader, which it asks for one place late;
-        `busy_loops`, threads of the client that compute all the time.
+        `busy_loops`, threads of the client that compute all the time; `network_mbit_s`, the rate of
+        a network between both, which takes root, in place of the loopback.
     tables : mapping of str to list of int
         Slots and probes of each table.
     total_mib : int
@@ -91,7 +93,7 @@ class Nfs:
         return sha256_of(Path(require()))
 
     def check(self) -> None:
-        """Check that the program is there, the table is known, and files have whole MiB.
+        """Check that program and network can be had, the table is known, and files have whole MiB.
 
         Raises
         ------
@@ -99,6 +101,7 @@ class Nfs:
             If not.
         """
         require()
+        network.check(self._levels.get("network_mbit_s"))
         if (table := self._levels.get("table")) not in self._tables:
             raise unknown("table", str(table), self._tables, where=f"workloads.{self.name}")
         if self._of_each_mib < 1 or self._of_each_mib % 1:
@@ -151,9 +154,12 @@ class Nfs:
                 where="phases and factors of the study",
                 next_step="warmup_s: 0, and no load_ops_s",
             )
-        with started(self._serve(directory)) as server:
+        with (
+            network.between(self._levels.get("network_mbit_s")) as way,
+            started(self._serve(directory, way.address), way.server) as server,
+        ):
             address = server.report(START_S, stop)["address"]
-            with started(self._read(address)) as client:
+            with started(self._read(address), way.client) as client:
                 read = client.report(measure_s, stop)
                 end_s = time.monotonic()
                 costs = [client.usage()]
@@ -212,10 +218,10 @@ class Nfs:
     def _files(self) -> list[str]:
         return [f"file{nth}" for nth in range(self._readers)]
 
-    def _serve(self, directory: Path) -> list[str]:
+    def _serve(self, directory: Path, address: str) -> list[str]:
         slots, probes = self._tables[self._levels["table"]]
         asked = {"heuristic": self._levels.get("heuristic", "default"), "daemons": self._daemons}
-        asked |= {"slots": slots, "probes": probes, "listen": "127.0.0.1:0"}
+        asked |= {"slots": slots, "probes": probes, "listen": f"{address}:0"}
         return ["serve", str(directory), *_options(asked)]
 
     def _read(self, address: str) -> list[str]:
