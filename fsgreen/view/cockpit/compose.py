@@ -243,7 +243,8 @@ class Compose(widgets.VBox):
         except FsgreenError as error:
             self.says.value = markup.fault(error)
         else:
-            self.says.value = markup.says("sound: " + "; ".join(islice(describe(plan, study), 1, 3)))
+            short = islice(describe(plan, study), 1, 3)
+            self.says.value = markup.says("sound: " + "; ".join(short))
 
 
 def _likeness(one: Cell, other: Cell) -> tuple[bool, int]:
