@@ -1,4 +1,4 @@
-"""The NFS client of Linux, in a guest, on a server of this machine: what it sees is what is there."""
+"""The NFS client of Linux, in a guest, on a server of this machine: it sees what is there."""
 
 import contextlib
 import json
