@@ -17,12 +17,10 @@ from fsgreen.design import newstudy
 from fsgreen.devices import mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.view.cockpit import Cockpit
-from fsgreen.view.cockpit.choose import Choose
+from fsgreen.view.cockpit.choose import Choose, Planned
 from fsgreen.view.cockpit.compose import Compose
 from fsgreen.view.cockpit.draft import Draft
-from fsgreen.view.cockpit.harness import Harness
-from fsgreen.view.cockpit.order import Order
-from fsgreen.view.cockpit.planned import Planned
+from fsgreen.view.cockpit.order import Harness, Order
 from fsgreen.view.cockpit.run import Run
 from fsgreen.view.cockpit.seen import Seen, Watch
 from tests.patience import wait_for
@@ -30,6 +28,11 @@ from tests.view import composed
 from tests.view.test_trialfolder import HEAD, HEADER, record
 
 SHIPPED = sorted((paths.code() / "studies").glob("*.yaml"))
+
+by_night = pytest.mark.skipif(
+    "FSGREEN_NIGHTLY" not in os.environ,
+    reason="measures for a minute: FSGREEN_NIGHTLY=1 ./run test tests/view/test_cockpit.py",
+)
 
 
 @pytest.fixture
@@ -162,7 +165,7 @@ def test_a_study_that_is_begun_with_loses_nothing(file, project):
 def test_the_command_is_one_that_the_command_line_takes(tmp_path):
     """No shell reads it, and whoever copies it into one gets the same words."""
     order = Order("mine", "quick", "mine-2", "directory", "-odd folder; touch $(oops)")
-    options = cli._parser().parse(order.arguments)
+    options = cli.parser().parse(order.arguments)
     assert (options.study, options.profile, options.name) == ("mine", "quick", "mine-2")
     assert (options.testbed, str(options.folder)) == ("directory", order.folder)
     assert shlex.split(order.typed) == ["fsgreen", *order.arguments]
@@ -280,7 +283,7 @@ def test_nothing_is_chosen_before_a_study_is_saved(project):
     assert "fsgreen measure mine --profile quick" in text(cockpit.choose.command)
 
 
-@pytest.mark.slow
+@by_night
 def test_a_campaign_goes_on_without_its_notebook_and_is_paused_by_another(project, tmp_path):
     composed.tiny(project, "tiny", measure_s=600)
     (tmp_path / "a folder").mkdir()
@@ -300,7 +303,7 @@ def test_a_campaign_goes_on_without_its_notebook_and_is_paused_by_another(projec
     assert [*(tmp_path / "a folder").iterdir()] == []
 
 
-@pytest.mark.skipif("FSGREEN_NIGHTLY" not in os.environ, reason="takes a minute: FSGREEN_NIGHTLY=1")
+@by_night
 def test_from_a_start_to_the_trust_page(project, tmp_path):
     composed.tiny(project, "tiny", measure_s=2)
     cockpit = Cockpit("tiny")

@@ -1,6 +1,7 @@
 """The notebook of the cockpit in a real JupyterLab in a real browser: compose, plan, run, watch."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -13,6 +14,11 @@ from tests.view.lab import jupyterlab
 pytestmark = [
     pytest.mark.notebook,
     pytest.mark.skipif(chromium.program() is None, reason="no Chromium: apt install chromium"),
+    pytest.mark.skipif(
+        "FSGREEN_NIGHTLY" not in os.environ,
+        reason="JupyterLab, Chromium and a campaign take a minute: FSGREEN_NIGHTLY=1 ./run test "
+        "tests/view/test_cockpit_browser.py",
+    ),
 ]
 
 PANEL = "[...window.jupyterapp?.shell?.widgets('main') ?? []][0]"
@@ -132,7 +138,6 @@ def test_the_plan_says_what_it_takes_and_what_nobody_knows_yet(page):
     assert "what mends it" in page.value(heads)
 
 
-@pytest.mark.slow
 def test_a_campaign_is_started_watched_paused_and_can_go_on(page, project, tmp_path):
     choose(page, "study", "tiny")
     choose(page, "testbed", "directory")

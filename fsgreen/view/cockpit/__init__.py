@@ -1,8 +1,43 @@
 """The cockpit: a study composed, planned, measured and watched in widgets.
 
-Everything that it does a command does, too, and by the same functions.
+Each room goes on from what is chosen in the one before. Everything that it does a command does,
+too, and by the same functions.
 """
 
-from fsgreen.view.cockpit.cockpit import Cockpit
+from __future__ import annotations
+
+from fsgreen.view.cockpit.choose import Choose, Planned
+from fsgreen.view.cockpit.compose import Compose
+from fsgreen.view.cockpit.run import Run
 
 __all__ = ["Cockpit"]
+
+
+class Cockpit:
+    """From a study to what can be trusted of its campaign.
+
+    Parameters
+    ----------
+    study : str
+        The study to begin with: a file of `studies/`, or the name of one to come.
+
+    Attributes
+    ----------
+    compose : Compose
+        Controls, and the file of the study that they make.
+    choose : Choose
+        What is measured, and where; the command that does the same.
+    plan : Planned
+        What it would take, what it can decide, and what would disturb it.
+    run : Run
+        Start, pause, and how far it is.
+    trust : HTML
+        What came of it, and what became of each rule.
+    """
+
+    def __init__(self, study: str = "mine") -> None:
+        self.choose = Choose(study)
+        self.compose = Compose(study, self.choose.offer)
+        self.plan = Planned(self.choose)
+        self.run = Run(self.choose)
+        self.trust = self.run.trust

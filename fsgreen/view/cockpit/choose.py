@@ -1,18 +1,19 @@
-"""The room in which it is chosen what is measured and where: an `Order` from controls."""
+"""The rooms in which it is chosen what is measured and where, and seen what that would take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import ipywidgets as widgets
 
 from fsgreen import design
 from fsgreen.errors import FsgreenError
-from fsgreen.view.cockpit import harness, markup, offered
+from fsgreen.view import markup
+from fsgreen.view.cockpit import offered, order
 from fsgreen.view.cockpit.draft import studies
 from fsgreen.view.cockpit.order import Order
-from fsgreen.view.explore.controls import STYLE, dropdown, offer, row
+from fsgreen.view.explore.controls import STYLE, Follower, dropdown, offer, row
 
 BLOCK = (
     "A disk of yours loses all that it holds when it is measured. That is for the command line "
@@ -38,7 +39,7 @@ class Choose(widgets.VBox):
     def __init__(self, study: str) -> None:
         self.fault: FsgreenError | None = None
         self._when_changed: list[Callable[[], None]] = []
-        self._follows = True
+        self._follower = Follower()
         self.study, self.profile = dropdown("study"), dropdown("profile")
         self.testbed = dropdown("testbed", offered.places())
         self.folder = _text("folder", "where the testbed works: its own choice")
@@ -46,14 +47,15 @@ class Choose(widgets.VBox):
         self.command = widgets.HTML()
         super().__init__(
             [
+                widgets.HTML(markup.style()),
                 row(self.study, self.profile, self.testbed),
                 row(self.folder, self.campaign),
                 self.command,
             ]
         )
-        self.study.observe(lambda _: self._changed(self._offer_profiles), "value")
+        self._follower.follow(self.study, lambda: self._changed(self._offer_profiles))
         for control in (self.profile, self.testbed, self.folder, self.campaign):
-            control.observe(lambda _: self._changed(), "value")
+            self._follower.follow(control, self._changed)
         self.offer(study)
 
     @property
@@ -61,7 +63,7 @@ class Choose(widgets.VBox):
         """Return what is chosen, None where nothing can be."""
         if self.fault is not None or self.profile.value is None:
             return None
-        name = self.campaign.value.strip() or f"{self.study.value}-{self.profile.value}"
+        name = self.campaign.value.strip() or self._usual_name()
         return Order(
             self.study.value,
             self.profile.value,
@@ -76,7 +78,8 @@ class Choose(widgets.VBox):
 
     def offer(self, study: str) -> None:
         """Offer all studies that are here now, and choose one as it was measured last."""
-        self._changed(lambda: self._offer(study))
+        with self._follower.quietly():
+            self._changed(lambda: self._offer(study))
 
     def _offer(self, study: str) -> None:
         names = studies()
@@ -97,39 +100,103 @@ class Choose(widgets.VBox):
     def _take_up(self) -> None:
         """Choose what a campaign of this study was measured with that was begun here last."""
         self.folder.value = self.campaign.value = ""
-        order = None if self.study.value is None else harness.newest(self.study.value)
-        if order is None or order.profile not in {name for name, _ in self.profile.options}:
+        last = None if self.study.value is None else order.newest(self.study.value)
+        if last is None or last.profile not in {name for name, _ in self.profile.options}:
             return
-        self.profile.value = order.profile
-        if order.testbed in self.testbed.options:
-            self.testbed.value = order.testbed
-        self.folder.value = order.folder
-        is_named = order.campaign != f"{order.study}-{order.profile}"
-        self.campaign.value = order.campaign if is_named else ""
+        self.profile.value = last.profile
+        if last.testbed in self.testbed.options:
+            self.testbed.value = last.testbed
+        self.folder.value = last.folder
+        self.campaign.value = "" if last.campaign == self._usual_name() else last.campaign
 
     def _changed(self, change: Callable[[], None] = lambda: None) -> None:
         """Do what a person's change asks for, show the command, and tell those who want to know."""
-        if not self._follows:
-            return
-        with self._quietly():
-            change()
-        order, self.command.value = self.order, ""
-        self.campaign.placeholder = f"{self.study.value}-{self.profile.value}"
+        change()
+        chosen, self.command.value = self.order, ""
+        self.campaign.placeholder = "" if chosen is None else self._usual_name()
         if self.fault is not None:
             self.command.value = markup.fault(self.fault)
-        elif order is not None:
-            self.command.value = markup.lines([order.typed]) + markup.says(BLOCK)
+        elif chosen is not None:
+            self.command.value = markup.lines([chosen.typed]) + markup.says(BLOCK)
         for call in self._when_changed:
             call()
 
-    @contextmanager
-    def _quietly(self) -> Iterator[None]:
-        """Set controls without following them."""
-        self._follows = False
+    def _usual_name(self) -> str:
+        return f"{self.study.value}-{self.profile.value}"
+
+
+NOTHING = FsgreenError("nothing is chosen", next_step="compose a study and save it, or choose one")
+
+
+def _plan(order: Order) -> str:
+    return markup.lines(order.planned())
+
+
+def _assay(order: Order) -> str:
+    return markup.lines(order.decides())
+
+
+def _preflight(order: Order) -> str:
+    """Return what disturbs or limits, the worst first; what is well is counted."""
+    findings = order.findings()
+    told = [finding for finding in findings if finding.severity != "ok"]
+    rows = [(one.severity, one.subject, one.state, one.remedy) for one in told]
+    well = f"{len(findings) - len(told)} more were looked at and are well"
+    return markup.table(("", "what", "state", "what mends it"), rows) + markup.says(well)
+
+
+PAGES: Mapping[str, Callable[[Order], str]] = {
+    "Plan": _plan,
+    "What it can decide": _assay,
+    "Preflight": _preflight,
+}
+
+
+class Planned(widgets.VBox):
+    """The plan, its assay and the preflight table, each when it is asked for.
+
+    Parameters
+    ----------
+    choose : Choose
+        Where the order is chosen.
+
+    Attributes
+    ----------
+    buttons, shown : dict of str to widget
+        Each of `PAGES`: the button that asks for it, and what it shows.
+    """
+
+    def __init__(self, choose: Choose) -> None:
+        self._choose = choose
+        self.shown = {title: widgets.HTML() for title in PAGES}
+        self.buttons = {
+            title: widgets.Button(description=title, layout={"width": "auto"}) for title in PAGES
+        }
+        super().__init__(
+            [
+                widgets.HTML(markup.style()),
+                widgets.HBox([*self.buttons.values()]),
+                *self.shown.values(),
+            ]
+        )
+        for title, button in self.buttons.items():
+            button.on_click(partial(self._show, title))
+        choose.when_changed(self.clear)
+
+    def clear(self) -> None:
+        """Show nothing of another order than the one that is chosen now."""
+        for page in self.shown.values():
+            page.value = ""
+
+    def _show(self, title: str, _: widgets.Button) -> None:
+        page, order = self.shown[title], self._choose.order
         try:
-            yield
-        finally:
-            self._follows = True
+            if order is None:
+                raise self._choose.fault or NOTHING
+            page.value = markup.says("looking ...")
+            page.value = PAGES[title](order)
+        except FsgreenError as error:
+            page.value = markup.fault(error)
 
 
 def _text(description: str, placeholder: str) -> widgets.Text:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -14,13 +12,14 @@ from fsgreen import design
 from fsgreen.design import Cell
 from fsgreen.design.overview import describe
 from fsgreen.errors import FsgreenError
-from fsgreen.view.cockpit import markup, offered
+from fsgreen.view import markup
+from fsgreen.view.cockpit import offered
 from fsgreen.view.cockpit.draft import OTHERS, Draft, studies
 from fsgreen.view.cockpit.offered import FACTORS, NUMBERS, Number
-from fsgreen.view.explore.controls import STYLE, dropdown, offer, row, several
+from fsgreen.view.explore.controls import STYLE, Follower, dropdown, offer, row, several
 
 NEW, FIRST = "a new study", "mine"
-WIDE = {"width": "100%"}
+WIDE = {"width": "auto"}
 NUMBER = {"width": "18em"}
 MOST_LINES = 8
 """Lines of a control that offers several."""
@@ -47,7 +46,7 @@ class Compose(widgets.VBox):
 
     def __init__(self, study: str, when_saved: Callable[[str], None]) -> None:
         self._when_saved = when_saved
-        self._follows = True
+        self._follower = Follower()
         there = studies()
         self.draft = Draft.begin(FIRST)
         self.start = dropdown("begin with", [NEW, *there])
@@ -81,7 +80,7 @@ class Compose(widgets.VBox):
         )
         self._follow_all()
         self.keep.on_click(lambda _: self.save())
-        with self._quietly():
+        with self._follower.quietly():
             self.study.value = study
             self.start.value = study if study in there else NEW
             self._open()
@@ -94,7 +93,7 @@ class Compose(widgets.VBox):
         except FsgreenError as error:
             self.kept.value = markup.fault(error)
             return
-        with self._quietly():
+        with self._follower.quietly():
             self.start.options = [NEW, *studies()]
             self.start.value = self.draft.name
         self.kept.value = markup.says(f"saved and read back: {file}")
@@ -116,22 +115,11 @@ class Compose(widgets.VBox):
     def _follow(self, control: widgets.Widget, change: Callable[[], None]) -> None:
         """Do what a person's change asks for, and show what came of it."""
 
-        def changed(_: Any) -> None:
-            if self._follows:
-                with self._quietly():
-                    change()
-                    self._tell()
+        def changed() -> None:
+            change()
+            self._tell()
 
-        control.observe(changed, "value")
-
-    @contextmanager
-    def _quietly(self) -> Iterator[None]:
-        """Set controls without following them."""
-        self._follows = False
-        try:
-            yield
-        finally:
-            self._follows = True
+        self._follower.follow(control, changed)
 
     def _texts(self) -> tuple[tuple[widgets.Text, tuple[str | int, ...]], ...]:
         return (

@@ -9,17 +9,21 @@ from collections.abc import Callable
 
 import ipywidgets as widgets
 
-from fsgreen import paths
+from fsgreen import paths, rules
 from fsgreen.errors import FsgreenError
+from fsgreen.pipeline.stages import outcome_of
+from fsgreen.rules.answer import plural
 from fsgreen.trial import Trial
-from fsgreen.view.cockpit import markup, trust
-from fsgreen.view.cockpit.choose import Choose
-from fsgreen.view.cockpit.harness import Harness
-from fsgreen.view.cockpit.planned import NOTHING
+from fsgreen.view import markup
+from fsgreen.view.cockpit.choose import NOTHING, Choose
+from fsgreen.view.cockpit.order import Harness
 from fsgreen.view.cockpit.seen import Seen, Watch
 
 POLL_S = 2.0
 """Between two looks at a campaign that is measured."""
+
+HEAD = ("rule", "question", "found", "remedy")
+"""Columns of the rules that are shown."""
 
 SAID = 8
 """Lines that are shown of what the process says."""
@@ -51,10 +55,11 @@ class Run(widgets.VBox):
         self.start = _button("Start", "measure, or go on where it was stopped", "play")
         self.pause = _button("Pause", "stop; only the trial that runs now is lost", "pause")
         self.look = _button("Look again", "show how far it is now", "refresh")
-        self.state, self.bar = widgets.HTML(), widgets.IntProgress(layout={"width": "100%"})
+        self.state, self.bar = widgets.HTML(), widgets.IntProgress(layout={"width": "auto"})
         self.now, self.status, self.last, self.said, self.trust = (widgets.HTML() for _ in range(5))
         super().__init__(
             [
+                widgets.HTML(markup.style()),
                 widgets.HBox([self.start, self.pause, self.look]),
                 self.state,
                 self.bar,
@@ -173,9 +178,10 @@ class Run(widgets.VBox):
         self.now.value = "".join(map(markup.says, now))
         self.status.value = markup.lines(seen.lines if seen is not None else ())
         self.last.value = "" if seen is None or seen.last is None else _checks(seen.last)
-        self.said.value = markup.lines(harness.lines(SAID))
-        is_judged = (paths.results(harness.campaign) / "trust.csv").is_file()
-        self.trust.value = trust.page(harness.campaign) if is_judged and not runs else ""
+        is_judged = not runs and (paths.results(harness.campaign) / "trust.csv").is_file()
+        said = markup.lines(harness.lines(SAID))
+        self.said.value = markup.folded("what the process said", said) if is_judged else said
+        self.trust.value = _trust(harness.campaign) if is_judged else ""
 
 
 def _state(seen: Seen | None, runs: bool, *, elsewhere: bool) -> str:
@@ -198,9 +204,36 @@ def _checks(last: Trial) -> str:
     counts = "counts" if record.exit == "ok" else f"does not count: {record.reason}"
     asked = sorted(record.checks, key=lambda check: check.ok)
     rows = [(check.rule, "yes" if check.ok else "no", check.detail) for check in asked]
-    head = ("rule", "kept", "found")
-    return markup.says(f"last trial {record.trial} {counts}") + markup.table(head, rows)
+    kept = sum(check.ok for check in asked)
+    return markup.says(f"last trial {record.trial} {counts}") + markup.folded(
+        f"{kept} of {len(asked)} checks kept", markup.table(("rule", "kept", "found"), rows)
+    )
 
 
 def _button(description: str, tooltip: str, icon: str) -> widgets.Button:
     return widgets.Button(description=description, tooltip=tooltip, icon=icon)
+
+
+def _trust(campaign: str) -> str:
+    """Return what came of a campaign and of each rule, those folded that ask for nothing."""
+    try:
+        table = rules.by_state(rules.read(campaign))
+        came = _came(campaign)
+    except FsgreenError as error:
+        return markup.fault(error)
+    parts = [markup.style(), markup.lines([came])]
+    for state, of_state in table.groupby("state", sort=False):
+        listed = markup.table(HEAD, of_state[[*HEAD]].itertuples(index=False))
+        title = f"{plural(len(of_state), 'rule')} {state}: {rules.STATES[state]}"
+        parts.append(
+            markup.says(title) + listed if state == "fired" else markup.folded(title, listed)
+        )
+    return "".join(parts)
+
+
+def _came(campaign: str) -> str:
+    """Return what came of a campaign; before its report is made, how far it can be trusted."""
+    try:
+        return outcome_of(campaign)
+    except FsgreenError:
+        return rules.summary(campaign)

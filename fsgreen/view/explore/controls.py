@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
 
 STYLE = {"description_width": "initial"}
 WIDE = {"width": "auto", "min_width": "12em", "max_width": "100%"}
+
+
+class Follower:
+    """Does what changes of controls ask for, but for changes that it makes itself meanwhile."""
+
+    def __init__(self) -> None:
+        self._follows = True
+
+    def follow(self, control: widgets.Widget, change: Callable[[], None]) -> None:
+        """Call `change` whenever a person has changed the value of a control."""
+
+        def changed(_: Any) -> None:
+            if self._follows:
+                with self.quietly():
+                    change()
+
+        control.observe(changed, "value")
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Set controls without following them."""
+        before, self._follows = self._follows, False
+        try:
+            yield
+        finally:
+            self._follows = before
 
 
 def dropdown(description: str, options: Sequence[Any] = ()) -> widgets.Dropdown:

@@ -12,6 +12,7 @@ import pandas as pd
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.figures import style
+from fsgreen.view import markup
 from fsgreen.view.explore.chart import number
 from fsgreen.view.explore.lines import Shown
 from fsgreen.view.explore.picture import draw
@@ -57,7 +58,7 @@ class View(widgets.VBox):
             self.fail(error)
             return None
         self.shown = shown
-        self.says.value = f'<p class="fsgreen-says">{html.escape(shown.says)}</p>'
+        self.says.value = markup.says(shown.says)
         if shown.chart is not None:
             self.chart.show(shown.chart, shown.says, chosen)
         self.kept.value = ""
@@ -67,7 +68,7 @@ class View(widgets.VBox):
     def fail(self, error: FsgreenError) -> None:
         """Say why there is nothing to show, and what to do."""
         self.shown = None
-        self.says.value = f'<pre class="fsgreen-fault">{html.escape(str(error))}</pre>'
+        self.says.value = markup.fault(error)
         self._arrange()
 
     def save(self) -> list[Path]:
@@ -96,7 +97,7 @@ class View(widgets.VBox):
     def _tell_more(self) -> None:
         parts = []
         if self.shown is not None and self.lines.value:
-            parts.append(f'<pre class="fsgreen-lines">{html.escape(self.shown.lines.text)}</pre>')
+            parts.append(markup.lines([self.shown.lines.text]))
         if self.shown is not None and (self.table.value or self.shown.chart is None):
             parts.append(as_html(self.shown.table))
         self.more.value = "".join(parts)

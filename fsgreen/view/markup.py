@@ -1,4 +1,4 @@
-"""Texts and tables as HTML, in the classes that the explorer's style sheet knows."""
+"""Texts and tables as HTML, in the classes of `static/explore.css`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fsgreen.view.scripts import static
 
 
 def style() -> str:
-    """Return the style sheet, which a page needs once."""
+    """Return the style sheet, which each cell needs: a notebook takes away those out of sight."""
     return f"<style>{static('explore.css')}</style>"
 
 
@@ -23,6 +23,11 @@ def lines(texts: Iterable[str]) -> str:
     """Return lines as a terminal shows them."""
     text = "\n".join(texts)
     return f'<pre class="fsgreen-lines">{html.escape(text)}</pre>' if text else ""
+
+
+def folded(title: str, inner: str) -> str:
+    """Return HTML that is shown once its title is clicked."""
+    return f"<details><summary>{html.escape(title)}</summary>{inner}</details>"
 
 
 def fault(error: FsgreenError) -> str:
