@@ -20,7 +20,7 @@ from fsgreen.view.explore.controls import STYLE, Follower, dropdown, offer, row,
 
 NEW, FIRST = "a new study", "mine"
 WIDE = {"width": "auto"}
-NUMBER = {"width": "18em"}
+NUMBER = {"width": "24em"}
 MOST_LINES = 8
 """Lines of a control that offers several."""
 
@@ -223,7 +223,7 @@ class Compose(widgets.VBox):
     def _tell(self) -> None:
         """Show the file, and how large a plan it is or what is wrong with it."""
         chosen = self.draft.levels(self.matrix.value, "workload")
-        self.told.value = markup.says("; ".join(offered.about(chosen)))
+        self.told.value = "".join(map(markup.says, offered.about(chosen)))
         self.file.value = markup.lines(self.draft.text.splitlines())
         try:
             study = self.draft.check(self.profile.value)

@@ -52,7 +52,7 @@ NUMBERS = (
     Number("idle (s)", ("phases", "idle_s"), 0.1),
     Number("warm-up (s)", ("phases", "warmup_s"), 0.0),
     Number("measured (s)", ("phases", "measure_s"), 0.1),
-    Number("wait for idle power, at most (s)", ("phases", "settle_limit_s"), 0.1),
+    Number("longest wait for idle power (s)", ("phases", "settle_limit_s"), 0.1),
     Number("scale of the files", ("scale",), 1e-6, 1),
     Number("image (MiB)", ("image_mib",), 1),
 )

@@ -50,7 +50,7 @@ def several(description: str) -> widgets.SelectMultiple:
 
 def row(*controls: widgets.Widget) -> widgets.HBox:
     """Return controls side by side, below each other where there is no room."""
-    return widgets.HBox(controls, layout={"flex_flow": "row wrap"})
+    return widgets.HBox(controls, layout={"flex_flow": "row wrap", "grid_gap": "0 12px"})
 
 
 def offer(control: widgets.Dropdown, options: Sequence[tuple[str, Any]]) -> None:
