@@ -2,8 +2,11 @@
 
 import itertools
 
-from fsgreen import design
+import pytest
+
+from fsgreen import design, paths, workloads
 from fsgreen.analysis.claims import Claims
+from fsgreen.campaign.fitting import told_to_workload
 from fsgreen.design import Cell
 from fsgreen.rules.subsets import without_reason
 
@@ -38,3 +41,15 @@ def test_what_it_expects_is_asked_of_cells_that_it_measures() -> None:
     assert asked
     for levels in asked:
         assert any(levels.items() <= dict(cell).items() for cell in cells), levels
+
+
+@pytest.mark.skipif(
+    paths.program("fsgreen-wml") is None, reason="engine not installed: ./run engine"
+)
+def test_each_workload_takes_the_levels_of_its_cells() -> None:
+    """A text that knows no `readers` is found when the first campaign begins."""
+    for profile in STUDY.profiles:
+        plan = design.make_plan(STUDY, profile)
+        for cell in plan.cells:
+            name, levels = cell["workload"], told_to_workload(plan, cell)
+            workloads.load_workload(name, plan.profile.scale.get(name, 1.0), levels).check()
