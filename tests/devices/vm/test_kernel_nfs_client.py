@@ -138,16 +138,20 @@ def mounted(guest: Guest, folder: Path, *options: str) -> Iterator[dict[str, Any
 
 
 @pytest.mark.parametrize(
-    "options", [(), ("rsize=8192",), ("nconnect=4",)], ids=["plain", "small reads", "connections"]
+    ("options", "connections"),
+    [((), 1), (("rsize=8192",), 1), (("nconnect=4",), 4)],
+    ids=["plain", "small reads", "connections"],
 )
 def test_it_sees_all_files_as_they_are(
-    guest: Guest, folder: Path, options: tuple[str, ...]
+    guest: Guest, folder: Path, options: tuple[str, ...], connections: int
 ) -> None:
     """With small reads, and over several connections, too."""
     command = [sys.executable, "-c", LOOK, str(folder)]
     there = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     with mounted(guest, folder, *options) as counted:
         assert json.loads(ask(guest, "python3", "-c", LOOK, POINT)) == there
+        counts = ask(guest, "cat", "/proc/self/mountstats")
+        assert counts.count("\txprt:\ttcp ") == connections
     found = [path.stat() for path in folder.rglob("*") if path.is_file()]
     inodes = {of.st_ino for of in found if of.st_size}
     assert counted["reads_count"] >= len(inodes), "something else than the server answered"
@@ -162,6 +166,6 @@ def test_it_cannot_change_anything(guest: Guest, folder: Path) -> None:
             ("rm", f"{POINT}/of 1 B"),
             ("sh", "-c", f"echo x >> '{POINT}/of 1 B'"),
         ):
-            with pytest.raises(FsgreenError, match="Read-only file system|Permission denied"):
+            with pytest.raises(FsgreenError, match=r"Read-only file system|Permission denied"):
                 ask(guest, *command)
     assert sorted(folder.rglob("*")) == before
