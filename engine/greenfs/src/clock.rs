@@ -17,14 +17,18 @@ pub fn utc(at_us: i64) -> String {
     format!("{}Z", text(at_us, true))
 }
 
-/// A time in the zone of this machine.
+/// A time in the zone of this machine; in UTC in an hour that the clocks there say twice.
 pub fn local(at_us: i64) -> String {
-    text(at_us, false)
+    let local = text(at_us, false);
+    match read(&local) == Some(at_us) {
+        true => local,
+        false => utc(at_us),
+    }
 }
 
 /// The day of a time in the zone of this machine.
 pub fn day(at_us: i64) -> String {
-    local(at_us)[..10].to_owned()
+    text(at_us, false)[..10].to_owned()
 }
 
 fn text(at_us: i64, is_utc: bool) -> String {

@@ -89,6 +89,14 @@ fn checked(result: libc::c_int) -> io::Result<()> {
     }
 }
 
+/// Rename what a path stands for to where nothing is.
+pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    let (from, to) = (c_path(from)?, c_path(to)?);
+    let (here, flags) = (libc::AT_FDCWD, libc::RENAME_NOREPLACE);
+    // SAFETY: both paths are valid strings.
+    checked(unsafe { libc::renameat2(here, from.as_ptr(), here, to.as_ptr(), flags) })
+}
+
 /// Make a device, a socket or a pipe.
 pub fn make_node(path: &Path, mode: u32, device: u64) -> io::Result<()> {
     let path = c_path(path)?;

@@ -5,6 +5,7 @@ mod common;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
+use std::thread;
 
 use common::Home;
 
@@ -47,14 +48,19 @@ fn nobody_waits_for_a_remote_that_hangs() {
     home.wait_for(": connected; holds all");
 
     server.signal("STOP");
+    let history = home.mnt(".greenfs/history");
+    let looks = thread::spawn(move || fs::read_dir(history).map(drop));
     let file = File::create(home.mnt("new")).expect("flash is there");
     fs::remove_file(home.mnt("old")).expect("it is there");
     file.sync_all().expect("flash has it");
     drop(file);
     home.wait_for("away (has not answered");
     fs::write(home.mnt("later"), "later").expect("it is writable");
+    let own = fs::read_dir(home.mnt(".greenfs")).expect("it needs no remote");
+    assert_eq!(own.count(), 2);
 
     server.signal("CONT");
+    let _ = looks.join().expect("it was answered");
     home.wait_for(": connected; holds all");
     home.umount();
     let diff = Command::new("diff")

@@ -2,8 +2,11 @@
 
 mod common;
 
-use std::fs::{self, File};
-use std::process::Output;
+use std::fs::{self, File, Permissions};
+use std::io::{Error, Read, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
 
 use common::Home;
 
@@ -13,16 +16,17 @@ fn with_two_versions(name: &str) -> Option<(Home, String)> {
     home.mount(&["--remote", "remote"]);
     home.wait_for(": connected; holds all");
     write(&home, "first");
-    let span = text(
-        &home
-            .greenfs("history")
-            .arg("mnt")
-            .output()
-            .expect("it was built"),
-    );
-    let last = span.trim().rsplit(' ').next().expect("it names a time");
+    let first = last(&home);
     write(&home, "the second");
-    Some((home, last.to_owned()))
+    Some((home, first))
+}
+
+/// When the remote was last changed, as a text.
+fn last(home: &Home) -> String {
+    let said = home.greenfs("history").arg("mnt").output();
+    let said = text(&said.expect("it was built"));
+    let last = said.trim().rsplit(' ').next();
+    last.expect("it names a time").to_owned()
 }
 
 fn write(home: &Home, data: &str) {
@@ -145,4 +149,106 @@ fn the_remote_alone_is_enough() {
         assert!(why.contains(said) && why.contains("next:"), "{why}");
     }
     assert!(!home.at("other").exists());
+}
+
+/// What was is a file of the remote: it would be run with the rights of its owner of then, or programs
+/// that open it for looking would be told of errors.
+#[test]
+fn programs_look_at_what_was_as_at_any_file() {
+    let Some((home, first)) = with_two_versions("look") else {
+        return;
+    };
+    fs::set_permissions(home.mnt("paper"), Permissions::from_mode(0o4755)).expect("it is there");
+    write(&home, "the third");
+    fs::set_permissions(home.mnt("paper"), Permissions::from_mode(0o4755)).expect("it is there");
+    File::open(home.mnt("paper"))
+        .and_then(|file| file.sync_all())
+        .expect("flash and remote are there");
+    let now = fs::metadata(home.mnt("paper")).expect("it is there");
+    assert_eq!(now.permissions().mode() & 0o7777, 0o4755);
+    let last = last(&home);
+    let history = home.mnt(".greenfs/history");
+    let then = fs::metadata(history.join(last).join("paper")).expect("it is there");
+    assert_eq!(then.permissions().mode() & 0o7777, 0o555);
+
+    let mut paper = File::open(history.join(&first).join("paper")).expect("it was kept");
+    paper.sync_all().expect("it does not change");
+    File::open(history.join(&first))
+        .and_then(|folder| folder.sync_all())
+        .expect("it does not change");
+    // SAFETY: the descriptor is open.
+    let hole = unsafe { libc::lseek(paper.as_raw_fd(), 0, libc::SEEK_HOLE) };
+    assert_eq!(hole, 5, "{}", Error::last_os_error());
+    let mut data = String::new();
+    paper.seek(SeekFrom::Start(1)).expect("it is open");
+    paper.read_to_string(&mut data).expect("it is open");
+    assert_eq!(data, "irst");
+    for (own, code) in [(".greenfs", libc::EPERM), (".greenfs/history", libc::EROFS)] {
+        let refused = fs::remove_dir(home.mnt(own)).expect_err("it cannot be removed");
+        assert_eq!(refused.raw_os_error(), Some(code), "{own}");
+    }
+}
+
+/// A folder where nothing is mounted would be shown as a volume that held nothing.
+#[test]
+fn a_remote_that_is_not_there_has_no_history() {
+    let Some((home, first)) = with_two_versions("not-there") else {
+        return;
+    };
+    fs::rename(home.at("remote"), home.at("elsewhere")).expect("it is there");
+    fs::create_dir(home.at("remote")).expect("it is writable");
+    for place in [first.as_str(), "."] {
+        let listed = fs::read_dir(home.mnt(".greenfs/history").join(place));
+        let refused = listed.and_then(|mut entries| entries.next().transpose());
+        let refused = refused.expect_err("it is not there");
+        assert_eq!(refused.raw_os_error(), Some(libc::EHOSTDOWN), "{place}");
+    }
+    let names = fs::read_dir(home.mnt(".greenfs")).expect("it needs no remote");
+    assert_eq!(names.count(), 2);
+}
+
+/// Who looks at what was would wait for ever for somebody to write to it.
+#[test]
+fn a_pipe_in_the_place_of_a_version_is_none() {
+    let Some((home, first)) = with_two_versions("pipe") else {
+        return;
+    };
+    let place = home.at("remote/.greenfs/history/paper");
+    let entries = fs::read_dir(&place).expect("it is there");
+    let mut versions = entries.map(|entry| entry.expect("it can be read").path());
+    let version = versions.find(|path| fs::read(path).is_ok_and(|data| data == b"first"));
+    let version = version.expect("it was kept");
+    fs::remove_file(&version).expect("it is there");
+    let made = Command::new("mkfifo").arg(&version).status();
+    assert!(made.expect("mkfifo is there").success());
+    let then = home.mnt(".greenfs/history").join(&first);
+    assert!(!then.join("paper").exists());
+    assert_eq!(fs::read_dir(&then).expect("it is a folder").count(), 0);
+}
+
+/// Nobody could see what may be removed on a remote where there is no room any more.
+#[test]
+fn a_full_remote_shows_its_history() {
+    let Some(mut home) = Home::new("full") else {
+        return;
+    };
+    let remote = home.at("remote");
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=1m", "greenfs-test"])
+        .arg(&remote)
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: needs root to mount a small file system");
+    }
+    home.mount(&["--remote", "remote"]);
+    home.wait_for(": connected; holds all");
+    write(&home, "first");
+    write(&home, "the second");
+    fs::write(home.mnt("large"), vec![1; 2 << 20]).expect("flash has room");
+    home.wait_for("earlier versions in .greenfs/history");
+    let listed = fs::read_dir(home.mnt(".greenfs/history")).expect("it is there");
+    assert!(listed.count() > 0);
+    let versions = home.greenfs("history").arg("mnt/paper").output();
+    let versions = text(&versions.expect("it was built"));
+    assert!(versions.contains("file, 5 B"), "{versions}");
 }

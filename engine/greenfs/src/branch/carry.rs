@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use crate::branch::history::Keeping;
 use crate::branch::identity::{self, Identity, Span};
-use crate::branch::kept::{OWNERS, keep, open_folder};
+use crate::branch::kept::keep;
 use crate::branch::stage;
-use crate::branch::store::{Store, ensure_folder, named, read_whole, remove_tree, replace};
+use crate::branch::store::{
+    OWNERS, Store, ensure_folder, named, open_folder, read_whole, remove_tree, replace,
+};
 use crate::branch::{OWN, own};
 use crate::journal::frame;
 use crate::protocol::plan::{Dress, Put, Source, Take};
@@ -94,6 +96,9 @@ pub fn finish(to: &mut impl Store, identity: &Identity) -> io::Result<Option<Vec
     };
     if !is_taken {
         for take in &read.takes {
+            carrier.remember(take).map_err(named(&take.path))?;
+        }
+        for take in &read.takes {
             carrier.take(take).map_err(named(&take.path))?;
         }
         carrier.to.sync_all()?;
@@ -136,6 +141,17 @@ struct Carrier<'a, S> {
 }
 
 impl<S: Store> Carrier<'_, S> {
+    /// Keep what will be taken as a version, before anything is moved, or opened for that.
+    fn remember(&mut self, take: &Take) -> io::Result<()> {
+        let Some(keeping) = &mut self.keeping else {
+            return Ok(());
+        };
+        match self.to.look(&take.path)? {
+            Some(found) if take.expected.is(&found) => keeping.before_take(self.to, &take.path),
+            _ => Ok(()),
+        }
+    }
+
     fn take(&mut self, take: &Take) -> io::Result<()> {
         let held = own("out").join(&take.held);
         if self.to.look(&held)?.is_some() {
@@ -146,9 +162,6 @@ impl<S: Store> Carrier<'_, S> {
             Some(found) if take.expected.is(&found) => {
                 self.open_parent(&take.path)?;
                 open_folder(self.to, &take.path)?;
-                if let Some(keeping) = &mut self.keeping {
-                    keeping.before_take(self.to, &take.path)?;
-                }
                 self.to.rename(&take.path, &held)
             }
             Some(_) => self.keep(&take.path, &take.path),

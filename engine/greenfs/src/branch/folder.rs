@@ -64,6 +64,23 @@ impl Folder {
         self.root.try_clone()
     }
 
+    /// Rename to where nothing is; what comes there meanwhile is not replaced, where the file system
+    /// can tell.
+    ///
+    /// # Errors
+    /// If something is there.
+    pub fn rename_to_free(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let places = (self.place(from)?, self.place(to)?);
+        match sys::rename_to_free(&places.0.path, &places.1.path) {
+            // NFS knows no such rename.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => match self.look(to)? {
+                Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                None => self.rename(from, to),
+            },
+            renamed => renamed,
+        }
+    }
+
     /// What a path stands for, to look at and to open by /proc/self/fd.
     pub fn reach(&self, path: &Path) -> io::Result<File> {
         let parent = path.parent().unwrap_or(Path::new(""));

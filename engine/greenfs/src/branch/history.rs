@@ -2,19 +2,20 @@
 //!
 //! Whatever is about to change under a name is kept first, with the time until which it stood there:
 //! for `a/b` in the folder `.greenfs/history/a/in/b`. What has no later record is what stands there
-//! now. Nothing here deletes any of it.
+//! now. Nothing here deletes any of it. What this user may not read is others', and is left out.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::branch::kept::{OWNERS, open_folder};
 use crate::branch::own;
-use crate::branch::store::{Store, copy_within, ensure_folder, named, remove_tree};
+use crate::branch::store::{
+    OWNERS, Store, copy_within, dress_as_allowed, ensure_folder, named, remove_tree,
+};
 use crate::clock;
 use crate::protocol::plan::Source;
-use crate::protocol::{Attributes, Kind, Plan};
+use crate::protocol::{Attributes, Found, Kind, Plan};
 
 const ROOT: &str = "history";
 
@@ -23,6 +24,12 @@ const IN: &str = "in";
 
 const FOLDER: &str = ".folder";
 const NOTHING: &str = ".none";
+
+/// The bits without which the owner cannot look at what is in a folder.
+const LOOKING: u32 = 0o500;
+
+/// The bit without which the owner cannot read a file.
+const READING: u32 = 0o400;
 
 /// What stood under a name until some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +92,9 @@ fn list(on: &impl Store, folder: &Path) -> io::Result<Vec<OsString>> {
 
 /// Keeps what a plan changes.
 pub struct Keeping {
-    /// The name of a record.
-    until: String,
+    until_us: i64,
     /// What was before is not known: that nothing stood under a name is not worth a record.
     is_first: bool,
-    /// Names that are not kept when something is put there: what was there was taken.
     taken: HashSet<PathBuf>,
     /// Folders that are put: nothing stood in them under their name.
     arriving: HashSet<PathBuf>,
@@ -106,7 +111,7 @@ impl Keeping {
             .filter(|put| put.expected.kind == Kind::Folder);
         let arriving = folders.filter(|put| is_arriving(&put.source));
         Some(Self {
-            until: clock::utc(plan.history_us?),
+            until_us: plan.history_us?,
             is_first,
             taken: plan.takes.iter().map(|take| take.path.clone()).collect(),
             arriving: arriving.map(|put| put.path.clone()).collect(),
@@ -114,49 +119,74 @@ impl Keeping {
         })
     }
 
-    /// Keep what stands under a name, with all that is in it, before it is taken away.
+    fn record(&self, path: &Path, suffix: &str) -> PathBuf {
+        place(path).join(format!("{}{suffix}", clock::utc(self.until_us)))
+    }
+
+    /// Keep what stands under a name, with all in it that is not taken for itself, before anything is
+    /// taken away.
     pub fn before_take(&mut self, on: &mut impl Store, path: &Path) -> io::Result<()> {
-        self.keep(on, path)?;
-        let folder = on.look(path)?.filter(|found| found.kind == Kind::Folder);
-        let Some(folder) = folder else { return Ok(()) };
-        open_folder(on, path)?;
-        for name in on.list(path)? {
-            self.before_take(on, &path.join(name))?;
+        let Some(found) = if_allowed(on.look(path))?.flatten() else {
+            return Ok(());
+        };
+        self.keep(on, path, Some(&found))?;
+        if found.kind != Kind::Folder {
+            return Ok(());
         }
-        match folder.attributes.mode & OWNERS {
-            OWNERS => Ok(()),
-            _ => on.dress(path, &folder.attributes),
+        let record = on
+            .look(&self.record(path, FOLDER))?
+            .unwrap_or(found.clone());
+        // Of the record: one that was killed here has left the folder open.
+        let missing = LOOKING & !record.attributes.mode;
+        if missing != 0 {
+            let open = with_mode(&found.attributes, found.attributes.mode | missing);
+            if_allowed(on.dress(path, &open))?;
         }
+        for name in if_allowed(on.list(path))?.unwrap_or_default() {
+            let path = path.join(name);
+            if !self.taken.contains(&path) {
+                self.before_take(on, &path)?;
+            }
+        }
+        if missing != 0 {
+            let closed = with_mode(&found.attributes, found.attributes.mode & !missing);
+            if_allowed(on.dress(path, &closed))?;
+        }
+        Ok(())
     }
 
     /// Keep what stands under a name, or that nothing does, before something is put there.
     pub fn before_put(&mut self, on: &mut impl Store, path: &Path) -> io::Result<()> {
+        let there = on.look(path)?;
+        let is_unknown = self.is_first && there.is_none();
         let is_new = |above: &Path| self.arriving.contains(above);
-        let is_unknown = self.is_first && on.look(path)?.is_none();
-        if is_unknown || self.taken.contains(path) || path.ancestors().skip(1).any(is_new) {
+        if is_unknown || path.ancestors().skip(1).any(is_new) || self.was_taken(on, path)? {
             return Ok(());
         }
-        self.keep(on, path)
+        self.keep(on, path, there.as_ref())
+    }
+
+    /// Whether there is a record of what was taken; there is none of what others had put there.
+    fn was_taken(&self, on: &impl Store, path: &Path) -> io::Result<bool> {
+        if !self.taken.contains(path) {
+            return Ok(false);
+        }
+        let records = records(on, path)?;
+        Ok(records
+            .iter()
+            .any(|(until_us, ..)| *until_us == self.until_us))
     }
 
     /// What was kept before stays as it is.
-    fn keep(&mut self, on: &mut impl Store, path: &Path) -> io::Result<()> {
+    fn keep(&mut self, on: &mut impl Store, path: &Path, found: Option<&Found>) -> io::Result<()> {
         let place = place(path);
         self.ensure(on, &place)?;
-        let record = |suffix: &str| place.join(format!("{}{suffix}", self.until));
-        let kept = match on.look(path)? {
-            None => on.create(&record(NOTHING), 0o600),
-            Some(found) if found.kind == Kind::Folder => {
-                let folder = record(FOLDER);
-                on.make_folder(&folder, 0o700)
-                    .and_then(|()| on.dress(&folder, &found.attributes))
-            }
-            Some(found) if found.kind == Kind::Other => Ok(()),
-            Some(found) => match on.link(path, &record("")) {
-                Err(error) if has_no_links(&error) => {
-                    copy(on, path, &found.attributes, &found.kind, &record(""))
-                }
-                linked => linked,
+        let kept = match found {
+            None => on.create(&self.record(path, NOTHING), 0o600),
+            Some(found) => match found.kind {
+                Kind::Other => Ok(()),
+                Kind::Folder => keep_folder(on, &self.record(path, FOLDER), &found.attributes),
+                _ => keep_file(on, path, found, &self.record(path, "")),
             },
         };
         match kept {
@@ -178,32 +208,79 @@ impl Keeping {
     }
 }
 
-/// Whether a file system cannot give this file another name.
-fn has_no_links(error: &io::Error) -> bool {
-    let codes = [libc::EPERM, libc::EOPNOTSUPP, libc::ENOSYS, libc::EMLINK];
-    error
-        .raw_os_error()
-        .is_some_and(|code| codes.contains(&code))
+fn keep_folder(on: &mut impl Store, record: &Path, attributes: &Attributes) -> io::Result<()> {
+    match on.make_folder(record, OWNERS) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let kept = on.look(record)?.map_or(0, |kept| kept.attributes.mode);
+            // A record that lacks these bits is dressed, and its folder may have been opened since.
+            if kept & LOOKING != LOOKING {
+                return Ok(());
+            }
+        }
+        made => made?,
+    }
+    dress_as_allowed(on, record, attributes)
 }
 
-/// Keep a copy, where a second name cannot be had. It is there whole or not at all.
-fn copy(
-    on: &mut impl Store,
-    from: &Path,
-    attributes: &Attributes,
-    kind: &Kind,
-    to: &Path,
-) -> io::Result<()> {
+fn keep_file(on: &mut impl Store, path: &Path, found: &Found, record: &Path) -> io::Result<()> {
+    match on.link(path, record) {
+        Err(error) if can_be_copied(&error) => copy(on, path, found, record),
+        linked => linked,
+    }
+}
+
+/// Whether there may be room for a copy although there is no further name: file systems refuse those
+/// with many an error.
+fn can_be_copied(error: &io::Error) -> bool {
+    let others = [
+        libc::EEXIST,
+        libc::ENOENT,
+        libc::ENOSPC,
+        libc::EDQUOT,
+        libc::EIO,
+        libc::ESTALE,
+        libc::EROFS,
+    ];
+    let code = error.raw_os_error();
+    code.is_some_and(|code| !others.contains(&code))
+}
+
+/// Keep a copy. It is there whole or not at all.
+fn copy(on: &mut impl Store, from: &Path, found: &Found, to: &Path) -> io::Result<()> {
     if on.look(to)?.is_some() {
         return Ok(());
     }
-    if let Kind::Symlink(target) = kind {
+    if let Kind::Symlink(target) = &found.kind {
         return on.symlink(to, target);
     }
-    let new = own("stage").join(ROOT);
+    let (new, its) = (own("stage").join(ROOT), &found.attributes);
     remove_tree(on, &new)?;
-    copy_within(on, from, &new)?;
-    on.dress(&new, attributes)?;
+    let mut copied = if_allowed(copy_within(on, from, &new))?;
+    let open = with_mode(its, its.mode | READING);
+    if copied.is_none() && if_allowed(on.dress(from, &open))?.is_some() {
+        remove_tree(on, &new)?;
+        copied = if_allowed(copy_within(on, from, &new))?;
+        on.dress(from, its)?;
+    }
+    if copied.is_none() {
+        return remove_tree(on, &new);
+    }
+    dress_as_allowed(on, &new, its)?;
     on.sync(&new)?;
     on.rename(&new, to)
+}
+
+fn with_mode(attributes: &Attributes, mode: u32) -> Attributes {
+    Attributes {
+        mode,
+        ..*attributes
+    }
+}
+
+/// None for what this user may not do.
+fn if_allowed<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        done => done.map(Some),
+    }
 }

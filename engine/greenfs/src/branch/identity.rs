@@ -14,6 +14,9 @@ use crate::protocol::Role;
 /// The version of everything that is written to branches. A newer one is refused.
 pub const FORMAT: u32 = 2;
 
+/// Remotes of formats before this one have no history.
+const HISTORY_FROM: u32 = 2;
+
 const FILE: &str = "branch.json";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +35,13 @@ pub struct Identity {
     pub history: Option<Span>,
 }
 
+impl Identity {
+    /// Whether it is of a remote that may have been used before there was history.
+    pub fn is_before_history(&self) -> bool {
+        self.role == Some(Role::Remote) && self.format < HISTORY_FROM
+    }
+}
+
 /// Microseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
@@ -45,6 +55,12 @@ impl Span {
     pub fn with(span: Option<Self>, last_us: i64) -> Self {
         let since_us = span.map_or(last_us, |span| span.since_us);
         Self { since_us, last_us }
+    }
+
+    /// Whether anything is known of a time.
+    pub fn has(&self, at_us: i64, now_us: i64) -> bool {
+        // The clock may have gone ahead once.
+        (self.since_us..=now_us.max(self.last_us)).contains(&at_us)
     }
 
     /// The time of a change that is made now: later than all others, whatever the clock says.

@@ -4,11 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::branch::own;
-use crate::branch::store::{Store, ensure_folder};
+use crate::branch::store::{Store, ensure_folder, open_folder};
 use crate::protocol::Kind;
-
-/// The bits without which the owner cannot change what is in a folder.
-pub const OWNERS: u32 = 0o700;
 
 /// Move what a name stands for out of the tree, to `.greenfs/kept/SEQ/PATH`. It is never deleted.
 pub fn keep(on: &mut impl Store, seq: u64, from: &Path, path: &Path) -> io::Result<()> {
@@ -51,16 +48,4 @@ pub fn kept(on: &impl Store) -> io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
-}
-
-/// Make a folder writable for its owner; it is dressed again at the end.
-pub fn open_folder(on: &mut impl Store, path: &Path) -> io::Result<()> {
-    match on.look(path)? {
-        Some(found) if found.kind == Kind::Folder && found.attributes.mode & OWNERS != OWNERS => {
-            let mut attributes = found.attributes;
-            attributes.mode |= OWNERS;
-            on.dress(path, &attributes)
-        }
-        _ => Ok(()),
-    }
 }

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::branch::OWN;
 use crate::branch::history::{self, Was};
-use crate::branch::kept::OWNERS;
-use crate::branch::store::{PIECE_B, Store};
+use crate::branch::store::{OWNERS, PIECE_B, Store, dress_as_allowed, remove_tree};
 use crate::protocol::{Attributes, Kind};
 
 /// What a name stood for.
@@ -25,10 +24,18 @@ pub struct Spot {
 }
 
 /// What was copied out of the past.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Copied {
     pub files: u64,
     pub size_b: u64,
+    /// What could not be read is not there, with all that was in it.
+    pub unread: Vec<(PathBuf, io::Error)>,
+}
+
+/// What keeps a file from being copied.
+enum Stop {
+    Reading(io::Error),
+    Writing(io::Error),
 }
 
 /// A branch as it was at a time, in microseconds since 1970.
@@ -79,6 +86,7 @@ impl<S: Store> Past<'_, S> {
             Was::Nothing => None,
             _ => self.branch.look(&at)?,
         };
+        let found = found.filter(|found| found.kind != Kind::Other);
         Ok(found.map(|found| Spot {
             path,
             at,
@@ -88,8 +96,30 @@ impl<S: Store> Past<'_, S> {
         }))
     }
 
+    /// Do something with what lies where it was found, until it still lies there afterwards: a push in
+    /// between may have put something else there.
+    pub fn steadily<R>(&self, spot: &Spot, mut act: impl FnMut(&Spot) -> R) -> io::Result<R> {
+        let mut spot = spot.clone();
+        loop {
+            let done = act(&spot);
+            if spot.until_us.is_some() {
+                return Ok(done);
+            }
+            let again = self.find(&spot.path)?;
+            let again = again.ok_or(io::ErrorKind::NotFound)?;
+            if again == spot {
+                return Ok(done);
+            }
+            spot = again;
+        }
+    }
+
     /// What was in a folder, in the order of the names.
     pub fn children(&self, folder: &Spot) -> io::Result<Vec<(OsString, Spot)>> {
+        self.steadily(folder, |folder| self.children_now(folder))?
+    }
+
+    fn children_now(&self, folder: &Spot) -> io::Result<Vec<(OsString, Spot)>> {
         let mut names = BTreeSet::new();
         if folder.until_us.is_none() {
             match self.branch.list(&folder.at) {
@@ -110,48 +140,75 @@ impl<S: Store> Past<'_, S> {
 
     /// Copy what was there, with all that was in it, to where nothing is. Owners are set where that is
     /// allowed.
+    ///
+    /// # Errors
+    /// If it cannot be written; what cannot be read is left out and said.
     pub fn copy(&self, spot: &Spot, to: &mut impl Store, place: &Path) -> io::Result<Copied> {
         let mut copied = Copied::default();
+        self.copy_to(spot, to, place, &mut copied)?;
+        Ok(copied)
+    }
+
+    fn copy_to(
+        &self,
+        spot: &Spot,
+        to: &mut impl Store,
+        place: &Path,
+        copied: &mut Copied,
+    ) -> io::Result<()> {
         match &spot.kind {
             Kind::File => {
-                to.create(place, 0o600)?;
-                loop {
-                    let piece = self.branch.read(&spot.at, copied.size_b, PIECE_B)?;
-                    to.write(place, copied.size_b, &piece)?;
-                    copied.size_b += piece.len() as u64;
-                    if piece.len() < PIECE_B {
-                        break;
+                let file = self.steadily(spot, |spot| self.copy_file(spot, to, place));
+                match file.map_err(Stop::Reading).and_then(|copied| copied) {
+                    Ok(size_b) => {
+                        copied.files += 1;
+                        copied.size_b += size_b;
+                    }
+                    Err(Stop::Writing(error)) => return Err(error),
+                    Err(Stop::Reading(error)) => {
+                        copied.unread.push((spot.path.clone(), error));
+                        return remove_tree(to, place);
                     }
                 }
-                copied.files = 1;
+                Ok(())
             }
-            Kind::Symlink(target) => to.symlink(place, target)?,
+            Kind::Symlink(target) => {
+                to.symlink(place, target)?;
+                dress_as_allowed(to, place, &spot.attributes)
+            }
             Kind::Folder => {
                 to.make_folder(place, OWNERS)?;
-                for (name, child) in self.children(spot)? {
-                    let more = self.copy(&child, to, &place.join(name))?;
-                    copied.files += more.files;
-                    copied.size_b += more.size_b;
+                match self.children(spot) {
+                    Ok(children) => {
+                        for (name, child) in children {
+                            self.copy_to(&child, to, &place.join(name), copied)?;
+                        }
+                    }
+                    Err(error) => copied.unread.push((spot.path.clone(), error)),
                 }
+                dress_as_allowed(to, place, &spot.attributes)
             }
             // No branch has them.
-            Kind::Other => return Ok(copied),
+            Kind::Other => Ok(()),
         }
-        match to.dress(place, &spot.attributes) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let ours = to.look(place)?.map(|found| found.attributes);
-                let ours = ours.unwrap_or(spot.attributes);
-                let (uid, gid) = (ours.uid, ours.gid);
-                let attributes = Attributes {
-                    uid,
-                    gid,
-                    ..spot.attributes
-                };
-                to.dress(place, &attributes)?;
+    }
+
+    /// Returns the bytes of the file.
+    fn copy_file(&self, spot: &Spot, to: &mut impl Store, place: &Path) -> Result<u64, Stop> {
+        let begun = remove_tree(to, place).and_then(|()| to.create(place, 0o600));
+        begun.map_err(Stop::Writing)?;
+        let mut size_b = 0;
+        loop {
+            let piece = self.branch.read(&spot.at, size_b, PIECE_B);
+            let piece = piece.map_err(Stop::Reading)?;
+            to.write(place, size_b, &piece).map_err(Stop::Writing)?;
+            size_b += piece.len() as u64;
+            if piece.len() < PIECE_B {
+                break;
             }
-            dressed => dressed?,
         }
-        Ok(copied)
+        dress_as_allowed(to, place, &spot.attributes).map_err(Stop::Writing)?;
+        Ok(size_b)
     }
 
     fn now(&self, path: &Path) -> io::Result<Option<Spot>> {

@@ -89,11 +89,51 @@ pub fn ensure_folder(store: &mut impl Store, path: &Path) -> io::Result<()> {
     }
 }
 
+/// The bits without which the owner cannot change what is in a folder.
+pub const OWNERS: u32 = 0o700;
+
+/// Make a folder writable for its owner; it is dressed again at the end.
+pub fn open_folder(on: &mut impl Store, path: &Path) -> io::Result<()> {
+    match on.look(path)? {
+        Some(found) if found.kind == Kind::Folder && found.attributes.mode & OWNERS != OWNERS => {
+            let mut attributes = found.attributes;
+            attributes.mode |= OWNERS;
+            on.dress(path, &attributes)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The bits by which a file acts as its owner.
+const ACTING: u32 = 0o6000;
+
+/// Set mode, owner and time of change; where that owner cannot be set, the mode without what acts as
+/// one.
+pub fn dress_as_allowed(
+    store: &mut impl Store,
+    path: &Path,
+    attributes: &Attributes,
+) -> io::Result<()> {
+    let refused = match store.dress(path, attributes) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => error,
+        dressed => return dressed,
+    };
+    let there = store.look(path)?.ok_or(refused)?.attributes;
+    let allowed = Attributes {
+        mode: attributes.mode & !ACTING,
+        uid: there.uid,
+        gid: there.gid,
+        ..*attributes
+    };
+    store.dress(path, &allowed)
+}
+
 /// Remove what a name stands for, with all that is in it.
 pub fn remove_tree(store: &mut impl Store, path: &Path) -> io::Result<()> {
     match store.look(path)? {
         None => Ok(()),
         Some(found) if found.kind == Kind::Folder => {
+            open_folder(store, path)?;
             for name in store.list(path)? {
                 remove_tree(store, &path.join(name))?;
             }

@@ -105,10 +105,10 @@ impl Asked {
             Fault::new(what, Path::new("command line"), next)
         };
         let at_us = clock::read(at).ok_or_else(|| wrong(format!("{at} is no time")))?;
-        if at_us < self.span.since_us {
+        if !self.span.has(at_us, clock::now_us()) {
             let since = clock::local(self.span.since_us);
             return Err(wrong(format!(
-                "versions are known since {since}, not of {at}"
+                "versions are known since {since} and until now, not of {at}"
             )));
         }
         let past = Past {
@@ -203,18 +203,31 @@ pub fn restore(parser: &mut Parser) -> Result<Option<(String, ExitCode)>, Fault>
     };
     let asked = Asked::find(&wish)?;
     let (past, spot) = asked.spot(at)?;
-    let Copied { files, size_b } = put(&past, &spot, to)?;
-    let text = format!(
-        "restored {} as of {at} to {}: {files} {}, {}\n",
+    let mut copied = put(&past, &spot, to)?;
+    if spot.kind == Kind::File {
+        if let Some((_, error)) = copied.unread.pop() {
+            return Err(asked.unreadable()(error));
+        }
+    }
+    let mut text = format!(
+        "restored {} as of {at} to {}: {} {}, {}\n",
         path.display(),
         to.display(),
-        if files == 1 { "file" } else { "files" },
-        size(size_b)
+        copied.files,
+        if copied.files == 1 { "file" } else { "files" },
+        size(copied.size_b)
     );
-    Ok(Some((text, ExitCode::SUCCESS)))
+    for (path, error) in &copied.unread {
+        let _ = writeln!(text, "not restored: {}: {error}", path.display());
+    }
+    let code = match copied.unread.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    };
+    Ok(Some((text, code)))
 }
 
-/// It is there whole or not at all; nothing is replaced.
+/// It is there or not at all, but for what cannot be read; nothing is replaced.
 fn put(past: &Past<Folder>, spot: &Spot, to: &Path) -> Result<Copied, Fault> {
     let failed = |error: io::Error| {
         let what = format!("it cannot be restored there: {error}");
@@ -224,23 +237,53 @@ fn put(past: &Past<Folder>, spot: &Spot, to: &Path) -> Result<Copied, Fault> {
             "see who may write there, and how much room there is",
         )
     };
-    let free = || {
+    let taken = || {
         let next = "name a place where nothing is with --to";
         Fault::new("something is there already", to, next)
     };
     let full = std::path::absolute(to).map_err(failed)?;
     let (Some(parent), Some(name)) = (full.parent(), full.file_name()) else {
-        return Err(free());
+        return Err(taken());
     };
     let mut folder = Folder::open(parent).map_err(failed)?;
     if folder.look(name.as_ref()).map_err(failed)?.is_some() {
-        return Err(free());
+        return Err(taken());
     }
-    // Left by one that was killed.
-    let new = PathBuf::from(format!(".greenfs-restore-{}", Path::new(name).display()));
-    remove_tree(&mut folder, &new).map_err(failed)?;
-    let copied = past.copy(spot, &mut folder, &new).map_err(failed)?;
-    folder.sync_all().map_err(failed)?;
-    folder.rename(&new, name.as_ref()).map_err(failed)?;
+    let new = unused(&folder).map_err(failed)?;
+    let done = copy(past, spot, &mut folder, &new, name.as_ref());
+    if done.is_err() {
+        // The first error says more than one of this.
+        let _ = remove_tree(&mut folder, &new);
+    }
+    done.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => taken(),
+        _ => failed(error),
+    })
+}
+
+/// A name for what is not whole yet. That of one that was killed may be another one's by now: it stays.
+fn unused(folder: &Folder) -> io::Result<PathBuf> {
+    let mut count = 0;
+    loop {
+        let name = PathBuf::from(format!(".greenfs-restore-{}-{count}", std::process::id()));
+        if folder.look(&name)?.is_none() {
+            return Ok(name);
+        }
+        count += 1;
+    }
+}
+
+fn copy(
+    past: &Past<Folder>,
+    spot: &Spot,
+    folder: &mut Folder,
+    new: &Path,
+    name: &Path,
+) -> io::Result<Copied> {
+    let copied = past.copy(spot, folder, new)?;
+    if folder.look(new)?.is_some() {
+        folder.sync_all()?;
+        folder.rename_to_free(new, name)?;
+    }
     Ok(copied)
 }

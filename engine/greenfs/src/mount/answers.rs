@@ -5,25 +5,30 @@ use std::time::Duration;
 
 use fuser::{
     Errno, FileAttr, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry,
+    ReplyEntry, ReplyLseek,
 };
 
 use crate::mount::handles::Listing;
 
 /// Names change here alone, and the kernel sees it. Attributes also change as files are written to.
-const NAMES_LAST: Duration = Duration::from_secs(3600);
+pub const NAMES_LAST: Duration = Duration::from_secs(3600);
 pub const ATTRIBUTES_LAST: Duration = Duration::from_secs(1);
 
 pub fn errno(error: &io::Error) -> Errno {
     Errno::from_i32(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
-pub fn entry(reply: ReplyEntry, result: &io::Result<FileAttr>) {
+pub fn entry(reply: ReplyEntry, result: io::Result<FileAttr>) {
+    entry_for(reply, result.map(|found| (found, NAMES_LAST)));
+}
+
+/// For how long the name stands for it comes with what was found.
+pub fn entry_for(reply: ReplyEntry, result: io::Result<(FileAttr, Duration)>) {
     match result {
-        Ok(found) => {
-            reply.entry_with_ttls(&ATTRIBUTES_LAST, &NAMES_LAST, found, Generation(0));
+        Ok((found, lasts)) => {
+            reply.entry_with_ttls(&ATTRIBUTES_LAST, &lasts, &found, Generation(0));
         }
-        Err(error) => reply.error(errno(error)),
+        Err(error) => reply.error(errno(&error)),
     }
 }
 
@@ -45,6 +50,13 @@ pub fn data(reply: ReplyData, result: &io::Result<Vec<u8>>) {
     match result {
         Ok(data) => reply.data(data),
         Err(error) => reply.error(errno(error)),
+    }
+}
+
+pub fn offset(reply: ReplyLseek, result: io::Result<i64>) {
+    match result {
+        Ok(offset) => reply.offset(offset),
+        Err(error) => reply.error(errno(&error)),
     }
 }
 

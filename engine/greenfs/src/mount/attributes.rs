@@ -14,6 +14,9 @@ use crate::sys::{self, Time};
 
 const MODE: u32 = 0o7777;
 
+/// Blocks of files are counted in these. Bytes.
+const BLOCK_B: u64 = 512;
+
 /// What a program changes of a node.
 pub struct Wish {
     pub mode: Option<u32>,
@@ -89,6 +92,33 @@ pub fn attributes(id: NodeId, found: &Metadata) -> FileAttr {
         // As the kernel's new_encode_dev has it.
         rdev: (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12),
         blksize: found.blksize() as u32,
+        flags: 0,
+    }
+}
+
+/// What the kernel is told of what nobody can change, without its number.
+pub fn unchanging(
+    kind: FileType,
+    mode: u32,
+    size: u64,
+    at: SystemTime,
+    (uid, gid): (u32, u32),
+) -> FileAttr {
+    FileAttr {
+        ino: INodeNo(0),
+        size,
+        blocks: size.div_ceil(BLOCK_B),
+        atime: at,
+        mtime: at,
+        ctime: at,
+        crtime: UNIX_EPOCH,
+        kind,
+        perm: mode as u16,
+        nlink: 1,
+        uid,
+        gid,
+        rdev: 0,
+        blksize: 4096,
         flags: 0,
     }
 }

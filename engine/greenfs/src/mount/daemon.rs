@@ -17,7 +17,7 @@ use crate::mount::handles::Handles;
 use crate::mount::keeper::Keeper;
 use crate::mount::log::Log;
 use crate::mount::names::Tree;
-use crate::mount::past::Past;
+use crate::mount::past::{Asked, Past};
 use crate::mount::patience::Steps;
 use crate::mount::place;
 use crate::mount::shared::Shared;
@@ -81,8 +81,13 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         .branches
         .iter()
         .find(|(role, _)| *role == Role::Remote);
-    let past = |(_, place): &(Role, PathBuf)| {
-        Past::new(place, Arc::clone(&standings), Arc::clone(&handles))
+    let past = |(_, remote): &(Role, PathBuf)| {
+        let asked = Asked {
+            remote: remote.clone(),
+            volume: shared.flash().id().to_owned(),
+            patience: settings.patience,
+        };
+        Past::new(asked, Arc::clone(&standings), Arc::clone(&handles))
     };
     let tree = Tree {
         shared: Arc::clone(&shared),

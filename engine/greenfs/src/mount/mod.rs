@@ -7,6 +7,7 @@
 
 mod answers;
 mod attributes;
+mod calendar;
 mod control;
 mod daemon;
 mod data;

@@ -1,40 +1,54 @@
 //! What the remote held at any time, as programs see it: `.greenfs/history/TIME` in the mounted
 //! folder, read-only.
 //!
-//! It is asked for in a thread of its own: when the remote hangs, only who looks there waits.
+//! The remote is asked in a thread of its own: when it hangs, only who looks there waits.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{FileAttr, FileType, INodeNo};
 
+use crate::branch::OWN;
 use crate::branch::folder::Folder;
+use crate::branch::identity::{self, Identity, Span};
 use crate::branch::past::{self, Spot};
-use crate::branch::{OWN, identity};
 use crate::clock;
-use crate::mount::attributes::opened;
+use crate::mount::answers::NAMES_LAST;
+use crate::mount::attributes::{opened, unchanging};
+use crate::mount::calendar;
 use crate::mount::handles::{Handles, Listing, Open, Way};
 use crate::mount::names::error;
 use crate::mount::places::{FROM, Place, Places, gone};
-use crate::mount::standing::{Phase, Standings};
+use crate::mount::standing::Standings;
 use crate::protocol::{Kind, NodeId, ROOT, Role};
+use crate::sys;
 
 const HISTORY: &str = "history";
 
 /// Leads to the remote.
 pub const REMOTE: &str = "remote";
 
-const BLOCK_B: u64 = 512;
+/// What anybody may do with what was.
+const MODE: u32 = 0o555;
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// Whose remote is looked at.
+pub struct Asked {
+    pub remote: PathBuf,
+    pub volume: String,
+    /// A remote that does not answer for so long is not asked.
+    pub patience: Duration,
+}
+
 pub struct Past {
-    remote: PathBuf,
+    asked: Asked,
     standings: Arc<Standings>,
     handles: Arc<Handles>,
     pub places: Places,
@@ -42,11 +56,11 @@ pub struct Past {
 }
 
 impl Past {
-    pub fn new(remote: &Path, standings: Arc<Standings>, handles: Arc<Handles>) -> Arc<Self> {
-        let (jobs, asked) = channel::<Job>();
-        std::thread::spawn(move || asked.into_iter().for_each(|job| job()));
+    pub fn new(asked: Asked, standings: Arc<Standings>, handles: Arc<Handles>) -> Arc<Self> {
+        let (jobs, asks) = channel::<Job>();
+        std::thread::spawn(move || asks.into_iter().for_each(|job| job()));
         Arc::new(Self {
-            remote: remote.to_owned(),
+            asked,
             standings,
             handles,
             places: Places::default(),
@@ -54,43 +68,75 @@ impl Past {
         })
     }
 
-    /// Do this when what was asked before is done.
-    pub fn later(self: &Arc<Self>, answer: impl FnOnce(&Self) + Send + 'static) {
+    /// Answer what something is or has; of the remote, when what was asked before is answered.
+    pub fn of(self: &Arc<Self>, inode: INodeNo, answer: impl FnOnce(&Self) + Send + 'static) {
+        match self.places.place(inode) {
+            Ok(Place::Then(..)) => self.later(answer),
+            _ => answer(self),
+        }
+    }
+
+    /// Answer what is in a folder; of the remote, when what was asked before is answered.
+    pub fn within(self: &Arc<Self>, folder: INodeNo, answer: impl FnOnce(&Self) + Send + 'static) {
+        match self.places.place(folder) {
+            Ok(Place::History | Place::Then(..)) => self.later(answer),
+            _ => answer(self),
+        }
+    }
+
+    fn later(self: &Arc<Self>, answer: impl FnOnce(&Self) + Send + 'static) {
         let own = Arc::clone(self);
         let jobs = self.jobs.lock().expect("a panic ends this process");
         // The thread ends with this process.
         let _ = jobs.send(Box::new(move || answer(&own)));
     }
 
-    fn branch(&self) -> io::Result<Folder> {
-        let is_away = self.standings.look(|branches| {
+    /// The remote, and the times of which it knows.
+    ///
+    /// # Errors
+    /// If it does not answer, or another folder is in its place, as when it is not mounted.
+    fn branch(&self) -> io::Result<(Folder, Option<Span>)> {
+        let Asked {
+            remote,
+            volume,
+            patience,
+        } = &self.asked;
+        let hangs = self.standings.look(|branches| {
             let remote = branches.get(&Role::Remote);
-            remote.is_some_and(|remote| matches!(remote.phase, Phase::Away(_)))
+            remote.is_some_and(|remote| remote.steps.waits() >= *patience)
         });
-        match is_away {
-            true => Err(error(libc::EHOSTDOWN)),
-            false => Folder::open(&self.remote),
+        let away = || error(libc::EHOSTDOWN);
+        if hangs {
+            return Err(away());
         }
+        let branch = Folder::open(remote)?;
+        let identity = identity::read(&branch, remote);
+        let identity = identity.map_err(|fault| io::Error::other(fault.what))?;
+        let is_ours =
+            |identity: &Identity| identity.volume == *volume && identity.role == Some(Role::Remote);
+        let identity = identity.filter(is_ours).ok_or_else(away)?;
+        Ok((branch, identity.history))
     }
 
-    fn spot(&self, at_us: i64, path: &Path) -> io::Result<(Folder, Spot)> {
-        let branch = self.branch()?;
-        let then = past::Past {
+    /// What is known of a time, by `find`. Also returns whether it is known for good: a change that is
+    /// being made may still be of the time.
+    fn then<R>(
+        &self,
+        at_us: i64,
+        find: impl FnOnce(past::Past<Folder>) -> io::Result<R>,
+    ) -> io::Result<(R, bool)> {
+        let (branch, span) = self.branch()?;
+        let span = span.filter(|span| span.has(at_us, clock::now_us()));
+        let span = span.ok_or_else(gone)?;
+        let found = find(past::Past {
             branch: &branch,
             at_us,
-        };
-        let spot = then.find(path)?.ok_or_else(gone)?;
-        Ok((branch, spot))
+        })?;
+        Ok((found, at_us <= span.last_us))
     }
 
-    /// The times of which the remote knows.
-    fn span(&self) -> io::Result<Option<identity::Span>> {
-        let identity = identity::read(&self.branch()?, &self.remote);
-        let identity = identity.map_err(|fault| io::Error::other(fault.what))?;
-        Ok(identity.and_then(|identity| identity.history))
-    }
-
-    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<FileAttr> {
+    /// Returns what a name stands for, and for how long it does.
+    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<(FileAttr, Duration)> {
         let place = match (parent.0 == ROOT.0, name.to_str()) {
             (true, Some(OWN)) => Place::Own,
             (true, _) => return Err(gone()),
@@ -98,73 +144,61 @@ impl Past {
                 (Place::Own, Some(HISTORY)) => Place::History,
                 (Place::Own, Some(REMOTE)) => Place::Remote,
                 (Place::History, Some(text)) => {
-                    let at_us = clock::read(text).ok_or_else(gone)?;
-                    let is_known = |span: identity::Span| span.since_us <= at_us;
-                    match self.span()?.is_some_and(is_known) && at_us <= clock::now_us() {
-                        true => Place::Then(at_us, PathBuf::new()),
-                        false => return Err(gone()),
-                    }
+                    Place::Then(clock::read(text).ok_or_else(gone)?, PathBuf::new())
                 }
                 (Place::Then(at_us, path), _) => Place::Then(at_us, path.join(name)),
                 _ => return Err(gone()),
             },
         };
-        let mut found = self.attributes(&place)?;
+        let (mut found, is_for_good) = self.attributes(&place)?;
         found.ino = self.places.number(place);
-        Ok(found)
+        let lasts = match is_for_good {
+            true => NAMES_LAST,
+            false => Duration::ZERO,
+        };
+        Ok((found, lasts))
     }
 
     pub fn look_at(&self, inode: INodeNo) -> io::Result<FileAttr> {
-        let mut found = self.attributes(&self.places.place(inode)?)?;
+        let (mut found, _) = self.attributes(&self.places.place(inode)?)?;
         found.ino = inode;
         Ok(found)
     }
 
-    /// Without the number.
-    fn attributes(&self, place: &Place) -> io::Result<FileAttr> {
-        let (kind, mode, size, at, owner) = match place {
-            Place::Own | Place::History => {
-                (FileType::Directory, 0o555, 0, UNIX_EPOCH, self.owner()?)
-            }
-            Place::Remote => (FileType::Symlink, 0o777, 0, UNIX_EPOCH, self.owner()?),
-            Place::Then(at_us, path) => {
-                let (_, spot) = self.spot(*at_us, path)?;
-                let its = spot.attributes;
-                let at_ns = match spot.kind {
-                    Kind::File => its.modified_ns,
-                    _ => at_us.saturating_mul(1000),
-                };
-                let at = UNIX_EPOCH + Duration::from_nanos(u64::try_from(at_ns).unwrap_or(0));
-                let mode = match spot.kind {
-                    Kind::Symlink(_) => its.mode,
-                    _ => its.mode & !0o222,
-                };
-                (
-                    file_type(&spot.kind),
-                    mode,
-                    its.size,
-                    at,
-                    (its.uid, its.gid),
-                )
-            }
+    /// Without the number. Also returns whether they are so for good.
+    fn attributes(&self, place: &Place) -> io::Result<(FileAttr, bool)> {
+        let ours = |kind, mode| {
+            let own = std::fs::metadata("/proc/self")?;
+            let owner = (own.uid(), own.gid());
+            Ok((unchanging(kind, mode, 0, UNIX_EPOCH, owner), true))
         };
-        Ok(attributes(kind, mode, size, at, owner))
-    }
-
-    /// Whose the mount is.
-    fn owner(&self) -> io::Result<(u32, u32)> {
-        use std::os::unix::fs::MetadataExt;
-        let own = std::fs::metadata("/proc/self")?;
-        Ok((own.uid(), own.gid()))
+        let (at_us, path) = match place {
+            Place::Own | Place::History => return ours(FileType::Directory, MODE),
+            Place::Remote => return ours(FileType::Symlink, 0o777),
+            Place::Then(at_us, path) => (*at_us, path),
+        };
+        let (spot, is_for_good) = self.then(at_us, |then| existing(&then, path))?;
+        let its = spot.attributes;
+        let (mode, at_ns) = match spot.kind {
+            Kind::File => (its.mode & MODE, its.modified_ns),
+            Kind::Symlink(_) => (its.mode, at_us.saturating_mul(1000)),
+            _ => (its.mode & MODE, at_us.saturating_mul(1000)),
+        };
+        let at = UNIX_EPOCH + Duration::from_nanos(u64::try_from(at_ns).unwrap_or(0));
+        let (kind, owner) = (file_type(&spot.kind), (its.uid, its.gid));
+        Ok((unchanging(kind, mode, its.size, at, owner), is_for_good))
     }
 
     pub fn read_link(&self, inode: INodeNo) -> io::Result<Vec<u8>> {
         let target = match self.places.place(inode)? {
-            Place::Remote => self.remote.clone().into_os_string(),
-            Place::Then(at_us, path) => match self.spot(at_us, &path)?.1.kind {
-                Kind::Symlink(target) => target,
-                _ => return Err(error(libc::EINVAL)),
-            },
+            Place::Remote => self.asked.remote.clone().into_os_string(),
+            Place::Then(at_us, path) => {
+                let (spot, _) = self.then(at_us, |then| existing(&then, &path))?;
+                match spot.kind {
+                    Kind::Symlink(target) => target,
+                    _ => return Err(error(libc::EINVAL)),
+                }
+            }
             _ => return Err(error(libc::EINVAL)),
         };
         Ok(target.into_encoded_bytes())
@@ -178,19 +212,14 @@ impl Past {
                 entries.push((REMOTE.into(), FileType::Symlink));
             }
             Place::History => {
-                let days = self.span()?.map_or_else(Vec::new, days);
-                entries.extend(
-                    days.into_iter()
-                        .map(|day| (day.into(), FileType::Directory)),
-                );
+                let times = self.branch()?.1.map_or_else(Vec::new, calendar::times);
+                let folders = times.into_iter().map(|time| time.into());
+                entries.extend(folders.map(|time| (time, FileType::Directory)));
             }
             Place::Then(at_us, path) => {
-                let (branch, folder) = self.spot(at_us, &path)?;
-                let then = past::Past {
-                    branch: &branch,
-                    at_us,
-                };
-                let children = then.children(&folder)?.into_iter();
+                let listed = |then: past::Past<Folder>| then.children(&existing(&then, &path)?);
+                let (children, _) = self.then(at_us, listed)?;
+                let children = children.into_iter();
                 entries.extend(children.map(|(name, spot)| (name, file_type(&spot.kind))));
             }
             Place::Remote => return Err(error(libc::ENOTDIR)),
@@ -207,10 +236,13 @@ impl Past {
         let Place::Then(at_us, path) = self.places.place(inode)? else {
             return Err(error(libc::EISDIR));
         };
-        let (branch, spot) = self.spot(at_us, &path)?;
+        let opened = |then: past::Past<Folder>| {
+            let open = |spot: &Spot| open_file(then.branch, &spot.at);
+            then.steadily(&existing(&then, &path)?, open)?
+        };
         let open = Open {
             id: NodeId(inode.0),
-            file: File::open(opened(&branch.reach(&spot.at)?))?,
+            file: self.then(at_us, opened)?.0,
             is_read_write: false,
         };
         Ok(self.handles.add(open, |_| Way::Asking).0)
@@ -219,31 +251,29 @@ impl Past {
     pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
         self.handles.read(handle, offset, most_b)
     }
+
+    /// Find data or a hole in an open file, as lseek(2).
+    pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
+        sys::seek(&self.handles.file(handle)?.file, offset, whence)
+    }
+
+    /// A program closes a file.
+    pub fn release(&self, handle: u64) {
+        self.handles.remove(handle);
+    }
 }
 
-/// The beginnings of the days since, as they are named; the last ones of very many.
-fn days(span: identity::Span) -> Vec<String> {
-    const DAY_US: i64 = 86_400_000_000;
-    const MOST: i64 = 1000;
-    let now_us = clock::now_us();
-    let first_us = span.since_us.max(now_us - MOST * DAY_US);
-    let mut days = vec![clock::local(span.since_us)];
-    let mut at_us = first_us;
-    while at_us <= now_us {
-        let day = clock::day(at_us);
-        let is_new = clock::read(&day).is_some_and(|begins_us| begins_us >= span.since_us);
-        if is_new && days.last() != Some(&day) {
-            days.push(day);
-        }
-        // Some days have 23 hours.
-        at_us += DAY_US / 2;
-    }
-    let today = clock::day(now_us);
-    let is_known = clock::read(&today).is_some_and(|begins_us| begins_us >= span.since_us);
-    if is_known && days.last() != Some(&today) {
-        days.push(today);
-    }
-    days
+fn existing(then: &past::Past<Folder>, path: &Path) -> io::Result<Spot> {
+    then.find(path)?.ok_or_else(gone)
+}
+
+/// Open a file for reading; a pipe in its place must not make this wait.
+fn open_file(branch: &Folder, at: &Path) -> io::Result<File> {
+    let options = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .to_owned();
+    options.open(opened(&branch.reach(at)?))
 }
 
 fn file_type(kind: &Kind) -> FileType {
@@ -251,31 +281,5 @@ fn file_type(kind: &Kind) -> FileType {
         Kind::Folder => FileType::Directory,
         Kind::Symlink(_) => FileType::Symlink,
         _ => FileType::RegularFile,
-    }
-}
-
-fn attributes(
-    kind: FileType,
-    mode: u32,
-    size: u64,
-    at: SystemTime,
-    (uid, gid): (u32, u32),
-) -> FileAttr {
-    FileAttr {
-        ino: INodeNo(FROM),
-        size,
-        blocks: size.div_ceil(BLOCK_B),
-        atime: at,
-        mtime: at,
-        ctime: at,
-        crtime: UNIX_EPOCH,
-        kind,
-        perm: mode as u16,
-        nlink: 1,
-        uid,
-        gid,
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
     }
 }

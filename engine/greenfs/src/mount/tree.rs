@@ -14,7 +14,9 @@ use fuser::{
 };
 
 use crate::branch::OWN;
-use crate::mount::answers::{ATTRIBUTES_LAST, attributes, data, empty, entry, errno, listing};
+use crate::mount::answers::{
+    ATTRIBUTES_LAST, attributes, data, empty, entry, entry_for, errno, listing, offset,
+};
 use crate::mount::attributes::Wish;
 use crate::mount::handles::Way;
 use crate::mount::names::Tree;
@@ -36,6 +38,10 @@ impl Tree {
 
     /// Answer when flash and all connected branches have everything.
     fn answer_fsync(&self, inode: INodeNo, handle: Option<u64>, reply: ReplyEmpty) {
+        // What was does not change.
+        if is_past(inode) {
+            return reply.ok();
+        }
         match self.make_durable(inode, handle) {
             Ok(record) => self
                 .standings
@@ -56,9 +62,11 @@ impl Filesystem for Tree {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if let Some(past) = self.past(parent, Some(name)) {
             let name = name.to_owned();
-            return past.later(move |past| entry(reply, &past.look_up(parent, &name)));
+            return past.within(parent, move |past| {
+                entry_for(reply, past.look_up(parent, &name));
+            });
         }
-        entry(reply, &self.look_up(parent, name));
+        entry(reply, self.look_up(parent, name));
     }
 
     fn forget(&self, _: &Request, inode: INodeNo, times: u64) {
@@ -69,7 +77,7 @@ impl Filesystem for Tree {
 
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         match self.past(inode, None) {
-            Some(past) => past.later(move |past| attributes(reply, &past.look_at(inode))),
+            Some(past) => past.of(inode, move |past| attributes(reply, &past.look_at(inode))),
             None => attributes(reply, &self.look_at(inode)),
         }
     }
@@ -108,7 +116,7 @@ impl Filesystem for Tree {
 
     fn readlink(&self, _: &Request, inode: INodeNo, reply: ReplyData) {
         match self.past(inode, None) {
-            Some(past) => past.later(move |past| data(reply, &past.read_link(inode))),
+            Some(past) => past.of(inode, move |past| data(reply, &past.read_link(inode))),
             None => data(reply, &self.read_link(inode)),
         }
     }
@@ -123,10 +131,7 @@ impl Filesystem for Tree {
         device: u32,
         reply: ReplyEntry,
     ) {
-        entry(
-            reply,
-            &self.make_node(request, (parent, name), mode, device),
-        );
+        entry(reply, self.make_node(request, (parent, name), mode, device));
     }
 
     fn mkdir(
@@ -138,7 +143,7 @@ impl Filesystem for Tree {
         _umask: u32,
         reply: ReplyEntry,
     ) {
-        entry(reply, &self.make_folder(request, (parent, name), mode));
+        entry(reply, self.make_folder(request, (parent, name), mode));
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
@@ -159,7 +164,7 @@ impl Filesystem for Tree {
     ) {
         entry(
             reply,
-            &self.make_symlink(request, (parent, name), target.as_os_str()),
+            self.make_symlink(request, (parent, name), target.as_os_str()),
         );
     }
 
@@ -180,7 +185,7 @@ impl Filesystem for Tree {
     }
 
     fn link(&self, _: &Request, inode: INodeNo, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        entry(reply, &Tree::link(self, inode, parent, name));
+        entry(reply, Tree::link(self, inode, parent, name));
     }
 
     fn create(
@@ -217,7 +222,7 @@ impl Filesystem for Tree {
             if flags.0 & libc::O_ACCMODE != libc::O_RDONLY {
                 return reply.error(Errno::EROFS);
             }
-            return past.later(move |past| match past.open(inode) {
+            return past.of(inode, move |past| match past.open(inode) {
                 Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::empty()),
                 Err(error) => reply.error(errno(&error)),
             });
@@ -246,7 +251,9 @@ impl Filesystem for Tree {
     ) {
         let (handle, size) = (handle.0, size as usize);
         match self.past(inode, None) {
-            Some(past) => past.later(move |past| data(reply, &past.read(handle, offset, size))),
+            Some(past) => past.of(inode, move |past| {
+                data(reply, &past.read(handle, offset, size))
+            }),
             None => data(reply, &self.handles.read(handle, offset, size)),
         }
     }
@@ -269,21 +276,38 @@ impl Filesystem for Tree {
         }
     }
 
-    fn flush(&self, _: &Request, _: INodeNo, handle: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        empty(reply, &Tree::flush(self, handle.0));
+    fn flush(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        handle: FileHandle,
+        _: LockOwner,
+        reply: ReplyEmpty,
+    ) {
+        match is_past(inode) {
+            true => reply.ok(),
+            false => empty(reply, &Tree::flush(self, handle.0)),
+        }
     }
 
     fn release(
         &self,
         _: &Request,
-        _: INodeNo,
+        inode: INodeNo,
         handle: FileHandle,
         _: OpenFlags,
         _: Option<LockOwner>,
         _: bool,
         reply: ReplyEmpty,
     ) {
-        empty(reply, &Tree::release(self, handle.0));
+        let handle = handle.0;
+        match self.past(inode, None) {
+            Some(past) => past.of(inode, move |past| {
+                past.release(handle);
+                reply.ok();
+            }),
+            None => empty(reply, &Tree::release(self, handle)),
+        }
     }
 
     fn fsync(&self, _: &Request, inode: INodeNo, handle: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -311,7 +335,9 @@ impl Filesystem for Tree {
         }
         match self.past(inode, None) {
             Some(past) => {
-                past.later(move |past| listing(reply, offset, past.list(inode, handle.0)))
+                past.within(inode, move |past| {
+                    listing(reply, offset, past.list(inode, handle.0));
+                });
             }
             None => listing(reply, offset, Ok(self.list(inode, handle.0))),
         }
@@ -361,15 +387,18 @@ impl Filesystem for Tree {
     fn lseek(
         &self,
         _: &Request,
-        _: INodeNo,
+        inode: INodeNo,
         handle: FileHandle,
-        offset: i64,
+        from: i64,
         whence: i32,
         reply: ReplyLseek,
     ) {
-        match self.seek(handle.0, offset, whence) {
-            Ok(found) => reply.offset(found),
-            Err(error) => reply.error(errno(&error)),
+        let handle = handle.0;
+        match self.past(inode, None) {
+            Some(past) => past.of(inode, move |past| {
+                offset(reply, past.seek(handle, from, whence));
+            }),
+            None => offset(reply, self.seek(handle, from, whence)),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::branch::identity::{self, Identity};
+use crate::branch::identity::{self, Identity, Span};
 use crate::branch::store::Store;
 use crate::branch::{carry, own};
+use crate::clock;
 use crate::fault::Fault;
 use crate::protocol::{Change, Role};
 use crate::volume::access::{Access, Branch};
@@ -57,10 +58,15 @@ pub fn greet<S: Store, T: Store>(
     let Branch { role, name, store } = branch;
     let mut pushed = Pushed::default();
     let mut held = identity::read(store, name).map_err(Trouble::Refused)?;
-    if let Some(identity) = &held {
+    if let Some(identity) = &mut held {
         flash
             .with(|flash| flash.check(*role, identity, name))
             .map_err(Trouble::Refused)?;
+        if identity.is_before_history() {
+            // What it holds now is the first version.
+            identity.history = Some(Span::with(None, clock::now_us()));
+            identity::write(store, identity).map_err(Trouble::Branch)?;
+        }
         let kept = carry::finish(store, identity).map_err(Trouble::Branch)?;
         if let Some(kept) = kept {
             pushed.kept = kept;

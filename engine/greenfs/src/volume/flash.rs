@@ -47,6 +47,11 @@ impl<S: Store> Flash<S> {
         &self.state
     }
 
+    /// Which volume it is of.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// What flash itself is.
     pub fn store(&self) -> &S {
         &self.store

@@ -266,8 +266,8 @@ impl<S: Store> Flash<S> {
     }
 
     fn existing(&self, parent: NodeId, name: &OsStr) -> io::Result<(NodeId, PathBuf)> {
-        let id = self.lookup(parent, name).ok_or_else(gone)?;
-        Ok((id, self.place(parent, name)?))
+        let path = self.place(parent, name)?;
+        Ok((self.lookup(parent, name).ok_or_else(gone)?, path))
     }
 }
 

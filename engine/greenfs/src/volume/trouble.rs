@@ -21,6 +21,11 @@ impl Trouble {
     pub fn fault(self, role: Role, flash: &Path, branch: &Path) -> Fault {
         match self {
             Self::Flash(error) => failed("flash failed", &error, flash),
+            Self::Branch(error) if role == Role::Remote && is_full(&error) => failed(
+                "the remote is full, of earlier versions in .greenfs/history too",
+                &error,
+                branch,
+            ),
             Self::Branch(error) => failed(&format!("the {role} failed"), &error, branch),
             Self::Refused(fault) => fault,
             Self::Busy(path) => Fault::new(
@@ -34,11 +39,16 @@ impl Trouble {
 
 /// An error of a branch or of flash as a person reads it.
 pub(super) fn failed(what: &str, error: &io::Error, place: &Path) -> Fault {
-    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     let next = match error.kind() {
-        StorageFull | QuotaExceeded => "make room there, then begin again",
+        _ if is_full(error) => "make room there, then begin again",
         PermissionDenied | ReadOnlyFilesystem => "see who may read and write there",
         _ => "see that it is mounted and answers, then begin again",
     };
     Fault::new(format!("{what}: {error}"), place, next)
+}
+
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded)
 }

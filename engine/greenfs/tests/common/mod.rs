@@ -33,12 +33,17 @@ impl Home {
             eprintln!("skipped: {why}");
             return None;
         }
+        Some(Self::without_mount(name))
+    }
+
+    /// Folders for what needs no mount.
+    pub fn without_mount(name: &str) -> Self {
         let root = std::env::temp_dir().join(format!("greenfs-m-{}-{name}", std::process::id()));
         for folder in ["flash", "remote", "disk", "mnt"] {
             fs::create_dir_all(root.join(folder)).expect("there is a folder for temporary files");
         }
         let daemon = None;
-        Some(Self { root, daemon })
+        Self { root, daemon }
     }
 
     pub fn at(&self, path: &str) -> PathBuf {
@@ -140,7 +145,9 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         self.kill();
-        let _ = mounting::place::detach(&self.at("mnt"));
+        for folder in ["mnt", "remote"] {
+            let _ = mounting::place::detach(&self.at(folder));
+        }
         let _ = fs::remove_dir_all(&self.root);
     }
 }

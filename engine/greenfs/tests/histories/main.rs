@@ -9,6 +9,7 @@ mod memory;
 mod mortal;
 mod mounted;
 mod operation;
+mod refusals;
 mod tree;
 mod world;
 
@@ -210,7 +211,7 @@ proptest! {
     /// Versions would be lost on a remote whose file system has no hard links for them.
     #[test]
     fn in_memory_without_links(events in prop::collection::vec(quiet_events(), 1..60)) {
-        let mut world = World::new(Memory::without_links);
+        let mut world = World::new(|| Memory::without_links(libc::EPERM));
         for event in events {
             happen(&mut world, event);
         }

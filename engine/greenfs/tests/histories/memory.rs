@@ -19,8 +19,10 @@ pub struct Memory {
     /// What is not durable yet, with when it was done.
     steps: Vec<(i64, Step)>,
     clock_ns: i64,
-    /// Whether a version can be kept as a further name of its file.
-    has_links: bool,
+    /// How a version is refused that is a further name of its file; none if it is not.
+    refuses_links: Option<i32>,
+    /// Whether its owner is a plain user, who is bound by modes.
+    is_plain: bool,
 }
 
 impl Memory {
@@ -30,14 +32,27 @@ impl Memory {
             durable: Tree::new(),
             steps: Vec::new(),
             clock_ns: 1_000_000_000,
-            has_links: true,
+            refuses_links: None,
+            is_plain: false,
         }
     }
 
-    pub fn without_links() -> Self {
+    pub fn without_links(refused: i32) -> Self {
         Self {
-            has_links: false,
+            refuses_links: Some(refused),
             ..Self::new()
+        }
+    }
+
+    /// The same, of a plain user or of root.
+    pub fn of_plain_user(self, is_plain: bool) -> Self {
+        Self { is_plain, ..self }
+    }
+
+    fn check_mode(&self, number: u64, needed: u32) -> io::Result<()> {
+        match self.is_plain && self.now.inodes[&number].mode & needed != needed {
+            true => error(libc::EACCES),
+            false => Ok(()),
         }
     }
 
@@ -89,6 +104,7 @@ impl Memory {
 impl Store for Memory {
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
         let number = self.now.find(folder)?;
+        self.check_mode(number, 0o500)?;
         Ok(self.now.inodes[&number].entries.keys().cloned().collect())
     }
 
@@ -113,7 +129,9 @@ impl Store for Memory {
     }
 
     fn read(&self, path: &Path, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
-        let data = &self.now.inodes[&self.file(path)?.0].data;
+        let (number, _) = self.file(path)?;
+        self.check_mode(number, 0o400)?;
+        let data = &self.now.inodes[&number].data;
         Ok(data
             .iter()
             .skip(offset as usize)
@@ -150,8 +168,10 @@ impl Store for Memory {
     }
 
     fn link(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        if !self.has_links && to.starts_with(".greenfs/history") {
-            return error(libc::EPERM);
+        if let Some(refused) = self.refuses_links {
+            if to.starts_with(".greenfs/history") {
+                return error(refused);
+            }
         }
         self.step(Step::Link(from.to_owned(), to.to_owned()))
     }
