@@ -17,7 +17,8 @@ pub fn utc(at_us: i64) -> String {
     format!("{}Z", text(at_us, true))
 }
 
-/// A time in the zone of this machine; in UTC in an hour that the clocks there say twice.
+/// A time in the zone of this machine; in UTC where that would be read as another one, in an hour that
+/// comes twice.
 pub fn local(at_us: i64) -> String {
     let local = text(at_us, false);
     match read(&local) == Some(at_us) {

@@ -59,7 +59,7 @@ Example:
   greenfs restore --at '2026-11-25 20:31' ~/work/paper.tex --to ~/paper-before.tex
   greenfs umount ~/work
 
-Exit status: 0 done; 1 failed; 2 something was kept.
+Exit status: 0 done; 1 failed, or not all could be restored; 2 something was kept.
 ";
 
 /// Do what the arguments ask; errors are printed here.
