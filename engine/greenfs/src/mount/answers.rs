@@ -4,19 +4,16 @@ use std::io;
 use std::time::Duration;
 
 use fuser::{
-    Errno, FileAttr, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyLseek,
+    FileAttr, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
+    ReplyLseek,
 };
 
+use crate::mount::errors::errno;
 use crate::mount::handles::Listing;
 
 /// Names change here alone, and the kernel sees it. Attributes also change as files are written to.
 pub const NAMES_LAST: Duration = Duration::from_secs(3600);
 pub const ATTRIBUTES_LAST: Duration = Duration::from_secs(1);
-
-pub fn errno(error: &io::Error) -> Errno {
-    Errno::from_i32(error.raw_os_error().unwrap_or(libc::EIO))
-}
 
 pub fn entry(reply: ReplyEntry, result: io::Result<FileAttr>) {
     entry_for(reply, result.map(|found| (found, NAMES_LAST)));

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use fuser::{BackingId, FileType};
 
 use crate::branch::folder::read_at;
-use crate::mount::names::error;
+use crate::mount::errors::error;
 use crate::protocol::NodeId;
 
 /// What a folder held when it was begun to be read.

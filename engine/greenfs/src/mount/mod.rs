@@ -11,6 +11,7 @@ mod calendar;
 mod control;
 mod daemon;
 mod data;
+mod errors;
 mod handles;
 mod keeper;
 mod log;

@@ -10,6 +10,7 @@ use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
 
 use crate::branch::folder::Folder;
 use crate::mount::attributes::{Wish, attributes, device, opened};
+use crate::mount::errors::{error, gone};
 use crate::mount::handles::{Handles, Listing};
 use crate::mount::past::Past;
 use crate::mount::places::is_past;
@@ -35,10 +36,6 @@ pub struct Tree {
     pub is_root: bool,
     /// Whether the kernel may read flash itself.
     pub has_passthrough: bool,
-}
-
-pub fn error(code: i32) -> io::Error {
-    io::Error::from_raw_os_error(code)
 }
 
 /// What flash has under a number; what the remote had before cannot be changed.
@@ -71,7 +68,7 @@ impl Tree {
         }
         let flash = self.shared.flash();
         let id = flash.lookup(node(parent)?, name);
-        self.attributes(&flash, id.ok_or_else(|| error(libc::ENOENT))?)
+        self.attributes(&flash, id.ok_or_else(gone)?)
     }
 
     pub fn look_at(&self, inode: INodeNo) -> io::Result<FileAttr> {

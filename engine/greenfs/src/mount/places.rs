@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use fuser::INodeNo;
 
-use crate::mount::names::error;
+use crate::mount::errors::gone;
 
 /// Numbers from here on are of what was.
 pub const FROM: u64 = 3 << 61;
@@ -39,10 +39,6 @@ pub struct Places(Mutex<Table>);
 /// Whether a number is of what was.
 pub fn is_past(inode: INodeNo) -> bool {
     inode.0 >= FROM
-}
-
-pub fn gone() -> io::Error {
-    error(libc::ENOENT)
 }
 
 impl Places {

@@ -15,9 +15,10 @@ use fuser::{
 
 use crate::branch::OWN;
 use crate::mount::answers::{
-    ATTRIBUTES_LAST, attributes, data, empty, entry, entry_for, errno, listing, offset,
+    ATTRIBUTES_LAST, attributes, data, empty, entry, entry_for, listing, offset,
 };
 use crate::mount::attributes::Wish;
+use crate::mount::errors::errno;
 use crate::mount::handles::Way;
 use crate::mount::names::Tree;
 use crate::mount::past::Past;
