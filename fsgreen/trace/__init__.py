@@ -15,7 +15,6 @@ from fsgreen.trace.budget import (
 )
 from fsgreen.trace.checks import check_trace, identity_flaws
 from fsgreen.trace.clock import MAX_DRIFT_PPM, ClockFit, fit_clock, synchronised, to_host
-from fsgreen.trace.flaw import REMARKS, Flaw
 from fsgreen.trace.meter import Boundary, MeterInfo
 from fsgreen.trace.meterenergy import (
     MeterEnergy,
@@ -26,7 +25,8 @@ from fsgreen.trace.meterenergy import (
     unknown_energy,
 )
 from fsgreen.trace.metertrace import MeterTrace, reduce_power
-from fsgreen.trace.pattern import expected_share, pulse_edges, pulse_runs
+from fsgreen.trace.pulses import expected_share, pulse_edges, pulse_runs
+from fsgreen.trace.table import REMARKS, Flaw
 
 __all__ = [
     "MAX_DRIFT_PPM",

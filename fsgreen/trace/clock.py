@@ -10,8 +10,7 @@ import pandas as pd
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trace.clocksteps import Located, line, set_between, suspected_step_s
-from fsgreen.trace.edges import located_edges
-from fsgreen.trace.pattern import expected_share
+from fsgreen.trace.pulses import expected_share, located_edges
 from fsgreen.trace.table import Array, columns, times
 
 MIN_CORRELATION = 0.5

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trace.budget import ErrorBudget, Number
-from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import Boundary, MeterInfo
 from fsgreen.trace.metertrace import MeterTrace, reduce_power
-from fsgreen.trace.table import flawed
+from fsgreen.trace.table import Flaw, flawed
 
 Span = tuple[float, float]
 

@@ -18,15 +18,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fsgreen.trace.budget import ErrorBudget, edges_j
+from fsgreen.trace.checks import SpanChecks
 from fsgreen.trace.clock import ClockFit
-from fsgreen.trace.counter import JOULES_PER_WH
 from fsgreen.trace.excerpt import Excerpt
-from fsgreen.trace.flaw import Flaw
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Floats, Piece, PowerFile
 from fsgreen.trace.slots import Segments, Slots
-from fsgreen.trace.spanchecks import SpanChecks
-from fsgreen.trace.table import flawed
+from fsgreen.trace.table import Flaw, flawed
+from fsgreen.trace.values import JOULES_PER_WH
 
 MAX_UNCOVERED = 0.01
 """Fraction of a span that may lie beyond the trace (rule 13 wants 99 % covered)."""

@@ -1,8 +1,9 @@
-"""A trace as a table: what its columns must be, their units, and the flags of its readings."""
+"""A trace as a table: its columns, their units, the flags of readings, and what a flaw is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,15 @@ UNITS = {
     "energy": ("watt-hours", "joules"),
 }
 """What the quantities of a trace are measured in, by the first word of a column's name."""
+
+REMARKS = frozenset({"ok", "retimed", "wrapped", "stale"})
+"""Marks of a reading that leave it valid."""
+
+TIMING_FLAGS = frozenset({"lost", "out-of-order"})
+"""Flags that break rule 13."""
+
+IDENTITY_FLAGS = frozenset({"power-cycled", "inconsistent", "reset"})
+"""Flags that break rule 21; every other flag breaks rule 14."""
 
 
 def check_units(readings: pd.DataFrame) -> pd.DataFrame:
@@ -82,3 +92,19 @@ def flawed(what: str) -> FsgreenError:
         where="power trace",
         next_step="list the trace's flaws with fsgreen.trace.check_trace, then measure again",
     )
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One rule of `statistics.md` that a trace breaks, the flaw's name, and what was seen."""
+
+    rule: int
+    name: str
+    detail: str
+
+
+def rule_of(flag: str) -> int:
+    """Return the rule that a flag of a reading breaks."""
+    if flag in TIMING_FLAGS:
+        return 13
+    return 21 if flag in IDENTITY_FLAGS else 14

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fsgreen.trace.flaw import Flaw
-from fsgreen.trace.table import Array
+from fsgreen.trace.table import Array, Flaw
 
 MIN_COVERAGE = 0.99
 MAX_GAP_INTERVALS = 1.5

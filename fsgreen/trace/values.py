@@ -1,4 +1,4 @@
-"""Rule 14: whether each reading of a trace is a true value."""
+"""Rules 14 and 21: whether each reading is a true value, and the meter's counter agrees with it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from fsgreen.trace.flaw import REMARKS, Flaw, rule_of
 from fsgreen.trace.meter import MeterInfo
-from fsgreen.trace.table import Array, flags, numbers
+from fsgreen.trace.table import REMARKS, Array, Flaw, flags, numbers, rule_of
 
 HUGE = 9e36
 """Instruments say "over range" and "not a number" by 9.9e37 and 9.91e37 (SCPI-99, 7.2.1.4)."""
@@ -21,6 +20,13 @@ MAX_QUANTISATION_SHARE = 0.02
 STUCK_READINGS = 10
 FINE_SHARE = 1e-4
 """So many equal readings in a row are a stuck meter where a step is below this share of them."""
+
+JOULES_PER_WH = 3600.0
+
+AGREEMENT = 0.03
+AGREEMENT_W = 2.4
+"""How far a sound meter's counter strays from its power: Watts Up logs show 3 % at 42 W and up to
+47 % (2.35 W) below 5 W. Beyond both together, counter or power is wrong."""
 
 
 def value_flaws(near: pd.DataFrame, info: MeterInfo | None, under_load: bool) -> Iterator[Flaw]:
@@ -66,3 +72,54 @@ def _resolution(power_w: Array, info: MeterInfo, under_load: bool) -> Iterator[F
     longest = int(np.diff(np.concatenate(([-1], changes, [len(power_w) - 1]))).max())
     if longest >= STUCK_READINGS:
         yield Flaw(14, "stuck", f"{longest} equal readings in steps of {info.resolution_w:g} W")
+
+
+def counter_flaws(
+    time_s: Array, power_w: Array, energy_wh: Array, *, timed: bool
+) -> Iterator[Flaw]:
+    """List where counter and power contradict each other (rules 14 and 21).
+
+    `timed`: the times are sound, so that power times time can be held against the counter. Names:
+    reset, counter (their energies differ), stale (a reading is repeated, power and counter alike,
+    for longer than that power leaves the counter where it is).
+    """
+    known = np.isfinite(energy_wh)
+    time_s, power_w, energy_wh = time_s[known], power_w[known], energy_wh[known]
+    if (np.diff(energy_wh) < 0).any():
+        yield Flaw(21, "reset", "the meter's energy counter went back")
+        return
+    step_j = _step_j(energy_wh)
+    if not (timed and np.isfinite(step_j) and np.isfinite(power_w).all()):
+        return
+    power_j = float(power_w[1:] @ np.diff(time_s))
+    counter_j = JOULES_PER_WH * float(energy_wh[-1] - energy_wh[0])
+    tolerance_j = _tolerance_j(power_j, float(time_s[-1] - time_s[0]), step_j)
+    if abs(counter_j - power_j) > tolerance_j:
+        detail = f"power adds up to {power_j:.6g} J, the meter's counter to {counter_j:.6g} J"
+        yield Flaw(21, "counter", detail)
+    changes = np.flatnonzero((np.diff(power_w) != 0) | (np.diff(energy_wh) != 0))
+    first = np.concatenate(([0], changes + 1))
+    last = np.concatenate((changes, [len(power_w) - 1]))
+    repeated_s = time_s[last] - time_s[first]
+    repeated_j = ((1 - AGREEMENT) * power_w[first] - AGREEMENT_W) * repeated_s
+    if (repeated_j > step_j).any():
+        longest = int(np.argmax(repeated_j))
+        detail = (
+            f"{power_w[first[longest]]:g} W is repeated for {repeated_s[longest]:.3g} s "
+            "while the counter stands still"
+        )
+        yield Flaw(14, "stale", detail)
+
+
+def _step_j(energy_wh: Array) -> float:
+    """Smallest step seen of a counter, in joules; NaN where it never moves.
+
+    The counter's own step is this or a whole fraction of it.
+    """
+    rises = np.diff(energy_wh)
+    rises = rises[rises > 0]
+    return JOULES_PER_WH * float(rises.min()) if len(rises) else float("nan")
+
+
+def _tolerance_j(power_j: float, duration_s: float, step_j: float) -> float:
+    return AGREEMENT * abs(power_j) + AGREEMENT_W * duration_s + 2 * step_j

@@ -16,7 +16,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Imported, Readings
 from fsgreen.reduce.attach import attach
 from fsgreen.trace import pulse_edges, pulse_runs
-from fsgreen.trace.pattern import on_time_s
+from fsgreen.trace.pulses import on_time_s
 
 EPOCH_S = 1.8e9
 IDLE_W, PULSE_W, WORK_W = 200.0, 60.0, 40.0
