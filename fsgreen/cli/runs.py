@@ -55,8 +55,7 @@ def add(commands: command.Commands) -> None:
 
 def _import_runs(options: argparse.Namespace) -> None:
     from fsgreen import campaign, pipeline, runs
-    from fsgreen.runs.meanings import meanings_of
-    from fsgreen.runs.places import path_pattern
+    from fsgreen.runs.meanings import meanings_of, path_pattern
 
     imported = runs.import_runs(
         options.files,

@@ -13,8 +13,8 @@ from fsgreen.meters import power_table
 from fsgreen.meters.energibridge.driver import IMPORTER, EnergiBridgeSettings, Recording, recording
 from fsgreen.meters.files.checks import imported
 from fsgreen.meters.files.text import Report
-from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
+from fsgreen.runs.rows import Format, Run
 
 LOST = "lost"
 

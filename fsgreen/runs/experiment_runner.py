@@ -16,8 +16,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fsgreen.meters.files.text import Report, decode, some
-from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import ASIDE, LEVELS, UNITS, Meanings, number
+from fsgreen.runs.rows import Format, Run
 
 OWN = ("__run_id", "__done")
 STATES = ("TODO", "DONE")

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 
 from fsgreen.meters.files.text import Report, decode
-from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
+from fsgreen.runs.rows import Format, Run
 
 MIB_B = 2.0**20
 STAMP = r"(?m)^ *(?:\d+: +)?(?P<at_s>\d{1,9}\.\d{3}): "

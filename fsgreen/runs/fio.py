@@ -14,8 +14,8 @@ from itertools import groupby
 from typing import Any
 
 from fsgreen.meters.files.text import Report, decode
-from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import Meanings
+from fsgreen.runs.rows import Format, Run
 from fsgreen.workloads.command import fio_json
 
 QUANTILES = {"50.000000": "p50", "95.000000": "p95", "99.000000": "p99"}

@@ -22,11 +22,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.files.text import Report, some
 from fsgreen.reduce.imported import RUNS
 from fsgreen.runs import energibridge, experiment_runner, filebench, fio, phoronix
-from fsgreen.runs.formats import Format
-from fsgreen.runs.meanings import UNITS, Meanings
-from fsgreen.runs.places import levels_of
-from fsgreen.runs.rows import row_of
-from fsgreen.runs.variants import told_apart
+from fsgreen.runs.meanings import UNITS, Meanings, levels_of
+from fsgreen.runs.rows import Format, row_of, told_apart
 from fsgreen.trace import Boundary
 
 FORMATS: tuple[Format, ...] = (

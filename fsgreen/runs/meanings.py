@@ -1,4 +1,4 @@
-"""What a column of somebody else's table means, in which unit: stated, never guessed."""
+"""What a column of somebody else's table means, or a part of its path: stated, never guessed."""
 
 from __future__ import annotations
 
@@ -77,6 +77,8 @@ OF_RATES: Mapping[str, tuple[str, ...]] = {
 
 NUMBER = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,2})?")
 """A double below 0.001 is written with up to 20 decimals before an exponent is."""
+
+FIELD = re.compile(r"\{([^{}]*)\}|(\*)")
 
 
 class Meanings:
@@ -176,3 +178,42 @@ def number(text: str, what: str, where: object) -> float:
             next_step="mend the file, or keep the column aside: --map NAME=aside",
         )
     return float(text)
+
+
+def path_pattern(text: str) -> re.Pattern[str]:
+    """Return what matches the end of a file's path; `*` is any part of a name.
+
+    Raises FsgreenError for a field that is no factor, or that stands twice.
+    """
+    parts, end, seen = [], 0, set()
+    for part in FIELD.finditer(text):
+        parts.append(re.escape(text[end : part.start()]))
+        end = part.end()
+        name = part[1]
+        if part[2]:
+            parts.append("[^/]*?")
+            continue
+        if name not in LEVELS:
+            raise unknown(
+                "factor in --path", name, LEVELS, next_step="--path '{file_system}/{option}-*.json'"
+            )
+        if name in seen:
+            raise FsgreenError(f"{{{name}}} stands twice in --path", next_step="name it once")
+        seen.add(name)
+        parts.append(f"(?P<{name}>[^/]+?)")
+    parts.append(re.escape(text[end:]))
+    return re.compile("(?:^|.*/)" + "".join(parts))
+
+
+def levels_of(path: str, pattern: re.Pattern[str] | None) -> dict[str, str]:
+    """Return the levels that a path names; raises FsgreenError where it does not fit."""
+    if pattern is None:
+        return {}
+    match = pattern.fullmatch(path)
+    if match is None:
+        raise FsgreenError(
+            "the path does not fit --path",
+            where=path,
+            next_step="for example --path '{file_system}/{option}-*.json'",
+        )
+    return match.groupdict()

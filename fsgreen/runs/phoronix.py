@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from fsgreen.meters.files.text import Report, decode
-from fsgreen.runs.formats import Format, Run
 from fsgreen.runs.meanings import ASIDE, LEVELS, UNITS, Meanings, number
+from fsgreen.runs.rows import Format, Run
 
 SCALES = {
     "Seconds": "duration_s",

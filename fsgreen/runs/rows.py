@@ -1,19 +1,46 @@
-"""A run as a row of the table: its levels, its quantities, and what follows from these."""
+"""A run: what a reader gives of it, told from others of its name, and as a row of the table."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fsgreen.design import factors
-from fsgreen.meters.files.text import Report
-from fsgreen.runs.formats import Run
-from fsgreen.runs.meanings import LEVELS, UNITS, number
+from fsgreen.meters.files.text import Report, some
+from fsgreen.runs.meanings import LEVELS, UNITS, Meanings, number
 
 AGREEMENT = 0.05
 """How far energy may be from power times duration, and work from throughput times duration."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: what it is called in its file, its columns of `trials.csv`, and what else it says.
+
+    `values` are in the units of their names; `aside` are texts of columns without a known meaning.
+    `variant` is what else the file says of the workload, by its names there.
+    """
+
+    name: str
+    values: Mapping[str, Any]
+    aside: Mapping[str, str] = field(default_factory=dict)
+    variant: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files with runs.
+
+    `recognises` gets the beginning of a file and never raises; `read` raises FsgreenError on
+    anything that it cannot trust.
+    """
+
+    name: str
+    recognises: Callable[[bytes], bool]
+    read: Callable[[bytes, Meanings, Report], list[Run]]
 
 
 def row_of(run: Run, levels: Mapping[str, str], report: Report) -> dict[str, Any]:
@@ -65,3 +92,40 @@ def _derived(values: dict[str, Any], name: str, report: Report) -> dict[str, Any
     if energy_j > 0 and not math.isnan(work_ops):
         values["efficiency_ops_j"] = work_ops / energy_j
     return values
+
+
+def told_apart(runs: Sequence[tuple[Report, Run]]) -> list[Run]:
+    """Return the runs, with what differs among those of one workload in its name.
+
+    Runs without a variant stay as they are; what another lacks is "none" there. Tells the report of
+    each file whose runs are renamed.
+    """
+    variants: dict[Any, list[Mapping[str, str]]] = {}
+    for _, run in runs:
+        variants.setdefault(run.values.get("workload"), []).append(run.variant)
+    differing = {workload: _differing(filter(None, each)) for workload, each in variants.items()}
+    renamed = []
+    for report, run in runs:
+        workload = run.values.get("workload")
+        seen = differing[workload] if run.variant else {}
+        if not seen:
+            renamed.append(run)
+            continue
+        part = ", ".join(f"{name} {run.variant.get(name) or 'none'}" for name in seen)
+        renamed.append(replace(run, values={**run.values, "workload": f"{workload} ({part})"}))
+        for name, texts in seen.items():
+            sentence = (
+                f"{workload} is several workloads, whose {name} differs: "
+                f"{some(sorted(text or 'none' for text in texts))}."
+            )
+            if sentence not in report.decisions:
+                report.tell(sentence)
+    return renamed
+
+
+def _differing(variants: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
+    """Return what differs among variants of one workload, and what each has there."""
+    several = list(variants)
+    names = sorted({name for variant in several for name in variant})
+    texts = {name: {variant.get(name, "") for variant in several} for name in names}
+    return {name: found for name, found in texts.items() if len(found) > 1}

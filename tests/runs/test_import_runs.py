@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from fsgreen import cli, paths, pipeline, reduce
 from fsgreen.errors import FsgreenError
 from fsgreen.runs import energibridge, import_runs
-from fsgreen.runs.meanings import meanings_of
-from fsgreen.runs.places import levels_of, path_pattern
+from fsgreen.runs.meanings import levels_of, meanings_of, path_pattern
 
 pytestmark = pytest.mark.usefixtures("data")
 

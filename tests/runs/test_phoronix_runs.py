@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
 from fsgreen.runs import import_runs, phoronix
-from fsgreen.runs.meanings import meanings_of
+from fsgreen.runs.meanings import meanings_of, path_pattern
 from fsgreen.runs.phoronix import FORMAT
-from fsgreen.runs.places import path_pattern
 
 RESULT = """  <Result>
     <Identifier>pts/{test}-1.0.0</Identifier>
