@@ -10,9 +10,7 @@ from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import VIRTUAL
 from fsgreen.analysis.comparisons import comparisons_of, treatments_of
 from fsgreen.analysis.planned import Pilot, Planned, tellings
-from fsgreen.assay.duration import time_of
-from fsgreen.assay.ofclaims import of_claims
-from fsgreen.assay.ofdifferences import of_differences
+from fsgreen.assay.decided import of_claims, of_differences, time_of
 from fsgreen.design import Plan, Study
 from fsgreen.design.overview import blocks_of
 from fsgreen.errors import FsgreenError

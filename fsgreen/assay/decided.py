@@ -1,10 +1,10 @@
-"""What a plan can decide of the claims of its study, and how to buy more."""
+"""What a plan can decide, of claims or of differences, and how to buy more."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from fsgreen.analysis.claims import Claims
@@ -13,16 +13,21 @@ from fsgreen.analysis.planned import (
     BAR,
     Planned,
     Prospect,
+    Telling,
     blocks_for,
     prospects,
     widest_percent,
 )
 from fsgreen.analysis.planned.parts import MOST_BLOCKS
-from fsgreen.assay.duration import block_s, more_blocks, time_of
+from fsgreen.design.overview import spell
 from fsgreen.rules.answer import listed, plural
+from fsgreen.stats import MIN_BLOCKS
 
 SOME = 6
 """Names of claims or cells that a line lists before it counts the others."""
+
+STEPS = 4
+"""How often blocks are doubled in the table of what more of them buy."""
 
 
 def of_claims(claims: Claims, planned: Planned) -> Iterator[str]:
@@ -213,3 +218,54 @@ def _widths(two: Sequence[Prospect]) -> Iterator[str]:
         f"intervals of +-{known[0]:.2g} to {known[-1]:.2g} %; "
         f"{100 * BAR:.0f} % of them with +-{wanted:.2g} %"
     )
+
+
+def of_differences(planned: Planned, told: Callable[[Planned], Sequence[Telling]]) -> Iterator[str]:
+    """Yield the smallest differences that are told apart, and what more blocks buy."""
+    if planned.pilot is None:
+        return
+    found = told(planned)
+    if not found:
+        yield "nothing is compared in this plan"
+        return
+    if planned.blocks < MIN_BLOCKS:
+        yield f"fewer than {MIN_BLOCKS} blocks give no interval"
+    yield (
+        f"told apart with a power of {ENOUGH}, if all cells scatter alike: in any case, and as the "
+        "only comparison that is made"
+    )
+    for one in found:
+        label = f"  {one.workload} {one.metric}"
+        if math.isnan(one.smallest_percent):
+            yield f"{label}: not known"
+        else:
+            yield (
+                f"{label}: {one.smallest_percent:.2g} % among {one.comparisons} comparisons, "
+                f"{one.alone_percent:.2g} % alone; ratios are known to "
+                f"+-{one.half_width_percent:.2g} %"
+            )
+    yield "more blocks:"
+    for blocks in sorted(more_blocks(planned)):
+        smallest = [one.smallest_percent for one in told(planned.under(blocks=blocks))]
+        known = [percent for percent in smallest if not math.isnan(percent)]
+        span = f"{min(known):.2g} to {max(known):.2g} %" if known else "nothing"
+        yield f"  {blocks:5} blocks  {span:18}  {time_of(planned, blocks)}"
+
+
+def more_blocks(planned: Planned) -> set[int]:
+    """Return the numbers of blocks of that table: those of the plan, and more."""
+    first = max(planned.blocks, MIN_BLOCKS)
+    return {planned.blocks, *(first * 2**step for step in range(STEPS + 1))}
+
+
+def time_of(planned: Planned, blocks: int) -> str:
+    """Return in words how long blocks take: by the pilot, else what is declared of them."""
+    about = "at least " if planned.pilot is None or planned.pilot.pace is None else "about "
+    return about + spell(blocks * block_s(planned))
+
+
+def block_s(planned: Planned) -> float:
+    """Return how long a block takes, in seconds."""
+    plan, cells = planned.plan, planned.cells
+    known_s = None if planned.pilot is None else planned.pilot.block_s(plan, cells)
+    return plan.profile.least_trial_s * len(cells) if known_s is None else known_s
