@@ -21,8 +21,7 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.windows import run_group
 from fsgreen.design import Group, Plan
 from fsgreen.design.overview import spell
-from fsgreen.meters import open_meters
-from fsgreen.meters.simdisk import driver as simdisk
+from fsgreen.meters import open_meters, simdisk
 from fsgreen.preflight import Finding
 from fsgreen.testbeds import Testbed
 

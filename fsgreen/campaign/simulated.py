@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fsgreen.meters import simdisk
 from fsgreen.meters.core.rawtrace import RawTrace
-from fsgreen.meters.simdisk import driver as simdisk
 from fsgreen.testbeds import Testbed
 from fsgreen.trial import Phase
 

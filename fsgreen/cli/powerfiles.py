@@ -210,7 +210,7 @@ def _attach(options: argparse.Namespace) -> None:
 def _record(options: argparse.Namespace) -> None:
     from fsgreen.meters.core import registry
     from fsgreen.meters.files import importing
-    from fsgreen.meters.raw.driver import import_raw, record
+    from fsgreen.meters.raw import import_raw, record
 
     table: dict[str, Any] = {"name": options.meter, "driver": options.meter}
     if options.testbed is not None:

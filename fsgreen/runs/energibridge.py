@@ -10,7 +10,7 @@ import numpy as np
 
 from fsgreen import trace
 from fsgreen.meters import power_table
-from fsgreen.meters.energibridge.driver import IMPORTER, EnergiBridgeSettings, Recording, recording
+from fsgreen.meters.energibridge import IMPORTER, EnergiBridgeSettings, Recording, recording
 from fsgreen.meters.files.checks import imported
 from fsgreen.meters.files.text import Report
 from fsgreen.runs.meanings import Meanings

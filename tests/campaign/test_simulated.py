@@ -13,7 +13,7 @@ from fsgreen.campaign import checks, idlepower, testbedfile
 from fsgreen.campaign.measure import disk_named, kind_of_testbed
 from fsgreen.design import Cell
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.simdisk import driver as simdisk
+from fsgreen.meters import simdisk
 from fsgreen.simdisk import PROGRAM
 
 SIZE_B = 128 << 20

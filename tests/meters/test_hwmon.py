@@ -19,9 +19,9 @@ from sysfs_trees import Ina226Tree
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters import hwmon
 from fsgreen.meters.common import sysfs
-from fsgreen.meters.hwmon import driver as hwmon
-from fsgreen.meters.hwmon.driver import DRIVER
+from fsgreen.meters.hwmon import DRIVER
 
 RAIL = {"chip": "ina226", "covers": ["disk"]}
 

@@ -11,7 +11,7 @@ from polling import answers, disturbed, flags, fuzzed, none_is_wrong, opened, pa
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.ipmi.driver import DRIVER
+from fsgreen.meters.ipmi import DRIVER
 from tests.patience import LIMIT_S
 
 IDENTIFY = ["mc info", "mc guid"]

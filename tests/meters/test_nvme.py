@@ -30,8 +30,8 @@ from polling import (
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.nvme import driver as nvme
-from fsgreen.meters.nvme.driver import DRIVER
+from fsgreen.meters import nvme
+from fsgreen.meters.nvme import DRIVER
 
 IDENTIFY = [CONTROLLER, SMART]
 MEASURED = replace(INFO, driver="nvme", range_w=100.0)

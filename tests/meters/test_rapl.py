@@ -23,9 +23,9 @@ from sysfs_trees import RaplTree
 from traces import INFO
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters import rapl
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.rapl import driver as rapl
-from fsgreen.meters.rapl.driver import DRIVER
+from fsgreen.meters.rapl import DRIVER
 
 WRAP_UJ = 262_143_328_850
 SERVER = {

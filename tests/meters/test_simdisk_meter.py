@@ -15,9 +15,8 @@ from polling import answers, disturbed, flags, fuzzed, none_is_wrong, none_passe
 from simdisks import line, serving
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import Chunk, open_meters
-from fsgreen.meters.simdisk import driver as simdisk
-from fsgreen.meters.simdisk.driver import DRIVER, parts_j
+from fsgreen.meters import Chunk, open_meters, simdisk
+from fsgreen.meters.simdisk import DRIVER, parts_j
 from fsgreen.trace import MeterInfo
 
 START_NS = 1_000_000_000_000

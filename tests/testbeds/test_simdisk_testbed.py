@@ -16,8 +16,7 @@ from served import IDE, SCSI, SIZE_B, needs_disk
 from fsgreen import commands
 from fsgreen.devices import mounts
 from fsgreen.devices.queue import Queue
-from fsgreen.meters import Capture, open_meters
-from fsgreen.meters.simdisk import driver as simdisk
+from fsgreen.meters import Capture, open_meters, simdisk
 from fsgreen.simdisk import Control
 from fsgreen.simdisk.server import require
 from fsgreen.testbeds import Testbed

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from importing import damaged, fuzzed, reader, silent_energy_error, silent_errors
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.energibridge.driver import IMPORTER
+from fsgreen.meters.energibridge import IMPORTER
 from fsgreen.meters.files.importing import energy_of
 from fsgreen.runs import import_runs
 from fsgreen.runs.meanings import meanings_of

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from importing import damaged, fuzzed, reader, silent_errors
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.ptdaemon.driver import IMPORTER
+from fsgreen.meters.ptdaemon import IMPORTER
 
 read = reader(IMPORTER)
 
