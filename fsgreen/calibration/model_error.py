@@ -45,7 +45,7 @@ def profile_error(models: Sequence[Profile], name: str) -> pd.DataFrame:
     """
     import numpy as np
 
-    from fsgreen.meters.modelled.fit import predict_w, prediction_errors
+    from fsgreen.meters.modelled.table import predict_w, prediction_errors
 
     trials, infos = _trials(name)
     measured = {part for info in infos for part in info.covers}

@@ -11,7 +11,7 @@ from asked import free_port
 
 from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Channel, blocks_of
-from fsgreen.meters.blocks.sender import Link, Sender, channel_of, loaded, made_up_a, main, paced
+from fsgreen.meters.blocks.sender import Link, Sender, loaded, made_up_a, main, paced
 
 CHANNEL = "5V A 0.001 -2 0 4095"
 
@@ -62,7 +62,7 @@ def test_program_sends_a_file(tmp_path):
 def test_made_up_load_is_called_modelled():
     with socket.create_server(("127.0.0.1", 0)) as server:
         link = Link(server.getsockname())
-        channels = [channel_of(CHANNEL)]
+        channels = [Channel.of(CHANNEL)]
         sender = Sender(link, channels, 1000.0, "x", modelled=True)
         batches = paced(loaded(channels, 1000.0, made_up_a, 5.0), 1000.0, 0.02)
         with closing(link):
@@ -95,14 +95,14 @@ def test_sender_counts_what_nobody_took():
 )  # fmt: skip
 def test_wrong_channel_is_refused(text, capsys):
     with pytest.raises(ValueError):
-        channel_of(text)
+        Channel.of(text)
     with pytest.raises(SystemExit):
         main(["--to", "127.0.0.1:1", "--rate", "10", "--channel", text])
     assert "--channel" in capsys.readouterr().err
 
 
 def test_channel_may_have_a_name_of_several_words():
-    assert channel_of("12 V rail A 0.5 -1") == Channel("12 V rail", "A", 0.5, -1.0)
+    assert Channel.of("12 V rail A 0.5 -1") == Channel("12 V rail", "A", 0.5, -1.0)
 
 
 @pytest.mark.parametrize(

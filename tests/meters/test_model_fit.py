@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.modelled import Components
 from fsgreen.meters.modelled.activity import RATES, RESTING, WORKING
-from fsgreen.meters.modelled.fit import fit, leave_one_out, predict_w
-from fsgreen.meters.modelled.table import activity_table
+from fsgreen.meters.modelled.fit import fit, leave_one_out
+from fsgreen.meters.modelled.table import activity_table, predict_w
 
 FUZZ = max(1, int(os.environ.get("FSGREEN_FUZZ_S", "1")))
 TRUE_TERMS = {

@@ -20,6 +20,7 @@ Blocks follow each other without anything between; over UDP each is a datagram o
 from __future__ import annotations
 
 import math
+import re
 import socket
 import struct
 import zlib
@@ -34,6 +35,7 @@ VERSION = 1
 _HEAD = struct.Struct("<4sBBHIIQQQd16sB3x")
 _CHANNEL = struct.Struct("<ddhh4s16s")
 _SUM = struct.Struct("<I")
+_DECLARED = re.compile(r"(.+) ([VAW]) (\S+) (\S+)(?: (-?\d+) (-?\d+))?")
 
 MAX_CHANNELS = 8
 MAX_SAMPLES = 0xFFFF
@@ -75,6 +77,25 @@ class Channel:
             and math.isfinite(self.offset)
             and self.low < self.high
         )
+
+    @classmethod
+    def of(cls, text: str) -> Channel:
+        """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
+        match = _DECLARED.fullmatch(" ".join(text.split()))
+        if match is None:
+            raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
+        name, unit, gain, offset, *given = match.groups()
+        ends = [int(end) for end in given if end is not None] or [-32768, 32767]
+        channel = cls(name, unit, float(gain), float(offset), *ends)
+        inside = -32768 <= min(ends) <= max(ends) <= 32767
+        if not channel.sound or not inside or len(name.encode()) > 16:
+            raise ValueError(f"{text!r}: a name of 16 bytes, a gain that is not 0, ends of int16")
+        return channel
+
+    def samples(self, values: NDArray[np.float64]) -> Samples:
+        """Return what the channel's converter makes of values; beyond its ends it clips."""
+        steps = np.rint((values - self.offset) / self.gain)
+        return np.clip(steps, self.low, self.high).astype(np.int16)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import re
 import secrets
 import select
 import socket
@@ -21,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 
@@ -47,8 +46,6 @@ STUCK_S = 1.0
 """A receiver that takes nothing for so long is hung up on."""
 
 SYNTHETIC = "synthetic"
-
-_CHANNEL = re.compile(r"(.+) ([VAW]) (\S+) (\S+)(?: (-?\d+) (-?\d+))?")
 
 
 def paced(take: Callable[[int, int], Samples], rate_hz: float, every_s: float) -> Iterator[Timed]:
@@ -89,7 +86,7 @@ def loaded(
         time_s = (first + np.arange(count)) / rate_hz
         current_a = np.broadcast_to(load_a(time_s), count)
         values = {"A": current_a, "V": np.full(count, volts), "W": volts * current_a}
-        return np.column_stack([converted(values[c.unit], c) for c in channels])
+        return np.column_stack([c.samples(values[c.unit]) for c in channels])
 
     return take
 
@@ -97,12 +94,6 @@ def loaded(
 def made_up_a(time_s: Floats) -> Floats:
     """Return 0.2 A, and 1.2 A every other second."""
     return np.where(time_s % 2 >= 1, 1.2, 0.2)
-
-
-def converted(values: np.ndarray, channel: Channel) -> Samples:
-    """Return what a channel's converter makes of values; beyond its ends it clips."""
-    steps = np.rint((values - channel.offset) / channel.gain)
-    return np.clip(steps, channel.low, channel.high).astype(np.int16)
 
 
 class Link:
@@ -163,16 +154,6 @@ class Link:
         return self._line
 
 
-class Way(Protocol):
-    """What blocks are put on."""
-
-    datagrams: bool
-
-    def put(self, pieces: Sequence[bytes]) -> None:
-        """Send all to the receiver, if there is one."""
-        ...
-
-
 class Sender:
     """Counts samples, makes blocks of them, and puts them on a link.
 
@@ -181,7 +162,7 @@ class Sender:
 
     def __init__(
         self,
-        link: Way,
+        link: Link,
         channels: Sequence[Channel],
         rate_hz: float,
         serial: str,
@@ -217,20 +198,6 @@ class Sender:
             sequence=(self._next.sequence + len(blocks)) % (1 << 32),
             first=self._next.first + len(samples),
         )
-
-
-def channel_of(text: str) -> Channel:
-    """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
-    match = _CHANNEL.fullmatch(" ".join(text.split()))
-    if match is None:
-        raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
-    name, unit, gain, offset, *given = match.groups()
-    ends = [int(end) for end in given if end is not None] or [-32768, 32767]
-    channel = Channel(name, unit, float(gain), float(offset), *ends)
-    inside = -32768 <= min(ends) <= max(ends) <= 32767
-    if not channel.sound or not inside or len(name.encode()) > 16:
-        raise ValueError(f"{text!r}: a name of 16 bytes, a gain that is not 0, ends of int16")
-    return channel
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -284,7 +251,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rate", type=_above_0, required=True, help="samples a second")
     parser.add_argument(
         "--channel",
-        type=channel_of,
+        type=Channel.of,
         action="append",
         required=True,
         metavar='"NAME UNIT GAIN OFFSET [LOW HIGH]"',

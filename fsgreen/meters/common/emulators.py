@@ -1,4 +1,4 @@
-"""What meters in software are made of: a pseudo-terminal or a web server, served by a thread."""
+"""What meters in software are made of: a pseudo-terminal or a server, which a thread serves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import select
 import socket
+import socketserver
 import threading
 import tty
 from abc import ABC, abstractmethod
@@ -90,24 +91,17 @@ class TerminalEmulator(ABC):
             os.close(self._slave)
 
 
-class WebEmulator(ABC):
-    """A meter that answers over HTTP on this machine, from entry to exit; `host` has its port."""
+class ServerEmulator:
+    """A meter that a server plays on this machine, from entry to exit; `port` is where it listens.
 
-    def __init__(self) -> None:
+    A handler adds its connection to `lines` while it is open.
+    """
+
+    def __init__(self, server: socketserver.TCPServer) -> None:
         self.closing = threading.Event()
-        self._lines: set[socket.socket] = set()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = False
-        self.host = f"127.0.0.1:{self._server.server_port}"
-
-    @abstractmethod
-    def document(self, path: str) -> Any:
-        """Return what a path holds, None where there is nothing."""
-
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
-        """Answer one question by the document at its path, as JSON."""
-        document = self.document(request.path)
-        send(request, 404 if document is None else 200, json.dumps(document).encode())
+        self.lines: set[socket.socket] = set()
+        self._server = server
+        self.port = int(server.server_address[1])
 
     def __enter__(self) -> Self:
         self._thread = threading.Thread(
@@ -125,9 +119,28 @@ class WebEmulator(ABC):
 
     def hang_up(self) -> None:
         """End the connections that are open, as a server does with those that rest."""
-        for line in list(self._lines):
+        for line in list(self.lines):
             with suppress(OSError):  # of one that has just ended
                 line.shutdown(socket.SHUT_RDWR)
+
+
+class WebEmulator(ServerEmulator, ABC):
+    """A meter that answers over HTTP on this machine, from entry to exit; `host` has its port."""
+
+    def __init__(self) -> None:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        server.daemon_threads = False
+        super().__init__(server)
+        self.host = f"127.0.0.1:{self.port}"
+
+    @abstractmethod
+    def document(self, path: str) -> Any:
+        """Return what a path holds, None where there is nothing."""
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        """Answer one question by the document at its path, as JSON."""
+        document = self.document(request.path)
+        send(request, 404 if document is None else 200, json.dumps(document).encode())
 
 
 def send(request: BaseHTTPRequestHandler, status: int, body: bytes, **headers: str) -> None:
@@ -150,10 +163,10 @@ def _handler(emulator: WebEmulator) -> type[BaseHTTPRequestHandler]:
 
         def setup(self) -> None:
             super().setup()
-            emulator._lines.add(self.connection)
+            emulator.lines.add(self.connection)
 
         def finish(self) -> None:
-            emulator._lines.discard(self.connection)
+            emulator.lines.discard(self.connection)
             super().finish()
 
         def do_GET(self) -> None:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.readings import Floats
 from fsgreen.meters.modelled.activity import BY_NAME, TERMS, Term, amount, clock_factor, disk_states
-from fsgreen.meters.modelled.profiles import MAX_EXPONENT, Components, Parameter, Profile
+from fsgreen.meters.modelled.profiles import MAX_EXPONENT, Components, Parameter
+from fsgreen.meters.modelled.table import predict_w, prediction_errors
 
 VIF_LIMIT = 10.0
 """Variance inflation above which a term is collinear (Kutner et al., "Applied Linear Statistical
@@ -38,8 +39,6 @@ SKILL = 0.5
 EXPONENTS = np.linspace(0, MAX_EXPONENT, 31)
 CONFIDENCE = 0.95
 NEXT = "look at the table of steps: was the right machine on the meter, and was it otherwise idle?"
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -106,11 +105,6 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
     return result
 
 
-def predict_w(model: Profile, table: pd.DataFrame) -> Floats:
-    """Return the power that a model gives for each row of a table."""
-    return np.array([model.power_w(row) for row in table.to_dict("records")])
-
-
 def leave_one_out(table: pd.DataFrame, *, resolution_w: float = 0.0) -> pd.DataFrame:
     """Predict each workload by a fit to all the others; columns as `prediction_errors`.
 
@@ -125,23 +119,6 @@ def leave_one_out(table: pd.DataFrame, *, resolution_w: float = 0.0) -> pd.DataF
     return prediction_errors(
         pd.concat([own for own, _ in _without_each(table)]), np.concatenate(predicted_w)
     )
-
-
-def prediction_errors(table: pd.DataFrame, predicted_w: Floats) -> pd.DataFrame:
-    """Compare a prediction for each row with the table's power: a row per workload.
-
-    Columns: workload, power_w (measured mean), predicted_w, error_w (predicted less measured),
-    error_percent.
-    """
-    means = (
-        table[["workload", "power_w"]]
-        .assign(predicted_w=predicted_w)
-        .groupby("workload", sort=False)
-        .mean()
-        .reset_index()
-    )
-    error_w = means["predicted_w"] - means["power_w"]
-    return means.assign(error_w=error_w, error_percent=100 * error_w / means["power_w"])
 
 
 def _finite(value: float) -> float | None:

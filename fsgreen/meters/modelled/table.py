@@ -1,4 +1,5 @@
-"""The table that a model is fitted to: what was done and the measured power, a row per span."""
+"""The table that a model is fitted to, a row per span: what was done, and power as measured or
+predicted."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.readings import Floats
 from fsgreen.meters.modelled.activity import activity
+from fsgreen.meters.modelled.profiles import Profile
 
 Span = tuple[str, float, float]
 """Workload, start and end in host monotonic seconds."""
@@ -33,6 +36,28 @@ def activity_table(
         }
         for workload, start_s, end_s in spans
     )
+
+
+def predict_w(model: Profile, table: pd.DataFrame) -> Floats:
+    """Return the power that a model gives for each row of a table."""
+    return np.array([model.power_w(row) for row in table.to_dict("records")])
+
+
+def prediction_errors(table: pd.DataFrame, predicted_w: Floats) -> pd.DataFrame:
+    """Compare a prediction for each row with the table's power: a row per workload.
+
+    Columns: workload, power_w (measured mean), predicted_w, error_w (predicted less measured),
+    error_percent.
+    """
+    means = (
+        table[["workload", "power_w"]]
+        .assign(predicted_w=predicted_w)
+        .groupby("workload", sort=False)
+        .mean()
+        .reset_index()
+    )
+    error_w = means["predicted_w"] - means["power_w"]
+    return means.assign(error_w=error_w, error_percent=100 * error_w / means["power_w"])
 
 
 def _mean_power_w(trace: pd.DataFrame, start_s: float, end_s: float) -> float:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import socket
 import socketserver
-import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any
+
+from fsgreen.meters.common.emulators import ServerEmulator
 
 VOLTAGE_RANGES_V = (15.0, 30.0, 60.0, 150.0, 300.0, 600.0)
 CURRENT_RANGES_A = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
@@ -29,10 +30,14 @@ UNDEFINED, OUT_OF_RANGE, RUNNING = (
 NO_ERROR = '0,"No error"'
 
 
-class EmulatedAnalyzer:
+class EmulatedAnalyzer(ServerEmulator):
     """One analyzer for as long as its context lasts; `resource` is what a driver opens."""
 
     def __init__(self, power_w: Callable[[], float], serial: str = "C2QK12345E") -> None:
+        server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _handler(self))
+        server.daemon_threads = True
+        super().__init__(server)
+        self.resource = f"TCPIP::127.0.0.1::{self.port}::SOCKET"
         self.identity = f"YOKOGAWA,WT310E,{serial},F1.04"
         self.errors: list[str] = []
         self.integrating = False
@@ -58,32 +63,6 @@ class EmulatedAnalyzer:
         }
         self.power_w = power_w
         self._counted_s = 0.0
-
-    def __enter__(self) -> Self:
-        analyzer = self
-
-        class Talk(socketserver.StreamRequestHandler):
-            def handle(self) -> None:
-                for line in self.rfile:
-                    # Else what follows a command without an answer waits for 40 ms.
-                    self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-                    answer = analyzer.obey(line.decode("latin-1").strip())
-                    if answer is not None:
-                        self.wfile.write(answer.encode("latin-1"))
-
-        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Talk)
-        self._server.daemon_threads = True
-        self.resource = f"TCPIP::127.0.0.1::{self._server.server_address[1]}::SOCKET"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), name="emulated analyzer"
-        )
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
 
     @property
     def reached_by(self) -> Mapping[str, Any]:
@@ -169,3 +148,18 @@ class EmulatedAnalyzer:
         count = int(self.settings[":NUMERIC:NORMAL:NUMBER"])
         names = [self.settings[f":NUMERIC:NORMAL:ITEM{n}"] for n in range(1, count + 1)]
         return [value[name.partition(",")[0]] for name in names]
+
+
+def _handler(analyzer: EmulatedAnalyzer) -> type[socketserver.StreamRequestHandler]:
+    """Return the class that answers for an analyzer, as socketserver wants one."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            for line in self.rfile:
+                # Else what follows a command without an answer waits for 40 ms.
+                self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+                answer = analyzer.obey(line.decode("latin-1").strip())
+                if answer is not None:
+                    self.wfile.write(answer.encode("latin-1"))
+
+    return Handler
