@@ -1,11 +1,12 @@
 """Traces of known power for the tests of trace and meters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
 
-from fsgreen.meters import Capture
+from fsgreen.meters import Capture, Chunk, Reading
+from fsgreen.meters.wattsup.packets import WattsUpParser
 from fsgreen.trace import ClockFit, ErrorBudget, MeterInfo, MeterTrace
 
 INFO = MeterInfo(
@@ -21,6 +22,12 @@ INFO = MeterInfo(
     constant_error_w=0.3,
     source="test",
 )
+
+
+def parse(chunks: Iterable[Chunk], info: MeterInfo) -> list[Reading]:
+    """The readings of a Watts Up's whole capture."""
+    parser = WattsUpParser(info)
+    return [reading for chunk in chunks for reading in parser.feed(chunk)]
 
 
 def sampled(power_w: Callable[[np.ndarray], np.ndarray], time_s: np.ndarray) -> pd.DataFrame:

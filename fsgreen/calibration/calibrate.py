@@ -12,7 +12,7 @@ from fsgreen.calibration.model_error import profile_error
 from fsgreen.calibration.profile_file import Calibration
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import HostSampler, Meter, open_meters
+from fsgreen.meters import HostSampler, open_meters
 from fsgreen.meters.modelled import load_profile
 from fsgreen.trace import MeterInfo
 
@@ -66,7 +66,15 @@ def calibrate(
         meters = open_meters(place.meters, lambda: device)
         try:
             infos = {name: meter.describe() for name, meter in meters.items()}
-            recording = _record(meters, device, target, out, minutes, seed)
+            recording = schedule.record(
+                meters,
+                HostSampler(lambda: device),
+                HostSampler(lambda: None),
+                exercise.steps(os.cpu_count() or 1, target, seed),
+                out.with_suffix(".power.raw"),
+                minutes=minutes,
+                seed=seed,
+            )
         finally:
             for meter in meters.values():
                 meter.close()
@@ -126,23 +134,4 @@ def fit_steps(name: str, info: MeterInfo, table: pd.DataFrame, remarks: list[str
         table=table,
         left_out=leave_one_out(table, resolution_w=info.resolution_w),
         remarks=tuple(remarks),
-    )
-
-
-def _record(
-    meters: dict[str, Meter],
-    device: str | None,
-    target: exercise.Target | None,
-    out: Path,
-    minutes: float | None,
-    seed: int,
-) -> schedule.Recording:
-    return schedule.record(
-        meters,
-        HostSampler(lambda: device),
-        HostSampler(lambda: None),
-        exercise.steps(os.cpu_count() or 1, target, seed),
-        out.with_suffix(".power.raw"),
-        minutes=minutes,
-        seed=seed,
     )

@@ -125,18 +125,17 @@ class PowerFile:
             if only is not None:
                 names[only] = None
             else:
-                several = self._read(group, ["meter"])["meter"].cast(pa.string())
-                names |= dict.fromkeys(several.unique().to_pylist())
+                for table in self._batches(group, ["meter"]):
+                    several = table["meter"].cast(pa.string())
+                    names |= dict.fromkeys(several.unique().to_pylist())
         return list(names)
 
-    def tables(self, meter: str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:
-        """Yield these columns of one meter's readings, in their order."""
+    def tables(self, meter: str) -> Iterator[pa.Table]:
+        """Yield all columns of one meter's readings, in their order."""
         for group in range(self._file.metadata.num_row_groups):
             only = self._only(group, "meter")
             if only in (None, meter):
-                own = self._own(group, columns, meter, mixed=only is None)
-                if own.num_rows:
-                    yield own
+                yield from self._batches(group, COLUMNS, meter if only is None else None)
 
     def pieces(self, meter: str) -> Iterator[Piece]:
         """Yield what sums need of one meter's readings, in their order.
@@ -155,33 +154,28 @@ class PowerFile:
             if self._only(group, "quality") != OK:
                 columns.append("quality")
             bounds_w = self._bounds(group, "power_w")
-            for batch in self._batches(group, columns, meter, mixed=only is None):
+            for batch in self._batches(group, columns, meter if only is None else None):
                 flagged = "quality" in columns
                 codes, qualities = coded(batch["quality"]) if flagged else (None, [])
                 numbers = {name: floats(batch[name]) for name in columns if name != "quality"}
                 yield Piece(**numbers, codes=codes, qualities=qualities, bounds_w=bounds_w)
 
-    def _own(self, group: int, columns: Sequence[str], meter: str, *, mixed: bool) -> pa.Table:
-        """Read these columns of one meter's readings in a row group."""
-        if not mixed:
-            return self._read(group, columns)
-        return _of_meter(self._read(group, _with_meter(columns)), meter).select(list(columns))
-
     def _batches(
-        self, group: int, columns: Sequence[str], meter: str, *, mixed: bool
+        self, group: int, columns: Sequence[str], meter: str | None = None
     ) -> Iterator[pa.Table]:
-        """Yield these columns of one meter's readings in a row group, some readings at a time."""
+        """Yield columns of a row group, some readings at a time; of one meter where it is named."""
         try:
             for batch in self._file.iter_batches(
                 PIECE_COUNT,
                 row_groups=[group],
-                columns=_with_meter(columns) if mixed else list(columns),
+                columns=list(dict.fromkeys([*columns, *(["meter"] if meter is not None else [])])),
                 use_threads=False,
             ):
                 table = pa.Table.from_batches([batch])
-                own = _of_meter(table, meter) if mixed else table
-                if own.num_rows:
-                    yield own
+                if meter is not None:
+                    table = table.filter(pc.equal(table["meter"].cast(pa.string()), meter))
+                if table.num_rows:
+                    yield table
         except (OSError, ValueError) as error:
             raise self._foreign(str(error)) from error
 
@@ -210,26 +204,12 @@ class PowerFile:
             return None
         return about.min, about.max
 
-    def _read(self, group: int, columns: Sequence[str]) -> pa.Table:
-        try:
-            return self._file.read_row_group(group, columns=columns, use_threads=False)
-        except (OSError, ValueError) as error:
-            raise self._foreign(str(error)) from error
-
     def _foreign(self, reason: str) -> FsgreenError:
         return FsgreenError(
             f"this is not a whole table of power: {reason}",
             where=self._path,
             next_step="make it anew from power.raw: fsgreen reparse CAMPAIGN --into FOLDER",
         )
-
-
-def _with_meter(columns: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*columns, "meter"]))
-
-
-def _of_meter(table: pa.Table, meter: str) -> pa.Table:
-    return table.filter(pc.equal(table["meter"].cast(pa.string()), meter))
 
 
 def floats(column: pa.ChunkedArray) -> Floats:

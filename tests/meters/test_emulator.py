@@ -8,9 +8,9 @@ from asked import trial
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.wattsup.driver import DRIVER
-from fsgreen.meters.wattsup.packets import parse
 from tests.emulated import Emulator, wattsup
 from tests.patience import wait_for
+from tests.traces import parse
 
 PACE_S = 0.05
 

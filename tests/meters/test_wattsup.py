@@ -7,7 +7,7 @@ from wattsup_texts import HEADER, VERSION, dialogue, record
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.wattsup import driver as wattsup_driver
 from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
-from fsgreen.meters.wattsup.packets import parse
+from tests.traces import parse
 
 STOP = ("#L,R,0;", "")
 START = ("#L,W,3,E,0,1;", record())

@@ -11,8 +11,9 @@ from wattsup_texts import COLUMNS, HEADER, VERSION, record
 
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.wattsup.memory import WattsUpMemory
-from fsgreen.meters.wattsup.packets import PacketReader, WattsUpParser, parse
+from fsgreen.meters.wattsup.packets import PacketReader, WattsUpParser
 from tests.emulated import Emulator
+from tests.traces import parse
 
 GOOD = (HEADER + record()).encode()
 

@@ -13,13 +13,12 @@ import pytest
 from faults import LENGTH_S, Load, Meter, faults, loads
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from traces import INFO, whole_budget, whole_energy_j
+from traces import INFO, parse, whole_budget, whole_energy_j
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import power_table
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.wattsup.packets import parse
 
 METER = replace(INFO, power_cycles=3)
 IDEAL = replace(METER, gain_error=0.0, constant_error_w=0.0)

@@ -87,7 +87,7 @@ def read_dump(data: bytes, settings: DumpSettings) -> Imported:
         _spread(lines.column(f"voltage{pairs[0]}"), lines.sound) if single else None,
         _spread(lines.column(f"current{pairs[0]}"), lines.sound) if single else None,
         flags=flags_of(
-            lines.flaws | {name: _marked(mask, lines.sound) for name, mask in masks.items()}
+            lines.flaws | {name: _spread(mask, lines.sound, False) for name, mask in masks.items()}
         ),
     )
     decisions = [
@@ -203,16 +203,10 @@ def _resolution_w(lines: Lines, pairs: list[str], volts: float | None) -> float:
     return total_w
 
 
-def _spread(values: Floats, sound: Mask) -> Floats:
-    """Return the values of sound lines at their places, NaN at the others."""
-    spread = np.full(len(sound), np.nan)
+def _spread(values: np.ndarray, sound: Mask, other: float = np.nan) -> np.ndarray:
+    """Return the values of sound lines at their places, at the others another one."""
+    spread = np.full(len(sound), other)
     spread[sound] = values
-    return spread
-
-
-def _marked(mask: Mask, sound: Mask) -> Mask:
-    spread = np.zeros(len(sound), dtype=bool)
-    spread[sound] = mask
     return spread
 
 

@@ -19,6 +19,7 @@ from fsgreen.meters.common.answers import EnergyCounter, json_object
 from fsgreen.meters.common.live import Asked
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.core.registry import WITHOUT_METER
 from fsgreen.meters.core.settings import MeterSettings, Texts
 from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.trace import MeterInfo
@@ -34,7 +35,7 @@ NS_PER_S = 1e9
 J_PER_WH = 3600.0
 LONGEST = 2**63
 
-SERVER = {"name": "system", "driver": "wattsup", "emulate": True, "profile": "fast10-system"}
+SERVER = WITHOUT_METER[0]
 DISK = {"name": "disk", "driver": "simdisk"}
 
 

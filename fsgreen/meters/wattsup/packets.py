@@ -8,7 +8,7 @@ value, marked with the reason. Source: Watts Up? Communications Protocol v442.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -228,12 +228,6 @@ class MemoryParser:
 
 def _without_retimed(quality: str) -> str:
     return "|".join(flag for flag in quality.split("|") if flag != "retimed") or "ok"
-
-
-def parse(chunks: Iterable[Chunk], info: MeterInfo) -> list[Reading]:
-    """Readings of a whole capture from its raw chunks."""
-    parser = WattsUpParser(info)
-    return [reading for chunk in chunks for reading in parser.feed(chunk)]
 
 
 def _differ(one: float, other: float, counts: float) -> bool:
