@@ -1,4 +1,4 @@
-"""Rules 13, 14 and 21: what makes a trace unfit, whole or as it passes by; and a meter another."""
+"""Rules 13, 14 and 21: flaws of a trace, whole or in pieces, and whether a meter is the same."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from traces import INFO
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import hwmon
-from fsgreen.meters.common import sysfs
+from fsgreen.meters.common import asking
 from fsgreen.meters.hwmon import DRIVER
 
 RAIL = {"chip": "ina226", "covers": ["disk"]}
@@ -176,7 +176,7 @@ def test_what_is_there_is_listed_and_what_is_not_is_missing(tmp_path):
 def test_busy_chip_gives_a_reading_without_a_value_and_answers_later(tmp_path, monkeypatch):
     Ina226Tree(tmp_path, lambda: 5.0)
     meter = opened(DRIVER, root=str(tmp_path), rate_hz=50, **RAIL)
-    sound = sysfs.Path.read_text
+    sound = asking.Path.read_text
 
     def busy(path, *args, **kwargs):
         if path.name == "curr1_input":
@@ -185,7 +185,7 @@ def test_busy_chip_gives_a_reading_without_a_value_and_answers_later(tmp_path, m
 
     meter.start()
     with monkeypatch.context() as patched:
-        patched.setattr(sysfs.Path, "read_text", busy)
+        patched.setattr(asking.Path, "read_text", busy)
         (first,) = answers(meter, 1)
     (second,) = answers(meter, 1)
     one, two = parsed(DRIVER, meter.describe(), first.data, second.data)

@@ -251,7 +251,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rate", type=_above_0, required=True, help="samples a second")
     parser.add_argument(
         "--channel",
-        type=Channel.of,
+        type=_channel,
         action="append",
         required=True,
         metavar='"NAME UNIT GAIN OFFSET [LOW HIGH]"',
@@ -271,6 +271,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.rate > MAX_RATE_HZ:
         parser.error(f"no more than {MAX_RATE_HZ:g} samples a second")
     return options
+
+
+def _channel(text: str) -> Channel:
+    try:
+        return Channel.of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _above_0(text: str) -> float:

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
 from fsgreen.meters.core.settings import Above0, FileSettings, Texts
-from fsgreen.meters.files.checks import Flags, few, imported, mark_steps
+from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.rows import Rows, mark_faults, mark_repeats, timed
-from fsgreen.meters.files.text import Report, decode, some, split_lines
+from fsgreen.meters.files.text import Report, decode, few, some, split_lines
 from fsgreen.trace import Boundary, MeterInfo
 
 HEADER = re.compile(r"Delta([^\w\s]|\t| )Time\1.+")

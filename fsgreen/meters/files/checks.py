@@ -8,7 +8,7 @@ import numpy as np
 
 from fsgreen.meters.core.base import Imported
 from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
-from fsgreen.meters.files.text import Report, some
+from fsgreen.meters.files.text import Report, few, some
 from fsgreen.trace import MeterInfo
 
 GAP_INTERVALS = 1.5
@@ -36,11 +36,6 @@ IMPROBABLE = 1e-3
 REGULAR_SHARE = 0.9
 AGREEMENT = 0.10
 """Share of the apparent power by which power, volts, amperes and power factor may disagree."""
-
-
-def few(total: int) -> int:
-    """Return how many of `total` cells may be damaged before a file is refused as a whole."""
-    return max(2, total // 100)
 
 
 class Flags:

@@ -12,9 +12,8 @@ from operator import ge
 import numpy as np
 
 from fsgreen.meters.core.readings import NAN, Floats
-from fsgreen.meters.files.checks import GAP_INTERVALS, few
-from fsgreen.meters.files.text import Report
-from fsgreen.meters.files.ways import choose
+from fsgreen.meters.files.checks import GAP_INTERVALS
+from fsgreen.meters.files.text import Report, choose, few
 
 ORDERS = ("MDY", "DMY", "YMD")
 STAMP = re.compile(
@@ -102,7 +101,7 @@ def decide_times(
 ) -> Floats:
     """Return the times of rows in seconds since 1970 on the file's clock, NaN where unreadable.
 
-    As `ways.choose`, which prefers an order under which every change of date is one step of the
+    As `choose`, which prefers an order under which every change of date is one step of the
     usual length, and one that agrees within a day with `about_s`, which the file may say elsewhere.
     """
     counts = Counter(filter(None, stamps.dates))

@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fsgreen.meters.core.readings import NAN, Floats
-from fsgreen.meters.files.checks import few
-from fsgreen.meters.files.text import Report
-from fsgreen.meters.files.ways import choose
+from fsgreen.meters.files.text import Report, choose, few
 
 STYLES: Mapping[str, tuple[str, str]] = {
     "1,234.56": (",", "."),
@@ -146,7 +144,7 @@ def decide_style(
 ) -> str:
     """Return the one style of a file's numbers, from all cells of all its columns.
 
-    As `ways.choose`, which prefers a style under which the values are `plausible`. Refused are also
+    As `choose`, which prefers a style under which the values are `plausible`. Refused are also
     cells that no style reads, cells without any decimal mark unless the setting `numbers` names the
     style, and several ways to write a negative number.
     """

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fsgreen.meters.files.checks import few
 from fsgreen.meters.files.rows import Rows
-from fsgreen.meters.files.text import SEPARATORS, Report, some, split, split_lines
+from fsgreen.meters.files.text import SEPARATORS, Report, few, some, split, split_lines
 
 HEADER_WITHIN = 5
 """A title and blank lines may stand before the header, nothing else."""

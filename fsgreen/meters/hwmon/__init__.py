@@ -16,8 +16,8 @@ from pydantic import Field
 
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.meters.common.answers import EnergyCounter, json_object, quality, whole
+from fsgreen.meters.common.asking import attribute, gather
 from fsgreen.meters.common.live import Asked
-from fsgreen.meters.common.sysfs import attribute, gather
 from fsgreen.meters.core.base import Chunk, Driver
 from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings, Texts

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common import programs
+from fsgreen.meters.common import asking
 from fsgreen.meters.common.answers import quality
 from fsgreen.meters.common.live import Asked
 from fsgreen.meters.core.base import Chunk, DeviceOf, Driver
@@ -140,7 +140,7 @@ class Ipmi(Asked):
         return "no GUID" if match is None else match[1].decode("ascii")
 
     def _run(self, *command: str) -> bytes:
-        return programs.answer(
+        return asking.answer(
             [self.settings.program, *self._login, *command],
             timeout_s=self.settings.timeout_s,
             next_step=THERE if self._login else HERE,
@@ -155,6 +155,6 @@ DRIVER = Driver(
     settings=IpmiSettings,
     open=Ipmi,
     parser=IpmiParser,
-    missing=partial(programs.missing, "ipmitool", "ipmitool"),
+    missing=partial(asking.missing, "ipmitool", "ipmitool"),
     find=lambda: ['program = "ipmitool"'] if any(Path(d).exists() for d in DEVICES) else [],
 )

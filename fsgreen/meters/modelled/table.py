@@ -1,5 +1,4 @@
-"""The table that a model is fitted to, a row per span: what was done, and power as measured or
-predicted."""
+"""The table that a model is fitted to, a row a span: activity, power as measured and predicted."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common import programs
+from fsgreen.meters.common import asking
 from fsgreen.meters.common.answers import json_object, quality, whole
 from fsgreen.meters.common.live import Asked
 from fsgreen.meters.core.base import Chunk, Driver
@@ -207,7 +207,7 @@ class Nvme(Asked):
         )
 
     def _nvme(self, command: str, *options: str) -> bytes:
-        return programs.answer(
+        return asking.answer(
             ["nvme", command, self.settings.device, *options],
             timeout_s=TIMEOUT_S,
             next_step=NEXT_STEP,
@@ -239,6 +239,6 @@ DRIVER = Driver(
     settings=NvmeSettings,
     open=Nvme,
     parser=parser,
-    missing=partial(programs.missing, "nvme", "nvme-cli"),
+    missing=partial(asking.missing, "nvme", "nvme-cli"),
     find=find,
 )

@@ -23,7 +23,6 @@ from fsgreen.meters.core.settings import FileSettings, Texts
 from fsgreen.meters.files.checks import (
     Flags,
     disagree,
-    few,
     imported,
     interval_s,
     mark_frozen,
@@ -31,7 +30,7 @@ from fsgreen.meters.files.checks import (
     refuse_disorder,
 )
 from fsgreen.meters.files.numbers import last_step
-from fsgreen.meters.files.text import BOM, Report, some
+from fsgreen.meters.files.text import BOM, Report, few, some
 from fsgreen.meters.quarch.table import Table, read_table
 
 SEPARATORS = ",;\t"

@@ -6,7 +6,7 @@ import pytest
 from emulated_program import Program
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.common import programs
+from fsgreen.meters.common import asking
 from tests.patience import wait_for
 
 
@@ -18,7 +18,7 @@ def tool(tmp_path, monkeypatch):
 
 
 def ask(*command, timeout_s=5.0):
-    return programs.answer(["tool", *command], timeout_s=timeout_s, next_step="mend it")
+    return asking.answer(["tool", *command], timeout_s=timeout_s, next_step="mend it")
 
 
 def test_answer_is_what_the_program_printed_byte_for_byte(tool):
@@ -68,11 +68,11 @@ def test_program_that_hangs_is_killed_with_what_it_started(tool):
 
 def test_program_that_is_not_installed_is_named_with_its_package():
     with pytest.raises(FsgreenError, match="no-such-tool is not installed"):
-        programs.answer(["no-such-tool"], timeout_s=1, next_step="apt install it")
-    assert programs.missing("no-such-tool", "pack") == (
+        asking.answer(["no-such-tool"], timeout_s=1, next_step="apt install it")
+    assert asking.missing("no-such-tool", "pack") == (
         "no-such-tool is not installed: apt install pack"
     )
-    assert programs.missing("sh", "dash") is None
+    assert asking.missing("sh", "dash") is None
 
 
 def test_program_that_cannot_be_run_is_an_error(tool, tmp_path):
