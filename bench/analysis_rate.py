@@ -39,7 +39,7 @@ STEPS = {
     "reduce": "fsgreen.reduce",
     "confounds": "fsgreen.confounds",
     "analyse": "fsgreen.analysis.standard",
-    "claims": f"fsgreen.papers.{STUDY}.claims",
+    "claims": "fsgreen.papers.judging",
     "figures": f"fsgreen.papers.{STUDY}.figures",
 }
 BESIDE = ("figures",)

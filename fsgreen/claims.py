@@ -135,6 +135,13 @@ class Part:
     cells: tuple[Mapping[str, Any], ...] = ()
     detail: str = ""
 
+    @classmethod
+    def judged(
+        cls, what: str, ours: Estimate, target: Band, published: str, basis: Basis, **fields: Any
+    ) -> Part:
+        """Return the part of a number that was found, with its verdict; `fields` are others."""
+        return cls(what, judge(ours, target), basis, published, target, ours, **fields)
+
     @property
     def tested(self) -> bool:
         """Return whether there is a verdict on it."""

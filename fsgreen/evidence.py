@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fsgreen import papers, paths, schema
+from fsgreen import paths, schema
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together, told
 from fsgreen.claims import OTHER_STATE, statements, written
@@ -17,6 +17,7 @@ from fsgreen.design import Cell
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.papers.judging import claims_of, sources_of
 from fsgreen.papers.unmeasured import NAME, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
@@ -154,7 +155,7 @@ def _verdicts(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Iterator[str]
 
 def _without(claim: Claim) -> Iterator[str]:
     """Yield what a test would take, of a study that has no campaign."""
-    claims = papers.room(claim.study, "claims").claims_of(claim.study)
+    claims = claims_of(claim.study)
     needs = "; ".join(claims.needs[name] for name in claims.entries[claim.slug].needs)
     if needs:
         yield f"a test would take: {needs}"
@@ -177,11 +178,10 @@ def _agrees(low: float, high: float, unit: object) -> str:
 
 def _cells(claim: Claim, campaign: str) -> Iterator[str]:
     """Yield the cells that a campaign has for a claim, and what else a test would take."""
-    room = papers.room(claim.study, "claims")
-    claims = room.claims_of(claim.study)
+    claims = claims_of(claim.study)
     entry = claims.entries[claim.slug]
     trials: dict[str, int] = {}
-    for source in room.sources_of(campaign, claims).values():
+    for source in sources_of(campaign, claims).values():
         numbers = claims.stated[claim.slug]["numbers"]
         for part in selected(entry, numbers, source, claims.cells, claims.states):
             for cell in part.cells:

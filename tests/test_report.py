@@ -9,7 +9,8 @@ import synthetic
 from fsgreen import confounds, design, paths, recommend, reduce, report
 from fsgreen.analysis import interactions, standard
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.fast10 import claims, figures
+from fsgreen.papers import judging
+from fsgreen.papers.fast10 import figures
 from fsgreen.rules.reporting import typed_numbers
 
 TEXTS = sorted((paths.root() / "paper").glob("*.typ"))
@@ -28,7 +29,7 @@ def run_all(campaign):
     interactions.draw(campaign)
     figures.write(campaign)
     recommend.write(campaign)
-    claims.write(campaign)
+    judging.write(campaign)
     return report.write(campaign)
 
 

@@ -1,15 +1,18 @@
-"""What a paper prints, as the reference data have it."""
+"""What a paper prints, as the reference data have it, and claims that are recomputed from it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import pandas as pd
 
 from fsgreen import paths, schema
+from fsgreen.claims import Band, Part, band, unit_of, written
+from fsgreen.stats import Estimate
 
 
 @dataclass(frozen=True)
@@ -50,3 +53,30 @@ class PrintedPaper:
 
 def _load(file: Path) -> Any:
     return schema.plain(file.read_text())
+
+
+def implied(number: Mapping[str, Any], what: str, value: float) -> Part:
+    """Return the part in which a printed number meets the one that other printed numbers imply."""
+    target = band(number, "published", bound=0.0)
+    return inside(what, value, target, written(number), unit_of(number))
+
+
+def holds(what: str, condition: bool, published: str) -> Part:
+    """Return the part in which something printed is so or not."""
+    return Part(what, "reproduced" if condition else "not reproduced", "published", published)
+
+
+def inside(
+    what: str,
+    value: float,
+    target: Band,
+    published: str,
+    unit: Literal["x", "change", "share", ""] = "",
+) -> Part:
+    """Return the part in which a number computed from printed ones lies in a band or not."""
+    return Part.judged(what, Estimate.exactly(value), target, published, "published", unit=unit)
+
+
+def beyond(what: str) -> Part:
+    """Return the part that no printed number decides; its need is a name of `needs.yaml`."""
+    return Part(what, "not testable here", needs="numbers-not-printed")

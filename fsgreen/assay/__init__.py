@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-from fsgreen import papers, paths
+from fsgreen import paths
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import VIRTUAL
 from fsgreen.analysis.comparisons import comparisons_of, treatments_of
@@ -14,6 +14,7 @@ from fsgreen.assay.decided import of_claims, of_differences, time_of
 from fsgreen.design import Plan, Study
 from fsgreen.design.overview import blocks_of
 from fsgreen.errors import FsgreenError
+from fsgreen.papers.judging import claims_of, sources_of
 from fsgreen.reduce import read_plan
 from fsgreen.rules.answer import plural
 
@@ -36,10 +37,9 @@ def lines(study: Study, plan: Plan, pilot: str | None = None) -> Iterator[str]:
     FsgreenError
         If the pilot is of another study, or has not been analysed.
     """
-    room = papers.room(study.name, "claims")
-    claims: Claims = room.claims_of(study.name)
+    claims = claims_of(study.name)
     name = pilot or _likeliest(plan)
-    known = None if name is None else _pilot(name, plan, claims, room.sources_of)
+    known = None if name is None else _pilot(name, plan, claims)
     comparisons = comparisons_of(study, plan)
     planned = Planned.of(plan, known, claims.needs, treatments_of(study, comparisons, plan))
     yield (
@@ -67,14 +67,13 @@ def _likeliest(plan: Plan) -> str | None:
     return max(reversed([*shared]), key=lambda name: shared[name], default=None)
 
 
-def _pilot(name: str, plan: Plan, claims: Claims, sources_of: Callable[..., object]) -> Pilot:
+def _pilot(name: str, plan: Plan, claims: Claims) -> Pilot:
     if (study := read_plan(name).study) != plan.study:
         raise FsgreenError(
             f"{name} is a campaign of {study}: its trials tell nothing of {plan.study}",
             next_step="fsgreen list campaigns, and name one of this study",
         )
     sources = sources_of(name, claims)
-    assert isinstance(sources, dict)
     in_real_time = [(testbed, source) for testbed, source in sources.items() if testbed != VIRTUAL]
     if not in_real_time:
         raise FsgreenError(

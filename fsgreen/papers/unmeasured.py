@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from fsgreen import papers, paths
-from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_table
+from fsgreen.analysis.claims.ledger import VIRTUAL, parts_table
 from fsgreen.analysis.claims.together import as_told, told
 from fsgreen.claims import Part
+from fsgreen.papers.judging import claims_of, parts_of
 
 NAME = "no campaign"
 """What stands for a campaign where there is none."""
@@ -35,8 +36,6 @@ def judged(study: str) -> pd.DataFrame:
 
 def parts_of_claims(study: str) -> dict[str, list[Part]]:
     """Return the parts of each claim of a published study, of which no trial was made."""
-    room = papers.room(study, "claims")
-    claims = room.claims_of(study)
-    models = getattr(room, "models_of", None)  # few studies have any
-    sources = models(claims) if models else {}
-    return judge_claims(claims, sources, room.CHECKS, room.RECOMPUTED, room.Printed.load())
+    claims = claims_of(study)
+    models = getattr(papers.room(study, "claims"), "models_of", None)  # few studies have any
+    return parts_of(claims, models(claims) if models else {})

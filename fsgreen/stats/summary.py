@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats as distributions
 
@@ -37,6 +38,16 @@ class Estimate:
         follow.
         """
         return cls(value, low, high, n, math.nan)
+
+    @classmethod
+    def over_all(cls, values: pd.Series) -> Estimate:
+        """Return the mean between the least and the most that was found."""
+        return cls.spanning(values.mean(), values.min(), values.max(), len(values))
+
+    @classmethod
+    def exactly(cls, value: float, n: int = 1) -> Estimate:
+        """Return a value that has no error."""
+        return cls(value, value, value, n)
 
     @property
     def half_width_percent(self) -> float:

@@ -12,6 +12,7 @@ from fsgreen import cli, confounds, design, outcome, papers, paths, recommend, r
 from fsgreen.analysis import interactions, standard
 from fsgreen.design import newstudy
 from fsgreen.errors import FsgreenError
+from fsgreen.papers import judging
 
 PROBES = {"offset": [], "queue": []}
 
@@ -33,7 +34,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory):
         interactions.draw("own")
         papers.step("own", "figures").write("own")
         recommend.write("own")
-        papers.step("own", "claims").write("own")
+        judging.write("own")
         report.write("own")
         outcome.write("own")
         yield "own"

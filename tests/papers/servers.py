@@ -7,10 +7,9 @@ import synthetic
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import judge_claims, parts_of
-from fsgreen.papers.fast10.claims import PAPER
-from fsgreen.papers.fast10.measured import CHECKS, Servers
+from fsgreen.papers.fast10.claims import CHECKS, Servers
 from fsgreen.papers.fast10.published import RECOMPUTED
-from fsgreen.papers.fast10.reference import Printed
+from fsgreen.papers.fast10.reference import PAPER, Printed
 
 CELLS = [
     *synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED)),

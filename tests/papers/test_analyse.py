@@ -8,7 +8,8 @@ import synthetic
 from fsgreen import design, paths, reduce, stats
 from fsgreen.analysis import interactions, standard
 from fsgreen.analysis.cells import cells_table
-from fsgreen.papers.fast10 import claims, figures, numbers
+from fsgreen.papers import judging
+from fsgreen.papers.fast10 import figures, numbers
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_what_stands_beside_published_numbers_is_of_one_state(tmp_path, monkeypa
     synthetic.write_raw("two", synthetic.make_plan([*cold, *warm], blocks=5))
     reduce.write("two")
     standard.write("two")
-    claims.write("two")
+    judging.write("two")
     interactions.write("two")
     figures.write("two")
     table = pd.read_csv(paths.results("two") / "tables" / "then_and_now.csv")

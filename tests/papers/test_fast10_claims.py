@@ -21,7 +21,7 @@ from servers import (
 from fsgreen import design, paths
 from fsgreen.analysis.claims.ledger import claims_table, parts_table
 from fsgreen.claims import SIZE_EXCLUDED, VERDICTS, combine, load_claims
-from fsgreen.papers.fast10.measured import CHECKS
+from fsgreen.papers.fast10.claims import CHECKS
 from fsgreen.papers.fast10.reference import Printed
 
 

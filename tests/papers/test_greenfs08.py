@@ -13,7 +13,8 @@ from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_of
 from fsgreen.claims import combine
 from fsgreen.errors import FsgreenError
-from fsgreen.papers.greenfs08 import daysfigures, figures, tables, virtual
+from fsgreen.papers.greenfs08 import evaluation, figures, tables, virtual
+from fsgreen.papers.greenfs08.claims import CHECKS, LIMIT, Days, storage_ratio
 from fsgreen.papers.greenfs08.days import (
     DAY_S,
     DAYS,
@@ -26,10 +27,8 @@ from fsgreen.papers.greenfs08.days import (
     week,
     woken,
 )
-from fsgreen.papers.greenfs08.energy import Way, crossover_mb
-from fsgreen.papers.greenfs08.measured import CHECKS, LIMIT, Days, storage_ratio
 from fsgreen.papers.greenfs08.published import RECOMPUTED
-from fsgreen.papers.greenfs08.reference import DISKS, PAPER, Printed
+from fsgreen.papers.greenfs08.reference import DISKS, PAPER, Printed, Way, crossover_mb
 from fsgreen.papers.greenfs08.virtual import Simulated
 from fsgreen.papers.simulators import simulator
 
@@ -201,10 +200,10 @@ def test_a_campaign_has_no_generated_days():
 def test_figures_and_tables_say_what_they_rest_on():
     """A simulated watt without a mark would be taken for a measured one."""
     days = simulated()
-    for drawn in (daysfigures.equation(PRINTED, days), daysfigures.storage(days)):
+    for drawn in (evaluation.equation(PRINTED, days), evaluation.storage(days)):
         texts = [text.get_text() for axes in drawn.axes for text in axes.texts]
         assert "simulated disk" in texts
-    assert "virtual time" in daysfigures.budget(days).get_supxlabel()
+    assert "virtual time" in evaluation.budget(days).get_supxlabel()
     for bars, printed_count in ((figures.COMPILE, 6), (figures.STARTUP, 4)):
         drawn = figures.elapsed(bars, PRINTED)
         assert "nothing of it has been measured here" in drawn.get_supxlabel()

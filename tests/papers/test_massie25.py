@@ -14,6 +14,7 @@ from fsgreen.analysis.claims.ledger import judge_claims, parts_of
 from fsgreen.analysis.numbers import left_out
 from fsgreen.claims import combine
 from fsgreen.papers.massie25 import claims
+from fsgreen.papers.massie25.claims import CHECKS, RECOMPUTED
 from fsgreen.papers.massie25.figures import (
     by_groups,
     by_mix,
@@ -21,8 +22,6 @@ from fsgreen.papers.massie25.figures import (
     groups_count,
     with_cells,
 )
-from fsgreen.papers.massie25.measured import CHECKS
-from fsgreen.papers.massie25.published import RECOMPUTED
 from fsgreen.papers.massie25.reference import (
     FILE_SYSTEMS,
     MIXES,

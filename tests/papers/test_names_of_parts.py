@@ -15,14 +15,14 @@ from fsgreen import design, papers, stats
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims import source as of_claims
 from fsgreen.analysis.claims.ledger import parts_of
-from fsgreen.papers.fast10 import measured as fast10
-from fsgreen.papers.massie25 import measured as massie25
+from fsgreen.papers.fast10 import claims as fast10
+from fsgreen.papers.massie25 import claims as massie25
 from fsgreen.papers.massie25 import reference as fio
-from fsgreen.papers.massie25.published import RECOMPUTED as MASSIE25_RECOMPUTED
-from fsgreen.papers.nfstricks03 import measured as nfstricks03
+from fsgreen.papers.massie25.claims import RECOMPUTED as MASSIE25_RECOMPUTED
+from fsgreen.papers.nfstricks03 import claims as nfstricks03
 from fsgreen.papers.nfstricks03.published import RECOMPUTED as NFSTRICKS03_RECOMPUTED
-from fsgreen.papers.nfstricks03.reader_claims import Readers
-from fsgreen.papers.sun14 import measured as sun14
+from fsgreen.papers.nfstricks03.sources import Readers
+from fsgreen.papers.sun14 import claims as sun14
 from fsgreen.papers.sun14 import reference as ssd
 from fsgreen.papers.sun14.published import RECOMPUTED as SUN14_RECOMPUTED
 

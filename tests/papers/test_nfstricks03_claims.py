@@ -12,12 +12,10 @@ from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import VIRTUAL, claims_table, judge_claims, parts_table
 from fsgreen.claims import OTHER_STATE, SIZE_EXCLUDED, VERDICTS, combine, load_claims, missing
 from fsgreen.confounds import KNOWN, Gate, Size
-from fsgreen.papers.nfstricks03.claims import PAPER
-from fsgreen.papers.nfstricks03.measured import CHECKS
+from fsgreen.papers.nfstricks03.claims import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
-from fsgreen.papers.nfstricks03.reader_claims import Readers
-from fsgreen.papers.nfstricks03.reference import FILE_SYSTEMS, Printed
-from fsgreen.papers.nfstricks03.zones import Zones
+from fsgreen.papers.nfstricks03.reference import FILE_SYSTEMS, PAPER, Printed
+from fsgreen.papers.nfstricks03.sources import Readers, Zones
 
 DISK = """
 [geometry]

@@ -9,7 +9,8 @@ import synthetic_readers
 
 from fsgreen import confounds, paths, recommend, reduce, report
 from fsgreen.analysis import interactions, standard
-from fsgreen.papers.nfstricks03 import claims, figures, virtual
+from fsgreen.papers import judging
+from fsgreen.papers.nfstricks03 import figures, virtual
 from fsgreen.papers.nfstricks03.figures import by_file_system, by_rank, by_readers, schedulers
 from fsgreen.papers.nfstricks03.numbers import clocks_line, spread_lines
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, FIGURE_3, Printed, setup
@@ -192,7 +193,7 @@ def campaign(tmp_path_factory):
         interactions.draw("quick")
         figures.write("quick")
         recommend.write("quick")
-        claims.write("quick")
+        judging.write("quick")
         report.write("quick")
         yield "quick"
 

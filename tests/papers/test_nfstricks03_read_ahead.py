@@ -11,12 +11,11 @@ from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims
 from fsgreen.claims import SIZE_EXCLUDED, combine
 from fsgreen.papers.nfstricks03 import read_ahead
-from fsgreen.papers.nfstricks03.claims import PAPER
-from fsgreen.papers.nfstricks03.measured import CHECKS
+from fsgreen.papers.nfstricks03.claims import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
 from fsgreen.papers.nfstricks03.read_ahead_claims import CHECKS as OF_READ_AHEAD
-from fsgreen.papers.nfstricks03.reader_claims import Readers
-from fsgreen.papers.nfstricks03.reference import Printed
+from fsgreen.papers.nfstricks03.reference import PAPER, Printed
+from fsgreen.papers.nfstricks03.sources import Readers
 
 OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
 BLOCKS = range(1, 6)

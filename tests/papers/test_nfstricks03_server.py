@@ -10,15 +10,15 @@ import synthetic_readers
 from fsgreen import design
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims
 from fsgreen.claims import combine
+from fsgreen.papers.judging import claims_of
 from fsgreen.papers.nfstricks03 import experiments
-from fsgreen.papers.nfstricks03.claims import claims_of
+from fsgreen.papers.nfstricks03.claims import CHECKS
 from fsgreen.papers.nfstricks03.figures import flagged, of_server
-from fsgreen.papers.nfstricks03.measured import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
-from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.readers import MIB, Runs
 from fsgreen.papers.nfstricks03.reference import PAPER, Printed, setup
 from fsgreen.papers.nfstricks03.served import figure_lines
+from fsgreen.papers.nfstricks03.sources import Readers
 from fsgreen.papers.nfstricks03.tables import served
 
 PLAN = design.make_plan(design.load_study(PAPER), "nfs")

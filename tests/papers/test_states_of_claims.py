@@ -14,11 +14,11 @@ from fsgreen import paths
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import judge_claims
 from fsgreen.claims import OTHER_STATE, UNTESTED, combine, missing
-from fsgreen.papers.fast10.measured import Servers
-from fsgreen.papers.nfstricks03.measured import CHECKS
+from fsgreen.papers.fast10.claims import Servers
+from fsgreen.papers.nfstricks03.claims import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
-from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.reference import Printed
+from fsgreen.papers.nfstricks03.sources import Readers
 from fsgreen.rules.reporting import COUNTED, RULE
 
 SERVERS = list(synthetic.RATE)

@@ -13,9 +13,8 @@ from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import judge_claims, parts_of
 from fsgreen.claims import combine
-from fsgreen.papers.sun14.claims import OfSimulatedDrive
+from fsgreen.papers.sun14.claims import BEST, CHECKS, OfSimulatedDrive, contenders
 from fsgreen.papers.sun14.figures import by_pair
-from fsgreen.papers.sun14.measured import BEST, CHECKS, contenders
 from fsgreen.papers.sun14.published import RECOMPUTED
 from fsgreen.papers.sun14.reference import (
     FILE_SYSTEMS,

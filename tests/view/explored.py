@@ -4,9 +4,10 @@ import shutil
 
 import pandas as pd
 
-from fsgreen import papers, reduce
+from fsgreen import reduce
 from fsgreen.analysis import standard
 from fsgreen.analysis.claims import together
+from fsgreen.papers import judging
 from tests import synthetic
 
 OPS = {"ext2": 50, "ext4": 200, "xfs": 100}
@@ -49,7 +50,7 @@ def measure(name, workloads=("webserver", "varmail"), file_systems=tuple(OPS), b
 
 def judge(name):
     """Judge the claims of its study on a campaign."""
-    papers.step(name, "claims").write(name)
+    judging.write(name)
     together.tell(name, shipped=False)
 
 

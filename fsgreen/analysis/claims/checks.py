@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.scatter import by_block
-from fsgreen.claims import Band, Part, judge
+from fsgreen.claims import Band, Part
 from fsgreen.design import Cell
 
 
@@ -17,12 +20,21 @@ def metric_identity(source: Source, numbers: Numbers) -> Iterator[Part]:
     """Yield whether work per joule is work per second over watts, in all trials."""
     trials = source.trials
     ratio = trials["efficiency_ops_j"] / (trials["throughput_ops_s"] / trials["power_w"])
-    ours = stats.Estimate.spanning(ratio.mean(), ratio.min(), ratio.max(), len(ratio))
-    target = Band(1 - 1e-5, 1 + 1e-5, 0)
     what = "operations per joule over (operations per second over watts), all trials"
-    yield source.about_power(
-        Part(what, judge(ours, target), "measured", "1x", target, ours, boundary=source.boundary)
-    )
+    yield source.about_power(replace(identity(what, ratio), boundary=source.boundary))
+
+
+def identity(what: str, ratio: pd.Series) -> Part:
+    """Return whether a ratio is 1 in all trials, but for rounding."""
+    target = Band(1 - 1e-5, 1 + 1e-5, 0)
+    return Part.judged(what, stats.Estimate.over_all(ratio), target, "1x", "measured")
+
+
+def fewest_trials(counts: pd.Series, number: Mapping[str, Any], published: str) -> Part:
+    """Return whether each cell has as many trials as a published number says."""
+    least = int(counts.min())
+    ours, target = stats.Estimate.exactly(least, least), Band(number["value"], math.inf, 0)
+    return Part.judged("fewest trials of a cell", ours, target, published, "measured", unit="")
 
 
 def effect_over_effect(source: Source, metric: str, cells: Sequence[Cell]) -> stats.Estimate:

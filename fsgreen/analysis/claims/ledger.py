@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -69,6 +70,21 @@ Check = Callable[[Any, Numbers], Iterable[Part]]
 
 Recompute = Callable[[Any, Numbers], Iterable[Part]]
 """Gives parts from a paper's own printed numbers, and the claim's."""
+
+
+def functions_of(module: Mapping[str, Any], asked: str) -> dict[str, Check]:
+    """Return the functions of a module that take what is `asked` and the `numbers` of a claim.
+
+    They stand by their name without its underscore: that of a check in `claims.yaml`, or the slug
+    of the claim that they recompute.
+    """
+    return {
+        name.removeprefix("_"): function
+        for name, function in module.items()
+        if inspect.isfunction(function)
+        and function.__module__ == module["__name__"]
+        and [*inspect.signature(function).parameters] == [asked, "numbers"]
+    }
 
 
 def judge_claims(

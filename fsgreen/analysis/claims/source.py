@@ -15,7 +15,7 @@ from fsgreen import stats
 from fsgreen.analysis.claims.assay import with_power
 from fsgreen.analysis.claims.states import State, outside
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample, total
-from fsgreen.claims import OTHER_STATE, Band, Part, judge
+from fsgreen.claims import OTHER_STATE, Band, Part
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, Plan, metrics
 from fsgreen.errors import FsgreenError, unknown
@@ -148,7 +148,7 @@ class Source:
         """
         if metric == "trials":
             n = len(self.cell(cell))
-            return stats.Estimate(n, n, n, n)
+            return stats.Estimate.exactly(n, n)
         if metric == "deviation":
             return _deviation(self.cell(cell)["throughput_ops_s"])
         return total(self.sample(cell, metric))
@@ -174,11 +174,14 @@ class Source:
         what: str,
         target: Band,
         published: str,
-        ours: Callable[[], stats.Estimate],
+        ours: Callable[[], stats.Estimate] | stats.Estimate,
         *of: Cell,
         **fields: Any,
     ) -> Part:
-        """Return the part in which an estimate meets a band; or what it lacks."""
+        """Return the part in which an estimate meets a band; or what it lacks.
+
+        An estimate that takes the trials of the cells `of` is made where they are there alone.
+        """
         text = self.text(what)
         missing = self.missing(*of)
         if missing:
@@ -191,18 +194,9 @@ class Source:
                 **unit,
                 **missing,
             )
-        estimate = ours()
-        part = Part(
-            text,
-            judge(estimate, target),
-            "measured",
-            published,
-            target,
-            estimate,
-            source=self.clock,
-            cells=of,
-            **fields,
-        )
+        estimate = ours() if callable(ours) else ours
+        fields |= {"source": self.clock, "cells": of}
+        part = Part.judged(text, estimate, target, published, "measured", **fields)
         part = with_power(part, self.bound)
         return replace(part, verdict="inconclusive") if self.moves(*of) else part
 

@@ -161,7 +161,7 @@ class Planned(Source):
         The metric `trials` counts them.
         """
         if metric == "trials":
-            return stats.Estimate(self.blocks, self.blocks, self.blocks, self.blocks)
+            return stats.Estimate.exactly(self.blocks, self.blocks)
         if self.pilot is None:
             return Expected.of(None, self.blocks)
         ours = self.pilot.found(metric, cell)
@@ -211,7 +211,7 @@ class Planned(Source):
         what: str,
         target: Band,
         published: str,
-        ours: Callable[[], stats.Estimate],
+        ours: Callable[[], stats.Estimate] | stats.Estimate,
         *of: Cell,
         **fields: Any,
     ) -> Part:
@@ -221,7 +221,8 @@ class Planned(Source):
         """
         if missing := self.missing(*of):
             return Part(what, "not testable here", published=published, **missing)
-        part = Part(what, "reproduced", "measured", published, target, ours(), **fields)
+        known = ours() if callable(ours) else ours
+        part = Part(what, "reproduced", "measured", published, target, known, **fields)
         return replace(part, power=power_of(part, self.blocks, self.bound))
 
     def _pools(self, metric: str, subject: Cell, baseline: Cell) -> bool:

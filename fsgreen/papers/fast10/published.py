@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from fsgreen.analysis.claims.ledger import Recompute
-from fsgreen.analysis.claims.recompute import beyond, holds, implied, inside
+from fsgreen.analysis.claims.ledger import functions_of
 from fsgreen.analysis.claims.source import Numbers
+from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, as_ratio, by_construction
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 
@@ -241,32 +241,5 @@ def _defaults(printed: Printed, figure: str, file_system: str) -> float:
 
 _BOTH = ("throughput", "efficiency")
 
-RECOMPUTED: dict[str, Recompute] = {
-    function.__name__[1:]: function
-    for function in (
-        _headline_range,
-        _no_universal_fs,
-        _linearity,
-        _cpu_power_range,
-        _meter_accuracy,
-        _meter_runtime,
-        _xfs_power_vs_ext2,
-        _web_xfs_ext2,
-        _reiserfs_opt_vs_def,
-        _noatime_web_only,
-        _mail_reiserfs_others,
-        _mail_blk_less,
-        _db_default,
-        _mount_doubles,
-        _careless_loss,
-        _legacy_ext2,
-        _rec_web,
-        _rec_file,
-        _rec_mail,
-        _rec_db,
-        _at_least_8,
-        _summary_ranges,
-        _db_table_dash_rule,
-    )
-}
+RECOMPUTED = functions_of(vars(), "printed")
 """The functions above by the slug of their claim."""

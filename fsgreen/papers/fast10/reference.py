@@ -8,6 +8,8 @@ import pandas as pd
 
 from fsgreen.analysis.printed import PrintedPaper
 
+PAPER = "fast10"
+
 WORKLOADS = ("webserver", "fileserver", "varmail", "oltp")
 FILE_SYSTEMS = ("ext2", "ext3", "reiserfs", "xfs")
 GONE = ("reiserfs",)
@@ -25,7 +27,7 @@ _SHORT = {"def": "default", "noatm": "noatime"}
 class Printed(PrintedPaper):
     """Tables 1 to 3, the values of the figures and the method of fast10."""
 
-    paper = "fast10"
+    paper = PAPER
 
     @cached_property
     def table1(self) -> pd.DataFrame:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from fsgreen.analysis.claims.ledger import Recompute
-from fsgreen.analysis.claims.recompute import beyond, holds, implied, inside
+from fsgreen.analysis.claims.ledger import Recompute, functions_of
 from fsgreen.analysis.claims.source import Numbers
+from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, about
-from fsgreen.papers.greenfs08.energy import crossover_mb
-from fsgreen.papers.greenfs08.reference import DISKS, NETWORKS, Printed
+from fsgreen.papers.greenfs08.reference import DISKS, NETWORKS, Printed, crossover_mb
 
 HOURS_A_YEAR = 8760
 S_PER_HOUR = 3600
@@ -287,35 +286,8 @@ def _g_t6(printed: Printed, numbers: Numbers) -> Iterator[Part]:
         yield holds(what, low > least, "servers and desktops, not notebooks")
 
 
-RECOMPUTED: dict[str, Recompute] = {
-    **{
-        function.__name__[1:]: function
-        for function in (
-            _g_5y_cost,
-            _g_hdd_share_cited,
-            _g_cycles,
-            _g_notebook_cycles,
-            _g_gear_raid,
-            _g_flash_wear,
-            _g_server_per_client,
-            _g_reads_hundreds_mb,
-            _g_small_reads,
-            _g_large_writes,
-            _g_ssh_greenfs,
-            _g_ssh_greenfs_ext3flash,
-            _g_em_nfs_flash,
-            _g_em_order,
-            _g_fits_flash,
-            _g_server_rate,
-            _g_server_spikes,
-            _g_blade_max,
-            _g_total_7,
-            _g_storage_60,
-            _g_notebook_negligible,
-            _g_shares,
-            _g_t6,
-        )
-    },
+RECOMPUTED: Mapping[str, Recompute] = {
+    **functions_of(vars(), "printed"),
     "g_t1_desktop": _cost("desktop_hdd"),
     "g_t1_server": _cost("server_hdd"),
     "g_t4_server": _saving("SERVER"),

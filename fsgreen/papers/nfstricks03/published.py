@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from fsgreen.analysis.claims.ledger import Recompute
-from fsgreen.analysis.claims.recompute import beyond, holds, implied, inside
+from fsgreen.analysis.claims.ledger import functions_of
 from fsgreen.analysis.claims.source import Numbers
+from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import PUBLISHED_TOLERANCE, Band, Part, as_ratio
 from fsgreen.papers.nfstricks03.reference import EIGHT, READERS, Printed
 
@@ -100,17 +100,5 @@ def _pci_limit(printed: Printed, numbers: Numbers) -> Iterator[Part]:
     yield beyond("PCI against disks, which it is often slower than")
 
 
-RECOMPUTED: dict[str, Recompute] = {
-    function.__name__[1:]: function
-    for function in (
-        _nfs_bench_volume,
-        _nfs_cache_defeat,
-        _ncscan_slowest_vs_fastest,
-        _nfs_abstract_stride,
-        _cursor_50,
-        _cursor_140,
-        _cursor_scsi_6070,
-        _pci_limit,
-    )
-}
+RECOMPUTED = functions_of(vars(), "printed")
 """The functions above by the slug of their claim."""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.claims.ledger import Check
+from fsgreen.analysis.claims.ledger import Check, functions_of
 from fsgreen.analysis.claims.source import Numbers
 from fsgreen.claims import Band, Part, about, band, written
 from fsgreen.papers.nfstricks03.read_ahead import (
@@ -23,8 +23,8 @@ from fsgreen.papers.nfstricks03.read_ahead import (
     STRIDES,
     TOO_MANY_STRIDES,
 )
-from fsgreen.papers.nfstricks03.reader_claims import Readers
 from fsgreen.papers.nfstricks03.readers import MIB
+from fsgreen.papers.nfstricks03.sources import Readers
 
 DISKS: Mapping[str, str] = {"ide1": "wd200bb", "scsi1": "ddys-t36950n"}
 NEXT_TO_NOTHING = Band(0, 0.01, 0)
@@ -45,8 +45,8 @@ def _decided(
     unit: Literal["", "x", "share"] = "",
 ) -> Part:
     """Return the part of a number that follows from the heuristic alone: it has no scatter."""
-    ours = stats.Estimate(value, value, value, 1)
-    return source.part(what, target, published, lambda: ours, unit=unit)
+    ours = stats.Estimate.exactly(value)
+    return source.part(what, target, published, ours, unit=unit)
 
 
 def _exactly(value: float) -> Band:
@@ -116,7 +116,7 @@ def _nfsheur_eviction(source: Readers, numbers: Numbers) -> Iterator[Part]:
     for count, text in ((NOT_FULL, "also when not full"), (OVERFULL, "always when overfull")):
         ours = stats.mean_ci(files.loc[files["setting"] == count, "evicted_count"])
         what = f"times that one of {count} files is forgotten, 64 slots"
-        yield source.part(what, SOME, text, partial(_known, ours), unit="")
+        yield source.part(what, SOME, text, ours, unit="")
 
 
 def _stride_no_readahead(source: Readers, numbers: Numbers) -> Iterator[Part]:
@@ -150,10 +150,6 @@ def _cursor_random(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 
 # --- a server that does what was decided --------------------------------------------------------
-
-
-def _known(ours: stats.Estimate) -> stats.Estimate:
-    return ours
 
 
 def _served(source: Readers, **at: Any) -> pd.DataFrame:
@@ -208,18 +204,7 @@ def _gains(*places: tuple[str, int]) -> Check:
 PLACES = tuple((partition, streams) for partition in DISKS for streams in STRIDES)
 
 CHECKS: Mapping[str, Check] = {
-    **{
-        function.__name__[1:]: function
-        for function in (
-            _seqcount_default,
-            _slowdown_rule,
-            _slowdown_robust,
-            _nfsheur_eviction,
-            _stride_no_readahead,
-            _cursor_rule,
-            _cursor_random,
-        )
-    },
+    **functions_of(vars(), "source"),
     **{f"stride_{place}_s{streams}": partial(_stride, place, streams) for place, streams in PLACES},
     "cursor_50": _gains(*PLACES),
     "cursor_140": _gains(("ide1", 8)),

@@ -1,18 +1,48 @@
-"""The ledger of the 52 claims of sun14: each with a verdict, or what a test would need."""
+"""The 52 claims of sun14: what they are judged on, and checks that no selector can say."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
 
+from fsgreen import stats
 from fsgreen.analysis import claims
-from fsgreen.analysis.claims import Source
-from fsgreen.claims import Part
-from fsgreen.papers.sun14.measured import CHECKS
+from fsgreen.analysis.claims.checks import identity, metric_identity, share_above
+from fsgreen.analysis.claims.ledger import Check, functions_of
+from fsgreen.analysis.claims.source import Numbers, Source, spelled
+from fsgreen.analysis.claims.worst import badness
+from fsgreen.claims import ABOVE, Band, Part, by_construction
+from fsgreen.design import Cell
 from fsgreen.papers.sun14.published import RECOMPUTED
-from fsgreen.papers.sun14.reference import PAPER, Printed
-from fsgreen.reduce import read_identity
+from fsgreen.papers.sun14.reference import (
+    FILE_SYSTEMS,
+    SCHEDULERS,
+    WORKLOADS,
+    Printed,
+    pair,
+    pairs,
+)
+
+__all__ = ["CHECKS", "RECOMPUTED", "printed", "sources_of"]
+
+printed = Printed.load
 
 SIMULATED = "simdisk"
+
+AI, IOPS, POWER = "efficiency", "throughput", "power"
+
+MOST = 0.5
+"""A claim on most cases holds if it does in more than this share of them."""
+
+BEST = {
+    "varmail": ("ext2", "cfq"),
+    "fileserver": ("ext2", "deadline"),
+    "webserver": ("ext3", "cfq"),
+}
+"""The pair with the largest AI of SSD-I, by workload."""
 
 
 class OfSimulatedDrive(Source):
@@ -27,22 +57,155 @@ class OfSimulatedDrive(Source):
         return part
 
 
-def write(campaign: str) -> Path:
-    """Write `claims.csv` (a row per claim) and `claim_parts.csv`; return their folder."""
-    of_paper = claims_of(PAPER)
-    sources = sources_of(campaign, of_paper)
-    return claims.judge(campaign, of_paper, sources, CHECKS, RECOMPUTED, Printed.load())
-
-
-def claims_of(study: str) -> claims.Claims:
-    """Return the claims of the paper, and how each is tested."""
-    return claims.Claims.of(study, CHECKS, RECOMPUTED)
-
-
 def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Source]:
     """Return what claims are judged on, by the kind of testbed that it is."""
-    testbed = str(read_identity(campaign)["testbed"]["kind"])
-    source = claims.source_of(campaign, of_paper.needs)
-    if testbed == SIMULATED:
-        source = OfSimulatedDrive(**vars(source))
-    return {testbed: source}
+    testbed, source = claims.testbed_of(campaign), claims.source_of(campaign, of_paper.needs)
+    return {testbed: OfSimulatedDrive(**vars(source)) if testbed == SIMULATED else source}
+
+
+def _mean_power(source: Source, numbers: Numbers) -> Iterator[Part]:
+    trials = source.trials
+    ratio = trials["energy_j"] / (trials["power_w"] * trials["duration_s"])
+    yield identity("energy over (mean power by time), all trials", ratio)
+
+
+def _beats(source: Source, metric: str, winner: Cell, rivals: Sequence[Cell]) -> Iterator[Part]:
+    """Yield the part of the rival that comes nearest to a winner, and what did not run.
+
+    To be above all is to be above the nearest: it needs no correction for the number of rivals.
+    Of power the winner has the least.
+    """
+    ran = [rival for rival in rivals if not source.missing(winner, rival)]
+    sides = ("the nearest other", spelled(winner))
+    high, low = sides if metric == POWER else reversed(sides)
+    what = f"{metric} of {high} over that of {low}"
+    parts = []
+    for rival in ran:
+        above, below = (rival, winner) if metric == POWER else (winner, rival)
+
+        def effect(above: Cell = above, below: Cell = below) -> stats.Estimate:
+            return source.effect(metric, above, below)
+
+        part = source.part(what, ABOVE, "above all others", effect, above, below)
+        nearest = f"{spelled(rival)} of {len(ran)}"
+        parts.append(replace(source.gated(part, above, below, metric), detail=nearest))
+    if parts:
+        yield min(parts, key=badness)
+    yield from _not_run(source, what, "above all others", [winner, *rivals])
+
+
+def _not_run(source: Source, what: str, published: str, cells: Sequence[Cell]) -> Iterator[Part]:
+    """Yield which of the cells of a part have no trials, where there are such."""
+    missing = [cell for cell in cells if source.missing(cell)]
+    if missing:
+        yield source.part(f"{what}: cells that did not run", ABOVE, published, _never, *missing)
+
+
+def _never() -> stats.Estimate:
+    raise AssertionError("cells that lack trials are not compared")
+
+
+def _winners(workload: str, of_metric: dict[str, tuple[str, str]]) -> Check:
+    """Return the check of the pairs that lead a workload: AI and throughput high, power low."""
+
+    def check(source: Source, numbers: Numbers) -> Iterator[Part]:
+        for metric, names in of_metric.items():
+            winner = pair(workload, *names)
+            rivals = [cell for cell in pairs(workload) if cell != winner]
+            yield from _beats(source, metric, winner, rivals)
+
+    return check
+
+
+def _best_of_each(source: Source, numbers: Numbers) -> Iterator[Part]:
+    for workload, names in BEST.items():
+        yield from _winners(workload, {AI: names})(source, numbers)
+
+
+def _metrics_choose(source: Source, numbers: Numbers) -> Iterator[Part]:
+    """Yield, per workload, how many pairs AI, throughput and power choose as the best."""
+    metrics = (AI, IOPS, POWER)
+    for workload in WORKLOADS:
+        ran = [cell for cell in pairs(workload) if not source.missing(cell)]
+        what = f"{workload}: pairs that are best by AI, by throughput and by power"
+        if len(ran) > 1:
+            comparisons = len(metrics) * (len(ran) - 1)
+            best = {metric: contenders(source, metric, ran, comparisons) for metric in metrics}
+            counts = [len({*chosen}) for chosen in product(*best.values())]
+            first = len({cells[0] for cells in best.values()})
+            ours = stats.Estimate.spanning(first, min(counts), max(counts), len(ran))
+            target = Band(2, len(metrics), 0)
+            leaders = "; ".join(f"{metric}: {_leader(cells)}" for metric, cells in best.items())
+            yield Part.judged(what, ours, target, "2 or 3", "measured", unit="", detail=leaders)
+        yield from _not_run(source, what, "not one and the same", pairs(workload))
+
+
+def contenders(source: Source, metric: str, ran: Sequence[Cell], comparisons: int) -> list[Cell]:
+    """Return the cells of which each may be the best by a metric, the one that did best first.
+
+    Of power the best has the least. The first was chosen from all because of what was found, so an
+    other is out only if its interval says so that holds for all `comparisons` at once.
+    """
+    sign = -1 if metric == POWER else 1
+    first = max(ran, key=lambda cell: sign * source.value(metric, cell).value)
+
+    def is_out(cell: Cell) -> bool:
+        above, below = (cell, first) if metric == POWER else (first, cell)
+        return stats.simultaneous(source.effect(metric, above, below), comparisons).low > 1
+
+    return [first, *(cell for cell in ran if cell != first and not is_out(cell))]
+
+
+def _leader(cells: Sequence[Cell]) -> str:
+    """Return the only cell that may be the best in words, or that there are several."""
+    return spelled(cells[0]) if len(cells) == 1 else f"cannot be told, one of {len(cells)}"
+
+
+def _depends_on_pair(source: Source, numbers: Numbers) -> Iterator[Part]:
+    """Yield, per workload, the AI of the best pair over that of the worst."""
+    bound = Band(1 / (1 - source.bound), math.inf, 1)
+    for workload in WORKLOADS:
+        ran = [cell for cell in pairs(workload) if not source.missing(cell)]
+        what = f"{workload}: AI of the best pair over the worst"
+        if len(ran) > 1:
+            worst, *_, best = sorted(ran, key=lambda cell: source.value(AI, cell).value)
+            ratio = partial(source.effect, AI, best, worst)
+            part = source.part(what, bound, "depends strongly", ratio, best, worst)
+            yield by_construction(replace(part, detail=f"{spelled(best)} over {spelled(worst)}"))
+        yield from _not_run(source, what, "depends strongly", pairs(workload))
+
+
+def _mail_extended(source: Source, numbers: Numbers) -> Iterator[Part]:
+    """Yield, per metric, the share of cases in which ext2 and ext3 lead the others."""
+    others = [name for name in FILE_SYSTEMS if name not in ("ext2", "ext3")]
+    cases = [
+        (pair("varmail", extended, scheduler), pair("varmail", other, scheduler))
+        for extended, other, scheduler in product(("ext2", "ext3"), others, SCHEDULERS)
+    ]
+    ran = [case for case in cases if not source.missing(*case)]
+    for metric in (AI, IOPS):
+        what = f"share of cases in which ext2 or ext3 has more {metric}"
+        if ran:
+            ours = share_above([[source.effect(metric, *case)] for case in ran])
+            target = Band(math.nextafter(MOST, 1), 1, 0)
+            of = {"unit": "share", "detail": f"of {len(ran)} cases"}
+            yield Part.judged(what, ours, target, "most cases", "measured", **of)
+        every = dict.fromkeys(cell for case in cases for cell in case)
+        yield from _not_run(source, what, "most cases", [*every])
+
+
+CHECKS: Mapping[str, Check] = {
+    "metric_identity": metric_identity,
+    **functions_of(vars(), "source"),
+    "mail_best": _winners(
+        "varmail", {AI: BEST["varmail"], POWER: ("ext2", "cfq"), IOPS: ("ext3", "none")}
+    ),
+    "files_best": _winners(
+        "fileserver",
+        {AI: BEST["fileserver"], IOPS: ("ext2", "deadline"), POWER: ("nilfs2", "cfq")},
+    ),
+    "web_best": _winners(
+        "webserver", {AI: BEST["webserver"], IOPS: ("ext2", "none"), POWER: ("nilfs2", "cfq")}
+    ),
+}
+"""The functions above by their name in `claims.yaml`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fsgreen.analysis.claims.ledger import Recompute
-from fsgreen.analysis.claims.recompute import beyond, holds, implied, inside
+from fsgreen.analysis.claims.ledger import Recompute, functions_of
 from fsgreen.analysis.claims.source import Numbers
+from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, load_claims
 from fsgreen.papers.sun14.reference import (
     DRIVES,
@@ -171,25 +171,8 @@ def stated(slug: str) -> Numbers:
     return numbers
 
 
-RECOMPUTED: dict[str, Recompute] = {
-    **{
-        function.__name__[1:]: function
-        for function in (
-            _s_iops_mbps_prop,
-            _s_controller,
-            _s_combos,
-            _s_t3_order,
-            _s_depends_combo,
-            _s_fs_mix,
-            _s_t1_ssd_s,
-            _s_t1_ssd_k,
-            _s_vm_cfq_power,
-            _s_vm_range_ext2cfq,
-            _s_fs_gc_swings,
-            _s_fs_ranges,
-            _s_fs_nilfs,
-        )
-    },
+RECOMPUTED: Mapping[str, Recompute] = {
+    **functions_of(vars(), "printed"),
     **{f"s_t3_{name}": _row(name) for name in FILE_SYSTEMS},
 }
 """The functions above by the slug of their claim."""

@@ -1,22 +1,61 @@
-"""Runs of readers, as the source that claims are judged on."""
+"""What claims are judged on: runs of readers by each clock, with the zones of their disks."""
 
 from __future__ import annotations
 
+import itertools
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
+from fsgreen.analysis import claims
+from fsgreen.analysis.claims.ledger import VIRTUAL
 from fsgreen.analysis.claims.source import Source
+from fsgreen.confounds import Gate
 from fsgreen.design import Cell, Plan
+from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.experiments import NFS, TOTAL_MIB
-from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS, Runs, label
+from fsgreen.papers.nfstricks03.readers import MIB, TREATMENTS, Runs, label, runs_of
 from fsgreen.papers.nfstricks03.served import has_server
-from fsgreen.papers.nfstricks03.zones import Zones
+from fsgreen.reduce import read_plan, read_table
 
 THIRTY_FOUR = 34
 """Runs of each cell of figure 3 (nfstricks03, 5.3)."""
+
+
+@dataclass(frozen=True)
+class Zones:
+    """The zones of a disk in software, as its file has them: the outermost first.
+
+    Each entry has begin and end, as shares of the disk's sectors, and sectors of a track.
+    """
+
+    entries: tuple[tuple[float, float, int], ...]
+
+    @classmethod
+    def of_file(cls, text: str) -> Zones:
+        """Return the zones of a disk's file in TOML."""
+        zones = tomllib.loads(text)["geometry"]["zones"]
+        # Every cylinder has as many heads, so that they do not change the shares.
+        sizes = [zone["cylinders"] * zone["sectors_per_track"] for zone in zones]
+        edges = [0, *itertools.accumulate(sizes)]
+        return cls(
+            tuple(
+                (begin / edges[-1], end / edges[-1], zone["sectors_per_track"])
+                for (begin, end), zone in zip(itertools.pairwise(edges), zones, strict=True)
+            )
+        )
+
+    def within(self, begin: float, end: float) -> Zones:
+        """Return the zones that a part of the disk lies in."""
+        return Zones(tuple(zone for zone in self.entries if zone[0] < end and begin < zone[1]))
+
+    @property
+    def ratio_x(self) -> float:
+        """Return sectors of the outermost track over those of the innermost."""
+        return self.entries[0][2] / self.entries[-1][2]
 
 
 @dataclass(frozen=True)
@@ -85,3 +124,21 @@ class Readers(Source):
         """Return whether cells of a plan have as many trials as figure 3."""
         assert precondition == "thirty-four-runs"
         return plan.profile.blocks >= THIRTY_FOUR
+
+
+def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, claims.Source]:
+    """Return what claims are judged on, by the kind of testbed that each is."""
+    trials, finishes = read_table(campaign, "trials"), read_table(campaign, "finishes")
+    bound = read_plan(campaign).bounds["equivalence_percent"] / 100
+    zones = {name: Zones.of_file(text) for name, text in virtual.disk_files(campaign).items()}
+    simulated = virtual.read(campaign)
+    beside = {} if simulated is None else simulated.beside
+    return {
+        VIRTUAL if runs.virtual else claims.testbed_of(campaign): Readers.of(
+            runs,
+            bound,
+            of_paper.needs,
+            **({"zones": zones, **beside} if runs.virtual else {"gate": Gate.of(campaign)}),
+        )
+        for runs in runs_of(campaign, trials, finishes)
+    }
