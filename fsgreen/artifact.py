@@ -17,7 +17,7 @@ from fsgreen.claims import OTHER_STATE, load_claims
 from fsgreen.design import load_study
 from fsgreen.evidence import RERUN, last_took_s
 from fsgreen.outcome import KINDS as SPELLED
-from fsgreen.papers.unmeasured import NAME, told_or_judged
+from fsgreen.papers.judging import NAME, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
 

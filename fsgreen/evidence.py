@@ -17,8 +17,7 @@ from fsgreen.design import Cell
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
-from fsgreen.papers.judging import claims_of, sources_of
-from fsgreen.papers.unmeasured import NAME, told_or_judged
+from fsgreen.papers.judging import NAME, claims_of, sources_of, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
 from fsgreen.pipeline.shipped import committed

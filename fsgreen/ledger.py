@@ -23,7 +23,7 @@ from fsgreen.claims import OTHER_STATE, VERDICTS, statements
 from fsgreen.design import load_study
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
-from fsgreen.papers.unmeasured import NAME, told_or_judged
+from fsgreen.papers.judging import NAME, told_or_judged
 from fsgreen.reduce import write_csv
 from fsgreen.rules.answer import plural
 from fsgreen.rules.verdicts import said_of_clocks

@@ -118,6 +118,30 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def report_numbers(
+    campaign: str, paper: Mapping[str, str], captions: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return `campaign_numbers` with what stands below each figure of a paper, by its name.
+
+    And whether the bare testbed was probed.
+    """
+    return {
+        **campaign_numbers(campaign, paper),
+        "figures": captioned(captions),
+        "probed": probed(campaign),
+    }
+
+
+def captioned(captions: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return file and caption of each figure."""
+    return [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()]
+
+
+def probed(campaign: str) -> bool:
+    """Return whether there is a curve of the bare testbed."""
+    return any(not curve.empty for curve in confounds.read_probes(campaign).values())
+
+
 def _interaction_plots(table: pd.DataFrame) -> Iterator[dict[str, str]]:
     """Yield file and caption of each plot of throughput."""
     for name, pairs in drawable(table, "", "throughput").items():

@@ -15,6 +15,11 @@ from fsgreen.claims import Band, Part, band, unit_of, written
 from fsgreen.stats import Estimate
 
 
+def by(column: str, number: int) -> cached_property[pd.DataFrame]:
+    """Return what gives a paper's table of that number, by one of its columns."""
+    return cached_property(lambda printed: printed.table(number).set_index(column))
+
+
 @dataclass(frozen=True)
 class PrintedPaper:
     """The figures and the method of a paper; its tables are those of the class of each paper.

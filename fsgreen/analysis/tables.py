@@ -59,6 +59,11 @@ def interval_text(cell: Mapping[str, Any], metric: str, unit: str) -> str:
     return f"{_number(value)}{interval}"
 
 
+def interval_texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
+    """Return `interval_text` of each row of `cells.csv`."""
+    return [interval_text(cell, metric, unit) for cell in cells.to_dict("records")]
+
+
 def _number(value: float) -> str:
     """Return three digits at least, and no power of ten."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

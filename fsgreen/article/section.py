@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,12 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import exhibits, paths, schema
-from fsgreen.analysis.claims.together import DISAGREE, KINDS
-from fsgreen.article.verdicts import Verdicts, of_study
-from fsgreen.claims import AGREES, OTHER_STATE, UNTESTED, load_claims
+from fsgreen.analysis.claims.together import DISAGREE, KINDS, claims_together, parts_together
+from fsgreen.claims import AGREES, OTHER_STATE, UNTESTED, load_claims, missing, statements
 from fsgreen.design import load_study
+from fsgreen.papers import judging
 from fsgreen.pipeline.summary import HOLDS
+from fsgreen.reduce import read_csv
 from fsgreen.rules.answer import plural
 
 TRIALS = ("measured", "simulated")
@@ -43,13 +46,59 @@ LACKS = "trials of cells that this campaign does not have"
 """How a need begins that goes on with the names of cells."""
 
 
+@dataclass(frozen=True)
+class Verdicts:
+    """Rows of a ledger.
+
+    Attributes
+    ----------
+    claims, parts : DataFrame
+        As `claims.csv` and `parts.csv` of a ledger; a text is "" where there is none.
+    campaigns : list of str
+        Those that were judged.
+    needs : dict of str
+        What a test of a claim would take, by slug, where no campaign says it.
+    """
+
+    claims: pd.DataFrame
+    parts: pd.DataFrame
+    campaigns: list[str] = field(default_factory=list)
+    needs: dict[str, str] = field(default_factory=dict)
+
+
+def verdicts_on(study: str) -> Verdicts:
+    """Return what the ledger of a study says: by its campaigns, or without any.
+
+    A study that has no ledger here is judged as one without a campaign.
+    """
+    folder = paths.ledger(study)
+    if not (folder / "claims.csv").is_file():
+        parts = parts_together({judging.NAME: judging.judged(study)})
+        return _without_campaign(study, claims_together(parts, statements(study)), parts)
+    claims, parts = (read_csv(folder / f"{name}.csv") for name in ("claims", "parts"))
+    numbers = json.loads((folder / "numbers.json").read_text())
+    if numbers["without_campaign"]:
+        return _without_campaign(study, claims, parts)
+    campaigns = [entry["campaign"] for entry in numbers["campaigns"]]
+    return Verdicts(*_texts(claims, parts), campaigns)
+
+
+def _without_campaign(study: str, claims: pd.DataFrame, parts: pd.DataFrame) -> Verdicts:
+    needs = {slug: missing(of) for slug, of in judging.parts_of_claims(study).items()}
+    return Verdicts(*_texts(claims, parts), needs=needs)
+
+
+def _texts(claims: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return claims.fillna({"basis": ""}), parts.fillna({"published": "", "ours": ""})
+
+
 def section(study: str) -> dict[str, Any]:
     """Return the values that the section of a study shows.
 
     A study without a campaign has the verdicts of its printed numbers and of models.
     """
     told = exhibits.declared().get(study, exhibits.Told())
-    verdicts = of_study(study)
+    verdicts = verdicts_on(study)
     campaigns = exhibits.read(study, verdicts.campaigns)
     claims = verdicts.claims.to_dict("records")
     return {

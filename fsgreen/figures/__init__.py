@@ -2,11 +2,21 @@
 
 from fsgreen.figures.campaign import (
     confound_curves,
+    irregular,
+    irregular_cells,
     irregular_cells_of,
     keep_common,
     keeper,
 )
-from fsgreen.figures.cells import AXES, OF_POWER, cell_rows, effect_rows, known_metrics
+from fsgreen.figures.cells import (
+    AXES,
+    OF_POWER,
+    cell_rows,
+    effect_rows,
+    known_metrics,
+    marks_by_level,
+    shift,
+)
 from fsgreen.figures.confounds import (
     completion_times,
     flag,
@@ -15,8 +25,6 @@ from fsgreen.figures.confounds import (
     queue_curve,
     sizes,
 )
-from fsgreen.figures.groups import marks_by_level, shift
-from fsgreen.figures.irregular_cells import irregular, irregular_cells
 from fsgreen.figures.latency_profiles import latency_profiles
 from fsgreen.figures.points import points
 from fsgreen.figures.style import (

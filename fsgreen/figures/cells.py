@@ -1,8 +1,8 @@
-"""Cells and comparisons of any study: a row for each, with its interval."""
+"""Cells and comparisons of any study, with their intervals: row by row, or level by level."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fsgreen.figures.confounds import FLAG, flag
-from fsgreen.figures.style import GREY, empty, look_of, modelled, new, note, roomy, styled
+from fsgreen.figures.style import GREY, empty, in_order, look_of, modelled, new, note, roomy, styled
 
 ROW_IN = 0.19
 MOST_ROWS = 60
@@ -30,6 +30,9 @@ AXES = {
 
 PANELS = 2
 
+
+BETWEEN = 0.16
+"""The marks of two file systems, where levels are 1 apart."""
 
 OF_POWER = ("efficiency", "energy", "power")
 
@@ -157,3 +160,57 @@ def _rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0, labelcolor=GREY)
+
+
+def marks_by_level(
+    axes: Axes,
+    cells: pd.DataFrame,
+    factor: str,
+    names: Mapping[str, str],
+    column: tuple[str, str],
+    scale: float = 1.0,
+) -> None:
+    """Draw a metric with its 95 % intervals, a mark for each file system at each level.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    cells : DataFrame
+        Rows of `cells.csv`, one for each file system and level.
+    factor : str
+        The factor whose levels stand side by side.
+    names : mapping
+        What each level is called, in the order that is shown.
+    column : (str, str)
+        The metric and its unit, as in `cells.csv`.
+    scale : float
+        What values are divided by.
+    """
+    metric, unit = column
+    levels = list(names)
+    systems = in_order(cells["file_system"])
+    for nth, system in enumerate(systems):
+        of_system = cells[cells["file_system"] == system].set_index(factor)
+        shown = [level for level in levels if level in of_system.index]
+        value, low, high = (
+            of_system.loc[shown, f"{metric}{end}_{unit}"] / scale for end in ("", "_low", "_high")
+        )
+        look = look_of(system)
+        axes.errorbar(
+            [levels.index(level) + shift(nth, len(systems)) for level in shown],
+            value,
+            [value - low.clip(lower=0), high - value],
+            fmt=look.marker,
+            color=look.colour,
+            markersize=4,
+            label=look.name,
+        )
+    axes.set_xticks(range(len(levels)), [*names.values()], rotation=35, ha="right")
+    axes.set_xlim(-0.6, len(levels) - 0.4)
+    axes.set_ylim(bottom=0)
+
+
+def shift(nth: int, count: int) -> float:
+    """Return how far the nth of several marks is to the right of its level."""
+    return BETWEEN * (nth - (count - 1) / 2)

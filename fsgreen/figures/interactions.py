@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from fsgreen.figures.style import GREY, empty, look_of, new, note, styled
+from fsgreen.figures.style import GREY, empty, look_of, new, note, say, styled
 
 PANELS_A_ROW = 3
 MOST_PANELS = 12
@@ -103,24 +103,13 @@ def _point(pair: Mapping[str, Any], name: str) -> tuple[float, float, float]:
 
 
 def _say(axes: Axes, pair: Mapping[str, Any]) -> None:
-    """Print both over expected, in bold if it is more than noise, and what it is aliased with."""
-    different = pair["outcome"] == "different"
+    """Print both over expected, and what it is aliased with."""
     text = f"{pair['change_percent']:+.1f} % from expected"
     if math.isfinite(pair["change_low_percent"]):
         text += f"\n[{pair['change_low_percent']:+.1f}, {pair['change_high_percent']:+.1f}]"
     if not pair["clear"]:
         text += "\nor " + pair["aliases"].replace(":", " and ").replace("; ", "\nor ")
-    axes.text(
-        0.02,
-        0.98,
-        text,
-        transform=axes.transAxes,
-        ha="left",
-        va="top",
-        fontsize=6.5,
-        fontweight="bold" if different else "normal",
-        color="black" if different else GREY,
-    )
+    say(axes, text, "left", different=pair["outcome"] == "different")
 
 
 def _looks(file_system: str) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from fsgreen import stats
-from fsgreen.figures.style import GREY, empty, look_of, new, note, styled
+from fsgreen.figures.style import empty, look_of, new, note, say, styled
 
 PANELS_A_ROW = 3
 LOWEST_PERCENT = 1e-3
@@ -51,7 +51,8 @@ def latency_profiles(
         for cell, look in zip((baseline, candidate), looks, strict=True):
             _draw(axes, cell[cell["operation"] == effect["operation"]], look)
         axes.set_title(effect["operation"])
-        _distance(axes, effect, (looks[1]["label"], looks[0]["label"]))
+        text = _distance_text(effect, (looks[1]["label"], looks[0]["label"]))
+        say(axes, text, "right", different=effect["outcome"] == "different")
     _scale(panels[0], pd.concat([candidate, baseline])["bucket"])
     for axes in panels[-PANELS_A_ROW:]:
         axes.tick_params(labelbottom=True)
@@ -101,22 +102,6 @@ def _draw(axes: Axes, profile: pd.DataFrame, look: Mapping[str, Any]) -> None:
     )
     buckets = [peak.bucket for peak in stats.peaks(counts)]
     axes.plot(np.sqrt(2) * edges_ns[buckets], percent[buckets], **{**look, "linestyle": "none"})
-
-
-def _distance(axes: Axes, effect: Mapping[str, Any], labels: tuple[str, str]) -> None:
-    """Print the distance, in bold if it is more than noise."""
-    different = effect["outcome"] == "different"
-    axes.text(
-        0.99,
-        0.98,
-        _distance_text(effect, labels),
-        transform=axes.transAxes,
-        ha="right",
-        va="top",
-        fontsize=6.5,
-        fontweight="bold" if different else "normal",
-        color="black" if different else GREY,
-    )
 
 
 def _distance_text(effect: Mapping[str, Any], labels: tuple[str, str]) -> str:

@@ -211,6 +211,21 @@ def on_disk(figure: Figure, model: str | None) -> Figure:
     return figure
 
 
+def say(axes: Axes, text: str, side: Literal["left", "right"], *, different: bool) -> None:
+    """Print in an upper corner what was found, in bold if it is more than noise."""
+    axes.text(
+        0.02 if side == "left" else 0.99,
+        0.98,
+        text,
+        transform=axes.transAxes,
+        ha=side,
+        va="top",
+        fontsize=6.5,
+        fontweight="bold" if different else "normal",
+        color="black" if different else GREY,
+    )
+
+
 def _mark(axes: Axes, text: str, side: Literal["left", "right"]) -> None:
     axes.text(
         0.995 if side == "right" else 0.01,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fsgreen import paths
-from fsgreen.analysis.numbers import campaign_numbers
-from fsgreen.confounds import read_probes
+from fsgreen.analysis.numbers import campaign_numbers, probed
 from fsgreen.figures import AXES, OF_POWER, known_metrics
 from fsgreen.generic.figures import any_interval_cut, figure_name
 from fsgreen.reduce import is_imported, read_study, read_table
@@ -19,7 +18,7 @@ def numbers(campaign: str) -> dict[str, Any]:
     shared = campaign_numbers(campaign, {"title": study.title, "question": study.question})
     return {
         **shared,
-        "probed": any(not curve.empty for curve in read_probes(campaign).values()),
+        "probed": probed(campaign),
         "cut": any_interval_cut(read_table(campaign, "cells")),
         "imported": is_imported(campaign),
         "figures": _figures(campaign, str(shared["boundary"]), shared["repeated"]["mark"]),

@@ -1,6 +1,6 @@
-"""Claims of a study put to the test, by what its room `claims` has for them.
+"""Claims of a study put to the test, on a campaign or without, by its room `claims`.
 
-That is `CHECKS` and `RECOMPUTED`, functions by their name in `claims.yaml` and by the slug of their
+It has `CHECKS` and `RECOMPUTED`, functions by their name in `claims.yaml` and by the slug of their
 claim; `printed`, which returns the numbers of its paper; and `sources_of`, what its claims are
 judged on. It may have `models_of`: what they are judged on that no campaign has.
 """
@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import pandas as pd
+
 from fsgreen import papers, paths
 from fsgreen.analysis.claims import Claims, Source
-from fsgreen.analysis.claims.ledger import judge_claims, write_ledger
+from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_table, write_ledger
+from fsgreen.analysis.claims.together import as_told, told
 from fsgreen.claims import Part
 from fsgreen.design import load_study
 from fsgreen.reduce import read_identity, read_plan
+
+NAME = "no campaign"
+"""What stands for a campaign where there is none."""
+
+PLACE = "from print, and in virtual time"
 
 
 def write(campaign: str) -> Path:
@@ -49,3 +57,28 @@ def parts_of(claims: Claims, sources: Mapping[str, Source]) -> dict[str, list[Pa
     """Return the parts of each claim, by its slug."""
     room = papers.room(claims.study, "claims")
     return judge_claims(claims, sources, room.CHECKS, room.RECOMPUTED, room.printed())
+
+
+def told_or_judged(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
+    """Return what the campaigns of a study say that were judged here, by `together.told`.
+
+    Of a published study that none of the campaigns that ship is of, and none was measured here, it
+    is what can be judged without: recomputed from print, and simulated in virtual time.
+    """
+    found = told(study, own=own)
+    if found or paths.has_campaign(study) or not papers.has_room(study):
+        return found
+    return {NAME: judged(study)}
+
+
+def judged(study: str) -> pd.DataFrame:
+    """Return the parts of a published study's claims that take no campaign, as `told` has them."""
+    table = parts_table(parts_of_claims(study))
+    return as_told(table, campaign=NAME, profile="", place=PLACE, testbed=VIRTUAL)
+
+
+def parts_of_claims(study: str) -> dict[str, list[Part]]:
+    """Return the parts of each claim of a published study, of which no trial was made."""
+    claims = claims_of(study)
+    models = getattr(papers.room(study, "claims"), "models_of", None)  # few studies have any
+    return parts_of(claims, models(claims) if models else {})

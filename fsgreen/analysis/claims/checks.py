@@ -1,4 +1,4 @@
-"""Checks of trials that several papers' claims name."""
+"""What checks and selectors share: parts that several papers' claims have, and which is worst."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.scatter import by_block
-from fsgreen.claims import Band, Part
+from fsgreen.claims import AGREES, Band, Part, Verdict
 from fsgreen.design import Cell
+
+WORST_FIRST: tuple[Verdict, ...] = (
+    *("reversed", "not reproduced", "inconclusive", "underpowered"),
+    *reversed(AGREES),
+)
 
 
 def metric_identity(source: Source, numbers: Numbers) -> Iterator[Part]:
@@ -64,3 +69,19 @@ def share_above(cases: Sequence[Sequence[stats.Estimate]]) -> stats.Estimate:
         )
     )
     return stats.Estimate.spanning(above, surely, maybe, len(cases))
+
+
+def badness(part: Part) -> tuple[int, float, float]:
+    """Return a key by which the part that is worst for a claim comes first."""
+    return WORST_FIRST.index(part.verdict), _room(part), part.power
+
+
+def _room(part: Part) -> float:
+    """Return how far inside its band a ratio lies, as a logarithm; negative beyond an end."""
+    if part.ours is None or part.band is None or math.isnan(part.ours.value):
+        return -math.inf
+    value, low, high = part.ours.value, part.band.low, part.band.high
+    if value <= 0:
+        return -math.inf if low > 0 else math.inf
+    above = math.log(value / low) if low > 0 else math.inf
+    return min(above, math.log(high / value))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from fsgreen.analysis.claims.checks import badness
 from fsgreen.analysis.claims.kinds import (
     Amount,
     Comparing,
@@ -20,7 +21,6 @@ from fsgreen.analysis.claims.kinds import (
 )
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
 from fsgreen.analysis.claims.states import State
-from fsgreen.analysis.claims.worst import badness
 from fsgreen.claims import (
     ABOVE,
     Band,

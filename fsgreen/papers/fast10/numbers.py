@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.analysis.cells import at_baseline, rate_text, steady
-from fsgreen.analysis.numbers import campaign_numbers
+from fsgreen.analysis.numbers import campaign_numbers, captioned
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.reduce import read_plan, read_table
 
@@ -103,7 +103,7 @@ def _figures(boundary: str, mark: str) -> list[dict[str, str]]:
         "Options, published against here: throughput relative to the file system's default. "
         "On the diagonal nothing has changed."
     )
-    return [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()]
+    return captioned(captions)
 
 
 def _options_not_run(trials: pd.DataFrame, printed: Printed) -> list[str]:

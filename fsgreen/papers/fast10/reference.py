@@ -6,7 +6,8 @@ from functools import cached_property
 
 import pandas as pd
 
-from fsgreen.analysis.printed import PrintedPaper
+from fsgreen.analysis.printed import PrintedPaper, by
+from fsgreen.reduce import at
 
 PAPER = "fast10"
 
@@ -29,32 +30,23 @@ class Printed(PrintedPaper):
 
     paper = PAPER
 
-    @cached_property
-    def table1(self) -> pd.DataFrame:
-        """Workload parameters, by workload."""
-        return self.table(1).set_index("workload")
+    table1 = by("workload", 1)
+    """Workload parameters."""
 
     @cached_property
     def table2(self) -> pd.DataFrame:
         """Effect of each option in per cent of the default; a dash is empty."""
         return self.table(2)
 
-    @cached_property
-    def table3(self) -> pd.DataFrame:
-        """Recommended configuration and its gains, by workload."""
-        return self.table(3).set_index("workload")
+    table3 = by("workload", 3)
+    """Recommended configuration and its gains."""
 
     def effect_x(self, file_system: str, option: str, workload: str, metric: str) -> float:
         """Return table 2's value as a ratio to the default; a dash is 1, no such row is NaN."""
         if option == "default":
             return 1.0
-        table = self.table2
-        row = table[
-            (table["fs"] == file_system)
-            & (table["option"] == option)
-            & (table["workload"] == workload)
-            & (table["metric"] == METRICS[metric])
-        ]
+        of = {"fs": file_system, "option": option, "workload": workload, "metric": METRICS[metric]}
+        row = self.table2[at(self.table2, of)]
         if row.empty:
             return float("nan")
         change = row["change_percent"].iloc[0]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from fsgreen.analysis.numbers import captioned
 from fsgreen.figures import new, note, save, simulated, styled
 from fsgreen.figures.style import COLOUR, GREY
 from fsgreen.papers.greenfs08 import figures
@@ -73,7 +74,7 @@ def write(folder: Path) -> dict[str, Any]:
             "simulated in virtual time; figures and tables say which.",
             *(f"Assumed of generated days: {text}." for text in ASSUMED),
         ],
-        "figures": [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()],
+        "figures": captioned(captions),
         "tables": [{"file": f"tables/{name}.csv", "title": title} for name, title, _ in made],
     }
 

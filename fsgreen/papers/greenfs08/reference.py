@@ -6,9 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import pandas as pd
-
-from fsgreen.analysis.printed import PrintedPaper
+from fsgreen.analysis.printed import PrintedPaper, by
 
 PAPER = "greenfs08"
 
@@ -71,10 +69,8 @@ class Printed(PrintedPaper):
 
     paper = PAPER
 
-    @cached_property
-    def costs(self) -> pd.DataFrame:
-        """Table 1: price, power and cost of power of a disk, by its class."""
-        return self.table(1).set_index("device")
+    costs = by("device", 1)
+    """Table 1: price, power and cost of power of a disk."""
 
     @cached_property
     def ways(self) -> dict[str, Way]:
@@ -82,22 +78,14 @@ class Printed(PrintedPaper):
         rows = self.table(2)[["device", "startup_energy_j", "power_w", "bandwidth_mb_s"]]
         return {row[0]: Way(*row) for row in rows.itertuples(index=False, name=None)}
 
-    @cached_property
-    def traces(self) -> pd.DataFrame:
-        """Table 3: operations, hours, share of updates and working set, by trace."""
-        return self.table(3).set_index("trace")
+    traces = by("trace", 3)
+    """Table 3: operations, hours, share of updates and working set."""
 
-    @cached_property
-    def idle(self) -> pd.DataFrame:
-        """Table 4: watts of idle systems with their disk and without, by system."""
-        return self.table(4).set_index("system")
+    idle = by("system", 4)
+    """Table 4: watts of idle systems with their disk and without."""
 
-    @cached_property
-    def trips(self) -> pd.DataFrame:
-        """Table 5: how long disks were protected on two ways through a building, by way."""
-        return self.table(5).set_index("trip")
+    trips = by("trip", 5)
+    """Table 5: how long disks were protected on two ways through a building."""
 
-    @cached_property
-    def benefits(self) -> pd.DataFrame:
-        """Table 6: what is of use to whom, by benefit."""
-        return self.table(6).set_index("benefit")
+    benefits = by("benefit", 6)
+    """Table 6: what is of use to whom."""

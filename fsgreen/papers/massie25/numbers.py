@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsgreen import confounds
-from fsgreen.analysis.numbers import campaign_numbers
+from fsgreen.analysis.numbers import report_numbers
 from fsgreen.papers.massie25.figures import LEVELS, with_cells
 from fsgreen.papers.massie25.reference import Printed
 from fsgreen.reduce import read_table
@@ -15,15 +14,14 @@ GROUPS = "Section IV-D: random writes on xfs by its number of allocation groups.
 
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/massie25.typ` shows, ready to be written as JSON."""
-    shared = campaign_numbers(campaign, Printed.load().method["paper"])
     drawn = with_cells(read_table(campaign, "cells"))
+    captions = {name: _caption(name) for name in drawn}
+    shared = report_numbers(campaign, Printed.load().method["paper"], captions)
     without = [name.removeprefix("fig") for name in LEVELS if name not in drawn]
     lacking = f"figures {', '.join(without)} of the paper: this campaign has none of their cells"
     return {
         **shared,
-        "figures": [{"file": f"{name}.svg", "caption": _caption(name)} for name in drawn],
         "not_run": [*shared["not_run"], *([lacking] if without else [])],
-        "probed": any(not curve.empty for curve in confounds.read_probes(campaign).values()),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen.analysis.tables import change_text, interval_text, write_all
+from fsgreen.analysis.tables import change_text, interval_texts, write_all
 from fsgreen.papers.massie25.reference import ROCKSDB
 from fsgreen.reduce import read_table
 
@@ -43,9 +43,9 @@ def experiments(cells: pd.DataFrame) -> pd.DataFrame:
             "file system": table["file_system"],
             "option": table["option"],
             "n": table["n"].astype(str),
-            "ops/s": _texts(table, "throughput", "ops_s"),
-            "W": _texts(table, "power", "w"),
-            "ops/J": _texts(table, "efficiency", "ops_j"),
+            "ops/s": interval_texts(table, "throughput", "ops_s"),
+            "W": interval_texts(table, "power", "w"),
+            "ops/J": interval_texts(table, "efficiency", "ops_j"),
         }
     )
 
@@ -83,7 +83,3 @@ def _compared(row: dict[str, object]) -> str:
     return " over ".join(
         f"{row[f'{side}file_system']}/{row[f'{side}option']}" for side in ("", "baseline_")
     )
-
-
-def _texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
-    return [interval_text(cell, metric, unit) for cell in cells.to_dict("records")]

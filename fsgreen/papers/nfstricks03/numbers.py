@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import confounds
-from fsgreen.analysis.numbers import campaign_numbers
+from fsgreen.analysis.numbers import campaign_numbers, captioned
 from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.experiments import MAP_KIB
 from fsgreen.papers.nfstricks03.readers import runs_of
@@ -59,7 +59,7 @@ def numbers(campaign: str) -> dict[str, Any]:
     captions = CAPTIONS_OF_SERVER if served else CAPTIONS
     return {
         **campaign_numbers(campaign, Printed.load().method["paper"]),
-        "figures": [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()],
+        "figures": captioned(captions),
         "served": served,
         "virtual": _virtual(campaign),
         **_file_systems(campaign),

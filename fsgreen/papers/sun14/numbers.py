@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fsgreen import confounds
-from fsgreen.analysis.numbers import campaign_numbers
+from fsgreen.analysis.numbers import report_numbers
 from fsgreen.papers.sun14.figures import NUMBERS
 from fsgreen.papers.sun14.reference import Printed
 
@@ -17,8 +16,4 @@ def numbers(campaign: str) -> dict[str, Any]:
         "scheduler."
         for workload, number in NUMBERS.items()
     }
-    return {
-        **campaign_numbers(campaign, Printed.load().method["paper"]),
-        "figures": [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()],
-        "probed": any(not curve.empty for curve in confounds.read_probes(campaign).values()),
-    }
+    return report_numbers(campaign, Printed.load().method["paper"], captions)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import product
 
-import pandas as pd
-
-from fsgreen.analysis.printed import PrintedPaper
+from fsgreen.analysis.printed import PrintedPaper, by
 from fsgreen.design import Cell
 
 PAPER = "sun14"
@@ -31,15 +28,11 @@ class Printed(PrintedPaper):
 
     paper = PAPER
 
-    @cached_property
-    def table1(self) -> pd.DataFrame:
-        """The three drives, by name."""
-        return self.table(1).set_index("ssd")
+    table1 = by("ssd", 1)
+    """The three drives."""
 
-    @cached_property
-    def table3(self) -> pd.DataFrame:
-        """Power, operations a second and AI on the file server under CFQ, by file system."""
-        return self.table(3).set_index("fs")
+    table3 = by("fs", 3)
+    """Power, operations a second and AI on the file server under CFQ."""
 
 
 def pair(workload: str, file_system: str, scheduler: str) -> Cell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from fsgreen.analysis.tables import change_text, interval_text, write_all
+from fsgreen.analysis.tables import change_text, interval_texts, write_all
 from fsgreen.papers.sun14.reference import SCHEDULER_NAME
 from fsgreen.reduce import read_table
 
@@ -34,9 +34,9 @@ def pairs(cells: pd.DataFrame) -> pd.DataFrame:
             "file system": table["file_system"],
             "scheduler": table["scheduler"].map(SCHEDULER_NAME),
             "n": table["n"].astype(str),
-            "ops/s": _texts(table, "throughput", "ops_s"),
-            "W": _texts(table, "power", "w"),
-            "AI (ops/J)": _texts(table, "efficiency", "ops_j"),
+            "ops/s": interval_texts(table, "throughput", "ops_s"),
+            "W": interval_texts(table, "power", "w"),
+            "AI (ops/J)": interval_texts(table, "efficiency", "ops_j"),
         }
     )
 
@@ -57,7 +57,3 @@ def changes(effects: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         rows, columns=["workload", "metric", "pair", "over", "change (%)", "outcome"]
     )
-
-
-def _texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
-    return [interval_text(cell, metric, unit) for cell in cells.to_dict("records")]

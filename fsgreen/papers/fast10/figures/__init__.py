@@ -10,9 +10,8 @@ from fsgreen.analysis.scatter import Scatters
 from fsgreen.confounds import Gate
 from fsgreen.figures import keep_common, keeper
 from fsgreen.papers.fast10.figures.configurations import configurations
-from fsgreen.papers.fast10.figures.cpu_split import cpu_split
 from fsgreen.papers.fast10.figures.options_then_and_now import options_then_and_now
-from fsgreen.papers.fast10.figures.power_by_load import power_by_load
+from fsgreen.papers.fast10.figures.webserver import cpu_split, power_by_load
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.papers.fast10.tables import paired, write_tables
 from fsgreen.reduce import read_plan, read_table

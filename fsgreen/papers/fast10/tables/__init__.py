@@ -9,12 +9,10 @@ import pandas as pd
 from fsgreen.analysis.scatter import Scatters
 from fsgreen.analysis.tables import write_all
 from fsgreen.papers.fast10.reference import Printed
-from fsgreen.papers.fast10.tables.agreement import agreement
 from fsgreen.papers.fast10.tables.effects import option_effects
-from fsgreen.papers.fast10.tables.micro import micro_benchmarks
-from fsgreen.papers.fast10.tables.parameters import workload_parameters
 from fsgreen.papers.fast10.tables.recommended import recommended
-from fsgreen.papers.fast10.tables.then_and_now import paired, then_and_now
+from fsgreen.papers.fast10.tables.then_and_now import agreement, paired, then_and_now
+from fsgreen.papers.fast10.tables.workloads import micro_benchmarks, workload_parameters
 from fsgreen.reduce import read_plan
 from fsgreen.rules import repeated
 

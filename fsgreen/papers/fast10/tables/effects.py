@@ -8,6 +8,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, METRICS, WORKLOADS
+from fsgreen.reduce import at
 from fsgreen.rules import repeated
 
 NOT_HERE = "n/a"
@@ -57,11 +58,8 @@ def option_effects(
 
 
 def _published(printed: pd.DataFrame, file_system: str, option: str, workload: str) -> str:
-    rows = printed[
-        (printed["fs"] == file_system)
-        & (printed["option"] == option)
-        & (printed["workload"] == workload)
-    ].set_index("metric")
+    cell = {"fs": file_system, "option": option, "workload": workload}
+    rows = printed[at(printed, cell)].set_index("metric")
     if rows.empty:
         return ""
     dagger = "†" if rows["high_variation"].any() else ""
@@ -83,21 +81,13 @@ def _ours(
         return NOT_HERE
     if effects.empty:
         return NOT_RUN
-    rows = effects[
-        (effects["kind"] == "option")
-        & (effects["file_system"] == file_system)
-        & (effects["option"] == option)
-        & (effects["workload"] == workload)
-    ].set_index("metric")
+    levels = {"file_system": file_system, "option": option, "workload": workload}
+    rows = effects[at(effects, {"kind": "option", **levels})].set_index("metric")
     if rows.empty:
         return NOT_RUN
     texts = [_outcome(rows.loc[metric].to_dict()) for metric in METRICS]
-    cell = cells[
-        (cells["file_system"] == file_system)
-        & (cells["option"] == option)
-        & (cells["workload"] == workload)
-    ]
-    dagger = "†" if (cell["cv_percent"] > stats.WIDE_PERCENT).any() else ""
+    widths_percent = cells.loc[at(cells, levels), "cv_percent"]
+    dagger = "†" if (widths_percent > stats.WIDE_PERCENT).any() else ""
     shown = " / ".join(texts) + (mark if texts[-1] != "?" else "")
     return ("-" if texts == ["-", "-"] else shown) + dagger
 

@@ -1,12 +1,16 @@
-"""What fast10 printed for each option beside what it does here: does the old number still hold?"""
+"""What fast10 printed for each option beside what it does here: does the old number still hold?
+
+And how often table 2 comes out as it was published: a count of its cells.
+"""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from fsgreen.papers.fast10.reference import KEY, WORKLOADS, throughput_changes
 
-INSIDE, OUTSIDE, OPEN = "inside", "outside", "no interval"
+INSIDE, OUTSIDE, UNKNOWN = "inside", "outside", "no interval"
 TEXTS = [
     "workload",
     "file system",
@@ -18,6 +22,9 @@ TEXTS = [
     "blocks",
     "the published number is",
 ]
+
+HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (neither shown)"
+NOT_RUN = "not run"
 
 ROUNDING_X = 0.005
 """Changes are printed in whole per cent."""
@@ -45,7 +52,7 @@ def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     within = both["published_x"].between(
         both["ratio_low_x"] - ROUNDING_X, both["ratio_high_x"] + ROUNDING_X
     )
-    words = within.map({True: INSIDE, False: OUTSIDE}).where(both["ratio_low_x"].notna(), OPEN)
+    words = within.map({True: INSIDE, False: OUTSIDE}).where(both["ratio_low_x"].notna(), UNKNOWN)
     place = both["workload"].map({name: place for place, name in enumerate(WORKLOADS)})
     return both.assign(published_is=words, place=place).sort_values(
         ["place", "file_system", "option"], ignore_index=True
@@ -84,3 +91,32 @@ def _interval(low_x: float, high_x: float) -> str:
 
 def _percent(ratio_x: float) -> str:
     return f"{round(100 * (ratio_x - 1)):+d}"
+
+
+def agreement(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per published outcome and a column per outcome of the campaign, throughput.
+
+    A cell is an option of a file system under a workload. File systems that no kernel has any more
+    are left out.
+
+    Parameters
+    ----------
+    printed : DataFrame
+        The published table in its long form.
+    effects : DataFrame
+        The table `effects.csv`; may be empty.
+    """
+    ours = of_options(effects, ["outcome", "ratio_x"])
+    both = throughput_changes(printed).merge(ours, on=KEY, how="left")
+    change, outcome = both["change_percent"], both["outcome"]
+    then = np.select([change.isna(), change > 0], [DASH, HIGHER], LOWER)
+    different = outcome == "different"
+    now = np.select(
+        [outcome.isna(), different & (both["ratio_x"] > 1), different, outcome == "equivalent"],
+        [NOT_RUN, HIGHER, LOWER, DASH],
+        OPEN,
+    )
+    counts = pd.crosstab(then, now).reindex(
+        index=[HIGHER, LOWER, DASH], columns=[HIGHER, LOWER, DASH, OPEN, NOT_RUN], fill_value=0
+    )
+    return counts.rename_axis("published").rename_axis(None, axis="columns").reset_index()

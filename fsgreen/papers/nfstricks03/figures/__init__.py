@@ -13,11 +13,8 @@ from fsgreen import paths
 from fsgreen.design import Cell
 from fsgreen.figures import confound_curves, irregular_cells_of, keeper, save
 from fsgreen.papers.nfstricks03 import virtual
-from fsgreen.papers.nfstricks03.figures.by_file_system import by_file_system
-from fsgreen.papers.nfstricks03.figures.by_rank import by_rank
-from fsgreen.papers.nfstricks03.figures.by_readers import by_readers
-from fsgreen.papers.nfstricks03.figures.of_server import of_server
-from fsgreen.papers.nfstricks03.figures.schedulers import schedulers
+from fsgreen.papers.nfstricks03.figures.eight_readers import by_file_system, by_rank, schedulers
+from fsgreen.papers.nfstricks03.figures.throughput import by_readers, of_server
 from fsgreen.papers.nfstricks03.readers import OF_SERVER, TREATMENTS, Runs, runs_of, setup_of
 from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, Printed
 from fsgreen.papers.nfstricks03.served import figure_lines, has_server

@@ -97,6 +97,16 @@ def draw_series(axes: Axes, name: str, points: Mapping[int, Estimate], **look: A
     return np.where(np.isfinite(high), high, value)
 
 
+def legend(figure: Figure, panels: Sequence[Axes], columns: int) -> None:
+    """Name above the panels what any of them shows, each once."""
+    handles = {
+        label: handle
+        for axes in panels
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns)
+
+
 def mark_simulated(panels: Sequence[Axes]) -> None:
     """Mark the panels of runs above all that they show; some share an axis."""
     limits = {axes: axes.get_ylim() for axes in panels}

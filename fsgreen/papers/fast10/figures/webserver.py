@@ -1,15 +1,26 @@
-"""Figure 1: mean power against load on the web server, default options."""
+"""Figures 1 and 2: power against load on the web server, and how its CPU spends its time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from fsgreen.figures import empty, in_order, look_of, modelled, new, note, styled
 from fsgreen.figures.style import COLOUR, GREY, MARKER, NAME
+from fsgreen.reduce import at
+
+STATES = {
+    "user": ("#332288", ""),
+    "system": ("#88CCEE", "//"),
+    "iowait": ("#DDCC77", ".."),
+    "idle": ("#F2F2F2", ""),
+    "steal": ("#FFFFFF", "xx"),
+}
+LABEL = {"iowait": "I/O wait"}
 
 
 @styled
@@ -24,7 +35,7 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
         The points of the published figure.
     """
     figure = new(2.9)
-    web = cells[(cells["workload"] == "webserver") & (cells["option"] == "default")]
+    web = cells[at(cells, {"workload": "webserver", "option": "default"})]
     limited = in_order(web[web["load_ops_s"].notna()]["file_system"])
     if not limited:
         return empty(figure, "This campaign has no rate-limited web server cells.")
@@ -98,3 +109,54 @@ def _published(axes: Any, points: Sequence[Mapping[str, Any]]) -> None:
         xlabel="load (ops/s)", ylabel="mean power (W, wall)", title="published (open: derived)"
     )
     axes.set(xlim=(-4000, 76000), ylim=(200, 320), xticks=(0, 30000, 60000))
+
+
+@styled
+def cpu_split(cells: pd.DataFrame) -> Figure:
+    """Return stacked shares of CPU time, web server, default options, no rate limit.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The table `cells.csv`.
+    """
+    figure = new(2.6)
+    chosen = cells[at(cells, {"workload": "webserver", "option": "default", "load_ops_s": None})]
+    if chosen.empty:
+        return empty(figure, "This campaign has no web server cells.")
+    chosen = chosen.set_index("file_system").reindex(in_order(chosen["file_system"]))
+    axes = figure.add_subplot()
+    left = np.zeros(len(chosen))
+    for state, (colour, hatch) in STATES.items():
+        share = chosen[f"cpu_{state}_percent"].to_numpy(dtype=float)
+        axes.barh(
+            [look_of(file_system).name for file_system in chosen.index],
+            share,
+            left=left,
+            color=colour,
+            hatch=hatch,
+            edgecolor="black",
+            linewidth=0.5,
+            height=0.7,
+            label=LABEL.get(state, state),
+        )
+        for row, (start, width) in enumerate(zip(left, share, strict=True)):
+            if width >= 6:
+                light = state == "user"
+                axes.text(
+                    start + width / 2,
+                    row,
+                    f"{width:.0f}",
+                    ha="center",
+                    va="center",
+                    fontsize=7,
+                    color="white" if light else "black",
+                    bbox=None if light else {"facecolor": "white", "linewidth": 0, "pad": 1},
+                )
+        left += share
+    axes.invert_yaxis()
+    axes.grid(visible=False)
+    axes.set(xlim=(0, 100), xlabel="share of CPU time (%)", title="webserver at its highest load")
+    figure.legend(loc="outside right center")
+    note(figure, "means over trials; fast10 prints no values for its figure 2")
+    return figure

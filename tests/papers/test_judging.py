@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fsgreen import cli, ledger
-from fsgreen.papers import unmeasured
+from fsgreen.papers import judging
 from fsgreen.reduce import read_csv
 
 WITHOUT = ("sun14", "greenfs08")
@@ -19,15 +19,15 @@ def nothing_else(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("study", WITHOUT)
 def test_no_verdict_without_a_campaign_is_measured(study):
-    found = unmeasured.told_or_judged(study, own=True)
-    assert [*found] == [unmeasured.NAME]
-    kinds = set(found[unmeasured.NAME]["kind"])
+    found = judging.told_or_judged(study, own=True)
+    assert [*found] == [judging.NAME]
+    kinds = set(found[judging.NAME]["kind"])
     assert "published" in kinds and "measured" not in kinds
 
 
 def test_a_study_with_a_campaign_is_not_judged_from_print_alone():
     """Its campaigns are only not here: that must be said, and not half a ledger shown."""
-    assert unmeasured.told_or_judged("fast10", own=True) == {}
+    assert judging.told_or_judged("fast10", own=True) == {}
 
 
 @pytest.mark.parametrize("study", WITHOUT)
