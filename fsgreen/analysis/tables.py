@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths
+from fsgreen.stats import Estimate
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$", "‡": r"$\ddagger$"})
 
@@ -62,6 +63,12 @@ def interval_text(cell: Mapping[str, Any], metric: str, unit: str) -> str:
 def interval_texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
     """Return `interval_text` of each row of `cells.csv`."""
     return [interval_text(cell, metric, unit) for cell in cells.to_dict("records")]
+
+
+def estimate_text(ours: Estimate) -> str:
+    """Return a value with its 95 % interval, where there is one, in three digits."""
+    interval = f" [{ours.low:.3g}, {ours.high:.3g}]" if ours.has_interval else ""
+    return f"{ours.value:.3g}{interval}"
 
 
 def _number(value: float) -> str:

@@ -14,27 +14,6 @@ from matplotlib.figure import Figure
 
 P = ParamSpec("P")
 
-COLOUR = {
-    "ext2": "#E69F00",
-    "ext3": "#56B4E9",
-    "ext4": "#0072B2",
-    "reiserfs": "#CC79A7",
-    "xfs": "#009E73",
-    "btrfs": "#D55E00",
-}
-"""A file system has one colour in all figures (Okabe & Ito 2008, told apart by all eyes)."""
-
-HATCH = {"ext2": "//", "ext3": "\\\\", "ext4": "", "reiserfs": "xx", "xfs": "..", "btrfs": "--"}
-MARKER = {"ext2": "^", "ext3": "v", "ext4": "o", "reiserfs": "X", "xfs": "s", "btrfs": "D"}
-NAME = {
-    "ext2": "Ext2",
-    "ext3": "Ext3",
-    "ext4": "Ext4",
-    "reiserfs": "Reiserfs",
-    "xfs": "XFS",
-    "btrfs": "Btrfs",
-}
-
 WIDTH_IN = 6.4
 GREY = "#555555"
 
@@ -48,23 +27,31 @@ class Look(NamedTuple):
     hatch: str
 
 
+LOOKS = {
+    "ext2": Look("Ext2", "#E69F00", "^", "//"),
+    "ext3": Look("Ext3", "#56B4E9", "v", "\\\\"),
+    "ext4": Look("Ext4", "#0072B2", "o", ""),
+    "reiserfs": Look("Reiserfs", "#CC79A7", "X", "xx"),
+    "xfs": Look("XFS", "#009E73", "s", ".."),
+    "btrfs": Look("Btrfs", "#D55E00", "D", "--"),
+}
+"""A file system has one look in all figures (Okabe & Ito 2008, told apart by all eyes)."""
+
+COLOUR = {name: look.colour for name, look in LOOKS.items()}
+
+
 def look_of(file_system: str) -> Look:
     """Return a file system's look: grey and under its own name if it is none of fast10's or ours.
 
     Such a one is measured where the testbed is a directory, of tmpfs or overlay for example.
     """
-    return Look(
-        NAME.get(file_system, file_system),
-        COLOUR.get(file_system, GREY),
-        MARKER.get(file_system, "P"),
-        HATCH.get(file_system, ""),
-    )
+    return LOOKS.get(file_system, Look(file_system, GREY, "P", ""))
 
 
 def in_order(file_systems: Iterable[str]) -> list[str]:
     """Return file systems as all figures show them, each once; those without a colour last."""
     shown = set(file_systems)
-    return [*(name for name in NAME if name in shown), *sorted(shown - NAME.keys())]
+    return [*(name for name in LOOKS if name in shown), *sorted(shown - LOOKS.keys())]
 
 
 def semantics(file_systems: Iterable[str]) -> dict[str, Any]:

@@ -34,11 +34,9 @@ def test_style_of_the_user_does_not_leak_in(tmp_path):
 
 
 def test_every_file_system_has_its_look():
-    """One colour, hatch, marker and name each; no two share a colour or a hatch."""
-    systems = set(style.NAME)
-    for look in (style.COLOUR, style.HATCH, style.MARKER):
-        assert set(look) == systems
-        assert len(set(look.values())) == len(systems)
+    """One colour, hatch, marker and name each, of which no two share any."""
+    for looks in zip(*style.LOOKS.values(), strict=True):
+        assert len(set(looks)) == len(style.LOOKS)
 
 
 def test_nothing_to_show_is_said():

@@ -20,15 +20,10 @@ from fsgreen.papers.fast10.figures import (
     power_by_load,
 )
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.papers.fast10.tables import (
-    agreement,
-    micro_benchmarks,
-    option_effects,
-    paired,
-    recommended,
-    then_and_now,
-    workload_parameters,
-)
+from fsgreen.papers.fast10.tables.effects import option_effects
+from fsgreen.papers.fast10.tables.recommended import recommended
+from fsgreen.papers.fast10.tables.then_and_now import agreement, paired, then_and_now
+from fsgreen.papers.fast10.tables.workloads import micro_benchmarks, workload_parameters
 
 PRINTED = Printed.load()
 LOADS = [

@@ -21,7 +21,7 @@ from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, Printed
 from fsgreen.reduce import at, read_plan, read_table
 
-__all__ = ["CHECKS", "RECOMPUTED", "Servers", "printed", "sources_of"]
+__all__ = ["CHECKS", "RECOMPUTED", "printed", "sources_of"]
 
 printed = Printed.load
 

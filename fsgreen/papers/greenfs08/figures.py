@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,9 +98,9 @@ def _ours(bars: Bars, cells: pd.DataFrame | None) -> dict[str, float]:
     return {str(name): float(time_s / times_s[BASELINE]) for name, time_s in times_s.items()}
 
 
-def captions(bars: Sequence[Bars] = (COMPILE, STARTUP)) -> dict[str, str]:
+def captions() -> dict[str, str]:
     """Return what stands below each figure, by its name."""
     return {
-        f"fig{one.number}": f"Figure {one.number}: {one.title}, elapsed time by where files are."
-        for one in bars
+        f"fig{bars.number}": f"Figure {bars.number}: {bars.title}, elapsed time by where files are."
+        for bars in (COMPILE, STARTUP)
     }

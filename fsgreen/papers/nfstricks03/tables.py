@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from fsgreen.analysis.tables import write_all
+from fsgreen.analysis.tables import estimate_text, write_all
 from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
 from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_1, FIGURE_2, FIGURE_3, READERS, setup
 from fsgreen.papers.nfstricks03.served import figure_lines, has_server
 from fsgreen.papers.nfstricks03.spreads import CELL, by_both_clocks
+from fsgreen.stats import Estimate
 
 NOT_RUN = "not run"
 SERIES = tuple(dict.fromkeys([*FIGURE_1, *FIGURE_2]))
@@ -124,7 +123,10 @@ def file_systems(found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for cell, of_cell in shown.groupby(CELL, sort=False):
         series, scheduler, file_system, total_mib = cell
-        by_clock = {row.clock: _interval(row) for row in of_cell.itertuples()}
+        by_clock = {
+            row["clock"]: estimate_text(Estimate(row["value_x"], row["low_x"], row["high_x"], 0))
+            for row in of_cell.to_dict("records")
+        }
         rows.append(
             {
                 "series": series,
@@ -140,17 +142,10 @@ def file_systems(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*columns, "virtual over real"])
 
 
-def _interval(row: Any) -> str:
-    known = math.isfinite(row.low_x) and math.isfinite(row.high_x)
-    return f"{row.value_x:.3g}" + (f" [{row.low_x:.3g}, {row.high_x:.3g}]" if known else "")
-
-
 def _value(runs: Runs, setup: Cell, metric: str) -> str:
     if runs.cell(setup).empty:
         return NOT_RUN
-    ours = runs.value(setup, metric)
-    interval = f" [{ours.low:.3g}, {ours.high:.3g}]" if ours.has_interval else ""
-    return f"{ours.value:.3g}{interval}"
+    return estimate_text(runs.value(setup, metric))
 
 
 def _seconds(runs: Runs, setup: Cell, rank: int) -> str:

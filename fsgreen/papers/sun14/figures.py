@@ -1,4 +1,4 @@
-"""Figures 3, 7 and 11 of sun14: performance, power and AI of SSD-I by file system and scheduler."""
+"""Figures 3, 7 and 11 of sun14 and its tables: performance, power and AI of SSD-I, pair by pair."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen import paths
+from fsgreen.analysis.tables import change_text, interval_texts, write_all
 from fsgreen.figures import (
     empty,
     keep_common,
@@ -21,7 +22,6 @@ from fsgreen.figures import (
     styled,
 )
 from fsgreen.papers.sun14.reference import SCHEDULER_NAME, WORKLOADS, Printed
-from fsgreen.papers.sun14.tables import write_tables
 from fsgreen.reduce import read_table
 
 NUMBERS = dict(zip(WORKLOADS, (3, 7, 11), strict=True))
@@ -30,6 +30,7 @@ PANELS = (
     ("power", "w", "watts of the SSD"),
     ("efficiency", "ops_j", "AI: operations per joule"),
 )
+KEY = ["workload", "file_system", "scheduler"]
 PRINTED_ON = ("fileserver", "cfq")
 """What table 3 prints: one workload under one scheduler. A drive that is ten times slower can have
 only its watts beside it."""
@@ -91,3 +92,51 @@ def _published(axes: Axes, column: pd.Series, schedulers: list[str]) -> None:
             color=look.colour,
             markersize=4,
         )
+
+
+def write_tables(campaign: str, cells: pd.DataFrame) -> None:
+    """Write `tables/pairs` and `tables/changes`, as CSV and TeX."""
+    write_all(
+        campaign,
+        {
+            "pairs": ("Every pair, on a simulated SSD-I; AI is over the SSD alone", pairs(cells)),
+            "changes": (
+                "Each file system over ext2, and each scheduler over CFQ",
+                changes(read_table(campaign, "effects")),
+            ),
+        },
+    )
+
+
+def pairs(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return each cell with operations a second, watts of the SSD, and AI, as texts."""
+    table = cells.sort_values(KEY)
+    return pd.DataFrame(
+        {
+            "workload": table["workload"].str.removesuffix("-sun14"),
+            "file system": table["file_system"],
+            "scheduler": table["scheduler"].map(SCHEDULER_NAME),
+            "n": table["n"].astype(str),
+            "ops/s": interval_texts(table, "throughput", "ops_s"),
+            "W": interval_texts(table, "power", "w"),
+            "AI (ops/J)": interval_texts(table, "efficiency", "ops_j"),
+        }
+    )
+
+
+def changes(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return what each level of a comparison changes, in per cent, as texts."""
+    rows = [
+        {
+            "workload": row["workload"].removesuffix("-sun14"),
+            "metric": row["metric"],
+            "pair": f"{row['file_system']} {SCHEDULER_NAME[row['scheduler']]}",
+            "over": f"{row['baseline_file_system']} {SCHEDULER_NAME[row['baseline_scheduler']]}",
+            "change (%)": change_text(row),
+            "outcome": row["outcome"],
+        }
+        for row in effects.sort_values(["metric", *KEY]).to_dict("records")
+    ]
+    return pd.DataFrame(
+        rows, columns=["workload", "metric", "pair", "over", "change (%)", "outcome"]
+    )

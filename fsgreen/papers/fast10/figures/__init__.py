@@ -13,7 +13,8 @@ from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.options_then_and_now import options_then_and_now
 from fsgreen.papers.fast10.figures.webserver import cpu_split, power_by_load
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.papers.fast10.tables import paired, write_tables
+from fsgreen.papers.fast10.tables import write_tables
+from fsgreen.papers.fast10.tables.then_and_now import paired
 from fsgreen.reduce import read_plan, read_table
 
 __all__ = ["configurations", "cpu_split", "options_then_and_now", "power_by_load", "write"]

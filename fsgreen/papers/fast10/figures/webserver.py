@@ -10,8 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fsgreen.figures import empty, in_order, look_of, modelled, new, note, styled
-from fsgreen.figures.style import COLOUR, GREY, MARKER, NAME
+from fsgreen.figures.style import GREY, LOOKS, Look
 from fsgreen.reduce import at
+
+IDLE = Look("idle, node alone", GREY, "_", "")
 
 STATES = {
     "user": ("#332288", ""),
@@ -85,19 +87,18 @@ def _published(axes: Any, points: Sequence[Mapping[str, Any]]) -> None:
     for point in points:
         if "y" not in point:
             continue
-        file_system = str(point["series"]).lower()
+        look = LOOKS.get(str(point["series"]).lower(), IDLE)
         axes.plot(
             point["x"],
             point["y"],
-            marker=MARKER.get(file_system, "_"),
-            color=COLOUR.get(file_system, GREY),
+            marker=look.marker,
+            color=look.colour,
             linestyle="none",
             fillstyle="full" if point["source"] == "stated" else "none",
         )
-        name = NAME.get(file_system, "idle, node alone")
         at_right = point["x"] > 35000
         axes.annotate(
-            f"{name}\n{point['x']:,} ops/s\n{point['y']:g} W",
+            f"{look.name}\n{point['x']:,} ops/s\n{point['y']:g} W",
             (point["x"], point["y"]),
             xytext=(-6 if at_right else 6, 0),
             textcoords="offset points",

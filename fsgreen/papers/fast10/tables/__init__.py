@@ -11,21 +11,10 @@ from fsgreen.analysis.tables import write_all
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.fast10.tables.effects import option_effects
 from fsgreen.papers.fast10.tables.recommended import recommended
-from fsgreen.papers.fast10.tables.then_and_now import agreement, paired, then_and_now
+from fsgreen.papers.fast10.tables.then_and_now import agreement, then_and_now
 from fsgreen.papers.fast10.tables.workloads import micro_benchmarks, workload_parameters
 from fsgreen.reduce import read_plan
 from fsgreen.rules import repeated
-
-__all__ = [
-    "agreement",
-    "micro_benchmarks",
-    "option_effects",
-    "paired",
-    "recommended",
-    "then_and_now",
-    "workload_parameters",
-    "write_tables",
-]
 
 
 def write_tables(

@@ -7,6 +7,7 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis.cells import rate_text, steady
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample
+from fsgreen.analysis.tables import estimate_text
 from fsgreen.design import Cell, metrics
 from fsgreen.papers.fast10.reference import WORKLOADS
 
@@ -90,5 +91,4 @@ def _over(cell: pd.Series, baseline: pd.Series, scatters: Scatters, metric: str)
         sample(scatters.trials, workload, default, metric),
         scatters.of(workload, metric, best, default),
     )
-    interval = f" [{ours.low:.3g}, {ours.high:.3g}]" if ours.has_interval else ""
-    return f"{ours.value:.3g}{interval}"
+    return estimate_text(ours)

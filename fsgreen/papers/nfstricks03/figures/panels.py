@@ -15,48 +15,30 @@ from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
 from fsgreen.stats import Estimate
 
 TITLE = {REAL: "real time: ext2 on Linux", VIRTUAL: "virtual time: ext2's block map"}
-COLOUR = {
-    "ide1": "#0072B2",
-    "ide4": "#56B4E9",
-    "scsi1 tags": "#D55E00",
-    "scsi4 tags": "#E69F00",
-    "scsi1 no tags": "#009E73",
-    "scsi4 no tags": "#88C9A1",
-    "always": "black",
-    "default, large table": "#0072B2",
-    "default, 64 slots": "#009E73",
-    "default, small table": "#D55E00",
-    "SlowDown, large table": "#56B4E9",
-    "SlowDown, small table": "#E69F00",
-    "always, busy client": "#7F7F7F",
-    "default, small table, busy client": "#CC79A7",
-    "ide1 default": "#56B4E9",
-    "ide1 cursor": "#0072B2",
-    "scsi1 default": "#E69F00",
-    "scsi1 cursor": "#D55E00",
+LOOKS = {
+    "ide1": ("#0072B2", "o"),
+    "ide4": ("#56B4E9", "s"),
+    "scsi1 tags": ("#D55E00", "^"),
+    "scsi4 tags": ("#E69F00", "v"),
+    "scsi1 no tags": ("#009E73", "D"),
+    "scsi4 no tags": ("#88C9A1", "X"),
+    "always": ("black", "*"),
+    "default, large table": ("#0072B2", "o"),
+    "default, 64 slots": ("#009E73", "D"),
+    "default, small table": ("#D55E00", "^"),
+    "SlowDown, large table": ("#56B4E9", "s"),
+    "SlowDown, small table": ("#E69F00", "v"),
+    "always, busy client": ("#7F7F7F", "P"),
+    "default, small table, busy client": ("#CC79A7", "X"),
+    "ide1 default": ("#56B4E9", "s"),
+    "ide1 cursor": ("#0072B2", "o"),
+    "scsi1 default": ("#E69F00", "v"),
+    "scsi1 cursor": ("#D55E00", "^"),
 }
-"""A series has one colour in all figures (Okabe & Ito 2008, the inner partitions lighter)."""
+"""A series has one colour and mark in all figures (Okabe & Ito 2008, the inner partitions lighter).
+"""
 
-MARKER = {
-    "ide1": "o",
-    "ide4": "s",
-    "scsi1 tags": "^",
-    "scsi4 tags": "v",
-    "scsi1 no tags": "D",
-    "scsi4 no tags": "X",
-    "always": "*",
-    "default, large table": "o",
-    "default, 64 slots": "D",
-    "default, small table": "^",
-    "SlowDown, large table": "s",
-    "SlowDown, small table": "v",
-    "always, busy client": "P",
-    "default, small table, busy client": "X",
-    "ide1 default": "s",
-    "ide1 cursor": "o",
-    "scsi1 default": "v",
-    "scsi1 cursor": "^",
-}
+COLOUR = {name: colour for name, (colour, _) in LOOKS.items()}
 STATED, DERIVED = "full", "none"
 
 
@@ -85,12 +67,13 @@ def draw_series(axes: Axes, name: str, points: Mapping[int, Estimate], **look: A
     """Draw the values of a series with their intervals; return the upper end of each."""
     rows = [(point.value, point.low, point.high) for point in points.values()]
     value, low, high = np.array(rows, dtype=float).reshape(-1, 3).T
+    colour, marker = LOOKS[name]
     axes.errorbar(
         list(points),
         value,
         yerr=[value - low, high - value],
-        color=COLOUR[name],
-        marker=MARKER[name],
+        color=colour,
+        marker=marker,
         linewidth=1.2,
         **look,
     )
@@ -130,11 +113,12 @@ def sizes(runs: Sequence[Runs], whole_mb: float) -> str:
 
 def published_point(axes: Axes, point: Mapping[str, Any], x: float, y: float, series: str) -> None:
     """Draw a published value: filled where the text states it, open where it is derived."""
+    colour, marker = LOOKS[series]
     axes.plot(
         x,
         y,
-        color=COLOUR[series],
-        marker=MARKER[series],
+        color=colour,
+        marker=marker,
         fillstyle=STATED if point["source"] == "stated" else DERIVED,
         linestyle="none",
     )
