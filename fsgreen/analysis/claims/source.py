@@ -180,7 +180,7 @@ class Source:
     ) -> Part:
         """Return the part in which an estimate meets a band; or what it lacks.
 
-        An estimate that takes the trials of the cells `of` is made where they are there alone.
+        What makes the estimate is asked only where no cell of `of` lacks trials.
         """
         text = self.text(what)
         missing = self.missing(*of)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -68,8 +68,6 @@ def _of(source: Readers, case: str, heuristic: str) -> Iterator[tuple[int, pd.Se
 
 
 def _seqcount_default(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    if source.decisions.empty:
-        return
     initial, cap = (number["value"] for number in numbers[:2])
     for _, row in _of(source, "sequential", "default"):
         for name, word, value in (("first", "first", initial), ("most", "highest", cap)):
@@ -81,8 +79,6 @@ def _seqcount_default(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 
 def _slowdown_rule(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    if source.decisions.empty:
-        return
     halved = about(numbers[2]["value"])  # 127 is halved to a whole number
     for away_b, target, text in (
         (NEAR_B, _exactly(1), "unchanged"),
@@ -95,8 +91,6 @@ def _slowdown_rule(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 
 def _slowdown_robust(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    if source.decisions.empty:
-        return
     of_jumps = _of(source, "jumps", "slowdown")
     spent = min((jumps for jumps, row in of_jumps if not row["last_count"]), default=math.nan)
     what = "random reads until SlowDown reads nothing ahead"
@@ -110,8 +104,6 @@ def _slowdown_robust(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 
 def _nfsheur_eviction(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    if source.decisions.empty:
-        return
     files = source.decisions[source.decisions["case"] == "files"]
     for count, text in ((NOT_FULL, "also when not full"), (OVERFULL, "always when overfull")):
         ours = stats.mean_ci(files.loc[files["setting"] == count, "evicted_count"])
@@ -120,8 +112,6 @@ def _nfsheur_eviction(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 
 def _stride_no_readahead(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    if source.decisions.empty:
-        return
     for heuristic in ("default", "slowdown"):
         for streams in STRIDES:
             row = _case(source, "strides", streams, heuristic)
@@ -131,8 +121,6 @@ def _stride_no_readahead(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 
 def _cursor_rule(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    if source.decisions.empty:
-        return
     for streams in STRIDES:
         most = _case(source, "strides", streams, "cursors")["most_count"]
         what = f"highest sequential count in stride {streams}, 8 cursors"
@@ -143,7 +131,7 @@ def _cursor_rule(source: Readers, numbers: Numbers) -> Iterator[Part]:
 
 
 def _cursor_random(source: Readers, numbers: Numbers) -> Iterator[Part]:
-    for _, row in _of(source, "random", "cursors") if len(source.decisions) else ():
+    for _, row in _of(source, "random", "cursors"):
         ours = row["ahead_b"] / row["read_b"]
         what = "read ahead of what is read at random, cursors"
         yield _decided(source, what, ours, NEXT_TO_NOTHING, "no extra read-ahead", "share")
@@ -203,8 +191,18 @@ def _gains(*places: tuple[str, int]) -> Check:
 
 PLACES = tuple((partition, streams) for partition in DISKS for streams in STRIDES)
 
+
+def _on_decisions(check: Check) -> Check:
+    """Return a check that gives no part where no decisions were simulated."""
+
+    def checked(source: Readers, numbers: Numbers) -> Iterable[Part]:
+        return () if source.decisions.empty else check(source, numbers)
+
+    return checked
+
+
 CHECKS: Mapping[str, Check] = {
-    **functions_of(vars(), "source"),
+    **{name: _on_decisions(check) for name, check in functions_of(vars(), "source").items()},
     **{f"stride_{place}_s{streams}": partial(_stride, place, streams) for place, streams in PLACES},
     "cursor_50": _gains(*PLACES),
     "cursor_140": _gains(("ide1", 8)),
