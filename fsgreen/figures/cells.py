@@ -208,7 +208,7 @@ def marks_by_level(
         )
     axes.set_xticks(range(len(levels)), [*names.values()], rotation=35, ha="right")
     axes.set_xlim(-0.6, len(levels) - 0.4)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, max(axes.get_ylim()[1], 1.05 * axes.dataLim.y1))
 
 
 def shift(nth: int, count: int) -> float:

@@ -1,6 +1,7 @@
-"""What can be shown of greenfs08 without a campaign: figures and tables of its ledger.
+"""What can be shown of greenfs08 without a campaign: figures and tables of its ledger, and a week.
 
-The figures are of equation 1, of the energy of a client, and of the budget of spin-ups.
+The figures are of equation 1, of the energy of a client, and of the budget of spin-ups; the week is
+one that is generated, of any seed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from fsgreen.figures import new, note, save, simulated, styled
 from fsgreen.figures.style import COLOUR, GREY
 from fsgreen.papers.greenfs08 import figures
 from fsgreen.papers.greenfs08.claims import LIMIT
-from fsgreen.papers.greenfs08.days import ASSUMED
+from fsgreen.papers.greenfs08.days import ASSUMED, DAY_S, lacking, woken
 from fsgreen.papers.greenfs08.reference import (
     DISKS,
     NETWORKS,
@@ -28,10 +29,18 @@ from fsgreen.papers.greenfs08.reference import (
     crossover_mb,
 )
 from fsgreen.papers.greenfs08.tables import tables
-from fsgreen.papers.greenfs08.virtual import Simulated, read
+from fsgreen.papers.greenfs08.virtual import Simulated, read, week_of
 
 LOOKS = dict(zip(DISKS, (COLOUR["ext2"], COLOUR["ext4"], COLOUR["xfs"]), strict=True))
 DASHES = dict(zip(NETWORKS, (":", "-.", "--"), strict=True))
+REASONS = {
+    "new": ("it is new", COLOUR["ext2"]),
+    "unprotected": ("no server has the changes", COLOUR["btrfs"]),
+    "much": ("it lacks much", COLOUR["ext3"]),
+    "quiet": ("nobody works", COLOUR["ext4"]),
+    "unmount": ("the volume is unmounted", COLOUR["xfs"]),
+}
+"""Why a disk is woken, by the word that `greenfs days` has for it."""
 PARTS = (
     ("disk", "asleep_j", COLOUR["ext4"]),
     ("share of the server", "server_j", COLOUR["ext3"]),
@@ -156,4 +165,32 @@ def budget(days: Simulated) -> Figure:
     axes.set_xticks(range(LIMIT + 3))
     axes.set(xlabel="most spin-ups in any 24 hours", ylabel="runs of ten days")
     note(figure, f"{table['days_count'].sum():,} days in virtual time, by GreenFS's own policy")
+    return figure
+
+
+@styled
+def week(trace: str, seed: int = 1) -> Figure:
+    """Return what the sleeping disk of a client lacks in a generated week, and why it is woken.
+
+    Parameters
+    ----------
+    trace : str
+        One of table 3, whose rates the client has.
+    seed : int
+        Of the week.
+    """
+    of = week_of(Printed.load(), trace, seed)
+    spins = woken(of.events(trace))[trace]
+    figure = new(2.6)
+    axes = figure.add_subplot()
+    axes.plot(*lacking(of, spins), color=GREY, linewidth=1)
+    for why, (label, colour) in REASONS.items():
+        at_days = [spin.at_s / DAY_S for spin in spins if spin.why == why]
+        if at_days:
+            zeros = [0.0] * len(at_days)
+            axes.plot(at_days, zeros, "^", color=colour, markersize=8, label=f"woken: {label}")
+    axes.set(xlabel="days since a midnight", ylabel="MB that the disk lacks")
+    axes.set_title(f"rates of {trace}")
+    figure.legend(loc="outside upper right")
+    simulated(axes)
     return figure
