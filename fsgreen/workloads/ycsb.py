@@ -32,6 +32,9 @@ WRONG = 2
 REPORTED = (0, 3)
 """Exit statuses with a report: done, and ended early."""
 
+ABORTED = f"choose a smaller scale if df says that the disk is full; else {engine.AGAIN}"
+"""Builds of RocksDB that check their own work abort at some writes to a full disk."""
+
 
 class Ycsb:
     """A database of so many records, and one of the workloads a to f on it.
@@ -161,9 +164,10 @@ class Ycsb:
 
 def _failed(done: Finished, name: str) -> FsgreenError:
     if done.signal_name is not None:
+        said = "".join(f": {line}" for line in done.errors.strip().splitlines()[-1:])
         return WorkloadFailed(
-            f"the workload {name} was ended by {done.signal_name}",
-            next_step=engine.AGAIN,
+            f"the workload {name} was ended by {done.signal_name}{said}",
+            next_step=ABORTED if done.signal_name == "SIGABRT" else engine.AGAIN,
         )
     what, _, remedy = done.errors.strip().rpartition(engine.NEXT)
     said = (what or remedy).rpartition(f"{PROGRAM}: ")[2]
