@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices import blockdev, guard, image
-from fsgreen.devices.base import Availability, Levels, Settings, require_root
+from fsgreen.devices.base import READ_AHEAD, Availability, Levels, Settings, require_root
 from fsgreen.devices.folders import WorkFolder, claim
 from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.devices.real import RealDevice
@@ -198,7 +198,7 @@ class BlockDevice(RealDevice):
         self._check_depth(levels.get("queue_depth"), self._queue)
 
     def load(self, levels: Levels) -> None:
-        """Take the partition, and set queue depth and scheduler."""
+        """Take the partition, and set queue depth, scheduler and read-ahead."""
         listed = replace(self._listed, partition=levels.get("partition") or self._partition)
         if listed != self._listed:
             self.volume.close()
@@ -206,8 +206,10 @@ class BlockDevice(RealDevice):
             self._listed = listed
         depth = levels.get("queue_depth") or self._depth
         if depth is not None and not self._limited:
-            self._queue.keep(self.work.path, self._most)
+            self._queue.keep(self.work.path, depth=self._most)
             self._limited = True
+        if levels.get(READ_AHEAD) is not None:
+            self._queue.keep(self.work.path, read_ahead_kb=self._read_ahead_before_kib)
         if self._limited:
             self._depth_now = depth or self._most
             self._queue.set_depth(self._depth_now)

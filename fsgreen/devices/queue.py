@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fsgreen import durable
 from fsgreen.devices import blockdev, mounts
 from fsgreen.errors import FsgreenError, unknown
 
@@ -196,18 +197,17 @@ class Queue:
             time.sleep(0.01)
         return self.discarded_b() - before_b
 
-    def keep(self, folder: Path, depth: int | None = None) -> None:
-        """Write into a folder what `put_back` is to set; once more to add a depth.
+    def keep(self, folder: Path, **changed: int) -> None:
+        """Write into a folder what `put_back` is to set: the scheduler, and what else is `changed`.
 
-        Scheduler and read-ahead are those of the first time: a cell may have set others since.
+        `depth` and `read_ahead_kb` come when a cell is about to set another: what no cell sets is
+        not put back, as others may have set it since.
         """
         file = folder / KEPT
-        if file.exists():
-            kept = json.loads(file.read_text())
-        else:
-            read_ahead_kb = self.number("read_ahead_kb")
-            kept = {"name": self.name, "scheduler": self.scheduler, "read_ahead_kb": read_ahead_kb}
-        file.write_text(json.dumps({**kept, "depth": depth}))
+        found = {"name": self.name, "scheduler": self.scheduler}
+        kept = json.loads(file.read_text()) if file.exists() else found
+        with durable.whole(file) as partial:
+            partial.write_text(json.dumps({**kept, **changed}))
 
     def _counters(self) -> list[int]:
         return [int(word) for word in (self.folder.parent / "stat").read_text().split()]
@@ -232,8 +232,8 @@ def put_back(folder: Path) -> list[str]:
         if scheduler is not None and queue.scheduler != scheduler:
             queue.set_scheduler(scheduler)
             done.append(f"put back the scheduler {scheduler} of {queue.name}")
-        read_ahead_kb = kept.get("read_ahead_kb", queue.number("read_ahead_kb"))
-        if queue.number("read_ahead_kb") != read_ahead_kb:
+        read_ahead_kb = kept.get("read_ahead_kb")
+        if read_ahead_kb is not None and queue.number("read_ahead_kb") != read_ahead_kb:
             queue.set_number("read_ahead_kb", read_ahead_kb)
             done.append(f"put back the read-ahead of {read_ahead_kb} KiB of {queue.name}")
     except FileNotFoundError:

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+import yaml
 
 from fsgreen import design, paths, workloads
 from fsgreen.analysis.claims import Claims
@@ -53,3 +54,12 @@ def test_each_workload_takes_the_levels_of_its_cells() -> None:
         for cell in plan.cells:
             name, levels = cell["workload"], told_to_workload(plan, cell)
             workloads.load_workload(name, plan.profile.scale.get(name, 1.0), levels).check()
+
+
+def test_the_page_shows_its_factor_as_it_declares_it() -> None:
+    """Two studies that declare a factor otherwise are not planned in one process."""
+    page = (paths.root() / "docs" / "readahead.md").read_text()
+    shown = yaml.safe_load(page.partition("```yaml\nfactors:\n")[2].partition("```")[0])
+    declared = yaml.safe_load((paths.root() / "studies" / "linux-read-ahead.yaml").read_text())
+    name = "kernel_read_ahead_kib"
+    assert shown[name] == declared["factors"][name]

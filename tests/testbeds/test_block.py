@@ -1,12 +1,14 @@
 """A real disk as a testbed, played by loop devices: only the one that is confirmed is formatted."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loops import levels
@@ -185,40 +187,57 @@ def test_the_read_ahead_of_a_cell_is_put_back(disk: Path) -> None:
 
 
 HARNESS = """
-import sys, time
+import json, sys, time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from fsgreen.devices import blockdev, guard
 from fsgreen.testbeds import ListedDisk, open_testbed
 blockdev.SYS_BLOCK = Path(sys.argv[2])
 bed = open_testbed("block", size_b=32 << 20, listed=ListedDisk(Path(sys.argv[1]), sys.argv[3]))
-asked = {"scheduler": sys.argv[4], "kernel_read_ahead_kib": int(sys.argv[5])}
-bed.prepare({"file_system": "ext4", "option": "default", **asked})
+bed.prepare({"file_system": "ext4", "option": "default", **json.loads(sys.argv[4])})
 print("ready", flush=True)
 time.sleep(600)
 """
 
 
-def test_a_killed_harness_leaves_no_mount_and_the_queue_goes_back(disk: Path) -> None:
-    queue = Queue(disk.resolve().name)
-    before, before_kib = queue.scheduler, queue.number("read_ahead_kb")
-    other = next(name for name in queue.schedulers() if name != before)
-    asked = [other, str(before_kib + 64)]
+def kill_with(disk: Path, asked: dict[str, Any]) -> None:
+    """Kill a harness once it has prepared a cell that asks so."""
     harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(disk), str(blockdev.SYS_BLOCK), SERIAL, *asked],
+        [sys.executable, "-c", HARNESS, disk, blockdev.SYS_BLOCK, SERIAL, json.dumps(asked)],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert harness.stdout is not None
     assert harness.stdout.readline() == "ready\n"
-    assert (queue.scheduler, queue.number("read_ahead_kb")) == (other, before_kib + 64)
     harness.send_signal(signal.SIGKILL)
     harness.communicate()
+
+
+def test_a_killed_harness_leaves_no_mount_and_the_queue_goes_back(disk: Path) -> None:
+    queue = Queue(disk.resolve().name)
+    before, before_kib = queue.scheduler, queue.number("read_ahead_kb")
+    other = next(name for name in queue.schedulers() if name != before)
+    kill_with(disk, {"scheduler": other, "kernel_read_ahead_kib": before_kib + 64})
+    assert (queue.scheduler, queue.number("read_ahead_kb")) == (other, before_kib + 64)
     report = folders.sweep()
     assert f"put back the scheduler {before} of {queue.name}" in report
     assert (queue.scheduler, queue.number("read_ahead_kb")) == (before, before_kib)
     assert blockdev.in_use(disk) is None
+
+
+def test_a_read_ahead_that_no_cell_sets_is_left_to_others(disk: Path) -> None:
+    """`fsgreen host` had set it for the campaign, and has put back the user's own."""
+    queue = Queue(disk.resolve().name)
+    before_kib = queue.number("read_ahead_kb")
+    kill_with(disk, {})
+    queue.set_number("read_ahead_kb", before_kib + 64)
+    try:
+        folders.sweep()
+        assert queue.number("read_ahead_kb") == before_kib + 64
+    finally:
+        queue.set_number("read_ahead_kb", before_kib)
 
 
 def test_only_real_disks_are_held(disk: Path) -> None:

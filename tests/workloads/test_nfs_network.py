@@ -80,7 +80,7 @@ def test_a_network_that_cannot_be_is_refused_before_a_trial(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     network.check(None)
-    with pytest.raises(FsgreenError, match="0 Mbit/s carries nothing"):
+    with pytest.raises(FsgreenError, match="no network of 0 Mbit/s"):
         network.check(0)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(FsgreenError, match="needs root") as told:

@@ -8,6 +8,7 @@ is in them, with the processes that hold them, and these end with the harness, h
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import subprocess
 import tempfile
@@ -25,6 +26,9 @@ SERVER, CLIENT = "192.0.2.1", "192.0.2.2"
 
 BURST_S = 0.005
 """What may go at once, as the time that it takes at the rate: some ticks of the kernel's clock."""
+
+LEAST_MBIT_S = 0.01
+"""Less carries a request in seconds."""
 
 LEAST_BURST_B = 16 * 1024
 QUEUE_B = 4 << 20
@@ -57,9 +61,11 @@ def check(mbit_s: float | None) -> None:
     if mbit_s is None:
         return
     where = "network_mbit_s"
-    if not mbit_s > 0:
+    if not (math.isfinite(mbit_s) and mbit_s >= LEAST_MBIT_S):
         raise FsgreenError(
-            f"a network of {mbit_s:g} Mbit/s carries nothing", where=where, next_step="above 0"
+            f"there is no network of {mbit_s:g} Mbit/s",
+            where=where,
+            next_step=f"{LEAST_MBIT_S:g} or more; leave it out for one without a rate",
         )
     if os.geteuid() != 0:
         raise FsgreenError(
