@@ -5,8 +5,11 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
+import threading
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import product
 
 import pytest
 import synthetic
@@ -16,9 +19,12 @@ from fsgreen.campaign import studycheck
 from fsgreen.design import newstudy
 from fsgreen.devices import mounts
 from fsgreen.errors import FsgreenError
+from fsgreen.trial import write_json
 from fsgreen.view.cockpit import Cockpit
+from fsgreen.view.cockpit import order as order_module
+from fsgreen.view.cockpit import run as cockpit_run
 from fsgreen.view.cockpit.choose import Choose, Planned
-from fsgreen.view.cockpit.compose import Compose
+from fsgreen.view.cockpit.compose import CHANGED, Compose
 from fsgreen.view.cockpit.draft import Draft
 from fsgreen.view.cockpit.order import Harness, Order
 from fsgreen.view.cockpit.run import Run
@@ -140,10 +146,10 @@ def test_options_are_those_that_all_chosen_file_systems_have(compose):
     compose.levels["file_system"].value = ["ext3"]
     assert {"default", "noatime", "dtlg"} <= {*offered()}
     compose.levels["option"].value = ["default", "noatime", "dtlg"]
-    assert compose.draft.levels("all", "option") == ["default", "noatime", "dtlg"]
+    assert compose.draft.levels("quick", "all", "option") == ["default", "noatime", "dtlg"]
     compose.levels["file_system"].value = ["ext3", "xfs"]
     assert "noatime" in offered() and "dtlg" not in offered()
-    assert compose.draft.levels("all", "option") == ["default", "noatime"]
+    assert compose.draft.levels("quick", "all", "option") == ["default", "noatime"]
     assert "sound" in text(compose.says)
 
 
@@ -153,10 +159,66 @@ def test_a_study_that_is_begun_with_loses_nothing(file, project):
     shutil.copy(file, project / "studies")
     draft = Draft.open(file.stem)
     before, draft.name = design.load_study(file.stem), "copy"
-    for matrix in draft.values["matrices"]:
-        for factor in ("workload", "file_system", "cache"):
-            draft.choose(matrix, factor, draft.levels(matrix, factor))
+    for profile, of in draft.values["profiles"].items():
+        for matrix, factor in product(of["matrices"], ("workload", "file_system", "cache")):
+            draft.choose(profile, matrix, factor, draft.levels(profile, matrix, factor))
     assert replace(draft.check(next(iter(before.profiles))), name=file.stem) == before
+
+
+def test_saved_is_said_of_what_the_file_says(compose):
+    """Start measures the file: who changes more would measure what was before."""
+    compose.keep.click()
+    assert "saved and read back" in text(compose.kept)
+    count(compose, "blocks", 9)
+    assert text(compose.kept).strip() == CHANGED
+    compose.keep.click()
+    assert "saved and read back" in text(compose.kept)
+
+
+def test_a_level_stands_in_the_matrix_where_a_profile_holds_another(compose):
+    """The profile's constant would be measured instead of the level that is chosen."""
+    draft = compose.draft
+    draft.put({"cache": "warm"}, "profiles", "quick", "constants")
+    assert draft.at("constants", "cache") == "cold"
+    assert draft.levels("quick", "all", "cache") == ["warm"], "what the profile measures is shown"
+    draft.choose("quick", "all", "cache", ["cold"])
+    draft.baseline = draft.cells("quick")[0]
+    plan = design.make_plan(draft.check("quick"), "quick")
+    assert {plan.levels(cell)["cache"] for cell in plan.cells} == {"cold"}
+
+
+# --- choose -------------------------------------------------------------------------------------
+
+
+def test_saving_keeps_what_is_chosen(compose, project):
+    """Another campaign would be measured, or elsewhere, than somebody chose before saving again."""
+    compose.keep.click()
+    kept = paths.data() / "scratch" / "cockpit" / "mine-quick.json"
+    kept.parent.mkdir(parents=True)
+    write_json(kept, asdict(Order("mine", "quick", "mine-quick", "auto", "/before")))
+    choose = Choose("mine")
+    assert choose.order.folder == "/before"
+    choose.folder.value, choose.campaign.value, choose.profile.value = "/now", "again", "full"
+    order = choose.order
+    choose.offer("mine")
+    assert choose.order == order == Order("mine", "full", "again", "auto", "/now")
+
+
+def test_a_folder_is_the_same_to_the_process_as_in_the_notebook(compose, project, monkeypatch):
+    """The kernel works in notebooks/, the process in the folder of the project."""
+    compose.keep.click()
+    choose = Choose("mine")
+    choose.folder.value = "work"
+    assert choose.order.folder == str(project / "work")
+    choose.folder.value = "~/work"
+    assert choose.order.folder == os.path.expanduser("~/work")
+    (project / "notebooks").mkdir()
+    monkeypatch.chdir(project / "notebooks")
+    monkeypatch.setenv("FSGREEN_DATA", "own")
+    begun = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **words: begun.append(words) or Begun())
+    Harness("mine-quick").start(choose.order)
+    assert begun[0]["env"]["FSGREEN_DATA"] == str(project / "notebooks" / "own")
 
 
 # --- plan ---------------------------------------------------------------------------------------
@@ -281,6 +343,131 @@ def test_nothing_is_chosen_before_a_study_is_saved(project):
     assert cockpit.choose.order == Order("mine", "quick", "mine-quick")
     assert not cockpit.run.start.disabled
     assert "fsgreen measure mine --profile quick" in text(cockpit.choose.command)
+
+
+def test_a_trial_that_is_repeated_is_shown_with_its_watts(half):
+    """It has the name of the one before, whose folder is gone."""
+    name, watch = campaign.Campaign("fast10-quick").pending()[0].trial, Watch("fast10-quick")
+    begin_a_trial(half, name, time.monotonic())
+    assert watch.power()
+    shutil.rmtree(half / "trials" / f".{name}.partial")
+    begin_a_trial(half, name, time.monotonic())
+    assert watch.power() == "system 214.0 W (wall)"
+
+
+def test_a_trial_that_begins_has_none_read_again(half, monkeypatch):
+    looks, of = [], Seen.of
+    monkeypatch.setattr(Seen, "of", lambda campaign: looks.append(1) or of(campaign))
+    watch = Watch("fast10-quick")
+    watch.seen()
+    begin_a_trial(half, "b9-other", time.monotonic())
+    watch.seen()
+    assert len(looks) == 1
+
+
+@pytest.fixture
+def judged(half, monkeypatch):
+    """A campaign of which all trials are measured, and analysed before."""
+    monkeypatch.setattr(design, "due", lambda plan, trials: [one for one in plan.trials][:3])
+    results = paths.results("fast10-quick")
+    results.mkdir(parents=True)
+    (results / "trust.csv").touch()
+    return half
+
+
+def says(campaign, words):
+    """Have a process that has ended have said this."""
+    log = paths.data() / "scratch" / "cockpit" / f"{campaign}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(words)
+
+
+def test_a_start_that_failed_does_not_look_like_success(judged):
+    """The trust page of an earlier one would be taken for that of this one."""
+    run = Run(Choose("fast10"))
+    assert "fast10-quick: 3 of 3 trials measured; ended" in text(run.state)
+    says("fast10-quick", "testbed loop\nfsgreen: the disk is gone\n  in: /x\n  next: find it\n")
+    run.look.click()
+    assert "fast10-quick: the last start here failed; 3 of 3" in text(run.state)
+    assert "the disk is gone" in text(run.said) and "<details>" not in run.said.value
+    says("fast10-quick", "fsgreen: stopped; nothing half-written is left.\n")
+    run.look.click()
+    assert "failed" not in text(run.state), "a pause is no failure"
+
+
+def test_what_is_measured_and_not_analysed_says_so(judged, monkeypatch):
+    """An analysis that is stopped half-way asks for a mend that nothing needs."""
+    (paths.results("fast10-quick") / "trust.csv").unlink()
+    run = Run(Choose("fast10"))
+    assert "not analysed: Go on does it" in text(run.state)
+    monkeypatch.setattr(Harness, "running", lambda _: True)
+    run.refresh()
+    assert "being analysed" in text(run.state) and run.pause.disabled
+
+
+def test_looking_begins_again_after_what_nobody_expected(half, monkeypatch):
+    """A page that stands still for good looks like a campaign that does."""
+    monkeypatch.setattr(cockpit_run, "POLL_S", 0.01)
+    broke, seen = [], Watch.seen
+    monkeypatch.setattr(threading, "excepthook", broke.append)
+    monkeypatch.setattr(Harness, "running", lambda _: True)
+    here = threading.current_thread()
+
+    def breaks(watch):
+        if threading.current_thread() is not here:
+            raise OSError("broken")
+        return seen(watch)
+
+    monkeypatch.setattr(Watch, "seen", breaks)
+    run = Run(Choose("fast10"))
+    wait_for(lambda: broke)
+    run.follow()
+    wait_for(lambda: len(broke) > 1)
+    run.stop()
+
+
+def test_cells_that_run_again_have_one_looker(half, monkeypatch):
+    """Each looker takes processor time from what is measured (rule 10)."""
+    monkeypatch.setattr(Harness, "running", lambda _: True)
+    runs = [Run(Choose("fast10")) for _ in range(3)]
+    assert [one.name for one in threading.enumerate()].count("cockpit") == 1
+    runs[-1].stop()
+    assert "cockpit" not in [one.name for one in threading.enumerate()]
+
+
+class Begun:
+    """A process that goes on until it is asked to stop."""
+
+    pid = 1
+
+    def __init__(self):
+        self.asked = []
+
+    def poll(self):
+        return 0 if self.asked else None
+
+    def terminate(self):
+        self.asked.append(1)
+
+
+def test_no_process_goes_on_that_nobody_could_pause(project, monkeypatch):
+    process = Begun()
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: process)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(order_module, "write_json", full)
+        with pytest.raises(FsgreenError, match="cannot be noted, so it was stopped: No space"):
+            Harness("mine-quick").start(Order("mine", "quick", "mine-quick"))
+    assert process.asked
+    process.asked.clear()
+    harness = Harness("mine-quick")
+    harness.start(Order("mine", "quick", "mine-quick"))
+    (paths.data() / "scratch" / "cockpit" / "mine-quick.json").unlink()
+    harness.pause()
+    assert process.asked, "its own process it can pause whatever became of the note"
 
 
 @by_night

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 
 import ipywidgets as widgets
 
-from fsgreen import design
+from fsgreen import design, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.view import markup
 from fsgreen.view.cockpit import offered, order
@@ -53,7 +54,7 @@ class Choose(widgets.VBox):
                 self.command,
             ]
         )
-        self._follower.follow(self.study, lambda: self._changed(self._offer_profiles))
+        self._follower.follow(self.study, lambda: self._changed(self._turn))
         for control in (self.profile, self.testbed, self.folder, self.campaign):
             self._follower.follow(control, self._changed)
         self.offer(study)
@@ -64,28 +65,33 @@ class Choose(widgets.VBox):
         if self.fault is not None or self.profile.value is None:
             return None
         name = self.campaign.value.strip() or self._usual_name()
-        return Order(
-            self.study.value,
-            self.profile.value,
-            name,
-            self.testbed.value,
-            self.folder.value.strip(),
-        )
+        return Order(self.study.value, self.profile.value, name, self.testbed.value, self._where())
 
     def when_changed(self, call: Callable[[], None]) -> None:
         """Call something after each change, too."""
         self._when_changed.append(call)
 
     def offer(self, study: str) -> None:
-        """Offer all studies that are here now, and choose one as it was measured last."""
+        """Offer all studies that are here now, and choose one.
+
+        Another than before is chosen as it was measured last; of the same all choices stay.
+        """
         with self._follower.quietly():
             self._changed(lambda: self._offer(study))
 
     def _offer(self, study: str) -> None:
-        names = studies()
+        before, names = self.study.value, studies()
         self.study.options = names
         self.study.value = study if study in names else None
+        if self.study.value == before:
+            self._offer_profiles()
+        else:
+            self._turn()
+
+    def _turn(self) -> None:
+        """Turn to another study."""
         self._offer_profiles()
+        self._take_up()
 
     def _offer_profiles(self) -> None:
         self.fault, profiles = None, []
@@ -95,7 +101,6 @@ class Choose(widgets.VBox):
         except FsgreenError as error:
             self.fault = error
         offer(self.profile, [(name, name) for name in profiles])
-        self._take_up()
 
     def _take_up(self) -> None:
         """Choose what a campaign of this study was measured with that was begun here last."""
@@ -120,6 +125,11 @@ class Choose(widgets.VBox):
             self.command.value = markup.lines([chosen.typed]) + markup.says(BLOCK)
         for call in self._when_changed:
             call()
+
+    def _where(self) -> str:
+        """Return the folder as the process finds it, which works in that of the project."""
+        typed = self.folder.value.strip()
+        return str(paths.root() / os.path.expanduser(typed)) if typed else ""
 
     def _usual_name(self) -> str:
         return f"{self.study.value}-{self.profile.value}"

@@ -10,6 +10,7 @@ import ipywidgets as widgets
 
 from fsgreen import design
 from fsgreen.design import Cell
+from fsgreen.design.factors import Level
 from fsgreen.design.overview import describe
 from fsgreen.errors import FsgreenError
 from fsgreen.view import markup
@@ -23,6 +24,8 @@ WIDE = {"width": "auto"}
 NUMBER = {"width": "24em"}
 MOST_LINES = 8
 """Lines of a control that offers several."""
+
+CHANGED = "changed since it was saved; Start measures the saved file"
 
 MOST = 10**9
 """No number of a profile is larger."""
@@ -116,6 +119,7 @@ class Compose(widgets.VBox):
         """Do what a person's change asks for, and show what came of it."""
 
         def changed() -> None:
+            self.kept.value = ""
             change()
             self._tell()
 
@@ -130,7 +134,6 @@ class Compose(widgets.VBox):
 
     def _open(self) -> None:
         """Begin with a study, and show what it says; one that is not sound is not opened."""
-        self.kept.value = ""
         if self.start.value != NEW:
             try:
                 self.draft = Draft.open(self.start.value)
@@ -174,8 +177,8 @@ class Compose(widgets.VBox):
 
     def _offer_factor(self, name: str) -> None:
         """Offer the levels of a factor; those that the matrix has are chosen."""
-        there = self.draft.levels(self.matrix.value, name)
-        of = self.draft.levels(self.matrix.value, "file_system")
+        there = self._levels(name)
+        of = self._levels("file_system")
         options = offered.with_those(offered.levels(name, map(str, of)), there)
         control = self.levels[name]
         control.options = [*options.items()]
@@ -186,15 +189,19 @@ class Compose(widgets.VBox):
 
     def _choose(self, name: str) -> None:
         """Take the levels of a factor that are chosen now; options must fit the file systems."""
-        self.draft.choose(self.matrix.value, name, self.levels[name].value)
+        profile, matrix = self.profile.value, self.matrix.value
+        self.draft.choose(profile, matrix, name, self.levels[name].value)
         if name == "file_system":
-            file_systems = map(str, self.draft.levels(self.matrix.value, name))
+            file_systems = map(str, self._levels(name))
             known = offered.levels("option", file_systems).values()
             options = [level for level in self.levels["option"].value if level in known]
-            self.draft.choose(self.matrix.value, "option", options)
+            self.draft.choose(profile, matrix, "option", options)
             self._offer_factor("option")
-        self.levels[name].value = self.draft.levels(self.matrix.value, name)
+        self.levels[name].value = self._levels(name)
         self._offer_baseline(keep=False)
+
+    def _levels(self, name: str) -> list[Level]:
+        return self.draft.levels(self.profile.value, self.matrix.value, name)
 
     def _offer_baseline(self, *, keep: bool) -> None:
         """Offer the cells; the baseline is one of them: itself, or that which has most of it."""
@@ -222,9 +229,10 @@ class Compose(widgets.VBox):
 
     def _tell(self) -> None:
         """Show the file, and how large a plan it is or what is wrong with it."""
-        chosen = self.draft.levels(self.matrix.value, "workload")
-        self.told.value = "".join(map(markup.says, offered.about(chosen)))
+        self.told.value = "".join(map(markup.says, offered.about(self._levels("workload"))))
         self.file.value = markup.lines(self.draft.text.splitlines())
+        if self.draft.is_changed:
+            self.kept.value = markup.says(CHANGED)
         try:
             study = self.draft.check(self.profile.value)
             plan = design.make_plan(study, self.profile.value)

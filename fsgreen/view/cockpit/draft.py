@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ class Draft:
         self.values = values
         self._known: str | None = None
         """The text of the file that this may replace, None where there is none."""
+        self._saved: dict[str, Any] | None = None
+        """What the file says that this was read from or written to, None where there is none."""
 
     @classmethod
     def begin(cls, name: str) -> Draft:
@@ -62,6 +65,7 @@ class Draft:
         draft = cls(studyfile.read(file).values)
         if draft.text == file.read_text(encoding="utf-8"):  # else comments would be lost
             draft._known = draft.text
+        draft._saved = deepcopy(draft.values)
         return draft
 
     @property
@@ -72,6 +76,11 @@ class Draft:
     @name.setter
     def name(self, name: str) -> None:
         self.values["study"] = name
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it says something else than the file that it was read from or written to."""
+        return self._saved is not None and self.values != self._saved
 
     @property
     def text(self) -> str:
@@ -104,15 +113,22 @@ class Draft:
         else:
             parent[key] = value
 
-    def levels(self, matrix: str, factor: str) -> list[Level]:
+    def levels(self, profile: str, matrix: str, factor: str) -> list[Level]:
         """Return the levels of a factor in a matrix, or the one that holds where it names none."""
-        held = self._held(factor)
+        held = self._held(profile, factor)
         return list(self.at("matrices", matrix, factor) or ([] if held is None else [held]))
 
-    def choose(self, matrix: str, factor: str, levels: Sequence[Level]) -> None:
-        """Have a matrix vary a factor over levels; one that holds anyhow need not stand there."""
-        is_held = [*levels] in ([], [self._held(factor)])
-        self.put(None if is_held else [*levels], "matrices", matrix, factor)
+    def choose(self, profile: str, matrix: str, factor: str, levels: Sequence[Level]) -> None:
+        """Have a matrix vary a factor over levels.
+
+        One that holds anyhow, in each profile that has the matrix, need not stand there.
+        """
+        chosen = [*levels]
+        if chosen == self.levels(profile, matrix, factor):
+            return
+        of = [name for name, one in self.values["profiles"].items() if matrix in one["matrices"]]
+        is_held = all(chosen == [self._held(name, factor)] for name in of)
+        self.put(None if is_held or not chosen else chosen, "matrices", matrix, factor)
 
     def cells(self, profile: str) -> list[Cell]:
         """Return the cells of a profile; raises FsgreenError for a factorial that is none."""
@@ -167,15 +183,16 @@ class Draft:
         file.parent.mkdir(exist_ok=True)
         with durable.whole(file) as partial:
             partial.write_text(self.text, encoding="utf-8")
-        self._known = self.text
+        self._known, self._saved = self.text, deepcopy(self.values)
         studycheck.check(file, profile)
         return file
 
-    def _held(self, factor: str) -> Level | None:
-        """Return the level that a cell has which names none; None where there is none."""
+    def _held(self, profile: str, factor: str) -> Level | None:
+        """Return the level that a profile's cell has which names none; None where there is none."""
         if factor == UNASKED[0]:
             return UNASKED[1]
-        level = self.at("constants", factor)
+        level = self.at("profiles", profile, "constants", factor)
+        level = self.at("constants", factor) if level is None else level
         return factors.get(factor).default if level is None else level
 
 

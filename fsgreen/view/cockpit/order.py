@@ -37,6 +37,9 @@ from fsgreen.trial import write_json
 TRIES, AGAIN_S = 20, 0.05
 """How often a start asks for the lock, which others hold for a moment to see whether it is free."""
 
+FAILED, STOPPED = ("fsgreen: ", "Traceback"), "fsgreen: stopped;"
+"""How the command line begins to tell an error, and that somebody stopped it."""
+
 TAIL_B = 1 << 16
 """Bytes of what was said that are looked at."""
 
@@ -149,7 +152,7 @@ class Harness:
         Raises
         ------
         FsgreenError
-            If it is being measured.
+            If it is being measured, or nothing can be noted of the process, which then ends.
         """
         self._said.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "fsgreen", *order.arguments]
@@ -167,12 +170,20 @@ class Harness:
                 stdout=said,  # the lock goes with it
                 stderr=subprocess.STDOUT,
                 cwd=paths.root(),
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env={**os.environ, **_data_folder(), "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,  # or it would end with the kernel
             )
         with self._reaping:
             self._process = process
-        write_json(self._kept, {**asdict(order), "command": command, "pid": process.pid})
+        try:
+            write_json(self._kept, {**asdict(order), "command": command, "pid": process.pid})
+        except OSError as error:
+            process.terminate()
+            raise FsgreenError(
+                f"what is measured cannot be noted, so it was stopped: {error.strerror}",
+                where=self._kept,
+                next_step="make room or give access there, then start again",
+            ) from error
 
     def pause(self) -> None:
         """Ask it to stop; the trial that runs is lost, and no other.
@@ -182,6 +193,10 @@ class Harness:
         FsgreenError
             If no cockpit started it.
         """
+        with self._reaping:
+            if self._process is not None and self._process.poll() is None:
+                self._process.terminate()
+                return
         kept = self._record()
         pid = kept.get("pid")
         if not self.running() or not isinstance(pid, int) or _command(pid) != kept.get("command"):
@@ -194,14 +209,22 @@ class Harness:
 
     def lines(self, count: int) -> list[str]:
         """Return the last lines that it said; of a progress bar that is how it stood last."""
+        return self._tail()[-count:]
+
+    def failed(self) -> bool:
+        """Return whether its last words are those of an error; a pause is none."""
+        return any(
+            line.startswith(FAILED) and not line.startswith(STOPPED) for line in self._tail()
+        )
+
+    def _tail(self) -> list[str]:
         try:
             with self._said.open("rb") as said:
                 said.seek(max(0, said.seek(0, os.SEEK_END) - TAIL_B))
                 text = said.read().decode("utf-8", "replace")
         except FileNotFoundError:
             return []
-        lines = [line for line in map(_as_left, text.split("\n")) if line]
-        return lines[-count:]
+        return [line for line in map(_as_left, text.split("\n")) if line]
 
     def order(self) -> Order | None:
         """Return what it was started with, None where nothing is known of that."""
@@ -243,6 +266,12 @@ def _only_file_system(kind: str, folder: Path | None) -> str | None:
     if kind != "directory":
         return None
     return mounts.holding(folder or testbeds.default_folder(kind)).file_system
+
+
+def _data_folder() -> dict[str, str]:
+    """Return the variable that moves data elsewhere, as a process in another folder needs it."""
+    name = "FSGREEN_DATA"
+    return {name: str(paths.data_folder())} if os.environ.get(name) else {}
 
 
 def _locked(said: BinaryIO, kind: int) -> bool:

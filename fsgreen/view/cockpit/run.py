@@ -25,8 +25,12 @@ POLL_S = 2.0
 HEAD = ("rule", "question", "found", "remedy")
 """Columns of the rules that are shown."""
 
-SAID = 8
+SAID = 16
 """Lines that are shown of what the process says."""
+
+
+_looking: Run | None = None
+"""The one that was made last: whoever runs the cells again looks no more with those before."""
 
 
 class Run(widgets.VBox):
@@ -44,6 +48,10 @@ class Run(widgets.VBox):
     """
 
     def __init__(self, choose: Choose) -> None:
+        global _looking
+        if _looking is not None:
+            _looking.stop()
+        _looking = self
         self._choose = choose
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -105,6 +113,7 @@ class Run(widgets.VBox):
         self._stop.set()
         if (thread := self._thread) is not None:
             thread.join()
+            atexit.unregister(self.stop)
             self._thread = None
 
     def refresh(self) -> bool:
@@ -126,12 +135,16 @@ class Run(widgets.VBox):
 
     def _poll(self) -> None:
         """Look until it runs no longer, or nobody wants to know."""
-        while not self._stop.wait(POLL_S):
+        runs = True
+        while runs and not self._stop.wait(POLL_S):
             with self._lock:
-                if not self.refresh():
-                    self._thread = None
-                    break
-        atexit.unregister(self.stop)
+                runs = False
+                try:
+                    runs = self.refresh()
+                finally:
+                    if not runs:
+                        atexit.unregister(self.stop)
+                        self._thread = None
 
     def _do(self, what: Callable[[], None]) -> None:
         """Do what a button asks for, and show what came of it or why nothing did."""
@@ -164,12 +177,16 @@ class Run(widgets.VBox):
             self.state.value = markup.fault(fault)
 
     def _show(self, harness: Harness, watch: Watch, seen: Seen | None, runs: bool) -> None:
-        self.start.disabled, self.pause.disabled = runs, not runs
+        is_measured = seen is not None and seen.done == seen.due
+        is_judged = not runs and (paths.results(harness.campaign) / "trust.csv").is_file()
+        has_failed = not runs and harness.failed()
+        self.start.disabled, self.pause.disabled = runs, not runs or is_measured
         self.start.description = "Go on" if seen is not None and not runs else "Start"
         power = watch.power()
         elsewhere = bool(power) and not runs
         trials = watch.running() if runs or elsewhere else []
-        state = _state(seen, runs, elsewhere=elsewhere)
+        state = "the last start here failed; " * has_failed
+        state += _state(seen, runs, elsewhere=elsewhere, is_judged=is_judged)
         self.state.value = markup.says(f"{harness.campaign}: {state}")
         self.bar.layout.display = None if seen is not None else "none"
         if seen is not None:
@@ -178,19 +195,20 @@ class Run(widgets.VBox):
         self.now.value = "".join(map(markup.says, now))
         self.status.value = markup.lines(seen.lines if seen is not None else ())
         self.last.value = "" if seen is None or seen.last is None else _checks(seen.last)
-        is_judged = not runs and (paths.results(harness.campaign) / "trust.csv").is_file()
-        said = markup.lines(harness.lines(SAID))
-        self.said.value = markup.folded("what the process said", said) if is_judged else said
+        said, is_folded = markup.lines(harness.lines(SAID)), is_judged and not has_failed
+        self.said.value = markup.folded("what the process said", said) if is_folded else said
         self.trust.value = _trust(harness.campaign) if is_judged else ""
 
 
-def _state(seen: Seen | None, runs: bool, *, elsewhere: bool) -> str:
+def _state(seen: Seen | None, runs: bool, *, elsewhere: bool, is_judged: bool) -> str:
     """Return how a campaign stands, how far it is, and when it ends."""
     if seen is None:
         return "begins" if runs else "not begun"
     far = f"{seen.done} of {seen.due} trials measured"
     if seen.done == seen.due:
-        return f"{far}; being analysed" if runs else f"{far}; ended"
+        if runs:
+            return f"{far}; being analysed"
+        return f"{far}; ended" if is_judged else f"{far}; not analysed: Go on does it"
     if not (runs or elsewhere):
         return f"paused, {far}"
     by = " by a process that no cockpit started" if elsewhere else ""

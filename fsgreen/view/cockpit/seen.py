@@ -7,6 +7,7 @@ come, and between that a look is at three folders and at the newest readings of 
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,17 +77,21 @@ class Watch:
 
     def __init__(self, name: str) -> None:
         self._campaign = Campaign(name)
-        self._stamps: list[int] = []
+        self._stamp: object = None
         self._seen: Seen | None = None
         self._source: tuple[Path, TrialFolder] | None = None
 
     def seen(self) -> Seen | None:
         """Return how far it is, None before it has a plan; raises FsgreenError if it is damaged."""
         folder = self._campaign.folder
-        stamps = [*_changed_ns(folder / name for name in ("plan.json", "trials", "invalid"))]
-        if stamps[0] and stamps != self._stamps:
+        try:
+            planned_ns = (folder / "plan.json").stat().st_mtime_ns
+        except FileNotFoundError:
+            return self._seen
+        stamp = planned_ns, _trials(folder / "trials"), _trials(folder / "invalid")
+        if stamp != self._stamp:
             self._seen = Seen.of(self._campaign)
-            self._stamps = stamps
+            self._stamp = stamp
         return self._seen
 
     def running(self) -> list[str]:
@@ -97,10 +102,11 @@ class Watch:
         """Return the newest watts of the trial that runs; "" where no meter has spoken yet."""
         partial = next(iter(self._partial()), None)
         if partial is None:
+            self._source = None
             return ""
         try:
-            if self._source is None or self._source[0] != partial:
-                self._source = partial, TrialFolder(partial)
+            if self._source is None or self._source[0] != partial or not self._source[1].running():
+                self._source = partial, TrialFolder(partial)  # a repeated trial has the same name
             source = self._source[1]
             watts = [*_newest(source)] if source.running() else []
         except FsgreenError:  # the trace has no head yet, or the folder is gone
@@ -124,10 +130,9 @@ def _name(partial: Path) -> str:
     return partial.name.removeprefix(".").removesuffix(".partial")
 
 
-def _changed_ns(places: Iterator[Path]) -> Iterator[int]:
-    """Yield when each was changed, 0 for what is not there."""
-    for place in places:
-        try:
-            yield place.stat().st_mtime_ns
-        except FileNotFoundError:
-            yield 0
+def _trials(folder: Path) -> frozenset[str]:
+    """Return the names of complete trials: one that begins or is given up changes nothing."""
+    try:
+        return frozenset(name for name in os.listdir(folder) if not name.startswith("."))
+    except FileNotFoundError:
+        return frozenset()
