@@ -37,8 +37,11 @@ def timing_flaws(time_s: Array, start_s: float, end_s: float, interval_s: float)
         return list(_disorder(near))
     flaws = list(_irregular(steps_s, interval_s))
     wide = _within(time_s, start_s - STEP_READINGS * interval_s, end_s + STEP_READINGS * interval_s)
-    if (np.diff(wide) > 0).all():
+    wide_steps_s = np.diff(wide)
+    if (wide_steps_s > 0).all():
         flaws += _clock_steps(wide, start_s, end_s, interval_s)
+    elif _may_touch(wide, wide_steps_s - interval_s, start_s, end_s)[~(wide_steps_s > 0)].any():
+        flaws += _disorder(wide)
     whole = steps_s <= MAX_GAP_INTERVALS * interval_s
     overlap_s = np.minimum(near[1:], end_s) - np.maximum(near[:-1], start_s)
     return [*flaws, *coverage_flaws(float(overlap_s[whole].clip(min=0).sum()), end_s - start_s)]
@@ -110,7 +113,7 @@ def _clock_steps(time_s: Array, start_s: float, end_s: float, interval_s: float)
     steps_s = np.diff(time_s)
     limit_s = P95_TOLERANCE * interval_s
     suspect = (np.abs(steps_s - pace_s) > limit_s) & (steps_s <= MAX_GAP_INTERVALS * interval_s)
-    suspect &= (time_s[:-1] < end_s) & (time_s[1:] > start_s)
+    suspect &= _may_touch(time_s, steps_s - pace_s, start_s, end_s)
     shifts = [
         (abs(shift_s), shift_s, time_s[place])
         for place in np.flatnonzero(suspect)[:MOST_SUSPECTS] + 1
@@ -121,6 +124,16 @@ def _clock_steps(time_s: Array, start_s: float, end_s: float, interval_s: float)
         more = f", the largest of {len(shifts)} steps" if len(shifts) > 1 else ""
         detail = f"the clock steps by {shift_s:+.3g} s at {moment_s:.6g} s{more}"
         yield Flaw(13, "clock-step", detail)
+
+
+def _may_touch(time_s: Array, shifts_s: Array, start_s: float, end_s: float) -> np.ndarray:
+    """Which intervals may hold a moment of the phase, had the clock been shifted in each.
+
+    A clock set back stamps the next reading early: a step right after the start moves it before
+    the start, and one right before the end moves the end before the last reading.
+    """
+    back_s = np.minimum(shifts_s, 0.0)
+    return (time_s[:-1] + back_s < end_s) & (time_s[1:] - back_s > start_s)
 
 
 def _shift_s(time_s: Array, place: int, lag: int, pace_s: float) -> float:

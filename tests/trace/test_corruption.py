@@ -11,7 +11,7 @@ from dataclasses import astuple, replace
 
 import pytest
 from faults import LENGTH_S, Load, Meter, faults, loads
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from traces import INFO, parse, whole_budget, whole_energy_j
 
@@ -136,11 +136,16 @@ def test_counter_that_is_reset(load, first_s, phase, at):
     assert verdict(chunks, phase, truth_j(load, phase), IDEAL) == "flagged"
 
 
+STEP_UP = Load((-10.0, 12.3), (60.0, 260.0))
 seen = st.one_of(st.floats(-30, -0.21), st.floats(0.21, 30))
 
 
 @settings(max_examples=3 * EXAMPLES)
 @given(loads(), fraction, phases(), fraction, seen)
+@example(STEP_UP, 0.5, (12.125, 40.0), 1e-4, -0.5)
+@example(STEP_UP, 0.5, (12.125, 40.0), 0.999, -0.5)
+@example(STEP_UP, 0.2, (12.125, 40.0), 1e-4, -1.7)
+@example(STEP_UP, 0.9, (12.125, 40.0), 0.999, -4.7)
 def test_step_of_the_hosts_clock_inside_a_phase(load, first_s, phase, place, by_s):
     """The edges of the phase are read from the same clock, so that they move with it.
 
