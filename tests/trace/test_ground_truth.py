@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from traces import INFO, whole_budget, whole_counter_energy_j, whole_energy_j
 
@@ -79,9 +79,18 @@ def errs_within(energy_at, start_s, end_s, first_s):
 
 @settings(max_examples=40)
 @given(base, fraction, fraction, fraction)
+@example(5.95, 0.0, 0.0, 0.0)
+@example(5.95, 0.5, 0.3, 0.7)
 def test_constant(base_w, start, end, first):
+    """Halfway between two counts, the last bit of an energy decides to which a reading is rounded.
+
+    The readings then differ by a count, and nobody can tell that from a step of the load.
+    """
     _, budget = errs_within(constant(base_w), 10 + start, 60 + end, first - 1)
-    assert budget.edges_j == pytest.approx(0, abs=1e-9)
+    if metered(constant(base_w), first - 1)["power_w"].nunique() == 1:
+        assert budget.edges_j == pytest.approx(0, abs=1e-9)
+    else:
+        assert base_w / IDEAL.resolution_w % 1 == pytest.approx(0.5, abs=1e-6)
 
 
 @settings(max_examples=40)
