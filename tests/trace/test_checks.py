@@ -45,6 +45,18 @@ def test_timing_flaw_breaks_rule_13(name, spoil):
     assert rules(spoil(sound())) == {13}, name
 
 
+@pytest.mark.parametrize("rate_hz", [0.2, 1.0, 10.0])
+@pytest.mark.parametrize("by", [-8.4, -7.7, -4.7, -1.7, -0.9, -0.5, -0.3, 0.3, 0.5, 1.7])
+@pytest.mark.parametrize("at", [12.126, 12.8, 39.3, 39.999])
+def test_step_of_the_clock_near_an_edge_breaks_rule_13(rate_hz, by, at):
+    """In intervals. No parser marks these readings: their times alone must tell."""
+    for first in np.arange(0.0, 1.0, 0.1):
+        ends = np.arange(70) + first
+        readings = sampled(lambda t: 100 + 0 * t, (ends + by * (ends > at)) / rate_hz)
+        flaws = trace.check_trace(readings, 12.125 / rate_hz, (40 + by) / rate_hz, rate_hz)
+        assert 13 in {flaw.rule for flaw in flaws}, first
+
+
 @pytest.mark.parametrize("value", [-1.0, -2.0, np.nan, np.inf, 0.0])
 def test_sentinel_breaks_rule_14(value):
     readings = sound()
