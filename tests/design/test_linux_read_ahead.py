@@ -59,7 +59,7 @@ def test_each_workload_takes_the_levels_of_its_cells() -> None:
 def test_the_page_shows_its_factor_as_it_declares_it() -> None:
     """Two studies that declare a factor otherwise are not planned in one process."""
     page = (paths.root() / "docs" / "readahead.md").read_text()
-    shown = yaml.safe_load(page.partition("```yaml\nfactors:\n")[2].partition("```")[0])
-    declared = yaml.safe_load((paths.root() / "studies" / "linux-read-ahead.yaml").read_text())
     name = "kernel_read_ahead_kib"
+    shown = yaml.safe_load(name + page.partition(f"factors:\n  {name}")[2].partition("```")[0])
+    declared = yaml.safe_load((paths.root() / "studies" / "linux-read-ahead.yaml").read_text())
     assert shown[name] == declared["factors"][name]
