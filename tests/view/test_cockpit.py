@@ -210,8 +210,8 @@ def test_a_folder_is_the_same_to_the_process_as_in_the_notebook(compose, project
     choose = Choose("mine")
     choose.folder.value = "work"
     assert choose.order.folder == str(project / "work")
-    choose.folder.value = "~/work"
-    assert choose.order.folder == os.path.expanduser("~/work")
+    choose.folder.value = "~/elsewhere"
+    assert choose.order.folder == os.path.expanduser("~/elsewhere")
     (project / "notebooks").mkdir()
     monkeypatch.chdir(project / "notebooks")
     monkeypatch.setenv("FSGREEN_DATA", "own")
