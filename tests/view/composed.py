@@ -1,6 +1,8 @@
-"""A project to compose studies in, and a study that takes no time to measure."""
+"""A project to compose studies in, a study of a moment, and a process that only seems to go on."""
 
+import html
 import os
+import re
 
 from fsgreen import paths
 
@@ -41,3 +43,23 @@ def tiny(folder, name, measure_s):
     """Write a study of one trial, of so many seconds, that any machine is calm enough for."""
     text = TINY.format(name=name, measure_s=measure_s)
     (folder / "studies" / f"{name}.yaml").write_text(text)
+
+
+def text(widget):
+    """What a person reads."""
+    return html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", widget.value))
+
+
+class Begun:
+    """A process that goes on until it is asked to stop."""
+
+    pid = 1
+
+    def __init__(self):
+        self.asked = []
+
+    def poll(self):
+        return 0 if self.asked else None
+
+    def terminate(self):
+        self.asked.append(1)
