@@ -119,7 +119,10 @@ def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:
 
 
 def disk_named(place: TestbedFile, plan: design.Plan) -> str | None:
-    """Return the disk to begin with: the one of all cells, on which idle power and probes are too.
+    """Return the disk to begin with, on which idle power and probes are: that of the cells.
+
+    Where they have several, it is the one asked for, or the first cell's: the fastest disk that is
+    known may be too fast for this machine.
 
     Raises
     ------
@@ -133,4 +136,4 @@ def disk_named(place: TestbedFile, plan: design.Plan) -> str | None:
             where=f"constants of studies/{plan.study}.yaml",
             next_step=f"leave out the disk {place.disk}, or name it there in place of {constant}",
         )
-    return place.disk if constant is None else str(constant)
+    return constant or place.disk or plan.levels(plan.cells[0])["disk"]

@@ -14,7 +14,7 @@ from fsgreen.campaign.measure import disk_named, kind_of_testbed
 from fsgreen.design import Cell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
-from fsgreen.simdisk import PROGRAM
+from fsgreen.simdisk import PROGRAM, Disk
 
 SIZE_B = 128 << 20
 READERS = "sequential-readers"
@@ -47,6 +47,16 @@ def test_a_campaign_begins_on_the_disk_that_all_its_cells_have() -> None:
     assert disk_named(testbedfile.TestbedFile(kind="simdisk"), plan) == "x25-m-g2-slowed"
     with pytest.raises(FsgreenError, match="x25-m-g2-slowed, not on st4000nm0033"):
         disk_named(testbedfile.TestbedFile(kind="simdisk", disk="st4000nm0033"), plan)
+
+
+def test_a_campaign_whose_cells_have_several_disks_begins_on_the_first() -> None:
+    """The default disk is faster than some machines can serve, and no trial may be on it."""
+    plan = design.make_plan(design.load_study("nfstricks03"), "quick")
+    assert disk_named(testbedfile.TestbedFile(kind="simdisk"), plan) == plan.cells[0]["disk"]
+    asked = testbedfile.TestbedFile(kind="simdisk", disk="ddys-t36950n")
+    assert disk_named(asked, plan) == "ddys-t36950n"
+    of_file_systems = design.make_plan(design.load_study("fast10"), "quick")
+    assert disk_named(testbedfile.TestbedFile(), of_file_systems) is None
 
 
 def test_what_no_machine_could_answer_sooner_is_not_late() -> None:
@@ -117,7 +127,7 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
     monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
     monkeypatch.setattr(checks, "HARNESS_LIMIT_PERCENT", 50)  # of less than a second
-    with testbeds.open_testbed("simdisk", size_b=SIZE_B) as bed:
+    with testbeds.open_testbed("simdisk", size_b=SIZE_B, disk=Disk("wd200bb")) as bed:
         done = campaign.run(plan, "demo", testbed=bed, meters=[simdisk.DISK])
     found = {one.record.cell["disk"]: one for one in trial.list_trials(done.folder)}
     assert found.keys() == {"wd200bb", "ddys-t36950n"}

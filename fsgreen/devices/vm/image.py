@@ -41,6 +41,7 @@ CODE = (
     "devices/probe/*.py",
     "devices/vm/__init__.py",
     "devices/vm/wire.py",
+    "durable.py",
     "elsewhere.py",
     "errors.py",
     "paths.py",

@@ -82,16 +82,18 @@ def _relay(channel: Channel, told: socket.socket) -> int:
         ready = sources[:1] if channel.waiting() else select.select(sources, [], [], SILENT_S)[0]
         if not ready:
             raise Ended(f"it has said nothing for {SILENT_S:.0f} s")
-        if told.fileno() in ready:
-            for number in told.recv(PIECE_B):
-                channel.send(signal=number)
-        if sys.stdin.fileno() in ready:
-            piece = os.read(sys.stdin.fileno(), PIECE_B)
-            if piece:
-                channel.send(**{"in": piece.decode("latin-1")})
-            else:
-                sources.remove(sys.stdin.fileno())
-                channel.send(eof=True)
+        # A program that has ended takes no more; how it ended is still to be read.
+        with contextlib.suppress(Ended):
+            if told.fileno() in ready:
+                for number in told.recv(PIECE_B):
+                    channel.send(signal=number)
+            if sys.stdin.fileno() in ready:
+                piece = os.read(sys.stdin.fileno(), PIECE_B)
+                if piece:
+                    channel.send(**{"in": piece.decode("latin-1")})
+                else:
+                    sources.remove(sys.stdin.fileno())
+                    channel.send(eof=True)
         if channel.fileno() in ready:
             message = channel.receive(SILENT_S)
             for name, stream in (("out", sys.stdout), ("err", sys.stderr)):

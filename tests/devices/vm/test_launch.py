@@ -1,13 +1,18 @@
 """Programs in a guest run as if they ran here: the guest's side is played by a thread."""
 
+import array
 import contextlib
+import fcntl
+import os
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from patience import wait_for
@@ -35,6 +40,13 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         threading.Thread(target=play, args=(listening,), daemon=True).start()
         yield tmp_path
         listening.shutdown(socket.SHUT_RDWR)
+
+
+def taken(pipe: IO[bytes]) -> bool:
+    """Return whether what was written to a pipe has been read."""
+    unread = array.array("i", [0])
+    fcntl.ioctl(pipe.fileno(), termios.FIONREAD, unread)
+    return unread[0] == 0
 
 
 def launcher(folder: Path, *command: str) -> list[str]:
@@ -70,6 +82,28 @@ def test_a_signal_reaches_the_program_which_may_still_report(folder: Path) -> No
 def test_a_program_that_a_signal_ended_is_told_so(folder: Path) -> None:
     done = subprocess.run(launcher(folder, "sh", "-c", "kill -KILL $$"), check=False)
     assert done.returncode == -signal.SIGKILL
+
+
+def test_how_a_program_ended_is_told_though_input_comes_too_late(tmp_path: Path) -> None:
+    """The guest may have closed the port when the end of the input is passed on."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / PROGRAMS[0]))
+        listening.listen()
+        with subprocess.Popen(
+            launcher(tmp_path, "short"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as started:
+            assert started.stdin is not None and started.stdout is not None
+            connection, _ = listening.accept()
+            with connection:
+                channel = Channel(connection.fileno())
+                assert channel.receive()["run"] == ["short"]
+                connection.shutdown(socket.SHUT_RD)
+                channel.send(out="done\n")
+                assert started.stdout.readline() == b"done\n"
+                os.write(started.stdin.fileno(), b"too late")
+                wait_for(lambda: taken(started.stdin), "the input is not read")
+                channel.send(status=3)
+            assert started.wait() == 3
 
 
 def test_a_program_that_is_missing_is_named(folder: Path) -> None:
