@@ -169,6 +169,7 @@ def marks_by_level(
     names: Mapping[str, str],
     column: tuple[str, str],
     scale: float = 1.0,
+    others: Iterable[str] = (),
 ) -> None:
     """Draw a metric with its 95 % intervals, a mark for each file system at each level.
 
@@ -186,11 +187,14 @@ def marks_by_level(
         The metric and its unit, as in `cells.csv`.
     scale : float
         What values are divided by.
+    others : iterable of str
+        File systems that have a place too, for marks of another kind.
     """
     metric, unit = column
     levels = list(names)
-    systems = in_order(cells["file_system"])
-    for nth, system in enumerate(systems):
+    systems = in_order([*cells["file_system"], *others])
+    for system in in_order(cells["file_system"]):
+        beside = shift(systems.index(system), len(systems))
         of_system = cells[cells["file_system"] == system].set_index(factor)
         shown = [level for level in levels if level in of_system.index]
         value, low, high = (
@@ -198,7 +202,7 @@ def marks_by_level(
         )
         look = look_of(system)
         axes.errorbar(
-            [levels.index(level) + shift(nth, len(systems)) for level in shown],
+            [levels.index(level) + beside for level in shown],
             value,
             [value - low.clip(lower=0), high - value],
             fmt=look.marker,

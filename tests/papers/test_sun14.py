@@ -102,6 +102,13 @@ def test_a_cell_that_nothing_has_hides_none_that_only_this_campaign_lacks():
     }
 
 
+def test_an_order_of_workloads_names_the_workloads():
+    """It read "ext2/default cfq above ext2/default cfq"."""
+    said = {part.published for part in parts("s_ws_highest", source())}
+    assert "webserver-sun14 above varmail-sun14" in said
+    assert all(len({*text.split(" above ")}) == 2 for text in said), said
+
+
 def test_ranges_of_cases_have_no_power_and_are_never_pooled():
     """The fewest and the most pairs that may be best were given as an interval of Student's."""
     for slug in ("s_power_mean", "s_single_metric", "s_vm_ext"):
@@ -200,4 +207,9 @@ def test_figures_have_the_published_values_of_table_3_beside_ours():
         sum(line.get_markerfacecolor() == "none" for line in axes.lines) for axes in drawn.axes
     ]
     assert hollow == [0, len(FILE_SYSTEMS), 0]
+    named = [text.get_text() for text in drawn.legends[0].get_texts()]
+    assert len(named) == len(FILE_SYSTEMS), "a printed mark that nothing names"
+    power = drawn.axes[1]
+    open_at = [one.get_xdata()[0] for one in power.lines if one.get_markerfacecolor() == "none"]
+    assert open_at[0] in power.containers[0].lines[0].get_xdata(), "ext2 has two places"
     assert "no trials" in by_pair(cells.head(0), "varmail").axes[0].texts[0].get_text()

@@ -271,8 +271,10 @@ class _Test:
         if selector.published is not None:
             return self._filled(selector.published, subject, baseline)
         if isinstance(selector, Order):
-            pair = (subject, baseline)
-            return " above ".join(_without_workload(named.cell, short=True) for named in pair)
+            cells = [subject.cell, baseline.cell]
+            workloads = [str(cell.get("workload")) for cell in cells]
+            short = [_without_workload(cell, short=True) for cell in cells]
+            return " above ".join(short if len({*workloads}) == 1 else workloads)
         if isinstance(selector, Equivalence):
             return "no difference"
         if number is None:

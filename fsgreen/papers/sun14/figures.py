@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -12,6 +14,7 @@ from fsgreen import paths
 from fsgreen.analysis.tables import change_text, interval_texts, write_all
 from fsgreen.figures import (
     empty,
+    in_order,
     keep_common,
     keeper,
     look_of,
@@ -66,31 +69,39 @@ def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = N
         return empty(figure, f"This campaign has no trials of {workload}.")
     ran = set(chosen["scheduler"])
     names = {level: name for level, name in SCHEDULER_NAME.items() if level in ran}
+    others = [] if printed is None else [str(system) for system in printed.index]
+    marks: dict[str, Artist] = {}
     for axes, (metric, unit, title) in zip(figure.subplots(1, 3), PANELS, strict=True):
-        marks_by_level(axes, chosen, "scheduler", names, (metric, unit))
+        marks_by_level(axes, chosen, "scheduler", names, (metric, unit), others=others)
         if printed is not None and metric == "power":
-            _published(axes, printed["power_w"], [*names])
+            systems = in_order([*chosen["file_system"], *others])
+            _published(axes, printed["power_w"], systems, [*names])
         axes.set_title(title)
-    handles, systems = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, systems, loc="outside upper left", ncols=len(systems))
+        for mark, system in zip(*axes.get_legend_handles_labels(), strict=True):
+            marks.setdefault(system, mark)
+    figure.legend([*marks.values()], [*marks], loc="outside upper left", ncols=len(marks))
     open_marks = "; open: watts as printed for a real SSD-I" if printed is not None else ""
     note(figure, f"95 % intervals; a simulated SSD-I under file systems of today{open_marks}")
     return figure
 
 
-def _published(axes: Axes, column: pd.Series, schedulers: list[str]) -> None:
+def _published(
+    axes: Axes, column: pd.Series, systems: Sequence[str], schedulers: Sequence[str]
+) -> None:
+    """Draw an open mark for each printed value, at the place of its file system."""
     if PRINTED_ON[1] not in schedulers:
         return
     place = schedulers.index(PRINTED_ON[1])
-    for nth, (name, value) in enumerate(column.items()):
-        look = look_of(str(name))
+    for system, value in column.items():
+        look = look_of(str(system))
         axes.plot(
-            place + shift(nth, len(column)),
+            place + shift(systems.index(str(system)), len(systems)),
             value,
             look.marker,
             markerfacecolor="none",
             color=look.colour,
             markersize=4,
+            label=look.name,
         )
 
 
