@@ -8,7 +8,7 @@ from fsgreen import cli, ledger
 from fsgreen.papers import judging
 from fsgreen.reduce import read_csv
 
-WITHOUT = ("sun14", "greenfs08")
+WITHOUT = ("greenfs08",)
 
 
 @pytest.fixture(autouse=True)
