@@ -79,7 +79,7 @@ def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = N
         axes.set_title(title)
         for mark, system in zip(*axes.get_legend_handles_labels(), strict=True):
             marks.setdefault(system, mark)
-    figure.legend([*marks.values()], [*marks], loc="outside upper left", ncols=len(marks))
+    figure.legend([*marks.values()], [*marks], loc="outside upper left", ncols=3)
     open_marks = "; open: watts as printed for a real SSD-I" if printed is not None else ""
     note(figure, f"95 % intervals; a simulated SSD-I under file systems of today{open_marks}")
     return figure
@@ -100,7 +100,7 @@ def _published(
             look.marker,
             markerfacecolor="none",
             color=look.colour,
-            markersize=4,
+            markersize=5,
             label=look.name,
         )
 
