@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from bench import command
 from bench.coverage_cases import CASES, rate
+from bench.coverage_trials import DISTRIBUTIONS
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.stats import coverage
@@ -35,6 +36,9 @@ TITLES = {
     "test": "Tests: false alarms, in per cent (nominal: 5)",
     "power": "Power: how often what is there is found, in per cent",
 }
+MARKS = {"short": "**", "liberal": "**", "long": "*", "strict": "*"}
+"""What stands around a rate that breaks its promise, and around one that is too careful."""
+
 Job = tuple[int, str, int, int, int]
 """Index of the case, distribution, n, repetitions, seed."""
 
@@ -128,7 +132,7 @@ def merged(fresh: pd.DataFrame, old: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """Return the rates as Markdown: a table for each kind and set of n, misleading ones in bold."""
+    """Return the rates as Markdown: a table for each kind and set of n, with `MARKS`."""
     counts = table["repetitions_count"]
     most, least = (
         f"{n:,} repetitions (error at 95 %: {100 * math.sqrt(0.05 * 0.95 / n):.1f} points)"
@@ -146,24 +150,26 @@ def markdown(table: pd.DataFrame) -> str:
 
 def _grid(rows: pd.DataFrame, kind: coverage.Kind) -> str:
     counts = sorted(rows["n"].unique())
+    drawn = set(rows["distribution"])
+    distributions = [name for name in DISTRIBUTIONS if name in drawn]
     lines = [
-        "| | trials | " + " | ".join(f"n = {n}" for n in counts) + " |",
-        "|---|---|" + "---|" * len(counts),
+        f"| n = {', '.join(map(str, counts))} | " + " | ".join(distributions) + " |",
+        "|---|" + "---|" * len(distributions),
     ]
-    for (estimator, distribution), these in rows.groupby(["estimator", "distribution"], sort=False):
-        by_n = these.set_index("n")["rate_percent"]
-        cells = " | ".join(_cell(kind, by_n[n]) for n in counts)
-        lines.append(f"| {estimator} | {distribution} | {cells} |")
+    for estimator, these in rows.groupby("estimator", sort=False):
+        fields = [
+            ", ".join(_cell(kind, rate) for rate in of.sort_values("n")["rate_percent"])
+            for of in (these[these["distribution"] == name] for name in distributions)
+        ]
+        lines.append(f"| {estimator} | " + " | ".join(fields) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _cell(kind: coverage.Kind, percent: float) -> str:
     if math.isnan(percent):
         return "none"
-    verdict = coverage.verdict(kind, percent)
-    if verdict in ("short", "liberal"):
-        return f"**{percent:.1f} {verdict}**"
-    return f"{percent:.1f}" + (f" {verdict}" if verdict in ("long", "strict") else "")
+    mark = MARKS.get(coverage.verdict(kind, percent), "")
+    return f"{mark}{percent:.1f}{mark}"
 
 
 def written(text: str, table: pd.DataFrame) -> str:

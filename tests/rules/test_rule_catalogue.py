@@ -80,7 +80,7 @@ def test_an_unknown_rule_says_what_there_is():
 def test_the_guide_lists_the_rules_as_the_catalogue_has_them():
     """docs/trust.md cannot drift: its table is made of the catalogue."""
     text = (paths.root() / "docs" / "trust.md").read_text()
-    rows = re.findall(r"^\| (\d+) \| (\w) \| (.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| (\w) \| (.+?) \| (.+?) \|$", text, re.MULTILINE)
     told = [(int(number), *cells) for number, *cells in rows]
     assert told == [
         (
@@ -88,7 +88,6 @@ def test_the_guide_lists_the_rules_as_the_catalogue_has_them():
             rule.mode,
             rule.question,
             ", ".join(rule.sources),
-            ", ".join(f"`{file}`" for file in rule.where),
         )
         for rule in rules.rules().values()
     ]
