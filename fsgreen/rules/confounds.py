@@ -59,7 +59,7 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
     other = [
         record.trial
         for record in evidence.records
-        if evidence.level(record, "scheduler")
+        if evidence.plan.levels(record.cell)["scheduler"]
         not in ("as found", mounts[record.trial]["scheduler"] or "none")
     ]
     if other:

@@ -201,6 +201,14 @@ def test_another_scheduler_than_declared_fires(sound):
     assert "another scheduler" in answer(40, with_record(sound, mount=mount)).found
 
 
+def test_a_cell_without_a_scheduler_has_none_where_it_is_a_factor(sound):
+    """Every trial of NOOP was said to have another scheduler than declared."""
+    constants = {k: v for k, v in sound.plan.constants.items() if k != "scheduler"}
+    mount = {**sound_campaign.MOUNT, "scheduler": "none"}
+    varied = with_record(with_plan(sound, constants=constants), mount=mount)
+    assert "another scheduler" not in answer(40, varied).found
+
+
 @pytest.mark.parametrize(
     ("disks", "words"),
     [
