@@ -11,7 +11,7 @@ import synthetic
 from fsgreen import design
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims
-from fsgreen.analysis.claims.ledger import judge_claims, parts_of
+from fsgreen.analysis.claims.ledger import claims_table, judge_claims, parts_of
 from fsgreen.claims import combine
 from fsgreen.papers.sun14.claims import BEST, CHECKS, OfSimulatedDrive, contenders
 from fsgreen.papers.sun14.figures import by_pair
@@ -107,6 +107,17 @@ def test_an_order_of_workloads_names_the_workloads():
     said = {part.published for part in parts("s_ws_highest", source())}
     assert "webserver-sun14 above varmail-sun14" in said
     assert all(len({*text.split(" above ")}) == 2 for text in said), said
+
+
+def test_a_row_of_the_ledger_says_once_what_many_numbers_are_held_against():
+    """One claim had a column of thirty-six lines, four of them different."""
+    ledger = judge_claims(OF_PAPER, {"simdisk": source()}, CHECKS, RECOMPUTED, Printed.load())
+    row = (
+        claims_table(OF_PAPER, ledger, "simdisk", "modelled").set_index("slug").loc["s_ws_highest"]
+    )
+    published, ours = (row[name].split("; ") for name in ("published", "ours"))
+    assert len({*published}) == len(published) == len(ours) > 1
+    assert sum(text.count("x [") for text in ours) == row["tested_count"]
 
 
 def test_ranges_of_cases_have_no_power_and_are_never_pooled():

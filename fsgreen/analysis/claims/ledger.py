@@ -250,21 +250,26 @@ def _once(texts: Iterable[str]) -> list[str]:
 
 
 def _published(parts: Sequence[Part]) -> str:
-    """Return the published numbers, once where several sources are held against the same."""
-    if not any(part.source for part in parts):
-        return "; ".join(_once(part.published for part in parts))
+    """Return the published numbers, each once."""
     return "; ".join(dict.fromkeys(part.published for part in parts))
 
 
 def _ours(parts: Sequence[Part]) -> str:
-    """Return our numbers, those of each source behind its name."""
-    texts: dict[str, list[str]] = {}
+    """Return our numbers: those of each source behind its name, else in groups by the published."""
+    of_source: dict[str, dict[str, list[str]]] = {}
     for part in parts:
-        texts.setdefault(part.source, []).append(shown(part))
+        groups = of_source.setdefault(part.source, {})
+        groups.setdefault(part.published, []).append(shown(part))
     return "; ".join(
-        f"{source}: {', '.join(_once(of))}" if source else "; ".join(of)
-        for source, of in texts.items()
+        f"{source}: {', '.join(_once(text for of in groups.values() for text in of))}"
+        if source
+        else _grouped(list(groups.values()))
+        for source, groups in of_source.items()
     )
+
+
+def _grouped(groups: Sequence[Sequence[str]]) -> str:
+    return "; ".join(groups[0] if len(groups) == 1 else [", ".join(of) for of in groups])
 
 
 def _undecided(part: Part, claim: Mapping[str, Any], texts: str) -> Part:
