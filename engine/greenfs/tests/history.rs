@@ -3,24 +3,12 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::Home;
+use common::{Home, text};
 use greenfs::branch::folder::Folder;
 use greenfs::branch::past::Past;
-
-fn text(output: &Output) -> String {
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).expect("it prints text")
-}
-
-fn sync(home: &Home) {
-    let mut sync = home.greenfs("sync");
-    sync.args(["--flash", "flash", "--remote", "remote"]);
-    text(&sync.output().expect("it was built"));
-}
 
 fn ask(home: &Home, command: &str, arguments: &[&str]) -> Output {
     let mut greenfs = home.greenfs(command);
@@ -30,9 +18,7 @@ fn ask(home: &Home, command: &str, arguments: &[&str]) -> Output {
 
 /// When the remote was last changed, as a text.
 fn last(home: &Home) -> String {
-    let said = text(&ask(home, "history", &[]));
-    let last = said.trim().rsplit(' ').next();
-    last.expect("it names a time").to_owned()
+    home.last(&["--remote", "remote"])
 }
 
 /// Replace a part of what the remote says that it is.
@@ -49,115 +35,12 @@ fn number(text: &str, field: &str) -> String {
     rest.chars().take_while(char::is_ascii_digit).collect()
 }
 
-/// Run a script as somebody who is not root and owns all of it; false where that is not possible.
-fn as_plain_user(home: &Home, script: &str) -> bool {
-    let is_root = fs::metadata("/proc/self").expect("it is there").uid() == 0;
-    if !is_root {
-        eprintln!("skipped: needs root to become somebody else");
-        return false;
-    }
-    fs::copy(env!("CARGO_BIN_EXE_greenfs"), home.at("greenfs")).expect("it was built");
-    let mut user = Command::new("setpriv");
-    user.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-    user.args(["sh", "-ec", script]).current_dir(&home.root);
-    let output = user.output().expect("setpriv is there");
-    assert!(output.status.success(), "{output:?}");
-    true
-}
-
-fn give(home: &Home) {
-    let owned = Command::new("chown")
-        .args(["-R", "65534:65534"])
-        .arg(&home.root)
-        .status();
-    owned.expect("chown is there");
-}
-
-/// Files of others in a shared folder would stop all that comes after, for ever.
-#[test]
-fn others_in_a_folder_keep_nothing_from_being_brought() {
-    let home = Home::without_mount("history-others");
-    give(&home);
-    let begun = as_plain_user(
-        &home,
-        "mkdir flash/folder && echo mine >flash/folder/file && chmod 500 flash/folder
-        ./greenfs sync --flash flash --remote remote",
-    );
-    if !begun {
-        return;
-    }
-    let before = last(&home);
-    let theirs = home.at("remote/folder/theirs");
-    fs::create_dir_all(theirs.join("closed")).expect("it is writable");
-    fs::write(theirs.join("file"), "theirs").expect("it is writable");
-    fs::write(home.at("remote/folder/secret"), "theirs").expect("it is writable");
-    let closed = Command::new("chmod")
-        .arg("700")
-        .args([theirs.join("closed"), theirs.clone()])
-        .arg(home.at("remote/folder/secret"))
-        .status();
-    assert!(closed.expect("chmod is there").success());
-    as_plain_user(
-        &home,
-        "mv flash/folder flash/moved
-        ./greenfs sync --flash flash --remote remote
-        test \"$(stat -c %a remote/moved)\" = 500",
-    );
-    let secret = fs::read_to_string(home.at("remote/moved/secret"));
-    assert_eq!(secret.expect("it was moved along"), "theirs");
-    text(&ask(
-        &home,
-        "restore",
-        &["--at", &before, "folder/file", "--to", "back"],
-    ));
-    assert_eq!(
-        fs::read_to_string(home.at("back")).expect("it is there"),
-        "mine\n"
-    );
-}
-
-/// One file would keep all others from coming back, or half of one would pass for it.
-#[test]
-fn what_cannot_be_read_is_named_and_the_rest_restored() {
-    let home = Home::without_mount("history-unread");
-    give(&home);
-    let done = as_plain_user(
-        &home,
-        "mkdir -p flash/folder/in && cd flash/folder && echo 1 >one && echo 2 >two && echo 3 >in/three
-        cd ../.. && ./greenfs sync --flash flash --remote remote
-        chmod 0 remote/folder/one
-        at=$(./greenfs history --remote remote | sed 's/.* //')
-        code=0; ./greenfs restore --remote remote --at $at folder --to back >said || code=$?
-        test $code = 1
-        code=0; ./greenfs restore --remote remote --at $at folder/one --to none 2>why || code=$?
-        test $code = 1
-        chmod 500 back/in && ls -A >left",
-    );
-    if !done {
-        return;
-    }
-    let read = |name: &str| fs::read_to_string(home.at(name)).expect("it is there");
-    let said = read("said");
-    assert!(said.contains("2 files, 4 B"), "{said}");
-    assert!(
-        said.contains("not restored: folder/one: Permission"),
-        "{said}"
-    );
-    assert!(read("why").contains("the history cannot be read"));
-    assert_eq!(
-        (read("back/two"), read("back/in/three")),
-        ("2\n".into(), "3\n".into())
-    );
-    assert!(!home.at("back/one").exists() && !home.at("none").exists());
-    assert!(!read("left").contains("greenfs-restore"));
-}
-
 /// What came while a large version was copied would be overwritten, or another's work be removed.
 #[test]
 fn restoring_replaces_nothing_and_clears_nothing() {
     let home = Home::without_mount("history-free");
     fs::write(home.at("flash/file"), "first").expect("it is writable");
-    sync(&home);
+    home.sync();
     let theirs = home.at(".greenfs-restore-of-another");
     fs::create_dir(&theirs).expect("it is writable");
     text(&ask(
@@ -177,19 +60,106 @@ fn restoring_replaces_nothing_and_clears_nothing() {
     assert_eq!(fs::read(home.at("free")).expect("it was renamed"), b"first");
 }
 
+/// What a restore in a mounted volume makes on its way would take room for ever.
+#[test]
+fn what_is_being_restored_has_no_versions() {
+    let home = Home::without_mount("history-steps");
+    let step = ".greenfs-restore-1-0";
+    fs::create_dir(home.at("flash").join(step)).expect("it is writable");
+    for data in ["1", "22"] {
+        fs::write(home.at("flash").join(step).join("file"), data).expect("it is writable");
+        home.sync();
+    }
+    let names = || {
+        let branch = Folder::open(&home.at("remote")).expect("it is there");
+        let now = Past {
+            branch: &branch,
+            at_us: i64::MAX,
+        };
+        let root = now.root().expect("it is there");
+        let children = now.children(&root).expect("it can be read");
+        let names: Vec<_> = children.into_iter().map(|(name, _)| name).collect();
+        names
+    };
+    assert!(names().is_empty());
+    fs::rename(home.at("flash").join(step), home.at("flash/back")).expect("it is there");
+    home.sync();
+    assert_eq!(names(), ["back"]);
+    let kept = fs::read_dir(home.at("remote/.greenfs/history")).expect("it is there");
+    let kept: Vec<_> = kept
+        .map(|name| name.expect("it can be read").file_name())
+        .collect();
+    assert_eq!(kept, ["back"]);
+    let never = ask(&home, "history", &[step]);
+    let why = String::from_utf8_lossy(&never.stderr).into_owned();
+    assert!(why.contains("nothing was ever there"), "{why}");
+}
+
+/// Who does what the message says would no longer find any version, unawares.
+#[test]
+fn who_may_move_it_aside_is_told_what_goes_with_it() {
+    let home = Home::without_mount("history-aside");
+    fs::write(home.at("flash/file"), "first").expect("it is writable");
+    home.sync();
+    let first = last(&home);
+    let copied = Command::new("cp")
+        .args(["-a", "flash", "older"])
+        .current_dir(&home.root)
+        .status();
+    assert!(copied.expect("cp is there").success());
+    for data in ["the second", "the third", "the fourth one"] {
+        fs::write(home.at("flash/file"), data).expect("it is writable");
+        home.sync();
+    }
+    let said = |flash: &str, role: &str| {
+        let mut sync = home.greenfs("sync");
+        sync.args(["--flash", flash, role, "remote"]);
+        let output = sync.output().expect("it was built");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stdout).expect("it prints text")
+    };
+    let identity = fs::read(home.at("remote/.greenfs/branch.json")).expect("it was written");
+    let older = said("older", "--remote");
+    let other = said("flash", "--disk");
+    fs::write(home.at("remote/.greenfs/branch.json"), "{").expect("it is writable");
+    let damaged = said("flash", "--remote");
+    fs::write(home.at("remote/.greenfs/branch.json"), identity).expect("it is writable");
+    fs::write(home.at("flash/.greenfs/checkpoint"), "0").expect("it is writable");
+    let flash = home.greenfs("status").args(["--flash", "flash"]).output();
+    let flash = String::from_utf8(flash.expect("it was built").stderr).expect("it prints text");
+    for (said, why) in [
+        (older, "flash is a copy"),
+        (other, "not its disk"),
+        (damaged, "this is no branch"),
+        (flash, "the checkpoint is damaged"),
+    ] {
+        assert!(
+            said.contains(why) && said.contains("earlier versions"),
+            "{said}"
+        );
+    }
+    fs::create_dir(home.at("aside")).expect("it is writable");
+    fs::rename(home.at("remote/.greenfs"), home.at("aside/.greenfs")).expect("it is there");
+    let mut restore = home.greenfs("restore");
+    restore.args(["--remote", "aside", "--at", &first, "file", "--to", "back"]);
+    let aside = restore.output();
+    text(&aside.expect("it was built"));
+    assert_eq!(fs::read(home.at("back")).expect("it is there"), b"first");
+}
+
 /// The first synchronisation by a greenfs with versions would overwrite the last without.
 #[test]
 fn a_remote_of_the_first_format_gives_back_what_is_overwritten() {
     let home = Home::without_mount("history-format");
     fs::write(home.at("flash/file"), "first").expect("it is writable");
-    sync(&home);
+    home.sync();
     edit(&home, |text| {
         let (text, _) = text.split_once(",\"history\"").expect("it has one");
         format!("{}}}\n", text.replace("\"format\":2", "\"format\":1"))
     });
     fs::write(home.at("flash/file"), "the second").expect("it is writable");
     fs::write(home.at("flash/new"), "new").expect("it is writable");
-    sync(&home);
+    home.sync();
     let versions = text(&ask(&home, "history", &["file"]));
     let lines: Vec<_> = versions.lines().collect();
     assert!(
@@ -212,7 +182,7 @@ fn a_remote_of_the_first_format_gives_back_what_is_overwritten() {
 fn an_hour_that_comes_twice_is_told_apart() {
     let home = Home::without_mount("history-autumn");
     fs::write(home.at("flash/file"), "x").expect("it is writable");
-    sync(&home);
+    home.sync();
     // Half past two, in summer and in winter time.
     let (summer_us, winter_us) = (1_792_888_200_000_000_i64, 1_792_891_800_000_000_i64);
     edit(&home, |text| {
@@ -251,7 +221,7 @@ fn an_hour_that_comes_twice_is_told_apart() {
 fn a_clock_that_went_ahead_once_hides_nothing() {
     let home = Home::without_mount("history-ahead");
     fs::write(home.at("flash/file"), "x").expect("it is writable");
-    sync(&home);
+    home.sync();
     edit(&home, |text| {
         let last = number(&text, "\"last_us\":");
         let ahead = last.parse::<i64>().expect("it is a number") + 3_600_000_000;
@@ -280,7 +250,7 @@ fn what_is_replaced_while_it_is_copied_is_copied_again() {
     let home = Home::without_mount("history-between");
     fs::create_dir(home.at("flash/folder")).expect("it is writable");
     fs::write(home.at("flash/folder/file"), "first").expect("it is writable");
-    sync(&home);
+    home.sync();
     let branch = Folder::open(&home.at("remote")).expect("it is there");
     let text = fs::read_to_string(home.at("remote/.greenfs/branch.json")).expect("it is there");
     let at_us = number(&text, "\"last_us\":")
@@ -298,7 +268,7 @@ fn what_is_replaced_while_it_is_copied_is_copied_again() {
     fs::create_dir(home.at("flash/folder")).expect("it is writable");
     fs::write(home.at("flash/folder/file"), "the second").expect("it is writable");
     fs::write(home.at("flash/folder/new"), "new").expect("it is writable");
-    sync(&home);
+    home.sync();
     let mut to = Folder::open(&home.root).expect("it is there");
     for (spot, place) in found.iter().zip(["file", "folder"]) {
         past.copy(spot, &mut to, Path::new(place))

@@ -3,13 +3,36 @@
 mod common;
 
 use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 use common::Home;
 
 const REMOTE: [&str; 2] = ["--remote", "remote"];
+
+/// A volume whose remote is in another one, and that other one, whose daemon can be stopped.
+fn with_server(name: &str) -> Option<(Home, Home)> {
+    let mut server = Home::new(&format!("{name}-server"))?;
+    let mut home = Home::new(name)?;
+    server.mount(&[]);
+    fs::create_dir(server.mnt("client")).expect("it is writable");
+    let remote = server.mnt("client");
+    let remote = remote.to_str().expect("it is text");
+    home.mount(&["--remote", remote, "--patience", "0.5"]);
+    Some((server, home))
+}
+
+/// Begin to read a folder.
+fn look(folder: PathBuf) -> io::Result<()> {
+    let mut names = fs::read_dir(folder)?;
+    names.next().transpose().map(drop)
+}
 
 /// A program's fsync would promise what the remote does not have.
 #[test]
@@ -33,23 +56,15 @@ fn what_fsync_acknowledges_is_on_the_remote() {
 /// Programs would wait for a server that does not answer, or their work would be lost to it.
 #[test]
 fn nobody_waits_for_a_remote_that_hangs() {
-    let Some(mut server) = Home::new("hangs-server") else {
+    let Some((server, mut home)) = with_server("hangs") else {
         return;
     };
-    let Some(mut home) = Home::new("hangs") else {
-        return;
-    };
-    server.mount(&[]);
-    fs::create_dir(server.mnt("client")).expect("it is writable");
-    let remote = server.mnt("client");
-    let remote = remote.to_str().expect("it is text");
-    home.mount(&["--remote", remote, "--patience", "0.5"]);
     fs::write(home.mnt("old"), "old").expect("it is writable");
     home.wait_for(": connected; holds all");
 
     server.signal("STOP");
     let history = home.mnt(".greenfs/history");
-    let looks = thread::spawn(move || fs::read_dir(history).map(drop));
+    let looks = thread::spawn(move || look(history));
     let file = File::create(home.mnt("new")).expect("flash is there");
     fs::remove_file(home.mnt("old")).expect("it is there");
     file.sync_all().expect("flash has it");
@@ -71,19 +86,54 @@ fn nobody_waits_for_a_remote_that_hangs() {
     assert!(diff.status.success(), "{diff:?}");
 }
 
+/// Who looks at what was would wait for ever, once somebody else does.
+#[test]
+fn nobody_queues_for_a_remote_that_hangs() {
+    let Some((server, mut home)) = with_server("queue") else {
+        return;
+    };
+    fs::write(home.mnt("old"), "old").expect("it is writable");
+    home.wait_for(": connected; holds all");
+    let history = home.mnt(".greenfs/history");
+    let old = history.join(home.last(&["mnt"])).join("old");
+    let mut open = File::open(&old).expect("it was brought");
+
+    server.signal("STOP");
+    let (answers, answered) = channel();
+    let mut lookers = Vec::new();
+    let refused = loop {
+        // Those who look before it is known that the remote hangs do wait.
+        let (history, answers) = (history.clone(), answers.clone());
+        lookers.push(thread::spawn(move || answers.send(look(history))));
+        if let Ok(Err(error)) = answered.recv_timeout(Duration::from_millis(100)) {
+            break error;
+        }
+    };
+    assert_eq!(refused.raw_os_error(), Some(libc::EHOSTDOWN));
+    // SAFETY: the descriptor is open.
+    let hole = unsafe { libc::lseek(open.as_raw_fd(), 0, libc::SEEK_HOLE) };
+    let refused = io::Error::last_os_error();
+    assert_eq!((hole, refused.raw_os_error()), (-1, Some(libc::EHOSTDOWN)));
+    open.read_to_end(&mut Vec::new())
+        .expect_err("the remote hangs");
+    drop(open);
+
+    server.signal("CONT");
+    for looker in lookers {
+        let _ = looker.join().expect("it was answered");
+    }
+    while fs::read(&old).is_err() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    home.umount();
+}
+
 /// What was removed and renamed while a server was away would come back.
 #[test]
 fn a_remote_that_vanished_catches_up() {
-    let Some(mut server) = Home::new("gone-server") else {
+    let Some((mut server, mut home)) = with_server("gone") else {
         return;
     };
-    let Some(mut home) = Home::new("gone") else {
-        return;
-    };
-    server.mount(&[]);
-    fs::create_dir(server.mnt("client")).expect("it is writable");
-    let remote = server.mnt("client");
-    home.mount(&["--remote", remote.to_str().expect("it is text")]);
     fs::write(home.mnt("removed"), "x").expect("it is writable");
     fs::write(home.mnt("renamed"), "y").expect("it is writable");
     home.wait_for(": connected; holds all");
@@ -203,39 +253,18 @@ fn a_plain_user_mounts_and_unmounts() {
     let Some(home) = Home::new("plain") else {
         return;
     };
-    let is_root = fs::metadata("/proc/self").expect("it is there").uid() == 0;
-    if !is_root || Command::new("fusermount3").arg("-V").output().is_err() {
-        return eprintln!("skipped: needs root to become somebody else, and fusermount3");
+    if Command::new("fusermount3").arg("-V").output().is_err() {
+        return eprintln!("skipped: needs fusermount3 (apt install fuse3)");
     }
     let device = fs::metadata("/dev/fuse").expect("it is there");
     if device.mode() & 0o006 != 0o006 {
         return eprintln!("skipped: /dev/fuse is root's alone (chmod 666 /dev/fuse)");
     }
-    let greenfs = home.at("greenfs");
-    fs::copy(env!("CARGO_BIN_EXE_greenfs"), &greenfs).expect("it was built");
-    let run = |script: &str| {
-        let owned = Command::new("chown")
-            .args(["-R", "65534:65534"])
-            .arg(&home.root)
-            .status();
-        assert!(owned.expect("chown is there").success());
-        let mut user = Command::new("setpriv");
-        user.args([
-            "--reuid=65534",
-            "--regid=65534",
-            "--clear-groups",
-            "sh",
-            "-ec",
-            script,
-        ]);
-        let output = user
-            .current_dir(&home.root)
-            .output()
-            .expect("setpriv is there");
-        assert!(output.status.success(), "{output:?}");
-    };
-    run("./greenfs mount --flash flash --remote remote mnt
+    home.give();
+    home.as_plain_user(
+        "./greenfs mount --flash flash --remote remote mnt
         echo hers >mnt/file && chmod 400 mnt/file && mkdir mnt/folder
-        sync mnt/file && ./greenfs umount mnt && cat remote/file");
+        sync mnt/file && ./greenfs umount mnt && cat remote/file",
+    );
     home.same_trees("flash", "remote");
 }

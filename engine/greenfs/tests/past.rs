@@ -6,9 +6,9 @@ use std::fs::{self, File, Permissions};
 use std::io::{Error, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use common::Home;
+use common::{Home, text};
 
 /// A mounted volume whose file `paper` had two versions, the first until the time that is returned.
 fn with_two_versions(name: &str) -> Option<(Home, String)> {
@@ -16,17 +16,9 @@ fn with_two_versions(name: &str) -> Option<(Home, String)> {
     home.mount(&["--remote", "remote"]);
     home.wait_for(": connected; holds all");
     write(&home, "first");
-    let first = last(&home);
+    let first = home.last(&["mnt"]);
     write(&home, "the second");
     Some((home, first))
-}
-
-/// When the remote was last changed, as a text.
-fn last(home: &Home) -> String {
-    let said = home.greenfs("history").arg("mnt").output();
-    let said = text(&said.expect("it was built"));
-    let last = said.trim().rsplit(' ').next();
-    last.expect("it names a time").to_owned()
 }
 
 fn write(home: &Home, data: &str) {
@@ -34,11 +26,6 @@ fn write(home: &Home, data: &str) {
     File::open(home.mnt("paper"))
         .and_then(|file| file.sync_all())
         .expect("flash and remote are there");
-}
-
-fn text(output: &Output) -> String {
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).expect("it prints text")
 }
 
 /// What was overwritten or removed would be gone, or could be changed.
@@ -113,6 +100,30 @@ fn one_command_brings_a_version_back() {
     fs::remove_file(home.mnt("paper")).expect("it is there");
     text(&restore(&["mnt/paper"]));
     assert_eq!(fs::read(home.mnt("paper")).expect("it is there"), b"first");
+    let brought = fs::read(home.at("remote/paper"));
+    assert_eq!(brought.expect("it was said to be restored"), b"first");
+    let kept = fs::read_dir(home.at("remote/.greenfs/history")).expect("it is there");
+    let kept: Vec<_> = kept
+        .map(|name| name.expect("it can be read").file_name())
+        .collect();
+    assert_eq!(kept, ["paper"]);
+}
+
+/// Others would read what stood in a folder that was closed to them, once that is open.
+#[test]
+fn whoever_mounted_looks_at_what_was_and_nobody_else() {
+    let Some((home, first)) = with_two_versions("privacy") else {
+        return;
+    };
+    let own = fs::metadata(home.mnt(".greenfs")).expect("it is there");
+    assert_eq!(own.permissions().mode() & 0o7777, 0o500);
+    home.as_plain_user(&format!(
+        "cat mnt/paper
+        for closed in mnt/.greenfs mnt/.greenfs/remote mnt/.greenfs/history/{first}; do
+            if ls $closed/ 2>&1; then exit 1; fi
+        done
+        if cat mnt/.greenfs/history/{first}/paper; then exit 1; fi",
+    ));
 }
 
 /// When flash and mount are lost, the versions on the remote would be lost with them.
@@ -166,7 +177,7 @@ fn programs_look_at_what_was_as_at_any_file() {
         .expect("flash and remote are there");
     let now = fs::metadata(home.mnt("paper")).expect("it is there");
     assert_eq!(now.permissions().mode() & 0o7777, 0o4755);
-    let last = last(&home);
+    let last = home.last(&["mnt"]);
     let history = home.mnt(".greenfs/history");
     let then = fs::metadata(history.join(last).join("paper")).expect("it is there");
     assert_eq!(then.permissions().mode() & 0o7777, 0o555);
@@ -197,12 +208,17 @@ fn a_remote_that_is_not_there_has_no_history() {
     };
     fs::rename(home.at("remote"), home.at("elsewhere")).expect("it is there");
     fs::create_dir(home.at("remote")).expect("it is writable");
-    for place in [first.as_str(), "."] {
-        let listed = fs::read_dir(home.mnt(".greenfs/history").join(place));
-        let refused = listed.and_then(|mut entries| entries.next().transpose());
-        let refused = refused.expect_err("it is not there");
-        assert_eq!(refused.raw_os_error(), Some(libc::EHOSTDOWN), "{place}");
-    }
+    let is_away = || {
+        for place in [first.as_str(), "."] {
+            let listed = fs::read_dir(home.mnt(".greenfs/history").join(place));
+            let refused = listed.and_then(|mut entries| entries.next().transpose());
+            let refused = refused.expect_err("it is not there");
+            assert_eq!(refused.raw_os_error(), Some(libc::EHOSTDOWN), "{place}");
+        }
+    };
+    is_away();
+    fs::remove_dir(home.at("remote")).expect("it is empty");
+    is_away();
     let names = fs::read_dir(home.mnt(".greenfs")).expect("it needs no remote");
     assert_eq!(names.count(), 2);
 }

@@ -11,12 +11,12 @@ use crate::branch::identity::{self, Identity, Span};
 use crate::branch::kept::keep;
 use crate::branch::stage;
 use crate::branch::store::{
-    OWNERS, Store, ensure_folder, named, open_folder, read_whole, remove_tree, replace,
+    Store, ensure_folder, named, open_above, open_folder, read_whole, remove_tree, replace,
 };
 use crate::branch::{OWN, own};
 use crate::journal::frame;
 use crate::protocol::plan::{Dress, Put, Source, Take};
-use crate::protocol::{Kind, Plan};
+use crate::protocol::{Found, Kind, OWNERS, Plan};
 
 /// Make room for a new plan; nothing is committed.
 pub fn prepare(to: &mut impl Store, seq: u64) -> io::Result<()> {
@@ -95,7 +95,8 @@ pub fn finish(to: &mut impl Store, identity: &Identity) -> io::Result<Option<Vec
         is_whole: true,
     };
     if !is_taken {
-        for take in &read.takes {
+        // Folders first: how each was is known before it is opened for what is in it.
+        for take in read.takes.iter().rev() {
             carrier.remember(take).map_err(named(&take.path))?;
         }
         for take in &read.takes {
@@ -141,13 +142,27 @@ struct Carrier<'a, S> {
 }
 
 impl<S: Store> Carrier<'_, S> {
+    /// What a name stands for. Where folders above are closed to their owner, they are opened; the plan
+    /// has them dressed again.
+    fn look(&mut self, path: &Path) -> io::Result<Option<Found>> {
+        match self.to.look(path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                open_above(self.to, path)?;
+                self.to.look(path)
+            }
+            looked => looked,
+        }
+    }
+
     /// Keep what will be taken as a version, before anything is moved, or opened for that.
     fn remember(&mut self, take: &Take) -> io::Result<()> {
-        let Some(keeping) = &mut self.keeping else {
+        if self.keeping.is_none() {
             return Ok(());
-        };
-        match self.to.look(&take.path)? {
-            Some(found) if take.expected.is(&found) => keeping.before_take(self.to, &take.path),
+        }
+        let found = self.look(&take.path)?;
+        let is_expected = found.is_some_and(|found| take.expected.is(&found));
+        match &mut self.keeping {
+            Some(keeping) if is_expected => keeping.before_take(self.to, &take.path),
             _ => Ok(()),
         }
     }
@@ -157,7 +172,7 @@ impl<S: Store> Carrier<'_, S> {
         if self.to.look(&held)?.is_some() {
             return Ok(());
         }
-        match self.to.look(&take.path)? {
+        match self.look(&take.path)? {
             None => Ok(()),
             Some(found) if take.expected.is(&found) => {
                 self.open_parent(&take.path)?;
@@ -170,11 +185,11 @@ impl<S: Store> Carrier<'_, S> {
 
     /// Whether it is in its place now.
     fn put(&mut self, put: &Put) -> io::Result<bool> {
-        let parent = self.to.look(put.path.parent().unwrap_or(Path::new("")))?;
+        let parent = self.look(put.path.parent().unwrap_or(Path::new("")))?;
         if parent.is_none_or(|parent| parent.kind != Kind::Folder) {
             return Ok(false);
         }
-        let there = self.to.look(&put.path)?;
+        let there = self.look(&put.path)?;
         let is_there = there.as_ref().is_some_and(|found| put.expected.is(found));
         let from = match &put.source {
             Source::Copy => stage::place(put),
@@ -186,7 +201,7 @@ impl<S: Store> Carrier<'_, S> {
                 return self.make(put).map(|()| true);
             }
         };
-        let Some(origin) = self.to.look(&from)? else {
+        let Some(origin) = self.look(&from)? else {
             // It was put before, or somebody took it away.
             return Ok(is_there);
         };
@@ -217,7 +232,7 @@ impl<S: Store> Carrier<'_, S> {
 
     /// Keep what stands in the way; the version that is replaced stays there.
     fn make_room(&mut self, put: &Put) -> io::Result<()> {
-        if let Some(there) = self.to.look(&put.path)? {
+        if let Some(there) = self.look(&put.path)? {
             let is_ours =
                 put.expected.is(&there) || put.replaces.as_ref().is_some_and(|r| r.is(&there));
             if !is_ours || there.kind == Kind::Folder {
@@ -232,7 +247,7 @@ impl<S: Store> Carrier<'_, S> {
     }
 
     fn dress(&mut self, dress: &Dress) -> io::Result<()> {
-        let Some(found) = self.to.look(&dress.path)? else {
+        let Some(found) = self.look(&dress.path)? else {
             self.is_whole = false;
             return Ok(());
         };

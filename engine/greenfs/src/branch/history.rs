@@ -2,20 +2,21 @@
 //!
 //! Whatever is about to change under a name is kept first, with the time until which it stood there:
 //! for `a/b` in the folder `.greenfs/history/a/in/b`. What has no later record is what stands there
-//! now. Nothing here deletes any of it. What this user may not read is others', and is left out.
+//! now. Nothing here deletes any of it. What this user may not read is others', and is left out; so is
+//! what is being restored.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::branch::own;
 use crate::branch::store::{
-    OWNERS, Store, copy_within, dress_as_allowed, ensure_folder, named, remove_tree,
+    Store, copy_within, dress_as_allowed, ensure_folder, if_allowed, named, remove_tree,
 };
+use crate::branch::{is_being_restored, own};
 use crate::clock;
 use crate::protocol::plan::Source;
-use crate::protocol::{Attributes, Found, Kind, Plan};
+use crate::protocol::{Attributes, Found, Kind, OWNERS, Plan};
 
 const ROOT: &str = "history";
 
@@ -126,6 +127,9 @@ impl Keeping {
     /// Keep what stands under a name, with all in it that is not taken for itself, before anything is
     /// taken away.
     pub fn before_take(&mut self, on: &mut impl Store, path: &Path) -> io::Result<()> {
+        if is_being_restored(path) {
+            return Ok(());
+        }
         let Some(found) = if_allowed(on.look(path))?.flatten() else {
             return Ok(());
         };
@@ -157,6 +161,9 @@ impl Keeping {
 
     /// Keep what stands under a name, or that nothing does, before something is put there.
     pub fn before_put(&mut self, on: &mut impl Store, path: &Path) -> io::Result<()> {
+        if is_being_restored(path) {
+            return Ok(());
+        }
         let there = on.look(path)?;
         let is_unknown = self.is_first && there.is_none();
         let is_new = |above: &Path| self.arriving.contains(above);
@@ -253,6 +260,8 @@ fn copy(on: &mut impl Store, from: &Path, found: &Found, to: &Path) -> io::Resul
     if let Kind::Symlink(target) = &found.kind {
         return on.symlink(to, target);
     }
+    // A branch that was left in the middle of a plan may have lost it.
+    ensure_folder(on, &own("stage"))?;
     let (new, its) = (own("stage").join(ROOT), &found.attributes);
     remove_tree(on, &new)?;
     let mut copied = if_allowed(copy_within(on, from, &new))?;
@@ -274,13 +283,5 @@ fn with_mode(attributes: &Attributes, mode: u32) -> Attributes {
     Attributes {
         mode,
         ..*attributes
-    }
-}
-
-/// None for what this user may not do.
-fn if_allowed<T>(done: io::Result<T>) -> io::Result<Option<T>> {
-    match done {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
-        done => done.map(Some),
     }
 }

@@ -19,6 +19,10 @@ const HISTORY_FROM: u32 = 2;
 
 const FILE: &str = "branch.json";
 
+/// What people are told who may move `.greenfs` aside.
+pub const VERSIONS_GO: &str = "the earlier versions that a remote keeps go aside with its .greenfs, and \
+                               no mount shows them any more";
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     pub format: u32,
@@ -75,8 +79,10 @@ impl Span {
 /// If it was written by a newer version, or cannot be read.
 pub fn read(store: &impl Store, name: &Path) -> Result<Option<Identity>, Fault> {
     let broken = |what: String| {
-        let next = "restore this file from a copy, or move the folder .greenfs aside: everything \
-                    on this branch is then compared, and nothing is deleted";
+        let next = format!(
+            "restore this file from a copy, or move the folder .greenfs aside: everything on this \
+             branch is then compared, and nothing is deleted; {VERSIONS_GO}"
+        );
         Fault::new(what, &name.join(own(FILE)), next)
     };
     #[derive(Deserialize)]

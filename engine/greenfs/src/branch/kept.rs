@@ -8,6 +8,9 @@ use crate::branch::store::{Store, ensure_folder, open_folder};
 use crate::protocol::Kind;
 
 /// Move what a name stands for out of the tree, to `.greenfs/kept/SEQ/PATH`. It is never deleted.
+///
+/// # Errors
+/// If it may not be moved; then it stays, and nothing is in `.greenfs/kept` that was not there before.
 pub fn keep(on: &mut impl Store, seq: u64, from: &Path, path: &Path) -> io::Result<()> {
     open_folder(on, from)?;
     let mut count = 0;
@@ -18,7 +21,15 @@ pub fn keep(on: &mut impl Store, seq: u64, from: &Path, path: &Path) -> io::Resu
         };
         let target = own("kept").join(folder).join(path);
         if is_free(on, &target)? {
-            return on.rename(from, &target);
+            let moved = on.rename(from, &target);
+            if moved.is_err() {
+                let mut made = target.ancestors().skip(1);
+                while made
+                    .next()
+                    .is_some_and(|folder| on.remove_folder(folder).is_ok())
+                {}
+            }
+            return moved;
         }
         count += 1;
     }

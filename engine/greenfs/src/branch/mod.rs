@@ -10,10 +10,20 @@ pub mod stage;
 pub mod store;
 pub mod walk;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The folder of our own in the root of every branch.
 pub const OWN: &str = ".greenfs";
+
+/// What is being restored has a name that begins so until it is whole; it has no versions.
+pub const RESTORING: &str = ".greenfs-restore-";
+
+/// Whether a path is of something that is being restored.
+pub fn is_being_restored(path: &Path) -> bool {
+    let is_so = |name: &OsStr| name.as_encoded_bytes().starts_with(RESTORING.as_bytes());
+    path.iter().any(is_so)
+}
 
 /// A file or folder of our own.
 pub fn own(name: impl AsRef<Path>) -> PathBuf {

@@ -5,10 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::branch::OWN;
 use crate::branch::history::{self, Was};
-use crate::branch::store::{OWNERS, PIECE_B, Store, dress_as_allowed, remove_tree};
-use crate::protocol::{Attributes, Kind};
+use crate::branch::store::{PIECE_B, Store, dress_as_allowed, remove_tree};
+use crate::branch::{OWN, is_being_restored};
+use crate::protocol::{Attributes, Kind, OWNERS};
 
 /// What a name stood for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Copied {
     pub size_b: u64,
     /// What could not be read is not there, with all that was in it.
     pub unread: Vec<(PathBuf, io::Error)>,
+    /// Files and folders that are to be made durable.
+    made: Vec<PathBuf>,
 }
 
 /// What keeps a file from being copied.
@@ -66,7 +68,7 @@ impl<S: Store> Past<'_, S> {
     /// What a name in a folder stood for.
     pub fn child(&self, folder: &Spot, name: &OsStr) -> io::Result<Option<Spot>> {
         let path = folder.path.join(name);
-        if folder.kind != Kind::Folder || path == Path::new(OWN) {
+        if folder.kind != Kind::Folder || path == Path::new(OWN) || is_being_restored(&path) {
             return Ok(None);
         }
         // First: what is replaced meanwhile has a record then.
@@ -138,14 +140,20 @@ impl<S: Store> Past<'_, S> {
         Ok(children)
     }
 
-    /// Copy what was there, with all that was in it, to where nothing is. Owners are set where that is
-    /// allowed.
+    /// Copy what was there, with all that was in it, to where nothing is, and make it durable. Owners
+    /// are set where that is allowed.
     ///
     /// # Errors
     /// If it cannot be written; what cannot be read is left out and said.
     pub fn copy(&self, spot: &Spot, to: &mut impl Store, place: &Path) -> io::Result<Copied> {
         let mut copied = Copied::default();
         self.copy_to(spot, to, place, &mut copied)?;
+        to.sync_all()?;
+        // A mounted volume does that only for what is named. For the first of these its remote gets
+        // everything; so for the others nobody waits.
+        for made in std::mem::take(&mut copied.made) {
+            to.sync(&made)?;
+        }
         Ok(copied)
     }
 
@@ -163,6 +171,7 @@ impl<S: Store> Past<'_, S> {
                     Ok(size_b) => {
                         copied.files += 1;
                         copied.size_b += size_b;
+                        copied.made.push(place.to_owned());
                     }
                     Err(Stop::Writing(error)) => return Err(error),
                     Err(Stop::Reading(error)) => {
@@ -178,6 +187,7 @@ impl<S: Store> Past<'_, S> {
             }
             Kind::Folder => {
                 to.make_folder(place, OWNERS)?;
+                copied.made.push(place.to_owned());
                 match self.children(spot) {
                     Ok(children) => {
                         for (name, child) in children {

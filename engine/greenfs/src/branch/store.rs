@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
-use crate::protocol::{Attributes, Found, Kind};
+use crate::protocol::{Attributes, Found, Kind, OWNERS};
 
 /// A tree of files that can be changed step by step.
 ///
@@ -89,9 +89,6 @@ pub fn ensure_folder(store: &mut impl Store, path: &Path) -> io::Result<()> {
     }
 }
 
-/// The bits without which the owner cannot change what is in a folder.
-pub const OWNERS: u32 = 0o700;
-
 /// Make a folder writable for its owner; it is dressed again at the end.
 pub fn open_folder(on: &mut impl Store, path: &Path) -> io::Result<()> {
     match on.look(path)? {
@@ -104,11 +101,32 @@ pub fn open_folder(on: &mut impl Store, path: &Path) -> io::Result<()> {
     }
 }
 
+/// The same for all folders above a path, as far as this user may.
+pub fn open_above(on: &mut impl Store, path: &Path) -> io::Result<()> {
+    let mut above: Vec<_> = path.ancestors().skip(1).collect();
+    above.pop(); // the root of a branch is its owner's
+    for folder in above.into_iter().rev() {
+        if_allowed(open_folder(on, folder))?;
+    }
+    Ok(())
+}
+
+/// None for what this user may not do.
+pub fn if_allowed<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        done => done.map(Some),
+    }
+}
+
 /// The bits by which a file acts as its owner.
 const ACTING: u32 = 0o6000;
 
-/// Set mode, owner and time of change; where that owner cannot be set, the mode without what acts as
-/// one.
+/// What the group of a file may do with it.
+const GROUPS: u32 = 0o070;
+
+/// Set mode, owner and time of change. Where that owner cannot be set, the mode lacks what acts as
+/// one; where it is another group, that may do nothing.
 pub fn dress_as_allowed(
     store: &mut impl Store,
     path: &Path,
@@ -119,8 +137,12 @@ pub fn dress_as_allowed(
         dressed => return dressed,
     };
     let there = store.look(path)?.ok_or(refused)?.attributes;
+    let foreign = match there.gid == attributes.gid {
+        true => ACTING,
+        false => ACTING | GROUPS,
+    };
     let allowed = Attributes {
-        mode: attributes.mode & !ACTING,
+        mode: attributes.mode & !foreign,
         uid: there.uid,
         gid: there.gid,
         ..*attributes

@@ -53,13 +53,13 @@ run,at_s,what,file,size_b; `what` is change, away, back, unmount or end, `at_s` 
 It prints run,at_s,why,copied_b. With --new the disk holds nothing at first.
 
 Example:
-  greenfs mount --flash ~/.work --remote /mnt/server/me --disk /backup ~/work
-  greenfs status --flash ~/.work
-  greenfs history ~/work/paper.tex
-  greenfs restore --at '2026-11-25 20:31' ~/work/paper.tex --to ~/paper-before.tex
-  greenfs umount ~/work
+  greenfs mount --flash ~/.papers --remote /mnt/server/me --disk ~/backup ~/papers
+  greenfs status --flash ~/.papers
+  greenfs history ~/papers/paper.tex
+  greenfs restore --at '2026-11-25 20:31' ~/papers/paper.tex --to ~/paper-before.tex
+  greenfs umount ~/papers
 
-Exit status: 0 done; 1 failed, or not all could be restored; 2 something was kept.
+Exit status: 0 done; 1 failed, or not all could be restored; 2 something of others was kept or left.
 ";
 
 /// Do what the arguments ask; errors are printed here.

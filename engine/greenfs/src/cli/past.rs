@@ -10,9 +10,9 @@ use lexopt::{Parser, prelude::*};
 use super::asked::usage;
 use crate::branch::folder::Folder;
 use crate::branch::identity::{self, Span};
-use crate::branch::own;
 use crate::branch::past::{Copied, Past, Spot, versions};
 use crate::branch::store::{Store, remove_tree};
+use crate::branch::{RESTORING, own};
 use crate::clock;
 use crate::fault::Fault;
 use crate::mount::REMOTE;
@@ -132,7 +132,11 @@ fn mounted(path: &Path) -> Result<(PathBuf, PathBuf), Fault> {
     let outside = || {
         let next =
             "name the remote folder with --remote DIR, and a path from the root of the volume";
-        Fault::new("this is in no mounted volume that has a remote", path, next)
+        Fault::new(
+            "this is in no volume with a remote that you have mounted",
+            path,
+            next,
+        )
     };
     let full = match path.as_os_str().is_empty() {
         true => std::env::current_dir(),
@@ -265,7 +269,7 @@ fn put(past: &Past<Folder>, spot: &Spot, to: &Path) -> Result<Copied, Fault> {
 fn unused(folder: &Folder) -> io::Result<PathBuf> {
     let mut count = 0;
     loop {
-        let name = PathBuf::from(format!(".greenfs-restore-{}-{count}", std::process::id()));
+        let name = PathBuf::from(format!("{RESTORING}{}-{count}", std::process::id()));
         if folder.look(&name)?.is_none() {
             return Ok(name);
         }
@@ -282,8 +286,8 @@ fn copy(
 ) -> io::Result<Copied> {
     let copied = past.copy(spot, folder, new)?;
     if folder.look(new)?.is_some() {
-        folder.sync_all()?;
         folder.rename_to_free(new, name)?;
+        folder.sync(Path::new(""))?;
     }
     Ok(copied)
 }

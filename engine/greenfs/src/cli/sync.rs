@@ -27,6 +27,14 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
                 for path in &pushed.kept {
                     let _ = writeln!(text, "        kept what others made of {}", path.display());
                 }
+                for path in &pushed.left {
+                    let path = path.display();
+                    has_kept = true;
+                    let _ = writeln!(
+                        text,
+                        "        left what others made of {path}: you may not move it"
+                    );
+                }
             }
             Err(fault) => {
                 let _ = writeln!(

@@ -109,13 +109,21 @@ impl Handles {
     }
 
     /// What a folder held; `list` finds it, if it is begun to be read.
-    pub fn listing(&self, handle: u64, list: impl FnOnce() -> Listing) -> Listing {
+    ///
+    /// # Errors
+    /// Those of `list`.
+    pub fn listing(
+        &self,
+        handle: u64,
+        list: impl FnOnce() -> io::Result<Listing>,
+    ) -> io::Result<Listing> {
         let known = self.table().listings.get(&handle).cloned();
-        known.unwrap_or_else(|| {
-            let listing = list();
-            self.table().listings.insert(handle, Arc::clone(&listing));
-            listing
-        })
+        if let Some(listing) = known {
+            return Ok(listing);
+        }
+        let listing = list()?;
+        self.table().listings.insert(handle, Arc::clone(&listing));
+        Ok(listing)
     }
 
     /// The folder is read from its beginning, or closed.

@@ -80,7 +80,16 @@ impl Keeper {
         let found = greet(&mut flash, &mut branch).map_err(fault)?;
         self.enter(Phase::CatchingUp);
         match catch_up(&mut flash, &mut branch, found) {
-            Ok(_) | Err(Trouble::Busy(_)) => Ok(branch),
+            Ok(pushed) => {
+                for path in &pushed.left {
+                    let (role, path) = (self.role, path.display());
+                    self.log.say(&format!(
+                        "{role}: left what others made of {path}: it may not be moved"
+                    ));
+                }
+                Ok(branch)
+            }
+            Err(Trouble::Busy(_)) => Ok(branch),
             Err(trouble) => Err(fault(trouble)),
         }
     }

@@ -228,7 +228,7 @@ impl Tree {
     }
 
     /// Names in a folder with what they stand for, `.` and `..` first.
-    pub fn list(&self, inode: INodeNo, handle: u64) -> Listing {
+    pub fn list(&self, inode: INodeNo, handle: u64) -> io::Result<Listing> {
         self.handles.listing(handle, || {
             let flash = self.shared.flash();
             let id = NodeId(inode.0);
@@ -246,7 +246,7 @@ impl Tree {
             let dots = dots.map(|(name, id)| (name.into(), id, FileType::Directory));
             let entries = flash.entries(id).into_iter();
             let entries = entries.map(|(name, id)| (name, id, kind(id)));
-            Arc::new(dots.into_iter().chain(entries).collect())
+            Ok(Arc::new(dots.into_iter().chain(entries).collect()))
         })
     }
 

@@ -1,9 +1,10 @@
 //! What the remote held at any time, as programs see it: `.greenfs/history/TIME` in the mounted
 //! folder, read-only.
 //!
-//! The remote is asked in a thread of its own: when it hangs, only who looks there waits.
+//! The remote is asked in a thread of its own: when it hangs, only those wait who asked until that
+//! was known.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -18,12 +19,14 @@ use crate::branch::OWN;
 use crate::branch::folder::Folder;
 use crate::branch::identity::{self, Identity, Span};
 use crate::branch::past::{self, Spot};
+use crate::branch::store::Store;
 use crate::clock;
 use crate::mount::answers::NAMES_LAST;
 use crate::mount::attributes::{opened, unchanging};
 use crate::mount::calendar;
 use crate::mount::errors::{error, gone};
 use crate::mount::handles::{Handles, Listing, Open, Way};
+use crate::mount::patience::{Steps, Timed};
 use crate::mount::places::{FROM, Place, Places};
 use crate::mount::standing::Standings;
 use crate::protocol::{Kind, NodeId, ROOT, Role};
@@ -34,8 +37,14 @@ const HISTORY: &str = "history";
 /// Leads to the remote.
 pub const REMOTE: &str = "remote";
 
-/// What anybody may do with what was.
+/// Who mounted may look at what was, and nobody else: a folder has the mode that it has now, and what
+/// stood in it may have been closed to others then.
+const OWNERS: u32 = 0o500;
+
+/// What may be done with what was.
 const MODE: u32 = 0o555;
+
+type Remote = Timed<Folder>;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -52,6 +61,8 @@ pub struct Past {
     standings: Arc<Standings>,
     handles: Arc<Handles>,
     pub places: Places,
+    /// Of the remote, as it is asked here.
+    steps: Steps,
     jobs: Mutex<Sender<Job>>,
 }
 
@@ -64,52 +75,78 @@ impl Past {
             standings,
             handles,
             places: Places::default(),
+            steps: Steps::new(),
             jobs: Mutex::new(jobs),
         })
     }
 
-    /// Answer what something is or has; of the remote, when what was asked before is answered.
-    pub fn of(self: &Arc<Self>, inode: INodeNo, answer: impl FnOnce(&Self) + Send + 'static) {
+    /// Find what something is or has, and answer that; of the remote, when what was asked before is
+    /// answered.
+    pub fn of<R>(
+        self: &Arc<Self>,
+        inode: INodeNo,
+        find: impl FnOnce(&Self) -> io::Result<R> + Send + 'static,
+        answer: impl FnOnce(io::Result<R>) + Send + 'static,
+    ) {
         match self.places.place(inode) {
-            Ok(Place::Then(..)) => self.later(answer),
-            _ => answer(self),
+            Ok(Place::Then(..)) => self.later(find, answer),
+            _ => answer(find(self)),
         }
     }
 
-    /// Answer what is in a folder; of the remote, when what was asked before is answered.
-    pub fn within(self: &Arc<Self>, folder: INodeNo, answer: impl FnOnce(&Self) + Send + 'static) {
+    /// Find what is in a folder, and answer that; of the remote, when what was asked before is
+    /// answered.
+    pub fn within<R>(
+        self: &Arc<Self>,
+        folder: INodeNo,
+        find: impl FnOnce(&Self) -> io::Result<R> + Send + 'static,
+        answer: impl FnOnce(io::Result<R>) + Send + 'static,
+    ) {
         match self.places.place(folder) {
-            Ok(Place::History | Place::Then(..)) => self.later(answer),
-            _ => answer(self),
+            Ok(Place::History | Place::Then(..)) => self.later(find, answer),
+            _ => answer(find(self)),
         }
     }
 
-    fn later(self: &Arc<Self>, answer: impl FnOnce(&Self) + Send + 'static) {
+    /// A remote that hangs is not asked.
+    fn later<R>(
+        self: &Arc<Self>,
+        find: impl FnOnce(&Self) -> io::Result<R> + Send + 'static,
+        answer: impl FnOnce(io::Result<R>) + Send + 'static,
+    ) {
+        match self.hangs() {
+            true => answer(Err(away())),
+            false => self.queue(move |past| answer(find(past))),
+        }
+    }
+
+    fn queue(self: &Arc<Self>, job: impl FnOnce(&Self) + Send + 'static) {
         let own = Arc::clone(self);
         let jobs = self.jobs.lock().expect("a panic ends this process");
         // The thread ends with this process.
-        let _ = jobs.send(Box::new(move || answer(&own)));
+        let _ = jobs.send(Box::new(move || job(&own)));
+    }
+
+    /// Whether the remote has not answered for too long, here or to its keeper.
+    fn hangs(&self) -> bool {
+        let keeper_waits = self.standings.look(|branches| {
+            let remote = branches.get(&Role::Remote);
+            remote.map_or(Duration::ZERO, |remote| remote.steps.waits())
+        });
+        self.steps.waits().max(keeper_waits) >= self.asked.patience
     }
 
     /// The remote, and the times of which it knows.
     ///
     /// # Errors
     /// If it does not answer, or another folder is in its place, as when it is not mounted.
-    fn branch(&self) -> io::Result<(Folder, Option<Span>)> {
-        let Asked {
-            remote,
-            volume,
-            patience,
-        } = &self.asked;
-        let hangs = self.standings.look(|branches| {
-            let remote = branches.get(&Role::Remote);
-            remote.is_some_and(|remote| remote.steps.waits() >= *patience)
-        });
-        let away = || error(libc::EHOSTDOWN);
-        if hangs {
-            return Err(away());
-        }
-        let branch = Folder::open(remote)?;
+    fn branch(&self) -> io::Result<(Remote, Option<Span>)> {
+        let Asked { remote, volume, .. } = &self.asked;
+        let opened = self.steps.time(|| Folder::open(remote));
+        let branch = Timed {
+            inner: opened.map_err(|_| away())?,
+            steps: self.steps.clone(),
+        };
         let identity = identity::read(&branch, remote);
         let identity = identity.map_err(|fault| io::Error::other(fault.what))?;
         let is_ours =
@@ -123,7 +160,7 @@ impl Past {
     fn then<R>(
         &self,
         at_us: i64,
-        find: impl FnOnce(past::Past<Folder>) -> io::Result<R>,
+        find: impl FnOnce(past::Past<Remote>) -> io::Result<R>,
     ) -> io::Result<(R, bool)> {
         let (branch, span) = self.branch()?;
         let span = span.filter(|span| span.has(at_us, clock::now_us()));
@@ -173,7 +210,8 @@ impl Past {
             Ok((unchanging(kind, mode, 0, UNIX_EPOCH, owner), true))
         };
         let (at_us, path) = match place {
-            Place::Own | Place::History => return ours(FileType::Directory, MODE),
+            Place::Own => return ours(FileType::Directory, OWNERS),
+            Place::History => return ours(FileType::Directory, MODE),
             Place::Remote => return ours(FileType::Symlink, 0o777),
             Place::Then(at_us, path) => (*at_us, path),
         };
@@ -205,6 +243,16 @@ impl Past {
     }
 
     pub fn list(&self, inode: INodeNo, handle: u64) -> io::Result<Listing> {
+        self.handles.listing(handle, || {
+            let dots = [".", ".."].map(|dot| (dot.into(), FileType::Directory));
+            let all = dots.into_iter().chain(self.entries(inode)?);
+            // What is listed has a number only once it is looked up; none may be 0.
+            let listing = all.map(|(name, kind)| (name, NodeId(FROM - 1), kind));
+            Ok(Arc::new(listing.collect()))
+        })
+    }
+
+    fn entries(&self, inode: INodeNo) -> io::Result<Vec<(OsString, FileType)>> {
         let mut entries = Vec::new();
         match self.places.place(inode)? {
             Place::Own => {
@@ -217,18 +265,14 @@ impl Past {
                 entries.extend(folders.map(|time| (time, FileType::Directory)));
             }
             Place::Then(at_us, path) => {
-                let listed = |then: past::Past<Folder>| then.children(&existing(&then, &path)?);
+                let listed = |then: past::Past<Remote>| then.children(&existing(&then, &path)?);
                 let (children, _) = self.then(at_us, listed)?;
                 let children = children.into_iter();
                 entries.extend(children.map(|(name, spot)| (name, file_type(&spot.kind))));
             }
             Place::Remote => return Err(error(libc::ENOTDIR)),
         }
-        let dots = [".", ".."].map(|dot| (dot.into(), FileType::Directory));
-        let all = dots.into_iter().chain(entries);
-        // What is listed has a number only once it is looked up; none may be 0.
-        let listing = all.map(|(name, kind)| (name, NodeId(FROM - 1), kind));
-        Ok(self.handles.listing(handle, || Arc::new(listing.collect())))
+        Ok(entries)
     }
 
     /// Open a file for reading. Returns its handle.
@@ -236,8 +280,8 @@ impl Past {
         let Place::Then(at_us, path) = self.places.place(inode)? else {
             return Err(error(libc::EISDIR));
         };
-        let opened = |then: past::Past<Folder>| {
-            let open = |spot: &Spot| open_file(then.branch, &spot.at);
+        let opened = |then: past::Past<Remote>| {
+            let open = |spot: &Spot| self.steps.time(|| open_file(&then.branch.inner, &spot.at));
             then.steadily(&existing(&then, &path)?, open)?
         };
         let open = Open {
@@ -249,21 +293,28 @@ impl Past {
     }
 
     pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
-        self.handles.read(handle, offset, most_b)
+        self.steps
+            .time(|| self.handles.read(handle, offset, most_b))
     }
 
     /// Find data or a hole in an open file, as lseek(2).
     pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
-        sys::seek(&self.handles.file(handle)?.file, offset, whence)
+        let open = self.handles.file(handle)?;
+        self.steps.time(|| sys::seek(&open.file, offset, whence))
     }
 
-    /// A program closes a file.
-    pub fn release(&self, handle: u64) {
-        self.handles.remove(handle);
+    /// A program has closed a file, and waits for nothing.
+    pub fn release(self: &Arc<Self>, handle: u64) {
+        self.queue(move |past| past.steps.time(|| drop(past.handles.remove(handle))));
     }
 }
 
-fn existing(then: &past::Past<Folder>, path: &Path) -> io::Result<Spot> {
+/// The remote cannot be asked.
+fn away() -> io::Error {
+    error(libc::EHOSTDOWN)
+}
+
+fn existing(then: &past::Past<impl Store>, path: &Path) -> io::Result<Spot> {
     then.find(path)?.ok_or_else(gone)
 }
 

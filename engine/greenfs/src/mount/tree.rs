@@ -37,6 +37,20 @@ impl Tree {
         past.filter(|_| is_past(inode) || leads_there)
     }
 
+    /// Find something of what was, or of what is, and answer that.
+    fn find<R>(
+        &self,
+        inode: INodeNo,
+        was: impl FnOnce(&Past) -> io::Result<R> + Send + 'static,
+        is: impl FnOnce(&Self) -> io::Result<R>,
+        answer: impl FnOnce(io::Result<R>) + Send + 'static,
+    ) {
+        match self.past(inode, None) {
+            Some(past) => past.of(inode, was, answer),
+            None => answer(is(self)),
+        }
+    }
+
     /// Answer when flash and all connected branches have everything.
     fn answer_fsync(&self, inode: INodeNo, handle: Option<u64>, reply: ReplyEmpty) {
         // What was does not change.
@@ -57,15 +71,16 @@ impl Filesystem for Tree {
         let _ = config.set_max_write(REQUEST_MOST_B);
         self.has_passthrough &= config.add_capabilities(InitFlags::FUSE_PASSTHROUGH).is_ok()
             && config.set_max_stack_depth(1).is_ok();
+        // Who waits for the remote in a folder keeps nobody else from it.
+        let _ = config.add_capabilities(InitFlags::FUSE_PARALLEL_DIROPS);
         Ok(())
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if let Some(past) = self.past(parent, Some(name)) {
             let name = name.to_owned();
-            return past.within(parent, move |past| {
-                entry_for(reply, past.look_up(parent, &name));
-            });
+            let find = move |past: &Past| past.look_up(parent, &name);
+            return past.within(parent, find, |found| entry_for(reply, found));
         }
         entry(reply, self.look_up(parent, name));
     }
@@ -77,10 +92,12 @@ impl Filesystem for Tree {
     }
 
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        match self.past(inode, None) {
-            Some(past) => past.of(inode, move |past| attributes(reply, &past.look_at(inode))),
-            None => attributes(reply, &self.look_at(inode)),
-        }
+        self.find(
+            inode,
+            move |past| past.look_at(inode),
+            |tree| tree.look_at(inode),
+            |found| attributes(reply, &found),
+        );
     }
 
     fn setattr(
@@ -116,10 +133,12 @@ impl Filesystem for Tree {
     }
 
     fn readlink(&self, _: &Request, inode: INodeNo, reply: ReplyData) {
-        match self.past(inode, None) {
-            Some(past) => past.of(inode, move |past| data(reply, &past.read_link(inode))),
-            None => data(reply, &self.read_link(inode)),
-        }
+        self.find(
+            inode,
+            move |past| past.read_link(inode),
+            |tree| tree.read_link(inode),
+            |target| data(reply, &target),
+        );
     }
 
     fn mknod(
@@ -223,7 +242,8 @@ impl Filesystem for Tree {
             if flags.0 & libc::O_ACCMODE != libc::O_RDONLY {
                 return reply.error(Errno::EROFS);
             }
-            return past.of(inode, move |past| match past.open(inode) {
+            let find = move |past: &Past| past.open(inode);
+            return past.of(inode, find, |opened| match opened {
                 Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::empty()),
                 Err(error) => reply.error(errno(&error)),
             });
@@ -251,12 +271,12 @@ impl Filesystem for Tree {
         reply: ReplyData,
     ) {
         let (handle, size) = (handle.0, size as usize);
-        match self.past(inode, None) {
-            Some(past) => past.of(inode, move |past| {
-                data(reply, &past.read(handle, offset, size))
-            }),
-            None => data(reply, &self.handles.read(handle, offset, size)),
-        }
+        self.find(
+            inode,
+            move |past| past.read(handle, offset, size),
+            |tree| tree.handles.read(handle, offset, size),
+            |read| data(reply, &read),
+        );
     }
 
     fn write(
@@ -303,10 +323,10 @@ impl Filesystem for Tree {
     ) {
         let handle = handle.0;
         match self.past(inode, None) {
-            Some(past) => past.of(inode, move |past| {
+            Some(past) => {
                 past.release(handle);
                 reply.ok();
-            }),
+            }
             None => empty(reply, &Tree::release(self, handle)),
         }
     }
@@ -335,12 +355,12 @@ impl Filesystem for Tree {
             self.handles.forget_listing(handle.0);
         }
         match self.past(inode, None) {
-            Some(past) => {
-                past.within(inode, move |past| {
-                    listing(reply, offset, past.list(inode, handle.0));
-                });
-            }
-            None => listing(reply, offset, Ok(self.list(inode, handle.0))),
+            Some(past) => past.within(
+                inode,
+                move |past| past.list(inode, handle.0),
+                move |listed| listing(reply, offset, listed),
+            ),
+            None => listing(reply, offset, self.list(inode, handle.0)),
         }
     }
 
@@ -395,11 +415,11 @@ impl Filesystem for Tree {
         reply: ReplyLseek,
     ) {
         let handle = handle.0;
-        match self.past(inode, None) {
-            Some(past) => past.of(inode, move |past| {
-                offset(reply, past.seek(handle, from, whence));
-            }),
-            None => offset(reply, self.seek(handle, from, whence)),
-        }
+        self.find(
+            inode,
+            move |past| past.seek(handle, from, whence),
+            |tree| tree.seek(handle, from, whence),
+            |found| offset(reply, found),
+        );
     }
 }

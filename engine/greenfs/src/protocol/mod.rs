@@ -10,6 +10,6 @@ pub mod state;
 
 pub use behind::Behind;
 pub use catalogue::Catalogue;
-pub use node::{Attributes, Found, Kind, Name, Node, NodeId, ROOT, Role};
+pub use node::{Attributes, Found, Kind, Name, Node, NodeId, OWNERS, ROOT, Role};
 pub use plan::Plan;
 pub use state::{Change, Changes, Record, State};

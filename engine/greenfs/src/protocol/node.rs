@@ -44,6 +44,9 @@ pub enum Kind {
     Other,
 }
 
+/// The bits without which the owner of a folder cannot change what is in it.
+pub const OWNERS: u32 = 0o700;
+
 /// What a branch keeps of a node beside its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attributes {

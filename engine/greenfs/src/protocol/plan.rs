@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::behind::Touched;
 use crate::protocol::catalogue::{Catalogue, path};
-use crate::protocol::node::{Expected, Kind, Name, Node, NodeId, ROOT};
+use crate::protocol::node::{Expected, Kind, Name, Node, NodeId, OWNERS, ROOT};
 use crate::text;
 
 /// Take what a name stands for out of the tree.
@@ -158,6 +158,8 @@ impl Planner<'_> {
                 continue;
             };
             self.dress(id, path.clone());
+            let catalogue = self.catalogue;
+            self.dress_closed(name.parent, |id| catalogue.get(id));
             if was_there && !is_new {
                 continue;
             }
@@ -174,9 +176,10 @@ impl Planner<'_> {
     }
 
     fn take(&mut self, id: NodeId, index: usize, name: &Name, before: &Node) {
-        let then = |id| match self.touched.get(&id) {
+        let (touched, catalogue) = (self.touched, self.catalogue);
+        let then = |id| match touched.get(&id) {
             Some(before) => before.as_ref(),
-            None => self.catalogue.get(id),
+            None => catalogue.get(id),
         };
         // Without a path it was in a folder that the branch has lost.
         if let Some(path) = path(name, then) {
@@ -187,6 +190,22 @@ impl Planner<'_> {
                 expected: before.expected(),
             });
             self.dress_folder(name.parent);
+            self.dress_closed(name.parent, then);
+        }
+    }
+
+    /// A folder that is closed to its owner may have to be opened for what is done in it or below.
+    fn dress_closed<'a>(&mut self, folder: NodeId, get: impl Fn(NodeId) -> Option<&'a Node>) {
+        let mut folder = folder;
+        while let Some(node) = get(folder).filter(|_| folder != ROOT) {
+            let now = self.catalogue.get(folder);
+            if now.is_some_and(|now| now.attributes.mode & OWNERS != OWNERS) {
+                self.dress_folder(folder);
+            }
+            let Some(name) = node.names.first() else {
+                return;
+            };
+            folder = name.parent;
         }
     }
 

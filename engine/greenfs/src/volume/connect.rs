@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::branch::identity::{self, Identity, Span};
+use crate::branch::identity::{self, Identity, Span, VERSIONS_GO};
 use crate::branch::store::Store;
 use crate::branch::{carry, own};
 use crate::clock;
@@ -144,7 +144,8 @@ impl<S: Store> Flash<S> {
             &name.join(own("branch.json")),
             format!(
                 "name the right folder; or, to make this one the {role}, move its .greenfs aside: \
-                 everything in it is then compared, and what is not on flash is kept in .greenfs/kept"
+                 everything in it is then compared, and what is not on flash is kept in \
+                 .greenfs/kept; {VERSIONS_GO}"
             ),
         ))
     }
@@ -182,9 +183,11 @@ impl<S: Store> Flash<S> {
         Fault::new(
             format!("the {role} is newer (record {at}) than flash (record {seq}): flash is a copy"),
             name,
-            "use the flash that it was left with; or, to go on from this older one, move .greenfs \
-             of this branch aside: everything in it is then compared, and what is not on flash is \
-             kept in .greenfs/kept",
+            format!(
+                "use the flash that it was left with; or, to go on from this older one, move \
+                 .greenfs of this branch aside: everything in it is then compared, and what is not \
+                 on flash is kept in .greenfs/kept; {VERSIONS_GO}"
+            ),
         )
     }
 }

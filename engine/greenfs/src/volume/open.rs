@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use crate::branch::identity::{self, FORMAT, Identity};
+use crate::branch::identity::{self, FORMAT, Identity, VERSIONS_GO};
 use crate::branch::own;
 use crate::branch::store::{Store, read_whole};
 use crate::branch::walk::walk;
@@ -118,8 +118,10 @@ fn read_state(flash: &impl Store, name: &Path) -> Result<State, Fault> {
             Fault::new(
                 "the checkpoint is damaged",
                 &name.join(own(CHECKPOINT)),
-                "move the folders .greenfs of flash and of all branches aside: everything is then \
-                 compared, and nothing is deleted",
+                format!(
+                    "move the folders .greenfs of flash and of all branches aside: everything is \
+                     then compared, and nothing is deleted; {VERSIONS_GO}"
+                ),
             )
         })?,
     };

@@ -1,10 +1,11 @@
 //! Looking at everything on a branch.
 
 use std::io;
+use std::path::Path;
 
 use crate::branch::identity::{self, Identity};
-use crate::branch::store::Store;
-use crate::branch::walk::walk;
+use crate::branch::store::{Store, if_allowed, named};
+use crate::branch::walk::walk_allowed;
 use crate::branch::{carry, kept, own};
 use crate::protocol::compare::compare;
 use crate::protocol::{Catalogue, Change, NodeId, Role};
@@ -13,7 +14,8 @@ use crate::volume::flash::{Flash, JOURNAL};
 use crate::volume::pushed::Pushed;
 use crate::volume::trouble::Trouble;
 
-/// Look at everything on a branch, keep what is not of the volume, and write down what it lacks.
+/// Look at everything on a branch, keep what is not of the volume where that may be moved, and write
+/// down what it lacks.
 /// Nothing is done while it still has to get something: that would look like the work of others.
 /// Returns whether it was done.
 pub fn survey<S: Store, T: Store>(
@@ -96,13 +98,25 @@ fn look_over(
     seq: u64,
     pushed: &mut Pushed,
 ) -> io::Result<Vec<NodeId>> {
-    let comparison = compare(catalogue, &walk(store)?);
+    let (sights, refused) = walk_allowed(store)?;
+    let comparison = compare(catalogue, &sights);
+    let strangers = &comparison.strangers;
+    let is_others = |path: &Path| strangers.iter().any(|other| path.starts_with(other));
+    // In a folder of the volume nobody knows then what is lacking.
+    if let Some((path, error)) = refused.into_iter().find(|(path, _)| !is_others(path)) {
+        return Err(named(&path)(error));
+    }
     carry::prepare(store, seq)?;
     for path in comparison.strangers {
-        kept::keep(store, seq, &path, &path)?;
-        pushed.kept.push(path);
+        match if_allowed(kept::keep(store, seq, &path, &path))? {
+            Some(()) => pushed.kept.push(path),
+            None => {
+                pushed.left.insert(path);
+            }
+        }
     }
-    for (path, id) in comparison.undressed {
+    // What is in a folder first: that may be closed then.
+    for (path, id) in comparison.undressed.into_iter().rev() {
         if let Some(node) = catalogue.get(id) {
             store.dress(&path, &node.attributes)?;
             pushed.mended += 1;

@@ -20,6 +20,12 @@ pub fn why_not() -> Option<&'static str> {
     (!is_root && !has_helper).then_some("needs root, or fusermount3 (apt install fuse3)")
 }
 
+/// What a program prints that does what it was asked.
+pub fn text(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).expect("it prints text")
+}
+
 /// A volume that is mounted by a process of this test, gone at the end.
 pub struct Home {
     pub root: PathBuf,
@@ -112,17 +118,48 @@ impl Home {
 
     /// What `greenfs status` prints.
     pub fn status(&self) -> String {
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = self
-            .greenfs("status")
-            .args(["--flash", "flash"])
-            .output()
-            .expect("it was built");
-        assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
-        String::from_utf8(stdout).expect("it prints text")
+        let mut status = self.greenfs("status");
+        status.args(["--flash", "flash"]);
+        text(&status.output().expect("it was built"))
+    }
+
+    /// Bring the remote up, without a mount.
+    pub fn sync(&self) {
+        let mut sync = self.greenfs("sync");
+        sync.args(["--flash", "flash", "--remote", "remote"]);
+        text(&sync.output().expect("it was built"));
+    }
+
+    /// When the remote was last changed, as a text; `of` are the arguments that name it.
+    pub fn last(&self, of: &[&str]) -> String {
+        let said = self.greenfs("history").args(of).output();
+        let said = text(&said.expect("it was built"));
+        let last = said.trim().rsplit(' ').next();
+        last.expect("it names a time").to_owned()
+    }
+
+    /// Give all of it to a user who is not root.
+    pub fn give(&self) {
+        let owned = Command::new("chown")
+            .args(["-R", "65534:65534"])
+            .arg(&self.root)
+            .status();
+        owned.expect("chown is there");
+    }
+
+    /// Run a script as that user; false, with the reason printed, where that is not possible.
+    pub fn as_plain_user(&self, script: &str) -> bool {
+        let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+        if !is_root {
+            eprintln!("skipped: needs root to become somebody else");
+            return false;
+        }
+        fs::copy(env!("CARGO_BIN_EXE_greenfs"), self.at("greenfs")).expect("it was built");
+        let mut user = Command::new("setpriv");
+        user.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        user.args(["sh", "-ec", script]).current_dir(&self.root);
+        text(&user.output().expect("setpriv is there"));
+        true
     }
 
     /// Wait until the status says this.

@@ -56,6 +56,47 @@ impl Memory {
         }
     }
 
+    /// The number of a path, if the folders above let its owner through.
+    fn reach(&self, path: &Path) -> io::Result<u64> {
+        for folder in path.ancestors().skip(1) {
+            let number = self.now.find(folder)?;
+            if self.now.inodes[&number].kind == Kind::Folder {
+                self.check_mode(number, 0o100)?;
+            }
+        }
+        self.now.find(path)
+    }
+
+    /// Whether the folders let their owner do it.
+    fn check_step(&self, step: &Step) -> io::Result<()> {
+        let (reached, changed) = match step {
+            Step::Make(path, ..) | Step::RemoveFile(path) | Step::RemoveFolder(path) => {
+                (None, vec![path])
+            }
+            Step::Link(from, to) => (Some(from), vec![to]),
+            Step::Rename(from, to) => (None, vec![from, to]),
+            Step::Dress(path, _) => (Some(path), vec![]),
+            Step::Write(..) | Step::Truncate(..) => (None, vec![]),
+        };
+        if let Some(path) = reached {
+            self.reach(path)?;
+        }
+        for path in changed {
+            let parent = self.reach(path.parent().unwrap_or(Path::new("")))?;
+            self.check_mode(parent, 0o300)?;
+        }
+        match step {
+            Step::Rename(from, to) if from.parent() != to.parent() => {
+                let moved = self.reach(from)?;
+                match self.now.inodes[&moved].kind {
+                    Kind::Folder => self.check_mode(moved, 0o200),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What would be left if power went now and took all that it can.
     pub fn durable(&self) -> Self {
         Self {
@@ -84,6 +125,7 @@ impl Memory {
     }
 
     fn step(&mut self, step: Step) -> io::Result<()> {
+        self.check_step(&step)?;
         self.clock_ns += 1_000_003;
         self.now.do_step(self.clock_ns, &step)?;
         self.steps.push((self.clock_ns, step));
@@ -91,7 +133,7 @@ impl Memory {
     }
 
     fn file(&self, path: &Path) -> io::Result<File> {
-        let number = self.now.find(path)?;
+        let number = self.reach(path)?;
         let inode = &self.now.inodes[&number];
         match inode.kind {
             Kind::File => Ok((number, inode.born_ns)),
@@ -103,14 +145,16 @@ impl Memory {
 
 impl Store for Memory {
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        let number = self.now.find(folder)?;
+        let number = self.reach(folder)?;
         self.check_mode(number, 0o500)?;
         Ok(self.now.inodes[&number].entries.keys().cloned().collect())
     }
 
     fn look(&self, path: &Path) -> io::Result<Option<Found>> {
-        let Ok(number) = self.now.find(path) else {
-            return Ok(None);
+        let number = match self.reach(path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
+            Err(_) => return Ok(None),
+            Ok(number) => number,
         };
         let inode = &self.now.inodes[&number];
         let is_file = inode.kind == Kind::File;

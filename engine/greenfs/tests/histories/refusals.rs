@@ -4,16 +4,25 @@ use std::path::Path;
 
 use greenfs::branch::identity;
 use greenfs::branch::past::Past;
-use greenfs::branch::store::Store;
+use greenfs::branch::store::{Store, remove_tree};
 use greenfs::protocol::{Kind, Role};
 
 use crate::memory::Memory;
 use crate::operation::{Operation, node, shape, shape_then};
-use crate::world::World;
+use crate::world::{ROLES, World};
 
-/// A remote of a plain user, where `folder/in/file` can be neither listed nor read, and when its last
+/// `folder/in/file` can be neither listed nor read.
+const UNREAD: [(&str, u32); 2] = [("folder/in/file", 0o200), ("folder/in", 0o300)];
+
+/// `folder/in/file` cannot be listed.
+const UNLISTED: [(&str, u32); 2] = [("folder/in/file", 0o400), ("folder/in", 0o300)];
+
+/// Nothing is let into the folders.
+const CLOSED: [(&str, u32); 2] = [("folder/in", 0), ("folder", 0)];
+
+/// A remote of a plain user, where `folder/in/file` and its folders have modes, and when its last
 /// change was.
-fn closed(refused: Option<i32>) -> (World<Memory>, i64) {
+fn closed(refused: Option<i32>, modes: &[(&str, u32)]) -> (World<Memory>, i64) {
     let memory = refused.map_or_else(Memory::new, Memory::without_links);
     // The branches are made first, flash last.
     let mut made = 0;
@@ -32,7 +41,7 @@ fn closed(refused: Option<i32>) -> (World<Memory>, i64) {
         world.operate(&operation);
     }
     world.fsync();
-    for (path, mode) in [("folder/in/file", 0o200), ("folder/in", 0o300)] {
+    for &(path, mode) in modes {
         let flash = &mut world.volume().flash;
         let id = node(flash, Path::new(path)).expect("it is there");
         let mut attributes = flash.node(id).expect("it is there").attributes;
@@ -65,11 +74,11 @@ fn a_further_name_may_be_refused_in_many_ways() {
         libc::EINVAL,
         libc::ENOTTY,
     ] {
-        let (mut world, before_us) = closed(Some(refused));
+        let (mut world, before_us) = closed(Some(refused), &UNREAD);
         world.operate(&Operation::Rename("folder".into(), "moved".into()));
         world.fsync();
         assert!(last_us(&world) > before_us, "nothing was brought");
-        check(&world, before_us, "without links");
+        check(&world, &UNREAD, before_us, "without links");
     }
 }
 
@@ -77,21 +86,79 @@ fn a_further_name_may_be_refused_in_many_ways() {
 #[test]
 fn modes_are_as_they_were_after_any_kill() {
     for killed_after in 0..60 {
-        let (mut world, before_us) = closed(None);
+        let (mut world, before_us) = closed(None, &UNREAD);
         world.operate(&Operation::Rename("folder".into(), "moved".into()));
         world.kill_after(killed_after);
         world.fsync();
         world.come_back(Role::Remote);
-        check(&world, before_us, &format!("killed after {killed_after}"));
+        check(
+            &world,
+            &UNREAD,
+            before_us,
+            &format!("killed after {killed_after}"),
+        );
     }
 }
 
-fn check(world: &World<Memory>, before_us: i64, said: &str) {
+/// Who clears what looks like a leftover would stop all that comes after.
+#[test]
+fn a_plan_goes_on_without_its_stage() {
+    for pulled_after in 0..60 {
+        let (mut world, before_us) = closed(Some(libc::EPERM), &UNLISTED);
+        world.operate(&Operation::Rename("folder".into(), "moved".into()));
+        world.pull_cable_after(Role::Remote, pulled_after);
+        world.fsync();
+        let remote = world.branch(Role::Remote);
+        let cleared = remove_tree(&mut *remote.borrow_mut(), Path::new(".greenfs/stage"));
+        cleared.expect("it is ours");
+        world.come_back(Role::Remote);
+        check(
+            &world,
+            &UNLISTED,
+            before_us,
+            &format!("pulled after {pulled_after}"),
+        );
+    }
+}
+
+/// What changes in a folder that was brought closed would never be brought, or the folder stay open.
+#[test]
+fn closed_folders_are_opened_and_closed_again() {
+    for killed_after in 0..80 {
+        let (mut world, before_us) = closed(None, &CLOSED);
+        world.operate(&Operation::Rename("folder/in/file".into(), "file".into()));
+        world.operate(&Operation::Create("folder/in/new".into(), false));
+        world.kill_after(killed_after);
+        world.fsync();
+        let said = format!("killed after {killed_after}");
+        for role in ROLES {
+            world.come_back(role);
+            let branch = world.branch(role).borrow().clone();
+            let now = shape(&branch.of_plain_user(false), true);
+            assert_eq!(now, shape(&*world.flash().borrow(), true), "{said}");
+            for (path, mode) in CLOSED {
+                assert_eq!(now[Path::new(path)].mode, mode, "{said}");
+            }
+        }
+        let remote = world.branch(Role::Remote).borrow().clone();
+        let past = Past {
+            branch: &remote.of_plain_user(false),
+            at_us: before_us,
+        };
+        let file = &shape_then(&past)[Path::new("folder/in/file")];
+        assert_eq!(file, &(Kind::File, b"data".to_vec()), "{said}");
+    }
+}
+
+/// What was in `folder` is in `moved`, with these modes, and was in `folder` then.
+fn check(world: &World<Memory>, modes: &[(&str, u32)], before_us: i64, said: &str) {
     let remote = world.branch(Role::Remote).borrow().clone();
     let remote = remote.of_plain_user(false);
     let now = shape(&remote, false);
-    assert_eq!(now[Path::new("moved/in")].mode, 0o300, "{said}");
-    assert_eq!(now[Path::new("moved/in/file")].mode, 0o200, "{said}");
+    for (path, mode) in modes {
+        let moved = path.replace("folder", "moved");
+        assert_eq!(now[Path::new(&moved)].mode, *mode, "{path} {said}");
+    }
     let past = Past {
         branch: &remote,
         at_us: before_us,
