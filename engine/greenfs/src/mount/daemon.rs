@@ -17,9 +17,10 @@ use crate::mount::handles::Handles;
 use crate::mount::keeper::Keeper;
 use crate::mount::log::Log;
 use crate::mount::names::Tree;
-use crate::mount::past::{Asked, Past};
+use crate::mount::past::Past;
 use crate::mount::patience::Steps;
 use crate::mount::place;
+use crate::mount::remote::{Asked, Remote};
 use crate::mount::shared::Shared;
 use crate::mount::sleeper::{self, Sleeper};
 use crate::mount::standing::{Phase, Standings};
@@ -87,7 +88,10 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
             volume: shared.flash().id().to_owned(),
             patience: settings.patience,
         };
-        Past::new(asked, Arc::clone(&standings), Arc::clone(&handles))
+        Past::new(
+            Remote::new(asked, Arc::clone(&standings)),
+            Arc::clone(&handles),
+        )
     };
     let tree = Tree {
         shared: Arc::clone(&shared),

@@ -2,8 +2,9 @@
 //!
 //! `tree` takes the kernel's questions; `names` and `data` do what they ask for, and write each
 //! change down with its identity. `keeper` brings one branch up in the background, `sleeper` the
-//! disk when there is a reason; `standing` is how each stands, and who waits for that. No call of a
-//! program waits for a branch that does not answer.
+//! disk when there is a reason; `standing` is how each stands, and who waits for that. `past` shows
+//! what the `remote` held. No call of a program waits for a branch that does not answer, but those that
+//! look at what was before that is known.
 
 mod answers;
 mod attributes;
@@ -20,6 +21,7 @@ mod past;
 mod patience;
 pub mod place;
 mod places;
+mod remote;
 mod shared;
 mod sleeper;
 mod standing;

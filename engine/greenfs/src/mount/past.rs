@@ -1,23 +1,18 @@
 //! What the remote held at any time, as programs see it: `.greenfs/history/TIME` in the mounted
 //! folder, read-only.
-//!
-//! The remote is asked in a thread of its own: when it hangs, only those wait who asked until that
-//! was known.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{FileAttr, FileType, INodeNo};
 
 use crate::branch::OWN;
 use crate::branch::folder::Folder;
-use crate::branch::identity::{self, Identity, Span};
 use crate::branch::past::{self, Spot};
 use crate::branch::store::Store;
 use crate::clock;
@@ -26,10 +21,10 @@ use crate::mount::attributes::{opened, unchanging};
 use crate::mount::calendar;
 use crate::mount::errors::{error, gone};
 use crate::mount::handles::{Handles, Listing, Open, Way};
-use crate::mount::patience::{Steps, Timed};
+use crate::mount::patience::Timed;
 use crate::mount::places::{FROM, Place, Places};
-use crate::mount::standing::Standings;
-use crate::protocol::{Kind, NodeId, ROOT, Role};
+use crate::mount::remote::{Remote, away};
+use crate::protocol::{Kind, NodeId, ROOT};
 use crate::sys;
 
 const HISTORY: &str = "history";
@@ -44,39 +39,18 @@ const OWNERS: u32 = 0o500;
 /// What may be done with what was.
 const MODE: u32 = 0o555;
 
-type Remote = Timed<Folder>;
-
-type Job = Box<dyn FnOnce() + Send>;
-
-/// Whose remote is looked at.
-pub struct Asked {
-    pub remote: PathBuf,
-    pub volume: String,
-    /// A remote that does not answer for so long is not asked.
-    pub patience: Duration,
-}
-
 pub struct Past {
-    asked: Asked,
-    standings: Arc<Standings>,
+    remote: Remote,
     handles: Arc<Handles>,
     pub places: Places,
-    /// Of the remote, as it is asked here.
-    steps: Steps,
-    jobs: Mutex<Sender<Job>>,
 }
 
 impl Past {
-    pub fn new(asked: Asked, standings: Arc<Standings>, handles: Arc<Handles>) -> Arc<Self> {
-        let (jobs, asks) = channel::<Job>();
-        std::thread::spawn(move || asks.into_iter().for_each(|job| job()));
+    pub fn new(remote: Remote, handles: Arc<Handles>) -> Arc<Self> {
         Arc::new(Self {
-            asked,
-            standings,
+            remote,
             handles,
             places: Places::default(),
-            steps: Steps::new(),
-            jobs: Mutex::new(jobs),
         })
     }
 
@@ -114,7 +88,7 @@ impl Past {
         find: impl FnOnce(&Self) -> io::Result<R> + Send + 'static,
         answer: impl FnOnce(io::Result<R>) + Send + 'static,
     ) {
-        match self.hangs() {
+        match self.remote.hangs() {
             true => answer(Err(away())),
             false => self.queue(move |past| answer(find(past))),
         }
@@ -122,37 +96,7 @@ impl Past {
 
     fn queue(self: &Arc<Self>, job: impl FnOnce(&Self) + Send + 'static) {
         let own = Arc::clone(self);
-        let jobs = self.jobs.lock().expect("a panic ends this process");
-        // The thread ends with this process.
-        let _ = jobs.send(Box::new(move || job(&own)));
-    }
-
-    /// Whether the remote has not answered for too long, here or to its keeper.
-    fn hangs(&self) -> bool {
-        let keeper_waits = self.standings.look(|branches| {
-            let remote = branches.get(&Role::Remote);
-            remote.map_or(Duration::ZERO, |remote| remote.steps.waits())
-        });
-        self.steps.waits().max(keeper_waits) >= self.asked.patience
-    }
-
-    /// The remote, and the times of which it knows.
-    ///
-    /// # Errors
-    /// If it does not answer, or another folder is in its place, as when it is not mounted.
-    fn branch(&self) -> io::Result<(Remote, Option<Span>)> {
-        let Asked { remote, volume, .. } = &self.asked;
-        let opened = self.steps.time(|| Folder::open(remote));
-        let branch = Timed {
-            inner: opened.map_err(|_| away())?,
-            steps: self.steps.clone(),
-        };
-        let identity = identity::read(&branch, remote);
-        let identity = identity.map_err(|fault| io::Error::other(fault.what))?;
-        let is_ours =
-            |identity: &Identity| identity.volume == *volume && identity.role == Some(Role::Remote);
-        let identity = identity.filter(is_ours).ok_or_else(away)?;
-        Ok((branch, identity.history))
+        self.remote.queue(Box::new(move || job(&own)));
     }
 
     /// What is known of a time, by `find`. Also returns whether it is known for good: a change that is
@@ -160,9 +104,9 @@ impl Past {
     fn then<R>(
         &self,
         at_us: i64,
-        find: impl FnOnce(past::Past<Remote>) -> io::Result<R>,
+        find: impl FnOnce(past::Past<Timed<Folder>>) -> io::Result<R>,
     ) -> io::Result<(R, bool)> {
-        let (branch, span) = self.branch()?;
+        let (branch, span) = self.remote.branch()?;
         let span = span.filter(|span| span.has(at_us, clock::now_us()));
         let span = span.ok_or_else(gone)?;
         let found = find(past::Past {
@@ -229,7 +173,7 @@ impl Past {
 
     pub fn read_link(&self, inode: INodeNo) -> io::Result<Vec<u8>> {
         let target = match self.places.place(inode)? {
-            Place::Remote => self.asked.remote.clone().into_os_string(),
+            Place::Remote => self.remote.place().to_owned().into_os_string(),
             Place::Then(at_us, path) => {
                 let (spot, _) = self.then(at_us, |then| existing(&then, &path))?;
                 match spot.kind {
@@ -260,12 +204,17 @@ impl Past {
                 entries.push((REMOTE.into(), FileType::Symlink));
             }
             Place::History => {
-                let times = self.branch()?.1.map_or_else(Vec::new, calendar::times);
+                let times = self
+                    .remote
+                    .branch()?
+                    .1
+                    .map_or_else(Vec::new, calendar::times);
                 let folders = times.into_iter().map(|time| time.into());
                 entries.extend(folders.map(|time| (time, FileType::Directory)));
             }
             Place::Then(at_us, path) => {
-                let listed = |then: past::Past<Remote>| then.children(&existing(&then, &path)?);
+                let listed =
+                    |then: past::Past<Timed<Folder>>| then.children(&existing(&then, &path)?);
                 let (children, _) = self.then(at_us, listed)?;
                 let children = children.into_iter();
                 entries.extend(children.map(|(name, spot)| (name, file_type(&spot.kind))));
@@ -280,8 +229,12 @@ impl Past {
         let Place::Then(at_us, path) = self.places.place(inode)? else {
             return Err(error(libc::EISDIR));
         };
-        let opened = |then: past::Past<Remote>| {
-            let open = |spot: &Spot| self.steps.time(|| open_file(&then.branch.inner, &spot.at));
+        let opened = |then: past::Past<Timed<Folder>>| {
+            let open = |spot: &Spot| {
+                self.remote
+                    .steps
+                    .time(|| open_file(&then.branch.inner, &spot.at))
+            };
             then.steadily(&existing(&then, &path)?, open)?
         };
         let open = Open {
@@ -293,25 +246,23 @@ impl Past {
     }
 
     pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
-        self.steps
+        self.remote
+            .steps
             .time(|| self.handles.read(handle, offset, most_b))
     }
 
     /// Find data or a hole in an open file, as lseek(2).
     pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
         let open = self.handles.file(handle)?;
-        self.steps.time(|| sys::seek(&open.file, offset, whence))
+        self.remote
+            .steps
+            .time(|| sys::seek(&open.file, offset, whence))
     }
 
     /// A program has closed a file, and waits for nothing.
     pub fn release(self: &Arc<Self>, handle: u64) {
-        self.queue(move |past| past.steps.time(|| drop(past.handles.remove(handle))));
+        self.queue(move |past| past.remote.steps.time(|| drop(past.handles.remove(handle))));
     }
-}
-
-/// The remote cannot be asked.
-fn away() -> io::Error {
-    error(libc::EHOSTDOWN)
 }
 
 fn existing(then: &past::Past<impl Store>, path: &Path) -> io::Result<Spot> {
