@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.trace.meter import MeterInfo
-from fsgreen.trace.powerfile import Piece
+from fsgreen.trace.powerfile import PIECE_COUNT, Piece
 from fsgreen.trace.slots import Segments
 from fsgreen.trace.table import Array, Flaw, check_units, numbers
 from fsgreen.trace.timing import (
@@ -23,8 +23,13 @@ from fsgreen.trace.timing import (
 )
 from fsgreen.trace.values import FINE_SHARE, HUGE, counter_flaws, underflow_flaws, value_flaws
 
-TAIL = 2 * STEP_READINGS
-"""Readings of the piece before that are looked at again, so that nothing hides between two."""
+HELD = PIECE_COUNT
+"""Readings near a span that are held before they are looked at, at least `TAIL`. Where there are
+fewer, what is found does not depend on the pieces that they come in."""
+
+TAIL = 4 * STEP_READINGS
+"""Readings that are looked at once more with the next, so that nothing hides between two blocks. A
+step of the clock changes the pace over `STEP_READINGS` of them: most must show the meter's own."""
 
 REGULAR = 0.1
 """Intervals this near to the nominal one can hold no flaw of timing: two differ by less than the
@@ -77,21 +82,24 @@ def identity_flaws(before: MeterInfo, now: MeterInfo) -> list[Flaw]:
 
 
 class SpanChecks:
-    """`check_trace` for one span, a piece at a time.
+    """`check_trace` for one span, whose readings come in pieces.
 
-    A trace of one piece is given to the checks of whole traces. Of a longer one, a piece that is
-    plainly sound is passed by; any other is given to those checks. What the whole alone can show
-    is counted and judged at the end. Not looked at is whether a counter agrees with the power.
+    They are held, and given to the checks of whole traces at the end. Where they are many, each
+    block of `HELD` is given to those checks unless it and the block before are plainly sound; what
+    the whole alone can show is counted and judged at the end, and not looked at is whether a
+    counter agrees with the power.
     """
 
-    def __init__(self, start_s: float, end_s: float, info: MeterInfo, under_load: bool) -> None:
+    def __init__(self, start_s: float, end_s: float, info: MeterInfo) -> None:
         self._start_s, self._end_s = start_s, end_s
         self._info = info
         self._interval_s = 1 / info.rate_hz
         self._reach_s = MAX_GAP_INTERVALS * self._interval_s
-        self._under_load = under_load
-        self._only: Piece | None = None
-        self._tail: Piece | None = None
+        self._wide_reach_s = STEP_READINGS * self._interval_s
+        self._held: list[Piece] = []
+        self._held_count = 0
+        self._is_whole = True
+        self._is_suspect = self._was_suspect = False
         self._intervals = Intervals(self._interval_s)
         self._last_s = self._last_wh = float("nan")
         self._count = 0
@@ -101,37 +109,34 @@ class SpanChecks:
 
     def feed(self, piece: Piece, segments: Segments | None) -> None:
         """Take the next readings, and what lies between them where their times rise."""
-        self._only = piece if self._tail is None else None
-        near = self._near(piece.time_s, rising=segments is not None)
-        time_s, power_w = piece.time_s[near], piece.power_w[near]
-        if len(time_s):
-            if segments is None or len(time_s) < len(piece.time_s):
-                segments = Segments.between(time_s, power_w)
-            self._doubling = None
-            begin_s = float(time_s[0])
-            link_s = begin_s - self._last_s
-            regular = [
-                self._count == 0 or self._add(self._last_s, time_s[:1], link_s, link_s),
-                self._add(begin_s, time_s[1:], segments.least_s, segments.most_s),
-            ]
-            self._count += len(time_s)
-            self._last_s = float(time_s[-1])
-            sum_w = float(power_w.sum())
-            self._sum_w += sum_w
-            plain = piece.codes is None and piece.voltage_v is None and piece.current_a is None
-            valid = plain and math.isfinite(sum_w)
-            if not (valid and all(regular) and self._is_sound(power_w, piece.bounds_w)):
-                self._examine(piece)
-            if piece.energy_wh is not None:
-                self._follow_counter(piece.energy_wh[near])
-        self._tail = piece.part(max(0, len(piece.time_s) - TAIL), len(piece.time_s))
+        rising = segments is not None
+        wide = self._within(self._wide_reach_s, piece.time_s, rising)
+        count = len(piece.time_s[wide])
+        if count == 0:
+            return
+        if count < len(piece.time_s):
+            piece, segments = piece.at(wide), None
+        if segments is None:
+            segments = Segments.between(piece.time_s, piece.power_w)
+        is_regular = self._are_regular(segments.least_s, segments.most_s)
+        if self._held:
+            link_s = float(piece.time_s[0] - self._held[-1].time_s[-1])
+            is_regular &= self._are_regular(link_s, link_s)
+        near = self._within(self._reach_s, piece.time_s, rising)
+        is_sound = self._count_near(piece, near, segments)
+        self._is_suspect |= not (is_regular and is_sound)
+        self._held.append(piece)
+        self._held_count += count
+        if self._held_count >= HELD:
+            self._end_block()
 
     def flaws(self) -> list[Flaw]:
-        """Return what was found: the first of each kind, and in how many more pieces it is."""
-        if self._only is not None:
+        """Return what was found: the first of each kind, and in how many more blocks it is."""
+        if self._is_whole and self._held:
             span = self._start_s, self._end_s
-            rate_hz, load = self._info.rate_hz, self._under_load
-            return check_trace(self._only.frame(), *span, rate_hz, under_load=load, info=self._info)
+            return check_trace(self._frame(), *span, self._info.rate_hz, info=self._info)
+        if self._held_count:
+            self._end_block()
         flaws = [
             Flaw(rule, name, details[0] + (f", and {len(details) - 1} more" * (len(details) > 1)))
             for (rule, name), details in self._details.items()
@@ -143,17 +148,45 @@ class SpanChecks:
             p95_s = self._intervals.percentile_95_s()
             flaws += [] if p95_s is None else jitter_flaws(p95_s, self._interval_s)
             flaws += coverage_flaws(self._covered_s, self._end_s - self._start_s)
-        if self._under_load:
-            flaws += underflow_flaws(self._sum_w / max(self._count, 1), self._info)
+        flaws += underflow_flaws(self._sum_w / max(self._count, 1), self._info)
         return sorted(flaws, key=lambda flaw: flaw.rule)
 
-    def _near(self, time_s: Array, rising: bool) -> slice | Array:
-        first_s, last_s = self._start_s - self._reach_s, self._end_s + self._reach_s
+    def _within(self, reach_s: float, time_s: Array, rising: bool) -> slice | Array:
+        """Return the places of times so near to the span, and of those that are missing."""
+        first_s, last_s = self._start_s - reach_s, self._end_s + reach_s
         if rising:
             first = int(np.searchsorted(time_s, first_s, side="left"))
             return slice(first, int(np.searchsorted(time_s, last_s, side="right")))
-        near: Array = ~((time_s < first_s) | (time_s > last_s))
-        return near
+        within: Array = ~((time_s < first_s) | (time_s > last_s))
+        return within
+
+    def _are_regular(self, least_s: float, most_s: float) -> bool:
+        low_s, high_s = (1 - REGULAR) * self._interval_s, (1 + REGULAR) * self._interval_s
+        return least_s >= low_s and most_s <= high_s
+
+    def _count_near(self, piece: Piece, near: slice | Array, segments: Segments) -> bool:
+        """Count the readings of a piece that rules 13 and 14 judge.
+
+        Returns whether their values are plainly sound.
+        """
+        time_s, power_w = piece.time_s[near], piece.power_w[near]
+        if len(time_s) == 0:
+            return True
+        if len(time_s) < len(piece.time_s):
+            segments = Segments.between(time_s, power_w)
+        begin_s = float(time_s[0])
+        if self._count:
+            link_s = begin_s - self._last_s
+            self._add(self._last_s, time_s[:1], link_s, link_s)
+        self._add(begin_s, time_s[1:], segments.least_s, segments.most_s)
+        self._count += len(time_s)
+        self._last_s = float(time_s[-1])
+        sum_w = float(power_w.sum())
+        self._sum_w += sum_w
+        if piece.energy_wh is not None:
+            self._follow_counter(piece.energy_wh[near])
+        plain = piece.codes is None and piece.voltage_v is None and piece.current_a is None
+        return plain and math.isfinite(sum_w) and self._is_sound(power_w, piece.bounds_w)
 
     def _is_sound(self, power_w: Array, bounds_w: tuple[float, float] | None) -> bool:
         """Return whether no power can be a flaw; what is known to bound it may tell that too."""
@@ -165,30 +198,42 @@ class SpanChecks:
         coarse = info.boundary == "modelled" or info.resolution_w > FINE_SHARE * most_w
         return coarse and least_w > 0 and most_w <= min(info.range_w, HUGE)
 
-    def _examine(self, piece: Piece) -> None:
-        """Give a piece, and the readings before it, to the checks of whole traces."""
-        parts = [piece] if self._tail is None else [self._tail, piece]
-        frame = pd.concat([part.frame() for part in parts], ignore_index=True)
+    def _frame(self) -> pd.DataFrame:
+        return pd.concat([piece.frame() for piece in self._held], ignore_index=True)
+
+    def _end_block(self) -> None:
+        """Look at what is held if a flaw may be in it; go on with its last readings."""
+        self._doubling = None
+        if self._is_suspect or self._was_suspect:
+            self._examine(self._frame())
+        self._was_suspect, self._is_suspect = self._is_suspect, False
+        self._is_whole = False
+        self._held_count = 0
+        pieces, self._held = self._held, []
+        missing = TAIL
+        while pieces and missing:
+            piece = pieces.pop()
+            count = len(piece.time_s)
+            self._held.insert(0, piece.part(max(0, count - missing), count))
+            missing -= min(missing, count)
+
+    def _examine(self, frame: pd.DataFrame) -> None:
+        """Note what the checks of whole traces find in some readings."""
         time_s = frame["time_s"].to_numpy(float)
-        near = frame[np.asarray(self._near(time_s, rising=False))]
+        near = frame[np.asarray(self._within(self._reach_s, time_s, rising=False))]
         flaws = timing_flaws(time_s, self._start_s, self._end_s, self._interval_s)
-        flaws += value_flaws(near, self._info, self._under_load)
+        flaws += value_flaws(near, self._info, under_load=True)
         for flaw in flaws:
             if flaw.name == "interval-doubling":
-                self._doubling = flaw  # of the end of the trace, if another piece does not follow
+                self._doubling = flaw  # of the end of the trace, if no block follows
             elif flaw.name not in OF_THE_WHOLE:
                 details = self._details.setdefault((flaw.rule, flaw.name), [])
                 details += [flaw.detail] * (flaw.detail not in details)
 
-    def _add(self, begin_s: float, ends_s: Array, least_s: float, most_s: float) -> bool:
-        """Add segments that follow each other, of which these are the shortest and the longest.
-
-        Returns whether all are regular.
-        """
-        if len(ends_s) == 0:
-            return True
-        if not least_s > 0:
-            return False
+    def _add(self, begin_s: float, ends_s: Array, least_s: float, most_s: float) -> None:
+        """Add segments that follow each other, of which these are the shortest and the longest."""
+        if len(ends_s) == 0 or not least_s > 0:
+            return
         if self._intervals.are_within(least_s, most_s):
             self._intervals.add(len(ends_s), least_s, most_s)
         else:
@@ -200,8 +245,6 @@ class SpanChecks:
             begins_s = np.append(begin_s, ends_s[:-1])
             parts_s = np.minimum(ends_s, self._end_s) - np.maximum(begins_s, self._start_s)
             self._covered_s += float(parts_s[ends_s - begins_s <= self._reach_s].clip(min=0).sum())
-        low_s, high_s = (1 - REGULAR) * self._interval_s, (1 + REGULAR) * self._interval_s
-        return least_s >= low_s and most_s <= high_s
 
     def _follow_counter(self, energy_wh: Array) -> None:
         known = energy_wh[np.isfinite(energy_wh)]

@@ -1,7 +1,7 @@
 """The trace of one meter in one pass: energies, error budgets, flaws and a series, piece by piece.
 
 However a trace is cut into pieces, the answers are the same to the rounding of sums; memory depends
-on the piece, not on the trace.
+on the pieces and the spans, not on the trace.
 """
 
 from __future__ import annotations
@@ -49,8 +49,6 @@ class MeterTrace:
         Rising times between which `series_w` gives power.
     clock : ClockFit, optional
         How the readings came onto the host's clock; None where the host stamped them.
-    under_load : bool
-        Whether a reading of 0 W is a flaw.
     """
 
     def __init__(
@@ -60,7 +58,6 @@ class MeterTrace:
         edges_s: ArrayLike = (),
         *,
         clock: ClockFit | None = None,
-        under_load: bool = True,
     ) -> None:
         self._info = info
         self._spans = list(spans)
@@ -73,7 +70,7 @@ class MeterTrace:
         means_s = self._edges_s if self._is_fast else ()
         knots_s = np.unique([*ends_s, *(ends_s - shift_s), *(ends_s + shift_s), *means_s])
         self._slots = Slots(knots_s)
-        self._checks = [SpanChecks(*span, info, under_load) for span in self._spans]
+        self._checks = [SpanChecks(*span, info) for span in self._spans]
         self._excerpts = [Excerpt(*span) for span in self._spans]
         self._rising = True
         self._count = 0
@@ -249,8 +246,9 @@ def reduce_power(
 ) -> dict[str, MeterTrace]:
     """Reduce the trace of each meter of `infos` in a `power.parquet`, several at once.
 
-    Memory is bounded by the row groups of the file, whatever its length. Raises FsgreenError
-    where the file cannot be read; a meter without readings has no energy, which raises then.
+    Memory is bounded by the row groups of the file for each span, whatever its length. Raises
+    FsgreenError where the file cannot be read; a meter without readings has no energy, which raises
+    then.
     """
 
     def reduced(name: str) -> MeterTrace:

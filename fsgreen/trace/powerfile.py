@@ -24,7 +24,7 @@ PIECE = ("time_s", *NUMBERS, "quality")
 OK = "ok"
 
 PIECE_COUNT = 2**18
-"""Most readings in a piece: what is summed of them fits the cache of a core (a column: 512 KiB)."""
+"""Most readings in a piece: a row group of our own files (a column: 2 MiB)."""
 
 Floats = NDArray[np.float64]
 
@@ -64,10 +64,14 @@ class Piece:
 
     def part(self, begin: int, end: int) -> Piece:
         """Return the readings from place `begin` up to `end`; they do not hold the others."""
+        return self.at(slice(begin, end))
+
+    def at(self, places: slice | NDArray[np.bool_]) -> Piece:
+        """Return the readings at some places; they do not hold the others."""
         columns: dict[str, Any] = {}
         for name in ("time_s", *NUMBERS, "codes"):
             column = getattr(self, name)
-            columns[name] = None if column is None else column[begin:end].copy()
+            columns[name] = None if column is None else column[places].copy()
         return Piece(**columns, qualities=self.qualities, bounds_w=self.bounds_w)
 
     def column(self, name: str) -> NDArray[Any]:

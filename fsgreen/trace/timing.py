@@ -38,9 +38,9 @@ def timing_flaws(time_s: Array, start_s: float, end_s: float, interval_s: float)
     flaws = list(_irregular(steps_s, interval_s))
     wide = _within(time_s, start_s - STEP_READINGS * interval_s, end_s + STEP_READINGS * interval_s)
     wide_steps_s = np.diff(wide)
-    if (wide_steps_s > 0).all():
-        flaws += _clock_steps(wide, start_s, end_s, interval_s)
-    elif _may_touch(wide, wide_steps_s - interval_s, start_s, end_s)[~(wide_steps_s > 0)].any():
+    backward = ~(wide_steps_s > 0)
+    flaws += _clock_steps(near if backward.any() else wide, start_s, end_s, interval_s)
+    if _may_touch(wide, wide_steps_s - interval_s, start_s, end_s)[backward].any():
         flaws += _disorder(wide)
     whole = steps_s <= MAX_GAP_INTERVALS * interval_s
     overlap_s = np.minimum(near[1:], end_s) - np.maximum(near[:-1], start_s)

@@ -15,11 +15,14 @@ from traces import INFO, sampled, whole_budget, whole_counter_energy_j, whole_en
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
-from fsgreen.trace import slots
+from fsgreen.trace import checks, slots
 from fsgreen.trace.powerfile import Piece
 
 RATE_HZ = 100.0
 FAST = replace(INFO, rate_hz=RATE_HZ)
+OF_THE_COUNTER = ("counter", "stale")
+"""Flaws that only a trace which is held is looked at for."""
+
 QUALITIES = ["ok", "retimed", "clipped", "lost|clipped", "power-cycled"]
 
 
@@ -63,12 +66,19 @@ def answer(ask: Any) -> Any:
 
 @st.composite
 def traces(draw: st.DrawFn) -> pd.DataFrame:
-    """A trace of a hundred readings a second with a few faults, or none."""
-    count = draw(st.integers(1, 60))
+    """A trace of a hundred readings a second with a few faults, or none.
+
+    Its intervals are equal but for one step of the host's clock, or vary.
+    """
+    count = draw(st.integers(1, 150))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
-    time_s = 1e4 + np.cumsum(rng.normal(1, draw(st.sampled_from([0.0, 0.05, 0.3])), count)) / 100
-    readings = sampled(lambda t: 5 + rng.normal(0, 1, len(t)), time_s)
+    late, scatter = draw(st.sampled_from([(0.0, 0.0), (0.15, 0.0), (0.0, 0.3)]))
+    ends = np.cumsum(rng.normal(1, scatter, count)) + rng.uniform(0, late, count)
+    readings = sampled(lambda t: 5 + rng.normal(0, 1, len(t)), 1e4 + ends / 100)
+    if late == scatter == 0:
+        by = draw(st.sampled_from([0.0, -8.4, -4.7, -1.7, -0.5, 0.45, 1.7]))
+        readings.loc[draw(st.integers(0, count)) :, "time_s"] += by / 100
     for _ in range(draw(st.integers(0, 2))):
         row = draw(st.integers(0, count - 1))
         column, value = draw(
@@ -97,16 +107,25 @@ places = st.floats(-0.1, 1.1, allow_nan=False)
 rows = st.sampled_from([(1, 1), (2, 3), (4, 1), (4, 2), (256, 1)])
 
 
+held = st.sampled_from([checks.HELD, checks.TAIL, 40])
+
+
 @settings(max_examples=200)
-@given(traces(), st.lists(st.tuples(places, places), min_size=1, max_size=3), rows, st.data())
-def test_streamed_in_any_pieces_equals_the_whole(readings, shares, row_and_rows, data) -> None:
+@given(traces(), st.lists(st.tuples(places, places), min_size=1, max_size=3), rows, held, st.data())
+def test_streamed_in_any_pieces_equals_the_whole(readings, shares, row_and_rows, held, data):
     row, in_block = row_and_rows
-    with mock.patch.multiple(slots, ROW=row, BLOCK=row * in_block):
+    with (
+        mock.patch.multiple(slots, ROW=row, BLOCK=row * in_block),
+        mock.patch.multiple(checks, HELD=held),
+    ):
         streamed_equals_the_whole(readings, shares, data)
 
 
 def streamed_equals_the_whole(readings: pd.DataFrame, shares: Any, data: Any) -> None:
-    """Every answer on every span, and the series between its edges, against `trace`'s own."""
+    """Every answer on every span, and the series between its edges, against `trace`'s own.
+
+    Flaws are the same to the word; those of a trace too long to be held break the same rules.
+    """
     first_s = 1e4 + 0.01
     length_s = 0.01 * (len(readings) + 1)
     spans = [(first_s + a * length_s, first_s + b * length_s) for a, b in shares if a + 1e-3 < b]
@@ -115,7 +134,7 @@ def streamed_equals_the_whole(readings: pd.DataFrame, shares: Any, data: Any) ->
         spans += [tuple(on_readings)] if on_readings[0] < on_readings[1] else []
     if not spans:
         return
-    cuts = data.draw(st.lists(st.integers(0, len(readings)), max_size=5))
+    cuts = data.draw(st.lists(st.integers(0, len(readings)), max_size=30))
     found = streamed(readings, spans, cuts, edges_s := np.unique(spans))
     means_w = answer(found.series_w)
     for nth, edges in enumerate(pairwise(edges_s)):
@@ -124,29 +143,29 @@ def streamed_equals_the_whole(readings: pd.DataFrame, shares: Any, data: Any) ->
                 whole_energy_j(readings, *edges) / (edges[1] - edges[0]), rel=1e-9
             )
     for nth, span in enumerate(spans):
-        ours = [found.energy_j, found.counter_energy_j, found.error_budget, found.flaws]
+        ours = [found.energy_j, found.counter_energy_j, found.error_budget]
         whole: list[Any] = [
             lambda span=span: whole_energy_j(readings, *span),
             lambda span=span: whole_counter_energy_j(readings, *span),
             lambda span=span: whole_budget(readings, *span, FAST),
-            lambda span=span: trace.check_trace(readings, *span, RATE_HZ, info=FAST),
         ]
-        for one, other, relative in zip(ours, whole, (1e-12, 1e-6, 1e-9, 0), strict=True):
+        for one, other, relative in zip(ours, whole, (1e-12, 1e-6, 1e-9), strict=True):
             assert_same(answer(partial(one, nth)), answer(other), relative)
+        with np.errstate(invalid="ignore"):
+            flaws = found.flaws(nth)
+            of_whole = trace.check_trace(readings, *span, RATE_HZ, info=FAST)
+        if len(readings) < checks.HELD:
+            assert flaws == of_whole
+        else:
+            told = {flaw.rule for flaw in of_whole if flaw.name not in OF_THE_COUNTER}
+            assert {flaw.rule for flaw in flaws} == told
 
 
 def assert_same(one: Any, other: Any, relative: float) -> None:
-    """Two answers agree to a relative error; refusals and flaws to the word."""
+    """Two answers agree to a relative error; refusals to the word."""
     if isinstance(other, trace.ErrorBudget):
         one, other = vars(one), vars(other)
-    if isinstance(other, list):
-        assert told(one) == told(other)
-    elif isinstance(other, str):
+    if isinstance(other, str):
         assert one == other
     else:
         assert one == pytest.approx(other, rel=relative, abs=1e-11, nan_ok=True)
-
-
-def told(flaws: list[trace.Flaw]) -> set[int]:
-    """The rules that are broken; a step of the clock is told from jitter by its surroundings."""
-    return {flaw.rule for flaw in flaws if flaw.name != "clock-step"}
