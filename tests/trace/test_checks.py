@@ -6,6 +6,8 @@ from traces import INFO, sampled
 
 from fsgreen import trace
 from fsgreen.errors import FsgreenError
+from fsgreen.trace import checks
+from fsgreen.trace.powerfile import Piece
 
 
 def sound():
@@ -48,13 +50,23 @@ def test_timing_flaw_breaks_rule_13(name, spoil):
 @pytest.mark.parametrize("rate_hz", [0.2, 1.0, 10.0])
 @pytest.mark.parametrize("by", [-8.4, -7.7, -4.7, -1.7, -0.9, -0.5, -0.3, 0.3, 0.5, 1.7])
 @pytest.mark.parametrize("at", [12.126, 12.8, 39.3, 39.999])
-def test_step_of_the_clock_near_an_edge_breaks_rule_13(rate_hz, by, at):
-    """In intervals. No parser marks these readings: their times alone must tell."""
+def test_step_of_the_clock_near_an_edge_breaks_rule_13(rate_hz, by, at, monkeypatch):
+    """In intervals. No parser marks these readings: their times alone must tell.
+
+    So they must where the trace is judged in blocks, of which one ends near the step.
+    """
+    monkeypatch.setattr(checks, "HELD", checks.TAIL)
     for first in np.arange(0.0, 1.0, 0.1):
         ends = np.arange(70) + first
         readings = sampled(lambda t: 100 + 0 * t, (ends + by * (ends > at)) / rate_hz)
-        flaws = trace.check_trace(readings, 12.125 / rate_hz, (40 + by) / rate_hz, rate_hz)
+        span = 12.125 / rate_hz, (40 + by) / rate_hz
+        flaws = trace.check_trace(readings, *span, rate_hz)
         assert 13 in {flaw.rule for flaw in flaws}, first
+        for cut in (40, 42) if rate_hz == 1 else ():
+            in_blocks, whole = checks.SpanChecks(*span, INFO), Piece.of(readings)
+            for begin, end in ((0, cut), (cut, len(ends))):
+                in_blocks.feed(whole.part(begin, end), None)
+            assert 13 in {flaw.rule for flaw in in_blocks.flaws()}, (first, cut)
 
 
 @pytest.mark.parametrize("value", [-1.0, -2.0, np.nan, np.inf, 0.0])

@@ -73,11 +73,11 @@ def traces(draw: st.DrawFn) -> pd.DataFrame:
     count = draw(st.integers(1, 150))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
-    late, scatter = draw(st.sampled_from([(0.0, 0.0), (0.15, 0.0), (0.0, 0.3)]))
+    late, scatter = draw(st.sampled_from([(0.0, 0.0), (0.0, 0.0), (0.15, 0.0), (0.0, 0.3)]))
     ends = np.cumsum(rng.normal(1, scatter, count)) + rng.uniform(0, late, count)
     readings = sampled(lambda t: 5 + rng.normal(0, 1, len(t)), 1e4 + ends / 100)
     if late == scatter == 0:
-        by = draw(st.sampled_from([0.0, -8.4, -4.7, -1.7, -0.5, 0.45, 1.7]))
+        by = draw(st.sampled_from([0.0, -8.4, -1.7, -0.5, -0.35, 0.35, 0.45]))
         readings.loc[draw(st.integers(0, count)) :, "time_s"] += by / 100
     for _ in range(draw(st.integers(0, 2))):
         row = draw(st.integers(0, count - 1))
