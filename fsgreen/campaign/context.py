@@ -12,12 +12,11 @@ from fsgreen import audit, trial
 from fsgreen.campaign import events
 from fsgreen.campaign.fitting import Workloads, asked_of_workload
 from fsgreen.campaign.idlepower import idle_powers_w
-from fsgreen.campaign.preparation import Prepared
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
-from fsgreen.testbeds import Testbed
+from fsgreen.testbeds import Mount, Testbed
 from fsgreen.trace import MeterInfo
 from fsgreen.trial import Beside, Check, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.workloads import Outcome, Workload
@@ -66,6 +65,14 @@ class TrialContext:
         """Return the upper end of the idle band of a trial, with its disk (rule 11)."""
         bands_w = self.identity.get("idle_bands_w", {})
         return float(bands_w.get(planned.cell.get("disk"), self.identity["idle_band_w"]))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A mounted file system with its files, and the share of their bytes in the page cache."""
+
+    mount: Mount
+    resident_share: float
 
 
 @dataclass

@@ -147,31 +147,30 @@ class TestbedFile(TestbedTable):
                 where="--queue-depth",
                 next_step="docs/measuring.md",
             )
-        asked = {"folder": folder, "disk": disk, "queue_depth": queue_depth}
-        given = {key: value for key, value in asked.items() if value is not None}
-        return self.model_copy(update={**given, "in_memory": in_memory or self.in_memory})
+        asked = _said(folder=folder, disk=disk, queue_depth=queue_depth)
+        return self.model_copy(update={**asked, "in_memory": in_memory or self.in_memory})
 
     def simulated(self, name: str | None) -> Disk | None:
         """Return the disk of a name to simulate, None where nothing is said of one."""
         clock = None if self.kind == "vm" else self.clock
-        asked = {"name": name, "write": self.write, "clock": clock}
-        given = {key: value for key, value in asked.items() if value is not None}
-        return Disk(**given) if given else None
+        asked = _said(name=name, write=self.write, clock=clock)
+        return Disk(**asked) if asked else None
 
     def guest(self) -> GuestAsked | None:
         """Return what the guest of a virtual machine is to be, None where nothing is said of it."""
         if self.kind != "vm":
             return None
-        asked: dict[str, Any] = {
-            "clock": self.clock,
-            "drive": self.drive,
-            "memory_mib": self.guest_memory_mib,
-        }
-        return GuestAsked(**{key: value for key, value in asked.items() if value is not None})
+        asked = _said(clock=self.clock, drive=self.drive, memory_mib=self.guest_memory_mib)
+        return GuestAsked(**asked)
 
     def listed(self) -> ListedDisk | None:
         """Return the real disk to format, None where none is named."""
         return None if self.device is None else ListedDisk(self.device, self.serial)
+
+
+def _said(**asked: Any) -> dict[str, Any]:
+    """Return what something was said of."""
+    return {key: value for key, value in asked.items() if value is not None}
 
 
 def read(choice: str) -> TestbedFile:

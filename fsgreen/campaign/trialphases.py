@@ -11,12 +11,12 @@ from pathlib import Path
 
 from fsgreen import audit, commands, elsewhere
 from fsgreen.campaign import checks, events, simulated
-from fsgreen.campaign.context import RunningTrial
-from fsgreen.campaign.preparation import Prepared, prepare
+from fsgreen.campaign.context import Prepared, RunningTrial
 from fsgreen.campaign.settling import settle
+from fsgreen.design import derive_seed
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import Check, Flush, HarnessCost, Phase
-from fsgreen.workloads import memory
+from fsgreen.workloads import WorkloadFailed, memory
 
 DIRTY = ("Dirty", "Writeback")
 MEMINFO = Path("/proc/meminfo")
@@ -54,16 +54,37 @@ def run(trial: RunningTrial) -> None:
 
 def make_ready(trial: RunningTrial) -> None:
     """Bring the device into its state, make the file system and the files, and verify it."""
-    context, planned = trial.context, trial.planned
     try:
         with trial.phase("prepare"):
-            trial.prepared = prepare(
-                trial.testbed, context.workload(planned), context.plan, planned
-            )
+            trial.prepared, verified = _prepare(trial)
     except TrialFailed as error:
         trial.failure = error.reason
         return
-    trial.checks += trial.prepared.checks
+    trial.checks += verified
+
+
+def _prepare(trial: RunningTrial) -> tuple[Prepared, list[Check]]:
+    """Make what the levels of a trial ask for; return it, and whether it is so.
+
+    A block has a seed of its own for aging, so that what is found of aged file systems is not that
+    of one of them; the workloads of a block share it. Raises FsgreenError if it cannot be made.
+    """
+    testbed, plan, planned = trial.testbed, trial.context.plan, trial.planned
+    levels = plan.levels(planned.cell)
+    made = testbed.prepare(levels, seed=derive_seed(plan.seed, "age", planned.block))
+    try:
+        with testbed.entered():
+            trial.context.workload(planned).prepare(made.directory, planned.seed)
+    except FsgreenError as error:
+        raise WorkloadFailed(error.what, where=error.where, next_step=error.next_step) from error
+    mount = testbed.remount()
+    warm = levels["cache"] == "warm"
+    resident_share = testbed.warm() if warm else testbed.resident_share()
+    return Prepared(mount, resident_share), [
+        checks.check_cache(levels["cache"], resident_share, testbed.describe()["cold_cache"]),
+        checks.check_device(levels["device"], made),
+        checks.check_scheduler(levels["scheduler"], mount.scheduler),
+    ]
 
 
 def _settle(trial: RunningTrial) -> None:

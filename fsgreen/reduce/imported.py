@@ -13,7 +13,7 @@ from fsgreen.design.imported import study_of_runs
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import QUANTILES
 from fsgreen.reduce.pool import read_identity, read_plan
-from fsgreen.reduce.rows import CPU_STATES, LATENCIES
+from fsgreen.reduce.rows import CPU_STATES, ERROR_TERMS, LATENCIES
 from fsgreen.reduce.state import STATE_COLUMNS
 from fsgreen.reduce.tables import read_csv, write_table
 from fsgreen.stats import classify_series
@@ -30,7 +30,7 @@ COLUMNS = (
     *(f"cpu_{state}_percent" for state in CPU_STATES),
     *(*LATENCIES, "flush_duration_s", *STATE_COLUMNS, "dirty_before_flush_b"),
     *("dirty_after_flush_b", "steady", "steady_power"),
-    *(f"error_{term}_j" for term in ("gain", "constant", "quantisation", "edges")),
+    *(f"error_{term}_j" for term in ERROR_TERMS),
     *("harness_cpu_percent", "settle_s"),
 )
 """Those of `trials.csv`, empty where an import knows nothing of them."""

@@ -118,23 +118,17 @@ def _check_planned(trial: Trial, plan_hash: str, cell: Cell | None) -> None:
 def _check_boundary(trials: Sequence[Trial]) -> None:
     seen = {str(trial.record.boundary): trial for trial in trials}
     if len(seen) > 1:
-        raise FsgreenError(
-            "power of different boundaries is never pooled (rule 19): "
-            + ", ".join(f"{boundary} ({trial.name})" for boundary, trial in sorted(seen.items())),
-            where=trials[0].folder.parent,
-            next_step="split the trials into one campaign for each boundary",
-        )
+        told = ", ".join(f"{boundary} ({trial.name})" for boundary, trial in sorted(seen.items()))
+        what = f"power of different boundaries is never pooled (rule 19): {told}"
+        raise _apart(trials, what, "boundary")
 
 
 def _check_machine(trials: Sequence[Trial]) -> None:
     changed = audit.differences(trial.audit()["start"] for trial in trials)
     if changed:
-        raise FsgreenError(
-            "trials of different machines are never pooled (rule 9): "
-            + "; ".join(f"{key}: {values}" for key, values in sorted(changed.items())),
-            where=trials[0].folder.parent,
-            next_step="split the trials into one campaign for each machine or version",
-        )
+        told = "; ".join(f"{key}: {values}" for key, values in sorted(changed.items()))
+        what = f"trials of different machines are never pooled (rule 9): {told}"
+        raise _apart(trials, what, "machine or version")
 
 
 def _check_workloads(trials: Sequence[Trial]) -> None:
@@ -146,9 +140,14 @@ def _check_workloads(trials: Sequence[Trial]) -> None:
             texts.setdefault(trial.record.workload_sha256, trial.name)
     for workload, texts in seen.items():
         if len(texts) > 1:
-            raise FsgreenError(
-                f"trials of different texts of the workload {workload} are never pooled (rule 9): "
-                + ", ".join(f"{sha256[:12]} (first {name})" for sha256, name in texts.items()),
-                where=trials[0].folder.parent,
-                next_step="split the trials into one campaign for each text",
-            )
+            told = ", ".join(f"{sha256[:12]} (first {name})" for sha256, name in texts.items())
+            of = f"trials of different texts of the workload {workload}"
+            raise _apart(trials, f"{of} are never pooled (rule 9): {told}", "text")
+
+
+def _apart(trials: Sequence[Trial], what: str, each: str) -> FsgreenError:
+    return FsgreenError(
+        what,
+        where=trials[0].folder.parent,
+        next_step=f"split the trials into one campaign for each {each}",
+    )

@@ -16,19 +16,15 @@ from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.state import counted, device_served, made, of_windows, state_of, windows_of
 from fsgreen.stats import SAME_POWER, classify_series
-from fsgreen.trace import (
-    ErrorBudget,
-    MeterEnergy,
-    Span,
-    meter_energy,
-    reduce_power,
-    sum_energies,
-)
+from fsgreen.trace import MeterEnergy, Span, meter_energy, reduce_power, sum_energies
 from fsgreen.trial import Trial, efficiency_meters
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
 USUAL = ("system", "disk")
 """Meters that every table of trials has columns of, empty where there are none."""
+
+ERROR_TERMS = ("gain", "constant", "quantisation", "edges")
+"""Of an error budget, those of readings that the host stamps as they come: not that of a clock."""
 
 LATENCIES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
 
@@ -136,7 +132,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
             where=trial.folder,
             next_step=f"move it out of the campaign: mv {trial.folder} ELSEWHERE",
         )
-    duration_s = record.measured_s
+    duration_s, budget = record.measured_s, traces.over.budget
     energy = _energy(traces)
     read_b, write_b = (float(ops[name].sum()) for name in ("read_b", "write_b"))
     return {
@@ -165,7 +161,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **state_of(record),
         "steady": classify_series(_rate(ops)),
         "steady_power": classify_series(_power_w(traces), SAME_POWER),
-        **_errors(traces.over.budget),
+        **{f"error_{term}_j": getattr(budget, f"{term}_j") for term in ERROR_TERMS},
         "harness_cpu_percent": record.harness.cpu_percent,
         "settle_s": record.settle_s,
     }
@@ -252,13 +248,4 @@ def _cpu(host: pd.DataFrame, spans_s: Sequence[Span]) -> dict[str, float]:
     return {
         f"cpu_{state}_percent": 100 * value / total if total else math.nan
         for state, value in used.items()
-    }
-
-
-def _errors(budget: ErrorBudget) -> dict[str, float]:
-    return {
-        "error_gain_j": budget.gain_j,
-        "error_constant_j": budget.constant_j,
-        "error_quantisation_j": budget.quantisation_j,
-        "error_edges_j": budget.edges_j,
     }

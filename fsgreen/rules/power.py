@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from fsgreen.reduce.rows import ERROR_TERMS
 from fsgreen.rules.answer import (
     SAME,
     Answer,
@@ -23,9 +24,6 @@ from fsgreen.rules.answer import (
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trace import ErrorBudget, MeterInfo, identity_flaws
 from fsgreen.trial import TrialRecord
-
-TERMS = ("gain", "constant", "quantisation", "edges")
-"""The terms of an error budget in trials.csv; readings that the host stamps have none of clock."""
 
 OVERHEAD_PERCENT = 5.0
 """What capturing may cost of one core (rule 20)."""
@@ -44,13 +42,14 @@ def no_sentinels(evidence: Evidence) -> Answer:
 def error_budget(evidence: Evidence) -> Answer:
     """Rule 15: the largest share of each term, and of all of them combined as the GUM does."""
     trials = evidence.trials
-    columns = [f"error_{term}_j" for term in TERMS]
+    columns = [f"error_{term}_j" for term in ERROR_TERMS]
     shares = 100 * trials[columns].div(trials["energy_j"], axis="index").max()
     budgets = (ErrorBudget(*terms) for terms in trials[columns].itertuples(index=False))
     total_percent = 100 * max(
         budget.total_j / joules for budget, joules in zip(budgets, trials["energy_j"], strict=True)
     )
-    parts = ", ".join(f"{term} {share:.2g} %" for term, share in zip(TERMS, shares, strict=True))
+    told = zip(ERROR_TERMS, shares, strict=True)
+    parts = ", ".join(f"{term} {share:.2g} %" for term, share in told)
     text = f"at most {total_percent:.2g} % of a trial's energy ({parts})"
     if total_percent > evidence.plan.bounds["ci_half_width_percent"]:
         return fired(text)

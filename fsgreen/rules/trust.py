@@ -51,15 +51,8 @@ OF_REPORT: Mapping[int, Callable[[reporting.Report], Answer]] = {
 """The judges of the rules on the report and its claims."""
 
 COLUMNS = (
-    "rule",
-    "group",
-    "mode",
-    "source",
-    "question",
-    "state",
-    "found",
-    "consequence",
-    "remedy",
+    *("rule", "group", "mode", "source", "question"),
+    *("state", "found", "consequence", "remedy"),
 )
 
 LATER = unknown("judged with the report, which is made after this table: fsgreen rules")

@@ -104,11 +104,11 @@ def _clocks(parts: pd.DataFrame) -> Answer | None:
     both = sides[0].merge(sides[1], on=of_cells, suffixes=("", "_virtual"))
     if both.empty:
         return None
-    low, high = both["ours_low_x"], both["ours_high_x"]
-    low, high = low.fillna(both["ours_x"]), high.fillna(both["ours_x"])
-    low_virtual, high_virtual = both["ours_low_x_virtual"], both["ours_high_x_virtual"]
-    low_virtual = low_virtual.fillna(both["ours_x_virtual"])
-    high_virtual = high_virtual.fillna(both["ours_x_virtual"])
+    low, high, low_virtual, high_virtual = (
+        both[f"ours_{end}_x{clock}"].fillna(both[f"ours_x{clock}"])
+        for clock in ("", "_virtual")
+        for end in ("low", "high")
+    )
     apart = (low_virtual > high) | (high_virtual < low)
     text = said_of_clocks(off_percent(both["ours_x_virtual"], both["ours_x"]))
     return fired(f"{text}; {int(apart.sum())} of them are apart") if apart.any() else quiet(text)

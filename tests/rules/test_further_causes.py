@@ -6,17 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import sound_campaign
-from sound_campaign import (
-    answer,
-    retabled,
-    with_check,
-    with_plan,
-    with_record,
-    with_states,
-)
+from sound_campaign import answer, with_check, with_plan, with_record, with_states
 from synthetic import edited
-
-from fsgreen.rules.reporting import verdict_per_claim
 
 
 def test_a_frugal_disk_idles_below_a_band_of_its_own(sound):
@@ -196,19 +187,6 @@ def test_a_state_that_is_neither_constant_nor_factor_fires(number, factor, sound
     )
 
 
-def test_another_scheduler_than_declared_fires(sound):
-    mount = {**sound_campaign.MOUNT, "scheduler": "bfq"}
-    assert "another scheduler" in answer(40, with_record(sound, mount=mount)).found
-
-
-def test_a_cell_without_a_scheduler_has_none_where_it_is_a_factor(sound):
-    """Every trial of NOOP was said to have another scheduler than declared."""
-    constants = {k: v for k, v in sound.plan.constants.items() if k != "scheduler"}
-    mount = {**sound_campaign.MOUNT, "scheduler": "none"}
-    varied = with_record(with_plan(sound, constants=constants), mount=mount)
-    assert "another scheduler" not in answer(40, varied).found
-
-
 @pytest.mark.parametrize(
     ("disks", "words"),
     [
@@ -298,56 +276,3 @@ def test_a_ratio_of_warm_cells_cannot_be_read_from_cold_ones(sound):
     found = answer(30, replace(sound, effects=sound.effects.assign(cache="warm")))
     assert found.state == "fired"
     assert "warm" in found.found
-
-
-def test_what_ended_the_cells_is_told(sound):
-    """Rule 27: by the target after five blocks, though there might have been ten."""
-    profile = replace(sound.plan.profile, blocks=5, most_blocks=10)
-    found = answer(27, with_plan(sound, profile=profile))
-    assert found.state == "quiet"
-    assert "ended by target: 3" in found.found
-
-
-def test_a_campaign_that_ends_before_its_cells_do_has_whole_blocks(sound):
-    """Rule 27 tells what was not reached; nothing is wrong with the order of what was (rule 3)."""
-    five = retabled(sound, sound.trials[sound.trials["block"] <= 5])
-    records = [record for record in sound.records if record.block <= 5]
-    profile = replace(sound.plan.profile, blocks=5, most_blocks=10)
-    bounds = {**sound.plan.bounds, "ci_half_width_percent": 1e-6}
-    ended = with_plan(replace(five, records=records), profile=profile, bounds=bounds)
-    assert answer(3, ended).state == "quiet"
-    found = answer(27, ended)
-    assert found.state == "fired"
-    assert "ended by still open: 3, after 5 of up to 10 blocks" in found.found
-    begun = replace(ended, records=[*records, sound.records[-1]])
-    assert "missing" in answer(3, begun).found
-
-
-def test_a_record_of_stopping_that_its_trials_deny_fires(sound):
-    found = answer(27, replace(sound, stopping=stopping_of(sound, 0)))
-    assert "not what their trials say" in found.found
-    assert found.state == "fired"
-
-
-def test_a_record_of_stopping_before_the_last_trials_is_no_answer(sound):
-    """A campaign that was broken off would be told that its trials had been tampered with."""
-    found = answer(27, replace(sound, stopping=stopping_of(sound, 1)))
-    assert found.state == "unknown"
-    assert "older than the trials" in found.found
-
-
-def stopping_of(sound, missing_count):
-    """A record that lacks so many trials of each cell and ends each with the last block."""
-    counts = {cell: len(sound.trials) // len(sound.plan.cells) for cell in sound.plan.cells}
-    return {
-        "cells": [
-            {"cell": cell.label, "n": n - missing_count, "ended": "maximum"}
-            for cell, n in counts.items()
-        ]
-    }
-
-
-def test_a_verdict_that_rests_on_modelled_power_fires():
-    report = sound_campaign.make_report()
-    claims = report.claims.assign(boundary=["modelled", None])
-    assert "rest on modelled power" in verdict_per_claim(replace(report, claims=claims)).found

@@ -1,9 +1,11 @@
-"""Rule 44 looks at the claims of one's own study as at those of a paper."""
+"""Rule 44: one verdict for each claim, of one's own study as of a paper."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import sound_campaign
 
 from fsgreen import claims, paths
 from fsgreen.rules import reporting
@@ -46,3 +48,15 @@ def test_a_claim_of_ones_own_that_vanished_from_the_ledger_fires(own):
     assert judged(own, "leads").state == "fired"
     assert "level" in judged(own, "leads").found
     assert judged(own, "leads", "level").state == "quiet"
+
+
+def test_a_verdict_that_rests_on_modelled_power_fires():
+    report = sound_campaign.make_report()
+    claims = report.claims.assign(boundary=["modelled", None])
+    found = reporting.verdict_per_claim(replace(report, claims=claims)).found
+    assert "rest on modelled power" in found
+
+
+def test_before_the_ledger_is_made_its_rule_is_unknown():
+    report = replace(sound_campaign.make_report(), claims=pd.DataFrame())
+    assert reporting.verdict_per_claim(report).state == "unknown"

@@ -1,10 +1,23 @@
-"""Rule 40: where many read at once, only a queue of 1 shows what the queue does."""
+"""Rule 40: the scheduler is the declared one; only a queue of 1 shows what the queue does."""
 
 import itertools
 from dataclasses import replace
 
 import sound_campaign
-from sound_campaign import answer
+from sound_campaign import answer, with_plan, with_record
+
+
+def test_another_scheduler_than_declared_fires(sound):
+    mount = {**sound_campaign.MOUNT, "scheduler": "bfq"}
+    assert "another scheduler" in answer(40, with_record(sound, mount=mount)).found
+
+
+def test_a_cell_without_a_scheduler_has_none_where_it_is_a_factor(sound):
+    """Every trial of NOOP was said to have another scheduler than declared."""
+    constants = {k: v for k, v in sound.plan.constants.items() if k != "scheduler"}
+    mount = {**sound_campaign.MOUNT, "scheduler": "none"}
+    varied = with_record(with_plan(sound, constants=constants), mount=mount)
+    assert "another scheduler" not in answer(40, varied).found
 
 
 def test_another_scheduler_is_no_queue_that_is_off(sound):

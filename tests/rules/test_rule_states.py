@@ -2,16 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 import sound_campaign
 from sound_campaign import answer, retabled, with_mounts, with_plan, with_work, without_checks
-from synthetic import edited
 
 from fsgreen import rules
-from fsgreen.design import Windows
-from fsgreen.rules.reporting import verdict_per_claim
 from fsgreen.stats import WILD
 
 NOTHING = pd.DataFrame()
@@ -140,13 +136,6 @@ def test_cells_too_short_to_judge_are_not_passed_over_for_one_that_is_not(sound)
     assert "too short to show a steady state" in found.found
 
 
-def test_a_campaign_that_was_broken_off_is_not_said_to_have_ended(sound):
-    """Rule 27: after three of its five blocks nothing has ended, however narrow it is."""
-    three = retabled(sound, sound.trials[sound.trials["block"] <= 3])
-    found = answer(27, with_plan(three, profile=replace(sound.plan.profile, blocks=5)))
-    assert "so far 3 of 5 blocks are whole" in found.found
-
-
 @pytest.mark.parametrize(("over", "loss"), [("block", 0.005), ("order", 0.01)])
 def test_a_machine_that_slows_down_fires_though_no_cell_shows_it(over, loss, sound):
     """Rule 25: a per cent from place to place is lost in the scatter of a single cell."""
@@ -253,6 +242,14 @@ def test_threads_that_are_summed_up_may_hide_a_starved_one(sound):
     assert "100 threads" in found.found
 
 
+def test_a_few_long_windows_are_a_few_samples(sound):
+    """Rule 24: eight windows of nine seconds are long, and show no change in their last quarter."""
+    trials = sound.trials.assign(windows_count=8, duration_s=72.0)
+    found = answer(24, replace(sound, trials=trials))
+    assert found.state == "unknown"
+    assert "last quarter of 8 windows" in found.found
+
+
 # --- what does not apply -------------------------------------------------------------------------
 
 
@@ -288,71 +285,3 @@ def test_one_reader_is_treated_fairly_by_itself(sound):
 @pytest.mark.parametrize("number", [30, 35, 36, 37, 38])
 def test_without_comparisons_there_is_nothing_to_ask_of_them(number, sound):
     assert answer(number, replace(sound, effects=sound.effects.iloc[:0])).state == "not asked"
-
-
-def test_before_the_ledger_is_made_its_rule_is_unknown():
-    report = replace(sound_campaign.make_report(), claims=NOTHING)
-    assert verdict_per_claim(report).state == "unknown"
-
-
-# --- cells that take turns ----------------------------------------------------------------------
-
-
-def in_turns(sound, ready):
-    """The sound campaign in windows: the trials of a block took turns, so many at a time."""
-    profile = replace(sound.plan.profile, windows=Windows(10, 1.0, ready))
-    of_block = {}
-    for record in sound.records:
-        of_block.setdefault(record.block, []).append(record.trial)
-    beside = {
-        name: names[nth - nth % ready : nth - nth % ready + ready]
-        for names in of_block.values()
-        for nth, name in enumerate(names)
-    }
-    records = [
-        edited(record, beside={"trials": beside[record.trial], "order": [1] * 10})
-        for record in sound.records
-    ]
-    return replace(with_plan(sound, profile=profile), records=records)
-
-
-def test_cells_that_took_turns_say_what_dominates(sound):
-    """Rule 47: a pilot tells whether to buy blocks or windows."""
-    found = answer(47, in_turns(sound, 3))
-    assert found.state == "quiet"
-    assert "between makings" in found.found
-    assert "so that another window buys most: a ratio is known to" in found.found
-
-
-def test_what_the_host_took_is_told_where_windows_know_it(sound):
-    """Rule 47: steal that makes windows slow is another cause than the file system."""
-    steal = np.random.default_rng(1).uniform(0, 20, len(sound.series))
-    slower = sound.series.assign(
-        throughput_ops_s=sound.series["throughput_ops_s"] * np.exp(-0.05 * steal),
-        cpu_steal_percent=steal,
-        core_clock_hz=np.nan,
-    )
-    found = answer(47, in_turns(replace(sound, series=slower), 3)).found
-    assert "(of which time that the host took 9" in found
-    assert "clock" not in found
-
-
-def test_cells_that_were_not_ready_together_are_told(sound):
-    """Rule 47: their ratio is between different minutes, as it is without windows."""
-    found = answer(47, in_turns(sound, 2))
-    assert found.state == "fired"
-    assert "in 10 of 10 blocks" in found.found
-
-
-def test_windows_without_work_have_no_components(sound):
-    """Rule 47: a logarithm of nothing must not pass for a small scatter."""
-    idle = sound.series.assign(throughput_ops_s=0.0)
-    assert "no logarithm" in answer(47, in_turns(replace(sound, series=idle), 3)).found
-
-
-def test_a_few_long_windows_are_a_few_samples(sound):
-    """Rule 24: eight windows of nine seconds are long, and show no change in their last quarter."""
-    trials = sound.trials.assign(windows_count=8, duration_s=72.0)
-    found = answer(24, replace(sound, trials=trials))
-    assert found.state == "unknown"
-    assert "last quarter of 8 windows" in found.found
