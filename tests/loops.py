@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,20 +39,26 @@ def private_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     assert left == []
 
 
+@contextmanager
+def attached(file: Path) -> Iterator[Path]:
+    """A loop device on a file or device, while the block lasts."""
+    attach = ["losetup", "--find", "--show", str(file)]
+    node = subprocess.run(attach, check=True, capture_output=True, text=True).stdout.strip()
+    try:
+        yield Path(node)
+    finally:
+        subprocess.run(["losetup", "--detach", node], check=True)
+
+
 @pytest.fixture
 def foreign_loop(tmp_path: Path) -> Iterator[Path]:
     """Yield a loop device that belongs to someone else."""
     image = tmp_path / "someone-elses.img"
     image.write_bytes(b"")
     os.truncate(image, 64 << 20)
-    device = Path(
-        subprocess.run(
-            ["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True
-        ).stdout.strip()
-    )
-    yield device
-    for mount in mounts.mounted():
-        if mount.source == str(device):
-            subprocess.run(["umount", str(mount.point)], check=True)
-    subprocess.run(["losetup", "--detach", str(device)], check=True)
+    with attached(image) as device:
+        yield device
+        for mount in mounts.mounted():
+            if mount.source == str(device):
+                subprocess.run(["umount", str(mount.point)], check=True)
     assert blockdev.backing_file(device.name) is None

@@ -120,7 +120,7 @@ def _wattsup_memory(options: argparse.Namespace) -> None:
         state, downloaded_count = memory.state(), 0
         print(f"{memory.model}, serial {memory.serial}")
         every = f"a record every {state.interval_s} s" if state.interval_s else "no fixed interval"
-        print(f"{every}; when full it {state.when_full}")
+        print(f"{every}, room for {state.capacity_count}; when full it {state.when_full}")
         if options.download is not None:
             info, chunks = memory.describe(), memory.download()
             with whole(options.download) as partial:

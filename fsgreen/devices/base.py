@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from fsgreen.design import factors
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.guard import ListedDisk
+from fsgreen.devices.image import DISK
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError, unknown
@@ -170,15 +171,8 @@ class Device(Protocol):
         """End what serves the device; the work folder is released afterwards."""
 
 
-class InRealTime:
-    """What devices have in common that take the time that they take: nothing is simulated."""
-
-    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
-        """Do nothing."""
-        return nullcontext()
-
-    def simulator(self) -> None:
-        """Return None."""
+class OnThisMachine:
+    """What devices have in common whose workloads run on this machine."""
 
     def entered(self) -> AbstractContextManager[None]:
         """Run programs on this machine."""
@@ -187,6 +181,22 @@ class InRealTime:
     def processor_s(self) -> tuple[float, float] | None:
         """Return None: workloads run on this machine."""
         return None
+
+
+class InRealTime(OnThisMachine):
+    """What devices have in common that take the time that they take: nothing is simulated."""
+
+    @staticmethod
+    def default_folder() -> Path:
+        """Return /var/tmp."""
+        return DISK
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Do nothing."""
+        return nullcontext()
+
+    def simulator(self) -> None:
+        """Return None."""
 
 
 class FormattableDevice(Device, Protocol):

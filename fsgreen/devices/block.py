@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,6 @@ from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.devices.real import RealDevice
 from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
 from fsgreen.errors import FsgreenError
-
-WORK = Path("/var/tmp")
-"""Where mount point and aged copies go unless a folder is named."""
 
 SETTLE_S = 5.0
 """How long a program that looks at each new file system, such as udev's, is waited for."""
@@ -44,22 +41,11 @@ class DiskVolume(Volume):
 
     def initial(self) -> DeviceState:
         """Make the disk forget what was written, where it can, and write it once."""
-        before_b = self.queue.written_b()
         reason = cannot_forget(self.queue)
         if reason is not None:
-            left, remembers = reason
-            return DeviceState("initial", 0, 0, self.size_b, left, remembers)
+            return DeviceState("initial", 0, 0, self.size_b, *reason)
         discarded_b = self._discard()
-        self.fill()
-        written_b = self.require_written(before_b)
-        return DeviceState("initial", written_b, discarded_b, self.size_b)
-
-    def steady(self) -> DeviceState:
-        """Bring the disk into its initial state, then write it in full once more."""
-        initial, before_b = self.initial(), self.queue.written_b()
-        self.fill()
-        written_b = initial.written_b + self.require_written(before_b)
-        return replace(initial, name="steady", written_b=written_b, remembers=False)
+        return DeviceState("initial", self.fill(), discarded_b, self.size_b)
 
     def _discard(self) -> int:
         before_b = self.queue.discarded_b()
@@ -136,21 +122,17 @@ class BlockDevice(RealDevice):
         self._whole_disk: bool | None = None
         guard.check_destructive(self._listed.node(), self._listed)
         self._size_of(self._listed)
-        work = claim(settings.folder or WORK, self.kind)
-        try:
-            self.volume = self._hold(self._listed, work)
-            try:
-                self.volume.queue.keep(work.path)
-                self._most = self.volume.queue.depth()
-                self._check_depth(self._depth, self.volume.queue)
-                super().__init__(work, self.volume, settings.scheduler)
-                self._described = self._describe()
-            except BaseException:
-                self.volume.close()
-                raise
-        except BaseException:
-            work.release()
-            raise
+        with ExitStack() as undone:
+            work = claim(settings.folder or image.DISK, self.kind)
+            undone.callback(work.release)
+            volume = self._hold(self._listed, work)
+            undone.callback(volume.close)
+            volume.queue.keep(work.path)
+            self._most = volume.queue.depth()
+            self._check_depth(self._depth, volume.queue)
+            super().__init__(work, volume, settings.scheduler)
+            self._described = self._describe()
+            undone.pop_all()
 
     @staticmethod
     def available() -> Availability:
@@ -158,11 +140,6 @@ class BlockDevice(RealDevice):
         if os.geteuid() != 0:
             return Availability("block", False, "needs root: run the same command with sudo")
         return Availability("block", True, "a disk that a testbed file names")
-
-    @staticmethod
-    def default_folder() -> Path:
-        """Return /var/tmp."""
-        return WORK
 
     def describe(self) -> dict[str, Any]:
         """Return the disk, its size, and the queue as it was found."""

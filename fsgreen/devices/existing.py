@@ -19,7 +19,6 @@ from fsgreen.devices.base import (
     state_of,
 )
 from fsgreen.devices.folders import claim
-from fsgreen.devices.loop import DISK
 from fsgreen.devices.probe.target import opened_to_rewrite
 from fsgreen.devices.queue import Queue, QueueState, disk_of
 from fsgreen.errors import FsgreenError
@@ -55,7 +54,7 @@ class ExistingDevice(InRealTime):
     def default_folder() -> Path:
         """Return the folder for temporary files, or /var/tmp where that is memory (rule 7)."""
         temporary = Path(tempfile.gettempdir())
-        return DISK if mounts.in_memory(temporary) else temporary
+        return image.DISK if mounts.in_memory(temporary) else temporary
 
     def describe(self) -> dict[str, Any]:
         """Return the disk and its scheduler, where one is in sight."""

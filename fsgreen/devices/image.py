@@ -22,7 +22,9 @@ from fsgreen.progress import progress
 BLKDISCARD = 0x1277
 """Of linux/fs.h."""
 
-RAM = Path("/dev/shm")
+RAM, DISK = Path("/dev/shm"), Path("/var/tmp")
+"""Where work folders go unless a folder is named."""
+
 CHUNK_B = 4 << 20
 SPARE_B = 64 << 20
 """What is left free beside a file that is allocated in full."""
@@ -99,7 +101,7 @@ def fill(fd: int, size_b: int, *, seed: int = 0, what: str = "filling the device
     os.fsync(fd)
 
 
-def write_chunk(fd: int, buffer: mmap.mmap, offset_b: int) -> None:
+def write_chunk(fd: int, buffer: mmap.mmap | memoryview, offset_b: int) -> None:
     """Write the whole buffer at an offset; raises OSError also where the write was cut short."""
     if os.pwrite(fd, buffer, offset_b) != len(buffer):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -109,10 +111,8 @@ def write_zeros(fd: int, begin_b: int, end_b: int) -> None:
     """Write zeros from one offset to another, both multiples of 4 KiB, with direct I/O."""
     with mmap.mmap(-1, CHUNK_B) as buffer:
         for offset_b in range(begin_b, end_b, CHUNK_B):
-            part_b = min(CHUNK_B, end_b - offset_b)
-            with memoryview(buffer) as zeros:
-                if os.pwrite(fd, zeros[:part_b], offset_b) != part_b:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            with memoryview(buffer)[: end_b - offset_b] as zeros:
+                write_chunk(fd, zeros, offset_b)
 
 
 def discard(fd: int, size_b: int) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from fsgreen import commands
@@ -64,21 +63,6 @@ class ImageVolume(Volume):
         self._untouched_b = self.queue.written_b()
         written_b = self._untouched_b - before_b
         return DeviceState("initial", written_b, discarded_b, self.size_b, left, self._remembers)
-
-    def steady(self) -> DeviceState:
-        """Bring the device into its initial state, then write it in full once more.
-
-        Raises
-        ------
-        FsgreenError
-            As `initial`.
-        """
-        before = self.initial()
-        self.fill()
-        written_b = self.queue.written_b() - self._untouched_b
-        return replace(
-            before, name="steady", written_b=before.written_b + written_b, remembers=False
-        )
 
     def close_holes(self) -> None:
         """Write zeros where the image is not written, which reads as zeros already.

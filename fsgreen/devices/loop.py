@@ -7,20 +7,20 @@ this machine are out of sight.
 
 from __future__ import annotations
 
+import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from fsgreen import commands, paths
-from fsgreen.devices import image, losetup, mounts
+from fsgreen.devices import image, mounts
 from fsgreen.devices.base import Availability, Settings, require_root
 from fsgreen.devices.folders import claim
 from fsgreen.devices.imagevolume import ImageVolume
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.devices.real import RealDevice
 from fsgreen.errors import FsgreenError
-
-DISK = Path("/var/tmp")
 
 
 class LoopDevice(RealDevice):
@@ -37,9 +37,10 @@ class LoopDevice(RealDevice):
 
     def __init__(self, settings: Settings) -> None:
         require_root(self.kind)
-        folder = settings.folder or (image.RAM if settings.in_memory else DISK)
-        work = claim(folder, self.kind)
-        try:
+        folder = settings.folder or (image.RAM if settings.in_memory else image.DISK)
+        with ExitStack() as undone:
+            work = claim(folder, self.kind)
+            undone.callback(work.release)
             self._backing = mounts.holding(work.path).file_system
             if settings.in_memory and self._backing not in mounts.MEMORY_FILE_SYSTEMS:
                 raise FsgreenError(
@@ -49,17 +50,11 @@ class LoopDevice(RealDevice):
                 )
             file = work.path / "image"
             size_b = image.allocate(file, settings.size_b)
-            node = losetup.attach(file, lock_fd=work.lock_fd)
-            volume = ImageVolume(node, file, size_b, work.lock_fd)
-            try:
-                volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
-                super().__init__(work, volume, settings.scheduler)
-            except BaseException:
-                volume.close()
-                raise
-        except BaseException:
-            work.release()
-            raise
+            volume = ImageVolume(attach(file, lock_fd=work.lock_fd), file, size_b, work.lock_fd)
+            undone.callback(volume.close)
+            volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
+            super().__init__(work, volume, settings.scheduler)
+            undone.pop_all()
 
     @staticmethod
     def available() -> Availability:
@@ -72,11 +67,6 @@ class LoopDevice(RealDevice):
             return Availability("loop", False, commands.remedy("losetup"))
         return Availability("loop", True, "root and loop devices")
 
-    @staticmethod
-    def default_folder() -> Path:
-        """Return /var/tmp."""
-        return DISK
-
     def describe(self) -> dict[str, Any]:
         """Return size, what lies below, and the state of the device's queue."""
         return {
@@ -87,3 +77,38 @@ class LoopDevice(RealDevice):
             "device": self.name,
             **self._queue.describe(),
         }
+
+
+def attach(file: Path, *, lock_fd: int, offset_b: int = 0, size_b: int | None = None) -> Path:
+    """Attach an image, or `size_b` of it from `offset_b` on, to a free loop device; return that.
+
+    The device does direct I/O.
+
+    Raises
+    ------
+    FsgreenError
+        If no device is free, or direct I/O does not work on the image.
+    """
+    try:
+        part = [f"--offset={offset_b}", *([] if size_b is None else [f"--sizelimit={size_b}"])]
+        device = commands.run(
+            ["losetup", "--direct-io=on", *part, "--find", "--show", str(file)], lock_fd=lock_fd
+        ).strip()
+    except FsgreenError as error:
+        raise FsgreenError(
+            f"no loop device could be set up ({error.what})",
+            where=file,
+            next_step="losetup -l shows those in use; detach one with losetup -d, or modprobe loop",
+        ) from error
+    columns = "NAME,BACK-FILE,DIO"
+    table = commands.run(
+        ["losetup", "--list", "--json", "--output", columns, device], lock_fd=lock_fd
+    )
+    (entry,) = json.loads(table)["loopdevices"]
+    if not Path(entry["back-file"]).samefile(file) or not entry["dio"]:
+        raise FsgreenError(
+            "the loop device does no direct I/O on this image",
+            where=f"{device} on {mounts.holding(file).file_system}",
+            next_step="name a folder on another file system with --folder",
+        )
+    return Path(device)

@@ -23,14 +23,7 @@ from fsgreen.devices.volume import Volume
 class RealDevice(InRealTime):
     """One device, whose scheduler and read-ahead are set for each cell and put back.
 
-    Parameters
-    ----------
-    work : WorkFolder
-        Where it keeps what it makes.
-    volume : Volume
-        All of it.
-    scheduler : str, optional
-        I/O scheduler of cells that name none; default: as the device was.
+    Cells that name no scheduler have the one that is given, else that of the device as it was.
     """
 
     kind: str

@@ -56,12 +56,7 @@ def pages_of(size_b: int) -> int:
 def cached_pages(fd: int, size_b: int, file_system: str) -> int:
     """Return how many of the pages of an open file of `size_b` bytes are in the page cache.
 
-    Parameters
-    ----------
-    fd, size_b : int
-        The open file and its size.
-    file_system : str
-        What it is on; cachestat is asked only where its answer was checked against mincore's.
+    cachestat is asked only on a file system where its answer was checked against mincore's.
 
     Raises
     ------

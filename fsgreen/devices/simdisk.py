@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import commands, paths
-from fsgreen.devices import folders, image, losetup, mounts, probe
+from fsgreen.devices import folders, image, loop, mounts, probe
 from fsgreen.devices.base import (
     Availability,
     Levels,
+    OnThisMachine,
     Settings,
     check_read_ahead,
     read_ahead_kib_of,
@@ -25,7 +26,6 @@ from fsgreen.devices.base import (
     scheduler_of,
     state_of,
 )
-from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.queue import MODULES, NONE, READ_AHEAD_KIB, SECTOR_B, QueueState
 from fsgreen.devices.simulatedvolume import SimulatedVolume, begin_of, check_partition
 from fsgreen.devices.volume import Volume
@@ -36,7 +36,7 @@ FIFO = "fifo"
 INSTANT = "instant"
 
 
-class SimulatedDevice:
+class SimulatedDevice(OnThisMachine):
     """The disk that is served now, and the loop device on the part of it that a cell asks for.
 
     Needs root, FUSE and the engine. The file system lies at the start of the disk, or of the
@@ -79,9 +79,9 @@ class SimulatedDevice:
     @staticmethod
     def available() -> Availability:
         """Return whether a simulated disk can be served here."""
-        loop = LoopDevice.available()
-        if not loop.usable:
-            return Availability("simdisk", False, loop.why)
+        loops = loop.LoopDevice.available()
+        if not loops.usable:
+            return Availability("simdisk", False, loops.why)
         if not Path("/dev/fuse").exists():
             return Availability("simdisk", False, "no FUSE in this kernel: modprobe fuse")
         if paths.program(PROGRAM) is None:
@@ -108,13 +108,6 @@ class SimulatedDevice:
     def simulator(self) -> Control:
         """Return the control socket of the disk that is served now."""
         return self._serving().control
-
-    def entered(self) -> contextlib.AbstractContextManager[None]:
-        """Run programs on this machine."""
-        return contextlib.nullcontext()
-
-    def processor_s(self) -> None:
-        """Return None: workloads run on this machine, beside the server of the disk."""
 
     def describe(self) -> dict[str, Any]:
         """Return size, what lies below, and the disk of cells that name none."""
@@ -187,7 +180,7 @@ class SimulatedDevice:
 
     def _attach(self, begin_b: int) -> Volume:
         file, lock_fd = self._serving().file, self.work.lock_fd
-        node = losetup.attach(file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
+        node = loop.attach(file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
         ssd = None if self._rotates else self.simulator()
         return SimulatedVolume(node, file, self._size_b, lock_fd, ssd)
 

@@ -23,18 +23,12 @@ class SimulatedVolume(Volume):
 
     A disk that rotates remembers only what is in its caches, which the simulator empties before
     each trial: steady, written in full, differs from initial in the label only. An SSD is brought
-    into its state by the simulator, in no time, and then takes note of what is prepared on it.
-
-    Parameters
-    ----------
-    node, proof, size_b, lock_fd
-        As of every volume.
-    ssd : Control, optional
-        The control socket of an SSD; None for a disk that rotates.
+    into its state by the simulator, in no time, and then takes note of what is prepared on it:
+    `ssd` is its control socket, None for a disk that rotates.
     """
 
     def __init__(
-        self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int, ssd: Control | None = None
+        self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int, ssd: Control | None
     ) -> None:
         super().__init__(node, proof, size_b, lock_fd)
         self._ssd = ssd
@@ -46,9 +40,7 @@ class SimulatedVolume(Volume):
     def steady(self) -> DeviceState:
         """Use an SSD until it is as slow as it gets; write all of the volume once."""
         how = self._brought("steady", OVERWRITTEN)
-        before_b = self.queue.written_b()
-        self.fill()
-        return DeviceState("steady", self.require_written(before_b), 0, self.size_b, how)
+        return DeviceState("steady", self.fill(), 0, self.size_b, how)
 
     def _brought(self, state: str, how: str) -> str:
         if self._ssd is None:

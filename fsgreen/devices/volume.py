@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fsgreen.devices import blockdev, guard, image
@@ -50,7 +50,7 @@ class DeviceState:
 class Volume(ABC):
     """A block device that is ours to overwrite, and stays what its node names until `close`.
 
-    Each kind of device makes its states.
+    Each kind of device makes its initial state.
 
     Parameters
     ----------
@@ -82,9 +82,11 @@ class Volume(ABC):
     def initial(self) -> DeviceState:
         """Bring the device, which is not mounted, into its initial state."""
 
-    @abstractmethod
     def steady(self) -> DeviceState:
-        """Bring the device, which is not mounted, into its steady state."""
+        """Bring the device into its initial state, then write it in full once more."""
+        initial = self.initial()
+        written_b = initial.written_b + self.fill()
+        return replace(initial, name="steady", written_b=written_b, remembers=False)
 
     def hold(self) -> None:  # noqa: B027 (few have others to fear)
         """Keep others from the device while nothing of it is mounted, where that is possible."""
@@ -105,12 +107,12 @@ class Volume(ABC):
         finally:
             os.close(fd)
 
-    def fill(self) -> None:
-        """Write all of it once."""
+    def fill(self) -> int:
+        """Write all of it once; return the bytes written, as `require_written` does."""
         before_b = self.queue.written_b()
         with self.overwriting() as fd:
             image.fill(fd, self.size_b)
-        self.require_written(before_b)
+        return self.require_written(before_b)
 
     def require_written(self, since_b: int) -> int:
         """Return the bytes written since the counter stood at `since_b`.

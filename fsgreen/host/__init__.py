@@ -2,7 +2,7 @@
 
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.host.change import Row, applied, apply, look, restore
-from fsgreen.host.command import run
+from fsgreen.host.holder import run
 from fsgreen.host.journal import pending
 from fsgreen.host.putback import Outcome
 from fsgreen.host.settings import BY_DEFAULT, SETTINGS, parse_wishes

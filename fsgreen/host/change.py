@@ -14,10 +14,10 @@ from fsgreen.audit.tree import HERE, Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host import journal
 from fsgreen.host.base import Found
+from fsgreen.host.holder import Guardian
 from fsgreen.host.journal import Entry
 from fsgreen.host.putback import Outcome, put_back, require_done
 from fsgreen.host.settings import BY_DEFAULT, SETTINGS, disk_names, parse_wishes
-from fsgreen.host.watch import Guardian
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 It reads a pipe whose other end only the holder has, and that the kernel closes with the holder:
 after its last line, after an exception, after SIGKILL. It has a session of its own, so that no
 Ctrl-C and no signal to the holder's group reaches it. It works also at a normal end: there is one
-way back, and every run walks it. Started by `watch`, never imported.
+way back, and every run walks it. Started by `holder`, never imported.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host import journal
+from fsgreen.host.holder import READY
 from fsgreen.host.putback import put_back, require_done
-from fsgreen.host.watch import READY
 
 
 def main(root: str, file: str) -> None:

@@ -13,7 +13,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,10 +86,7 @@ class Journal:
     def keep_only(self, entries: Sequence[Entry]) -> None:
         """Write the journal anew with what is still to be put back; with nothing, remove it."""
         if entries:
-            kept = Journal(
-                self.file, self.boot_id, self.written_unix_s, self.for_run, tuple(entries)
-            )
-            os.close(_write(kept))
+            os.close(_write(replace(self, entries=tuple(entries))))
         else:
             self.file.unlink()
             sync(self.file.parent)

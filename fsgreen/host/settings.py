@@ -9,9 +9,8 @@ from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.host.base import Setting
 from fsgreen.host.disks import Apm, ReadAhead, Scheduler
-from fsgreen.host.memory import Dirty
+from fsgreen.host.memory import Dirty, Swap
 from fsgreen.host.processors import Governor, Smt, Turbo
-from fsgreen.host.swap import Swap
 from fsgreen.host.timers import Timers
 
 SETTINGS: Mapping[str, Setting] = {

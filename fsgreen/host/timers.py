@@ -105,9 +105,11 @@ class Timers(OfMachine):
 
     def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
         """Start or stop the unit, and wait until that is done."""
-        verb = "stop" if value == STOPPED else "start"
-        commands.run(["systemctl", verb, target], lock_fd=lock_fd)
+        commands.run(self._command(target, value), lock_fd=lock_fd)
 
     def by_hand(self, target: str, value: str) -> str:
         """Return the call of systemctl."""
-        return f"systemctl {'stop' if value == STOPPED else 'start'} {target}"
+        return " ".join(self._command(target, value))
+
+    def _command(self, target: str, value: str) -> list[str]:
+        return ["systemctl", "stop" if value == STOPPED else "start", target]

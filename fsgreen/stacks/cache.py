@@ -8,7 +8,7 @@ file warms them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from fsgreen import commands
@@ -44,18 +44,22 @@ def files_below(directory: Path, *, apart: Path | None = None) -> Iterator[tuple
             os.close(fd)
 
 
+def _opened(files: Iterable[tuple[str, int]]) -> Iterator[tuple[int, int]]:
+    """Yield a descriptor of each file, open while its turn lasts, with the size in bytes."""
+    for path, size_b in files:
+        fd = residency.open_unseen(path)
+        try:
+            yield fd, size_b
+        finally:
+            os.close(fd)
+
+
 def resident_share(directory: Path, *, apart: Path | None = None) -> float:
     """Return the share of all files' bytes, in whole pages, that is in the page cache.
 
-    0 where there are no files, or only empty ones. About 20 us for each file whose inode is in
+    Every file below the directory counts that is on the same file system and not in the folder
+    `apart`. 0 where there are none, or only empty ones. About 20 us for each file whose inode is in
     memory; reads no page of any file.
-
-    Parameters
-    ----------
-    directory : Path
-        Every file below it on the same file system counts.
-    apart : Path, optional
-        A folder whose files do not count.
 
     Raises
     ------
@@ -65,12 +69,8 @@ def resident_share(directory: Path, *, apart: Path | None = None) -> float:
     file_system = mounts.holding(directory).file_system
     pages = cached = 0
     found = files_below(directory, apart=apart)
-    for path, size_b in progress(found, "page cache", "file"):
-        fd = residency.open_unseen(path)
-        try:
-            cached += residency.cached_pages(fd, size_b, file_system)
-        finally:
-            os.close(fd)
+    for fd, size_b in _opened(progress(found, "page cache", "file")):
+        cached += residency.cached_pages(fd, size_b, file_system)
         pages += residency.pages_of(size_b)
     return cached / pages if pages else 0.0
 
@@ -80,22 +80,14 @@ def read_all(directory: Path, *, apart: Path | None = None) -> int:
     buffer = bytearray(READ_B)
     total_b = 0
     found = files_below(directory, apart=apart)
-    for path, _ in progress(found, "warming", "file"):
-        fd = residency.open_unseen(path)
-        try:
-            while read_b := os.readv(fd, [buffer]):
-                total_b += read_b
-        finally:
-            os.close(fd)
+    for fd, _ in _opened(progress(found, "warming", "file")):
+        while read_b := os.readv(fd, [buffer]):
+            total_b += read_b
     return total_b
 
 
 def drop(directory: Path) -> None:
     """Write back and drop the cached pages of every file below `directory` (posix_fadvise(2))."""
     commands.run(["sync", "--file-system", str(directory)])
-    for path, _ in files_below(directory):
-        fd = residency.open_unseen(path)
-        try:
-            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        finally:
-            os.close(fd)
+    for fd, _ in _opened(files_below(directory)):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)

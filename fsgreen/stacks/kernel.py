@@ -17,15 +17,7 @@ from fsgreen.stacks.filesystems import Recipe
 
 
 class KernelStack:
-    """A file system of the kernel on a device of ours.
-
-    Parameters
-    ----------
-    device : FormattableDevice
-        What is formatted.
-    aging : ager.Aging, optional
-        What an aged file system is to be.
-    """
+    """A file system of the kernel on a device of ours; `aging` says what an aged one is to be."""
 
     def __init__(self, device: FormattableDevice, aging: ager.Aging | None = None) -> None:
         self._device = device

@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fsgreen.meters import Capture
-from fsgreen.view.capturing import CaptureSource
-from fsgreen.view.exercise import exercise
-from fsgreen.view.progress import Progress
-from fsgreen.view.source import Source, Work
-from fsgreen.view.synthetic import Synthetic
+from fsgreen.view.source import CaptureSource, Progress, Source, Work
+from fsgreen.view.synthetic import Synthetic, exercise
 from fsgreen.view.trialfolder import TrialFolder, newest_trial
 from fsgreen.view.widget import LiveView
 

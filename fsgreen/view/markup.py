@@ -1,12 +1,18 @@
-"""Texts and tables as HTML, in the classes of `static/explore.css`."""
+"""What the browser gets: scripts and styles, and texts and tables as HTML in their classes."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from importlib import resources
 
 from fsgreen.errors import FsgreenError
-from fsgreen.view.scripts import static
+
+
+def static(*names: str) -> str:
+    """Return the texts of files in `static/`, one behind the other."""
+    folder = resources.files("fsgreen.view").joinpath("static")
+    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
 def style() -> str:

@@ -1,20 +1,26 @@
-"""A source without a meter: power of a known course, for tests, benchmarks and demonstrations."""
+"""What to look at where nothing is measured: power of a known course, and a little work to do."""
 
 from __future__ import annotations
 
 import math
+import os
+import tempfile
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
 from fsgreen.meters import Readings
 from fsgreen.trace import MeterInfo
 from fsgreen.trial import Phase
-from fsgreen.view.source import Work
+from fsgreen.view.source import Progress, Work
 
 PERIOD_S = 10.0
 """One idle and one busy phase."""
+
+SIZE_B = 16384
+"""Of the file that `exercise` writes."""
 
 
 class Synthetic:
@@ -94,3 +100,27 @@ class Synthetic:
         if time_s == -math.inf:
             return 0
         return math.floor((time_s - self.start_s) * self._rate_hz + 1e-6)
+
+
+def exercise(progress: Progress, *, idle_s: float, work_s: float) -> None:
+    """Do nothing, then write and sync small files below the temporary folder, then nothing again.
+
+    `progress` is told of the phases `idle`, `measure` and `idle`, and of each file. It is no
+    benchmark: a single file is written over and over.
+    """
+    data = os.urandom(SIZE_B)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "file"
+        progress.begin("idle")
+        time.sleep(idle_s)
+        progress.begin("measure")
+        end_s = time.monotonic() + work_s
+        while time.monotonic() < end_s:
+            with file.open("wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            progress.count()
+        progress.begin("idle")
+        time.sleep(idle_s)
+        progress.end()

@@ -39,13 +39,7 @@ DEAD_INTERVALS = 5
 
 
 def newest_trial(campaign_folder: Path) -> Path:
-    """Return the folder of the trial that runs or ran last; raises FsgreenError if there is none.
-
-    Parameters
-    ----------
-    campaign_folder : Path
-        Where the campaign's raw traces are.
-    """
+    """Return the folder of the trial that runs or ran last; raises FsgreenError if none does."""
     traces = (campaign_folder / "trials").glob(f"*/{RAW}")
     newest = max(traces, key=lambda trace: trace.stat().st_mtime, default=None)
     if newest is None:

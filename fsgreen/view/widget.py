@@ -22,7 +22,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.view import picture
 from fsgreen.view.frames import Frames
 from fsgreen.view.look import boundary_note, series_of
-from fsgreen.view.scripts import static
+from fsgreen.view.markup import static
 from fsgreen.view.source import Source
 
 MAX_FRAMES_HZ = 10.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -12,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import pandas as pd
 
 from fsgreen.errors import TrialFailed
-from fsgreen.trial import Phase, WorkSummary
+from fsgreen.trial import Cost, Phase, WorkSummary
 
 
 class WorkloadFailed(TrialFailed):
@@ -63,14 +64,12 @@ class Turns(Protocol):
 
     def turn(self, length_s: float) -> Turn:
         """Work for so long, and stand still again; raises as `Workload.run` does."""
-        ...
 
     def outcome(self, windows: Sequence[Turn]) -> Outcome:
         """End the run; return what it did in these of its turns, which are what is measured.
 
         `phases` and `ops` have a row for each of them. Raises as `Workload.run` does.
         """
-        ...
 
 
 @runtime_checkable
@@ -84,10 +83,39 @@ class TakesTurns(Protocol):
 
         What is done in the first `warmup_s` of its turns counts nothing.
         """
-        ...
 
 
 LATENCY_COLUMNS = ("process", "thread", "flowop", "operation", "lower_ns", "upper_ns", "work_ops")
+
+
+def of_whole_run(
+    summary: WorkSummary,
+    measured: Phase,
+    operation: tuple[str, str, str, str],
+    lengths_s: Sequence[float],
+) -> Outcome:
+    """Return the outcome of a run that has no warm-up and is one interval of the series.
+
+    `operation` is what each operation is called, the first of `LATENCY_COLUMNS`; `lengths_s` is how
+    long each took.
+    """
+    counts = {name: [getattr(summary, name)] for name in COUNTED}
+    lengths_ns = [int(1e9 * length_s) for length_s in lengths_s]
+    return Outcome(
+        [Phase("warmup", measured.start_s, measured.start_s), measured],
+        pd.DataFrame({"time_s": [measured.end_s], "duration_s": [summary.duration_s], **counts}),
+        pd.DataFrame(
+            [(*operation, length_ns, length_ns + 1, 1) for length_ns in lengths_ns],
+            columns=list(LATENCY_COLUMNS),
+        ),
+        summary,
+    )
+
+
+def cost_of(*usages: resource.struct_rusage) -> Cost:
+    """Return what processes took of the processors together."""
+    names = ("ru_utime", "ru_stime", "ru_nvcsw", "ru_nivcsw")
+    return Cost(*(sum(getattr(usage, name) for usage in usages) for name in names))
 
 
 def refuse_full(summary: WorkSummary, name: str, directory: Path) -> None:
@@ -114,7 +142,6 @@ class Workload(Protocol):
     @property
     def size_b(self) -> int:
         """Bytes of the files at this scale; 0 where that is not known."""
-        ...
 
     def text_sha256(self) -> str:
         """Return the SHA-256 of the text that says what it does, read anew each time.
@@ -124,7 +151,6 @@ class Workload(Protocol):
         FsgreenError
             If the text cannot be read.
         """
-        ...
 
     def check(self) -> None:
         """Check what can be known without touching a directory.
@@ -134,7 +160,6 @@ class Workload(Protocol):
         FsgreenError
             If the workload cannot run; the error says how to mend it.
         """
-        ...
 
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
         """Create the files, the same for the same seed; return what was created.
@@ -144,7 +169,6 @@ class Workload(Protocol):
         FsgreenError
             If the directory or its free space does not allow it.
         """
-        ...
 
     def run(
         self,
@@ -177,4 +201,3 @@ class Workload(Protocol):
         WorkloadFailed
             If what it did cannot be told, so that this trial alone does not count.
         """
-        ...

@@ -1,16 +1,48 @@
-"""Workloads in Python: a callable that a study or an entry point names."""
+"""What a study names in Python, by entry point or `module:callable`: drivers, and readers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import FsgreenError, unknown
 from fsgreen.workloads.base import Workload
-from fsgreen.workloads.named import load
 
 GROUP = "fsgreen.workloads"
 """Entry points of workloads from other packages, each a callable as `driven` calls it."""
+
+
+def load(name: str, group: str, shipped: Mapping[str, Any]) -> Any:
+    """Return what a name stands for: what comes with fsgreen, an entry point, `module:callable`.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such name, or it cannot be imported.
+    """
+    if name in shipped:
+        return shipped[name]
+    if ":" in name:
+        entry = EntryPoint(name, name, group)
+    else:
+        others = {found.name: found for found in entry_points(group=group)}
+        if name not in others:
+            raise unknown(
+                f"entry of {group}",
+                name,
+                [*shipped, *others],
+                next_step="name one of these, or a `module:callable`",
+            )
+        entry = others[name]
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        raise FsgreenError(
+            f"{entry.value} cannot be imported: {error}",
+            where=group,
+            next_step="install its package into this environment, or mend the name",
+        ) from error
 
 
 def driven(
@@ -22,18 +54,8 @@ def driven(
 ) -> Workload:
     """Return what a driver makes: `driver(name=..., scale=..., levels=..., **options)`.
 
-    Parameters
-    ----------
-    name : str
-        What the workload is called.
-    driver : str
-        An entry point of `GROUP`, or `module:callable`.
-    scale : float
-        The profile's.
-    levels : mapping
-        Of the factors of workloads, by name; None is not set.
-    options : mapping, optional
-        What the study says further.
+    The driver is an entry point of `GROUP`, or `module:callable`. It gets the scale of the profile,
+    the levels of the factors of workloads (None is not set), and what the study says further.
 
     Raises
     ------

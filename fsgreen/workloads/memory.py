@@ -96,12 +96,8 @@ def bounded(limit_b: int | None) -> Iterator[Bounded]:
     """Start programs of workloads so that they and their page cache have so much memory.
 
     Bounds may be nested, where several workloads are ready side by side: each program has that of
-    the innermost when it started.
-
-    Parameters
-    ----------
-    limit_b : int, optional
-        Bytes, which the programs' own memory is part of; None bounds nothing.
+    the innermost when it started. The programs' own memory is part of `limit_b`, in bytes; None
+    bounds nothing.
 
     Raises
     ------

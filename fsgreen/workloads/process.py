@@ -23,6 +23,9 @@ POLL_S = 0.05
 MARK = "FSGREEN_COMMAND"
 """Variable in the environment of a program and of all that comes of it."""
 
+GUARD = ("setpriv", "--pdeathsig", "TERM", "--")
+"""Has a command ended by the kernel when the harness is killed (util-linux)."""
+
 GRACE_S = 10.0
 """How long a program may take to write partial results before it is killed. Seconds."""
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, WorkSummary
-from fsgreen.workloads.base import Outcome, Workload
+from fsgreen.workloads.base import COUNTED, Outcome, Workload
 
 
 class Together:
@@ -119,7 +119,7 @@ def _merged(outcomes: Mapping[str, Outcome], seed: int) -> Outcome:
 def _added(series: Sequence[pd.DataFrame], start_s: float) -> pd.DataFrame:
     """Return the nth intervals of several series added up; each ends with the last of them."""
     rows = pd.concat(ops.reset_index(drop=True) for ops in series)
-    counts = rows.groupby(rows.index)[["work_ops", "read_b", "write_b"]].sum()
+    counts = rows.groupby(rows.index)[list(COUNTED)].sum()
     ends_s = rows.groupby(rows.index)["time_s"].max().cummax()
     lengths_s = ends_s.diff().fillna(ends_s - start_s).rename("duration_s")
     return pd.concat([ends_s, lengths_s, counts], axis=1)

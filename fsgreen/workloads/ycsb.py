@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -156,7 +155,7 @@ class Ycsb:
         WorkloadFailed
             If this one failed: the disk is full, say, or the program was killed.
         """
-        done = process.run([_require(), *arguments], stop, hear=_show_progress)
+        done = process.run([_require(), *arguments], stop, hear=engine.show_progress)
         if done.status in REPORTED:
             return done.output
         raise _failed(done, self.name)
@@ -169,13 +168,10 @@ def _failed(done: Finished, name: str) -> FsgreenError:
             f"the workload {name} was ended by {done.signal_name}{said}",
             next_step=ABORTED if done.signal_name == "SIGABRT" else engine.AGAIN,
         )
-    what, _, remedy = done.errors.strip().rpartition(engine.NEXT)
-    said = (what or remedy).rpartition(f"{PROGRAM}: ")[2]
+    what, remedy = engine.complaint(done.errors)
+    said = what.rpartition(f"{PROGRAM}: ")[2]
     failure = FsgreenError if done.status == WRONG else WorkloadFailed
-    return failure(
-        f"the workload {name} failed: {said}",
-        next_step=remedy.strip() if what else engine.AGAIN,
-    )
+    return failure(f"the workload {name} failed: {said}", next_step=remedy)
 
 
 def _require() -> str:
@@ -186,8 +182,3 @@ def _require() -> str:
             next_step=f"{engine.BUILD}, or {engine.BUILD} --from-source where what ships is older",
         )
     return program
-
-
-def _show_progress(line: str) -> None:
-    if line.endswith(engine.PROGRESS):
-        print(line, file=sys.stderr)

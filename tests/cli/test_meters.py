@@ -7,7 +7,7 @@ import pytest
 
 from fsgreen import cli
 from fsgreen.meters.core import registry
-from tests.emulated import Emulator
+from tests.emulated import MEMORY_COUNT, Emulator
 
 HOBO = (
     '"Plot Title: server"\n'
@@ -79,7 +79,8 @@ def test_a_memory_is_downloaded_once_and_then_may_be_cleared(tmp_path, capsys):
         assert cli.main([*asked, "--log-every", "60"]) == 1
         assert "holds 2 records" in capsys.readouterr().err
         assert cli.main([*asked, "--download", str(file), "--log-every", "60"]) == 0
-        assert f"2 records in {file}" in capsys.readouterr().out
+        shown = capsys.readouterr().out
+        assert f"room for {MEMORY_COUNT};" in shown and f"2 records in {file}" in shown
         assert (meter.memory_w, meter.memory_interval_s) == ([], 60)
         assert cli.main([*asked, "--download", str(file)]) == 1
         assert "there is a file already" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import machines
 import pytest
 
 from fsgreen import host
+from fsgreen.audit import HERE, machine
 from fsgreen.errors import FsgreenError
 from fsgreen.host import journal
 
@@ -279,3 +280,13 @@ def test_a_machine_without_any_setting_says_why(tmp_path: Path) -> None:
     assert host.apply(tree=host.Tree(tmp_path)) == host.look(
         {name: host.SETTINGS[name].wanted for name in host.BY_DEFAULT}, tree=host.Tree(tmp_path)
     )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changes the kernel's limit: run as root")
+@pytest.mark.parametrize("value", ["268435456", "7%"])
+def test_this_machine_has_its_limit_back_whichever_way_it_was_given(value: str) -> None:
+    """A percentage that came back as bytes of 0 would let every writer wait."""
+    before = machine.dirty_limit(HERE)
+    with host.applied([f"dirty={value}"]):
+        assert machine.dirty_limit(HERE) == value
+    assert machine.dirty_limit(HERE) == before

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fsgreen import host
 from fsgreen.errors import FsgreenError
-from fsgreen.host import disks, journal, swap, timers
+from fsgreen.host import disks, journal, memory, timers
 
 FUZZ = settings(max_examples=round(60 * max(1.0, float(os.environ.get("FSGREEN_FUZZ_S", "1")))))
 
@@ -124,7 +124,7 @@ def test_no_time_in_a_journal_breaks_the_table_that_tells_of_it(
 def test_no_text_breaks_the_reading_of_programs(text: str) -> None:
     level = disks.apm_level(text)
     assert level is None or level.isdecimal()
-    for area in swap.areas(text):
+    for area in memory.areas(text):
         assert area.name and isinstance(area.priority, int)
     for unit in timers.units(text):
         assert unit.endswith((".timer", ".service"))
@@ -160,7 +160,7 @@ def test_the_level_that_hdparm_prints_is_read(text: str, level: str | None) -> N
 
 def test_the_priorities_of_swap_areas_are_read() -> None:
     text = "Filename Type Size Used Priority\n/dev/zram0 partition 8 0 100\n/swap file 8 0 -2\n"
-    assert swap.areas(text) == [("/dev/zram0", 100), ("/swap", -2)]
+    assert memory.areas(text) == [("/dev/zram0", 100), ("/swap", -2)]
 
 
 @given(st.text(string.printable), st.text(string.printable))

@@ -6,14 +6,13 @@ from pathlib import Path
 from unittest.mock import create_autospec
 
 import pytest
-from loops import levels
+from loops import levels, need
 
 from fsgreen.devices import image
 from fsgreen.devices.base import Settings
 from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError
-from fsgreen.stacks import filesystems
 from fsgreen.stacks.aging import aged, ager, snapshot
 from fsgreen.stacks.aging.ager import Aging
 from fsgreen.stacks.base import Mount
@@ -25,9 +24,7 @@ QUICK = Aging(layout_score=0.0, most_rounds=2)
 
 
 def bed_for(file_system: str, aging: Aging = QUICK) -> Testbed:
-    usable, why = filesystems.usable_here(filesystems.file_system(file_system))
-    if not usable:
-        pytest.skip(f"{file_system}: {why}")
+    need(file_system)
     device = LoopDevice(Settings(size_b=SIZE_B[file_system], in_memory=True))
     return Testbed("loop", device, KernelStack(device, aging))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loops import levels
+from loops import levels, need
 from playeddisk import SERIAL, play
 
 from fsgreen.devices import blockdev, folders, mounts
@@ -19,7 +19,6 @@ from fsgreen.devices.block import DiskVolume
 from fsgreen.devices.queue import Queue
 from fsgreen.devices.volume import ROTATING
 from fsgreen.errors import FsgreenError
-from fsgreen.stacks import filesystems
 from fsgreen.testbeds import ListedDisk, Testbed, open_testbed
 
 pytestmark = pytest.mark.loop
@@ -29,9 +28,7 @@ SIZE_B = 64 << 20
 
 @pytest.fixture(autouse=True)
 def ext4_here() -> None:
-    usable, why = filesystems.usable_here(filesystems.file_system("ext4"))
-    if not usable:
-        pytest.skip(f"ext4: {why}")
+    need("ext4")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loops import levels
+from loops import attached, levels
 from playeddisk import SERIAL, play
 
 from fsgreen import paths
@@ -29,17 +29,15 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         pytest.skip("needs addpart of util-linux, which Debian 13 leaves out: run on Debian 12")
     image = tmp_path / "disk.img"
     image.write_bytes(b"\xa5" * (128 * MIB_B))
-    attach = ["losetup", "--find", "--show", str(image)]
-    node = subprocess.run(attach, check=True, capture_output=True, text=True).stdout.strip()
-    try:
-        for number, (begin, size) in PARTS_MIB.items():
-            sectors = [str(mib * MIB_B // 512) for mib in (begin, size)]
-            subprocess.run(["addpart", node, str(number), *sectors], check=True)
-        yield play(Path(node), tmp_path, monkeypatch)
-    finally:
-        for number in PARTS_MIB:
-            subprocess.run(["delpart", node, str(number)], check=False)
-        subprocess.run(["losetup", "--detach", node], check=True)
+    with attached(image) as node:
+        try:
+            for number, (begin, size) in PARTS_MIB.items():
+                sectors = [str(mib * MIB_B // 512) for mib in (begin, size)]
+                subprocess.run(["addpart", str(node), str(number), *sectors], check=True)
+            yield play(node, tmp_path, monkeypatch)
+        finally:
+            for number in PARTS_MIB:
+                subprocess.run(["delpart", str(node), str(number)], check=False)
 
 
 def open_block(disk: Path, partition: int | None = None, depth: int | None = None) -> Testbed:

@@ -213,12 +213,6 @@ def test_geometry_that_differs_is_named() -> None:
         filesystems.verify({"block_b": 4096, "agcount": 8}, {"block_b": 4096, "agcount": 4}, "xfs")
 
 
-def test_missing_tool_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paths, "program", lambda tool: None)
-    usable, remedy = filesystems.usable_here(filesystems.file_system("xfs"))
-    assert (usable, remedy) == (False, "apt-get install xfsprogs")
-
-
 def test_kernel_without_the_file_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = filesystems.FileSystem("nosuchfs", (), 0, (), {})
     monkeypatch.setattr(paths, "program", lambda tool: "/bin/false")

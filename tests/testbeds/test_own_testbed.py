@@ -6,13 +6,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from loops import levels
+from loops import levels, need
 
 from fsgreen import paths
 from fsgreen.campaign import testbedfile
 from fsgreen.devices import folders, mounts
 from fsgreen.errors import FsgreenError
-from fsgreen.stacks import filesystems
 from fsgreen.testbeds import find, kinds, open_testbed
 
 
@@ -42,9 +41,7 @@ def test_the_stack_of_the_example_is_found_and_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever follows CONTRIBUTING.md has a testbed: known by name, cold, and gone at the end."""
-    usable, why = filesystems.usable_here(filesystems.file_system("ext4"))
-    if not usable:
-        pytest.skip(f"ext4: {why}")
+    need("ext4")
     if "overlay" not in Path("/proc/filesystems").read_text():
         pytest.skip("no overlay in this kernel: modprobe overlay")
     points = tomllib.loads(example("toml"))["project"]["entry-points"]["fsgreen.testbeds"]
@@ -69,9 +66,7 @@ def test_the_device_of_the_example_is_found_and_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever follows CONTRIBUTING.md has a device: formatted, recorded, and gone at the end."""
-    usable, why = filesystems.usable_here(filesystems.file_system("ext4"))
-    if not usable:
-        pytest.skip(f"ext4: {why}")
+    need("ext4")
     points = tomllib.loads(example("toml", 1))["project"]["entry-points"]["fsgreen.testbeds"]
     install(tmp_path, monkeypatch, "fsgreen_sectors", example("python", 1), points)
     with open_testbed("sectors4k", in_memory=True, size_b=64 << 20) as bed:

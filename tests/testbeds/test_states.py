@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loops import levels
+from loops import levels, need
 
 from fsgreen.devices import guard, image, imagevolume, mounts
 from fsgreen.devices.queue import Queue
 from fsgreen.devices.volume import ROTATING
 from fsgreen.errors import FsgreenError
-from fsgreen.stacks import filesystems
 from fsgreen.testbeds import open_testbed
 
 SIZE_B = 64 << 20
@@ -20,9 +19,7 @@ SIZE_B = 64 << 20
 
 @pytest.fixture(autouse=True)
 def ext4_here() -> None:
-    usable, why = filesystems.usable_here(filesystems.file_system("ext4"))
-    if not usable:
-        pytest.skip(f"ext4: {why}")
+    need("ext4")
 
 
 def image_of(folder: Path) -> Path:

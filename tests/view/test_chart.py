@@ -19,7 +19,7 @@ from fsgreen.view.explore.chart import (
     to_json,
 )
 from fsgreen.view.explore.picture import draw
-from fsgreen.view.explore.widget import ChartView
+from fsgreen.view.explore.views import ChartView
 
 NAN = math.nan
 

@@ -5,13 +5,13 @@ import math
 import pytest
 
 from fsgreen.view import Progress, exercise
-from fsgreen.view.progress import INTERVAL_S
+from fsgreen.view.source import INTERVAL_S
 
 
 @pytest.fixture
 def clock(monkeypatch):
     clock = [100.0]
-    monkeypatch.setattr("fsgreen.view.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("fsgreen.view.source.time.monotonic", lambda: clock[0])
     return clock
 
 

@@ -1,5 +1,7 @@
 """Readers of an NFS server: the trial is what its cell says, and nothing of it is left behind."""
 
+import subprocess
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,9 @@ import pytest
 
 from fsgreen import design, paths, workloads
 from fsgreen.errors import FsgreenError
-from fsgreen.workloads import Workload, WorkloadFailed
-from fsgreen.workloads.nfs import PROGRAM, started
+from fsgreen.workloads import Workload, WorkloadFailed, process
+from fsgreen.workloads.nfs import PROGRAM, Program, started
+from fsgreen.workloads.wml import engine
 
 SEED = 5
 SCALE = 1 / 64
@@ -88,6 +91,29 @@ def test_a_run_that_is_stopped_or_too_long_does_not_count(tmp_path: Path) -> Non
         workload.run(tmp_path, SEED, 0.0, 0.0)
     with pytest.raises(WorkloadFailed, match="No such file"):
         workload.run(tmp_path / "none", SEED, 0.0, 60.0)
+
+
+def test_a_server_that_does_not_answer_is_told_as_such() -> None:
+    """`measure_s` has nothing to do with it."""
+    with (
+        tempfile.TemporaryFile() as errors,
+        process.started(["sleep", "60"], subprocess.PIPE, errors) as silent,
+        pytest.raises(WorkloadFailed, match="the NFS server did not answer within 0 s") as caught,
+    ):
+        Program(silent, errors).report(0.0)
+    assert "dmesg" in (caught.value.next_step or "")
+
+
+def test_what_a_program_complained_of_is_not_taken_for_the_remedy() -> None:
+    for said, next_step in (("no luck", engine.AGAIN), (f"no luck{engine.NEXT}mend it", "mend it")):
+        with tempfile.TemporaryFile() as errors:
+            errors.write(f"{PROGRAM}: {said}\n".encode())
+            with (
+                process.started(["true"], subprocess.PIPE, errors) as ended,
+                pytest.raises(WorkloadFailed, match=f"{PROGRAM} failed: no luck") as caught,
+            ):
+                Program(ended, errors).report(60.0)
+        assert caught.value.next_step == next_step
 
 
 @needs_program

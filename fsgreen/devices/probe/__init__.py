@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen.devices.probe.alignment import throughput_by_alignment
-from fsgreen.devices.probe.caching import bandwidth_by_cache
+from fsgreen.devices.probe.caching import bandwidth_by_cache, bandwidth_by_read_ahead
 from fsgreen.devices.probe.place import throughput_by_offset
 from fsgreen.devices.probe.queuedepth import throughput_by_queue_depth
-from fsgreen.devices.probe.readahead import bandwidth_by_read_ahead
-from fsgreen.devices.probe.sharing import Queue, completion_by_scheduler
+from fsgreen.devices.probe.sharing import completion_by_scheduler
 from fsgreen.devices.probe.target import Overwriting, random_read_s, step_length_s
+from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA",
-    "Queue",
     "bandwidth_by_cache",
     "bandwidth_by_read_ahead",
     "completion_by_scheduler",

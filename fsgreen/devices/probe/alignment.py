@@ -6,7 +6,6 @@ import errno
 import os
 import random
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,31 +26,16 @@ def throughput_by_alignment(
     target: Path,
     *,
     seed: int,
-    shifts_b: Sequence[int] = SHIFTS_B,
     passes: int = PASSES,
     step_s: float = 0.25,
     overwriting: Overwriting | None = None,
 ) -> pd.DataFrame:
-    """Measure random requests of 4 KiB, one at a time, that begin `shifts_b` beside a page.
+    """Measure random requests of 4 KiB, one at a time, that begin `SHIFTS_B` beside a page.
 
     A device whose blocks are 4 KiB, in hardware or in the flash below, serves a request beside
-    them with two blocks, and reads before it writes.
-
-    Parameters
-    ----------
-    target : Path
-        A device or a fully written file.
-    seed : int
-        Of places and order.
-    shifts_b : sequence of int
-        Shifts that the device does not take (below its logical block) are left out.
-    passes : int
-        Steps for each shift and action.
-    step_s : float
-        Seconds of a step.
-    overwriting : callable, optional
-        Opens the target, which is nobody else's, to write too. What is written is what was read
-        before, so that no byte changes.
+    them with two blocks, and reads before it writes. Shifts that it does not take (below its
+    logical block) are left out. With `overwriting`, writes are measured too: of what was read there
+    before, so that no byte changes.
 
     Returns
     -------
@@ -72,7 +56,7 @@ def throughput_by_alignment(
         write_fd = stack.enter_context(overwriting()) if overwriting is not None else None
         length_b = min(PATCH_B, size_b) // REQUEST_B * REQUEST_B
         with buffer(length_b) as patch:
-            taken = [shift_b for shift_b in shifts_b if _takes(fd, patch, shift_b)]
+            taken = [shift_b for shift_b in SHIFTS_B if _takes(fd, patch, shift_b)]
             steps = [("read", shift_b) for shift_b in taken]
             base_b = choose.randrange((size_b - length_b) // REQUEST_B + 1) * REQUEST_B
             if write_fd is not None:

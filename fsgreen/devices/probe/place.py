@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsgreen.devices.probe.target import REQUEST_B, buffer, opened
+from fsgreen.devices.probe.target import BUDGET_S, REQUEST_B, buffer, opened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ def throughput_by_offset(
     count: int = 48,
     length_b: int | None = None,
     passes: int = 3,
-    budget_s: float = 9.0,
+    budget_s: float = BUDGET_S,
 ) -> pd.DataFrame:
     """Measure sequential read bandwidth at `count` offsets spread evenly over `target`.
 
@@ -37,10 +37,8 @@ def throughput_by_offset(
 
     Parameters
     ----------
-    target : Path
-        A device or a fully written file; only read, with direct I/O.
-    seed : int
-        Of the order.
+    target, seed
+        As of `probe.probe`.
     count, passes : int
         Places, and visits to each. 48 places tell up to 16 zones apart.
     length_b : int, optional

@@ -19,16 +19,11 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 
 
 def throughput_by_queue_depth(
-    target: Path,
-    *,
-    seed: int,
-    depths: Sequence[int] = DEPTHS,
-    passes: int = PASSES,
-    step_s: float = 0.25,
+    target: Path, *, seed: int, passes: int = PASSES, step_s: float = 0.25
 ) -> pd.DataFrame:
     """Measure random reads of 4 KiB with as many threads as requests are to be in flight.
 
-    Takes `len(depths) * passes * step_s`, and at each step as long as the last reads take; each
+    Takes `len(DEPTHS) * passes * step_s`, and at each step as long as the last reads take; each
     pass takes the depths in a random order of its own. The threads cost about 10 us a request,
     which bounds what is seen of a disk in RAM.
 
@@ -48,7 +43,7 @@ def throughput_by_queue_depth(
     rows = []
     with opened(target, 1 << 20) as (fd, size_b):
         for number in range(passes):
-            for depth in choose.sample(list(depths), len(depths)):
+            for depth in choose.sample(DEPTHS, len(DEPTHS)):
                 seeds = [choose.getrandbits(64) for _ in range(depth)]
                 rows.append((depth, number, _random_reads_ops_s(fd, size_b, seeds, step_s)))
     return pd.DataFrame(rows, columns=["queue_depth", "pass", "throughput_ops_s"])

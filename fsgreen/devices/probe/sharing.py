@@ -9,9 +9,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from fsgreen.devices.probe.target import REQUEST_B, opened, opened_cold
+from fsgreen.devices.probe.target import BUDGET_S, REQUEST_B, opened, opened_cold
+from fsgreen.devices.queue import Queue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,20 +27,6 @@ AS_FOUND = "as found"
 """The scheduler of a target whose scheduler is not known and cannot be set."""
 
 
-class Queue(Protocol):
-    """The queue below a target, whose scheduler can be set: `testbeds.queue.Queue` is one."""
-
-    def schedulers(self) -> list[str]:
-        """Return the schedulers that can be set."""
-
-    @property
-    def scheduler(self) -> str | None:
-        """The scheduler in use, None where there is no choice."""
-
-    def set_scheduler(self, name: str) -> None:
-        """Set the scheduler and read it back."""
-
-
 def completion_by_scheduler(
     target: Path,
     *,
@@ -47,27 +34,14 @@ def completion_by_scheduler(
     queue: Queue | None = None,
     readers: int = READERS,
     passes: int = 3,
-    budget_s: float = 9.0,
 ) -> pd.DataFrame:
     """Measure how long each of `readers` sequential readers takes that begin together.
 
     Each reads its own stretch through the page cache, cold, with the kernel's read-ahead. The
     stretches lie one behind the other at a random place, so that zones make no difference. What
     each reads is chosen for the budget by a short first run. A further pass starts only while it is
-    expected to end within `budget_s`. The scheduler is put back at the end.
-
-    Parameters
-    ----------
-    target : Path
-        A device or a fully written file.
-    seed : int
-        Of places and order.
-    queue : Queue, optional
-        Whose schedulers are tried; default: only as it is.
-    readers, passes : int
-        Readers at once, and runs under each scheduler.
-    budget_s : float
-        Seconds for all passes.
+    expected to end within `BUDGET_S`. All schedulers of the queue are tried, if one is given; the
+    one that was there is put back at the end.
 
     Returns
     -------
@@ -87,9 +61,9 @@ def completion_by_scheduler(
     with _put_back(queue) as schedulers:
         began_s = time.monotonic()
         pilot_s = max(_run_s(target, choose, readers, LEAST_B))
-        share_b = int(LEAST_B * budget_s / passes / len(schedulers) / pilot_s)
+        share_b = int(LEAST_B * BUDGET_S / passes / len(schedulers) / pilot_s)
         for number in range(passes):
-            if number and (time.monotonic() - began_s) * (number + 1) / number > budget_s:
+            if number and (time.monotonic() - began_s) * (number + 1) / number > BUDGET_S:
                 break
             for scheduler in choose.sample(schedulers, len(schedulers)):
                 if queue is not None and scheduler != AS_FOUND:

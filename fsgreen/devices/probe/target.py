@@ -27,12 +27,17 @@ PASSES = 5
 """Steps at each level. Few and long ones would leave a stall of the machine nothing to be seen
 against."""
 
+BUDGET_S = 9.0
+"""What all passes together may take, of probes that read long stretches."""
+
+RANDOM_READS, RANDOM_READS_S = 50, 0.25
+"""How many random reads are timed one by one, and for how long at most."""
+
 COLD_SHARE = 0.01
 """Most of a target that may be in the page cache for it to be cold (rule 7)."""
 
 COLD_LIMIT_S = 1.0
 """How long pages may stay that the kernel was still reading ahead."""
-
 
 Overwriting = Callable[[], AbstractContextManager[int]]
 """Opens a target of our own for direct reads and writes."""
@@ -117,13 +122,13 @@ def buffer(size_b: int) -> Iterator[mmap.mmap]:
         memory.close()
 
 
-def random_read_s(target: Path, seed: int, *, budget_s: float = 0.25) -> float:
-    """Return the median time of a random read of 4 KiB, one at a time, at most 50 of them."""
+def random_read_s(target: Path, seed: int) -> float:
+    """Return the median time of a random read of 4 KiB, one at a time."""
     pick = random.Random(seed).randrange
     times_s: list[float] = []
     with opened(target, REQUEST_B) as (fd, size_b), buffer(REQUEST_B) as page:
-        end_s = time.monotonic() + budget_s
-        while not times_s or (len(times_s) < 50 and time.monotonic() < end_s):
+        end_s = time.monotonic() + RANDOM_READS_S
+        while not times_s or (len(times_s) < RANDOM_READS and time.monotonic() < end_s):
             start_s = time.perf_counter()
             os.preadv(fd, [page], pick(size_b // REQUEST_B) * REQUEST_B)
             times_s.append(time.perf_counter() - start_s)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices.folders import claim
-from fsgreen.devices.loop import DISK
+from fsgreen.devices.image import DISK
 from fsgreen.devices.vm import boot, guest
 from fsgreen.devices.vm import image as guest_image
 from fsgreen.devices.vm.boot import Machine

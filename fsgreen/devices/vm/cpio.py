@@ -15,13 +15,7 @@ DIRECTORY, FILE, CONSOLE = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o644, stat.S_IF
 
 
 class Archive:
-    """An archive that is being written; owner root, no times.
-
-    Parameters
-    ----------
-    into : file
-        Open to write bytes.
-    """
+    """An archive that is being written into a file; owner root, no times."""
 
     def __init__(self, into: IO[bytes]) -> None:
         self._into = into

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from contextlib import AbstractContextManager, suppress
-from pathlib import Path
 from typing import Any
 
 from fsgreen import audit, paths, trial
@@ -26,7 +25,6 @@ from fsgreen.devices.base import (
     state_of,
 )
 from fsgreen.devices.folders import claim
-from fsgreen.devices.loop import DISK
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.vm import boot
 from fsgreen.devices.vm import image as guest_image
@@ -66,7 +64,7 @@ class VmDevice(InRealTime):
         self._memory_mib = asked.memory_mib
         self._scheduler = settings.scheduler
         self._image = guest_image.ensure()
-        folder = settings.folder or (images.RAM if settings.in_memory else DISK)
+        folder = settings.folder or (images.RAM if settings.in_memory else images.DISK)
         self.work = claim(folder, self.kind)
         self._guest: Guest | None = None
         try:
@@ -91,11 +89,6 @@ class VmDevice(InRealTime):
             return Availability("vm", False, "its image needs apt once: docs/vm.md")
         why = "QEMU; the first use makes the image from Debian packages, in about a minute"
         return Availability("vm", True, why)
-
-    @staticmethod
-    def default_folder() -> Path:
-        """Return /var/tmp, for the image of the disk."""
-        return DISK
 
     @property
     def name(self) -> None:
@@ -227,13 +220,8 @@ class VmDevice(InRealTime):
         machine = Machine(
             clock, self._drive, self._memory_mib, min(MOST_CORES, len(os.sched_getaffinity(0)))
         )
-        return Guest(
-            machine,
-            self._image,
-            self.work.path,
-            lock_fd=self.work.lock_fd,
-            attempts=attempts,
-        )
+        folder, lock_fd = self.work.path, self.work.lock_fd
+        return Guest(machine, self._image, folder, lock_fd=lock_fd, attempts=attempts)
 
     def _describe(self, guest: Guest, disk: dict[str, Any]) -> dict[str, Any]:
         machine = guest.machine

@@ -35,20 +35,9 @@ TAIL_B = 4096
 
 
 class Guest:
-    """A guest in QEMU, which ends with the harness.
+    """A guest in QEMU, which ends with the harness. It is started anew until it comes up.
 
-    Parameters
-    ----------
-    machine : Machine
-        What it has.
-    image : Image
-        What it begins with.
-    folder : Path
-        Where its disk is and its files go.
-    lock_fd : int
-        The owner lock of the work folder, which QEMU holds while it runs.
-    attempts : int
-        How often it is started until it comes up.
+    Its disk and its files are in `folder`; QEMU holds the owner lock of that while it runs.
 
     Raises
     ------

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fsgreen.devices.vm.wire import PIECE_B, PROGRAMS, Channel, Ended
+from fsgreen.devices.vm.wire import PIECE_B, PROGRAMS, Channel, Ended, write_whole
 
 NO_GUEST = 125
 """The exit status where the guest, or the connection to it, has gone."""
@@ -98,14 +98,9 @@ def _relay(channel: Channel, told: socket.socket) -> int:
             message = channel.receive(SILENT_S)
             for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
                 if name in message:
-                    _write(stream.fileno(), message[name].encode("latin-1"))
+                    write_whole(stream.fileno(), message[name].encode("latin-1"))
             if "status" in message:
                 return int(message["status"])
-
-
-def _write(fd: int, left: bytes) -> None:
-    while left:
-        left = left[os.write(fd, left) :]
 
 
 if __name__ == "__main__":

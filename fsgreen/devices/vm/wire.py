@@ -30,14 +30,14 @@ class Ended(Exception):
     """The other side has gone."""
 
 
-class Channel:
-    """Messages over a descriptor that is read and written.
+def write_whole(fd: int, left: bytes) -> None:
+    """Write all of it, however little is taken at once."""
+    while left:
+        left = left[os.write(fd, left) :]
 
-    Parameters
-    ----------
-    fd : int
-        A socket, or a port in the guest.
-    """
+
+class Channel:
+    """Messages over a descriptor that is read and written: a socket, or a port in the guest."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -49,12 +49,10 @@ class Channel:
 
     def send(self, **message: Any) -> None:
         """Send a message; raises `Ended` if nobody is there."""
-        left = json.dumps(message).encode() + b"\n"
-        while left:
-            try:
-                left = left[os.write(self._fd, left) :]
-            except OSError as error:
-                raise Ended(str(error)) from error
+        try:
+            write_whole(self._fd, json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise Ended(str(error)) from error
 
     def receive(self, limit_s: float | None = None) -> dict[str, Any]:
         """Return the next message.

@@ -39,12 +39,8 @@ class AgedImages:
     """The snapshots of one device, by file system, option and size, all of the seed aged last.
 
     A campaign has a seed for each block: those of blocks before would only fill the disk, or RAM.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they lie; made if need be. Each takes the space of the metadata and of the tails of
-        the ager's files.
+    Each takes the space of the metadata and of the tails of the ager's files in `folder`, which is
+    made if need be.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,8 +1,8 @@
 """The file systems of the kernel: how a cell's words become mkfs and mount, and are verified.
 
 An option fills a slot (`block`, `atime`, ...), one option a slot; the other slots keep the file
-system's default. Names: Sehgal, Tarasov, Zadok, FAST 2010, section 4. A further file system is a
-room here and a line in `FILE_SYSTEMS`.
+system's default. Names: Sehgal, Tarasov, Zadok, FAST 2010, section 4. A further file system is an
+entry in `inplace` or `outofplace`, and one in `FILE_SYSTEMS`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,8 @@ from fsgreen import commands, paths
 from fsgreen.devices.base import Availability
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.stacks.filesystems.base import FileSystem, Inspection, Recipe, Setting
-from fsgreen.stacks.filesystems.bcachefs import BCACHEFS
-from fsgreen.stacks.filesystems.btrfs import BTRFS
-from fsgreen.stacks.filesystems.ext import EXT2, EXT3, EXT4
-from fsgreen.stacks.filesystems.f2fs import F2FS
-from fsgreen.stacks.filesystems.jfs import JFS
-from fsgreen.stacks.filesystems.nilfs2 import NILFS2
-from fsgreen.stacks.filesystems.reiserfs import REISERFS
-from fsgreen.stacks.filesystems.xfs import XFS
+from fsgreen.stacks.filesystems.inplace import EXT2, EXT3, EXT4, JFS, REISERFS, XFS
+from fsgreen.stacks.filesystems.outofplace import BCACHEFS, BTRFS, F2FS, NILFS2
 
 __all__ = [
     "FILE_SYSTEMS",

@@ -39,6 +39,9 @@ FILES = Path("/run/files")
 JOB = Path("/fsgreen/job.json")
 """Where a job in virtual time lies, where the guest was started for one."""
 
+OF_STACK = ("prepare", "remount", "resident_share", "warm", "unmount")
+"""What is asked of the stack itself, by the names of its methods."""
+
 
 class Agent:
     """Answers requests: each is a method, by its name."""
@@ -48,8 +51,11 @@ class Agent:
         self._stack: KernelStack | None = None
 
     def ask(self, do: str, **what: Any) -> Any:
-        """Do what is asked by the name of a method."""
-        return getattr(self, do)(**what)
+        """Do what is asked by the name of a method, of the stack or of this."""
+        answer = getattr(self._made() if do in OF_STACK else self, do)(**what)
+        if isinstance(answer, Mount):
+            return {**asdict(answer), "directory": str(answer.directory)}
+        return answer
 
     def open(
         self, drive: str, size_b: int, state: dict[str, Any], scheduler: str | None
@@ -69,26 +75,6 @@ class Agent:
         """Bring the device of these levels, at rest."""
         self._made().unmount()
         self._device.load(levels)
-
-    def prepare(self, levels: dict[str, Any], seed: int) -> dict[str, Any]:
-        """Make and mount the file system."""
-        return _told(self._made().prepare(levels, seed))
-
-    def remount(self) -> dict[str, Any]:
-        """Mount it afresh."""
-        return _told(self._made().remount())
-
-    def resident_share(self) -> float:
-        """Return the share of the files' bytes that is in the page cache."""
-        return self._made().resident_share()
-
-    def warm(self) -> float:
-        """Read every file, and return `resident_share`."""
-        return self._made().warm()
-
-    def unmount(self) -> None:
-        """Take away what `prepare` made."""
-        self._made().unmount()
 
     def restore(self) -> None:
         """Give the device back its scheduler."""
@@ -132,10 +118,6 @@ def answer(agent: Agent, request: dict[str, Any]) -> dict[str, Any]:
         return {"error": {"what": error.what, "where": error.where, "next_step": error.next_step}}
     except (OSError, subprocess.SubprocessError) as error:
         return {"error": {"what": f"{type(error).__name__}: {error}", "where": None}}
-
-
-def _told(mount: Mount) -> dict[str, Any]:
-    return {**asdict(mount), "directory": str(mount.directory)}
 
 
 def main() -> None:

@@ -15,10 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from fsgreen.devices.vm.wire import write_whole
+
 LINE = Path("/dev/ttyS1")
 DIRECTORY = "@directory@"
 """Stands in the arguments of programs for where the file system is mounted."""
-
 
 Ask = Callable[..., Any]
 """Does one of the things that the agent does of a trial, by its name."""
@@ -63,6 +64,4 @@ def _called(command: list[str], directory: str) -> dict[str, Any]:
 
 
 def _say(line: int, what: dict[str, Any]) -> None:
-    left = json.dumps(what, sort_keys=True).encode() + b"\n"
-    while left:
-        left = left[os.write(line, left) :]
+    write_whole(line, json.dumps(what, sort_keys=True).encode() + b"\n")

@@ -13,13 +13,7 @@ from fsgreen.stacks.base import Mount
 
 
 class GuestStack:
-    """A file system of the guest's kernel.
-
-    Parameters
-    ----------
-    device : VmDevice
-        The guest.
-    """
+    """A file system of the guest's kernel."""
 
     def __init__(self, device: VmDevice) -> None:
         self._device = device

@@ -12,9 +12,9 @@ from fsgreen import design, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.view import markup
 from fsgreen.view.cockpit import offered, order
-from fsgreen.view.cockpit.draft import studies
 from fsgreen.view.cockpit.order import Order
-from fsgreen.view.explore.controls import STYLE, Follower, dropdown, offer, row
+from fsgreen.view.explore.controls import Follower, dropdown, offer, row, text
+from fsgreen.view.explore.here import studies
 
 BLOCK = (
     "A disk of yours loses all that it holds when it is measured. That is for the command line "
@@ -25,11 +25,7 @@ BLOCK = (
 class Choose(widgets.VBox):
     """Study, profile and testbed, and the name of the campaign.
 
-    Parameters
-    ----------
-    study : str
-        The study that is chosen first, as it was last measured here; none if there is none of that
-        name.
+    The study is chosen first, as it was last measured here; none if there is none of that name.
 
     Attributes
     ----------
@@ -43,8 +39,8 @@ class Choose(widgets.VBox):
         self._follower = Follower()
         self.study, self.profile = dropdown("study"), dropdown("profile")
         self.testbed = dropdown("testbed", offered.places())
-        self.folder = _text("folder", "where the testbed works: its own choice")
-        self.campaign = _text("campaign", "")
+        self.folder = text("folder", "where the testbed works: its own choice", width="26em")
+        self.campaign = text("campaign", width="26em")
         self.command = widgets.HTML()
         super().__init__(
             [
@@ -138,14 +134,6 @@ class Choose(widgets.VBox):
 NOTHING = FsgreenError("nothing is chosen", next_step="compose a study and save it, or choose one")
 
 
-def _plan(order: Order) -> str:
-    return markup.lines(order.planned())
-
-
-def _assay(order: Order) -> str:
-    return markup.lines(order.decides())
-
-
 def _preflight(order: Order) -> str:
     """Return what disturbs or limits, the worst first; what is well is counted."""
     findings = order.findings()
@@ -156,19 +144,14 @@ def _preflight(order: Order) -> str:
 
 
 PAGES: Mapping[str, Callable[[Order], str]] = {
-    "Plan": _plan,
-    "What it can decide": _assay,
+    "Plan": lambda order: markup.lines(order.planned()),
+    "What it can decide": lambda order: markup.lines(order.decides()),
     "Preflight": _preflight,
 }
 
 
 class Planned(widgets.VBox):
     """The plan, its assay and the preflight table, each when it is asked for.
-
-    Parameters
-    ----------
-    choose : Choose
-        Where the order is chosen.
 
     Attributes
     ----------
@@ -207,13 +190,3 @@ class Planned(widgets.VBox):
             page.value = PAGES[title](order)
         except FsgreenError as error:
             page.value = markup.fault(error)
-
-
-def _text(description: str, placeholder: str) -> widgets.Text:
-    return widgets.Text(
-        description=description,
-        placeholder=placeholder,
-        continuous_update=False,
-        style=STYLE,
-        layout={"width": "26em"},
-    )

@@ -15,12 +15,21 @@ from fsgreen.design.overview import describe
 from fsgreen.errors import FsgreenError
 from fsgreen.view import markup
 from fsgreen.view.cockpit import offered
-from fsgreen.view.cockpit.draft import OTHERS, Draft, studies
+from fsgreen.view.cockpit.draft import OTHERS, Draft
 from fsgreen.view.cockpit.offered import FACTORS, NUMBERS, Number
-from fsgreen.view.explore.controls import STYLE, Follower, dropdown, offer, row, several
+from fsgreen.view.explore.controls import (
+    STYLE,
+    Follower,
+    button,
+    dropdown,
+    offer,
+    row,
+    several,
+    text,
+)
+from fsgreen.view.explore.here import studies
 
 NEW, FIRST = "a new study", "mine"
-WIDE = {"width": "auto"}
 NUMBER = {"width": "24em"}
 MOST_LINES = 8
 """Lines of a control that offers several."""
@@ -32,14 +41,9 @@ MOST = 10**9
 
 
 class Compose(widgets.VBox):
-    """A study's file and controls for it.
+    """A study's file and controls for it; `when_saved` is called with the name of one written.
 
-    Parameters
-    ----------
-    study : str
-        The study that is shown first; begun anew, if there is none of that name.
-    when_saved : callable
-        Called with the name of a study that was written.
+    The study is shown first; it is begun anew, if there is none of that name.
 
     Attributes
     ----------
@@ -53,17 +57,15 @@ class Compose(widgets.VBox):
         there = studies()
         self.draft = Draft.begin(FIRST)
         self.start = dropdown("begin with", [NEW, *there])
-        self.study = _text("name")
-        self.title, self.question, self.why = _text("title"), _text("question"), _text("")
-        self.why.description = "why no other workloads, file systems and options"
+        self.study = text("name")
+        self.title, self.question = text("title"), text("question")
+        self.why = text("why no other workloads, file systems and options")
         self.profile, self.matrix = dropdown("profile"), dropdown("matrix")
         self.levels = {name: several(name.replace("_", " ")) for name in FACTORS}
         self.baseline = dropdown("baseline (in every block)")
         self.numbers = {number: _number(number) for number in NUMBERS}
         self.told, self.says, self.file = widgets.HTML(), widgets.HTML(), widgets.HTML()
-        self.keep = widgets.Button(
-            description="Save", tooltip="write the file of this study", icon="save"
-        )
+        self.keep = button("Save", "write the file of this study", "save")
         self.kept = widgets.HTML()
         super().__init__(
             [
@@ -246,10 +248,6 @@ class Compose(widgets.VBox):
 def _likeness(one: Cell, other: Cell) -> tuple[bool, int]:
     """Return how much two cells have alike, most of all if they are the same."""
     return one == other, len(one.items() & other.items())
-
-
-def _text(description: str) -> widgets.Text:
-    return widgets.Text(description=description, continuous_update=False, style=STYLE, layout=WIDE)
 
 
 def _number(number: Number) -> widgets.Widget:

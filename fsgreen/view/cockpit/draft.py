@@ -36,13 +36,7 @@ UNASKED = ("option", DEFAULT)
 
 
 class Draft:
-    """The values of a study's file. What no control knows stays as it is.
-
-    Parameters
-    ----------
-    values : dict
-        As a sound file holds them.
-    """
+    """The values of a study's file that is sound. What no control knows stays as it is."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
@@ -201,8 +195,3 @@ class _Dumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
-
-
-def studies() -> list[str]:
-    """Return the names of the studies that are here."""
-    return sorted(file.stem for file in (paths.root() / "studies").glob("*.yaml"))

@@ -118,13 +118,7 @@ class Order:
 
 
 class Harness:
-    """The process that measures one campaign.
-
-    Parameters
-    ----------
-    campaign : str
-        Its name. Raises FsgreenError where it cannot be one.
-    """
+    """The process that measures one campaign; raises FsgreenError where that cannot be its name."""
 
     def __init__(self, campaign: str) -> None:
         folder = paths.data() / "scratch" / "cockpit"

@@ -18,6 +18,7 @@ from fsgreen.view import markup
 from fsgreen.view.cockpit.choose import NOTHING, Choose
 from fsgreen.view.cockpit.order import Harness
 from fsgreen.view.cockpit.seen import Seen, Watch
+from fsgreen.view.explore.controls import button
 
 POLL_S = 2.0
 """Between two looks at a campaign that is measured."""
@@ -35,11 +36,6 @@ _looking: Run | None = None
 
 class Run(widgets.VBox):
     """Start, pause, and how far the campaign is; it is looked at again and again while it runs.
-
-    Parameters
-    ----------
-    choose : Choose
-        Where the order is chosen.
 
     Attributes
     ----------
@@ -60,9 +56,9 @@ class Run(widgets.VBox):
         self._harness: Harness | None = None
         self._watch: Watch | None = None
         self._fault: FsgreenError | None = None
-        self.start = _button("Start", "measure, or go on where it was stopped", "play")
-        self.pause = _button("Pause", "stop; only the trial that runs now is lost", "pause")
-        self.look = _button("Look again", "show how far it is now", "refresh")
+        self.start = button("Start", "measure, or go on where it was stopped", "play")
+        self.pause = button("Pause", "stop; only the trial that runs now is lost", "pause")
+        self.look = button("Look again", "show how far it is now", "refresh")
         self.state, self.bar = widgets.HTML(), widgets.IntProgress(layout={"width": "auto"})
         self.now, self.status, self.last, self.said, self.trust = (widgets.HTML() for _ in range(5))
         super().__init__(
@@ -226,10 +222,6 @@ def _checks(last: Trial) -> str:
     return markup.says(f"last trial {record.trial} {counts}") + markup.folded(
         f"{kept} of {len(asked)} checks kept", markup.table(("rule", "kept", "found"), rows)
     )
-
-
-def _button(description: str, tooltip: str, icon: str) -> widgets.Button:
-    return widgets.Button(description=description, tooltip=tooltip, icon=icon)
 
 
 def _trust(campaign: str) -> str:

@@ -67,13 +67,7 @@ class Seen:
 
 
 class Watch:
-    """Looks at one campaign again and again.
-
-    Parameters
-    ----------
-    name : str
-        Of the campaign, which need not have begun.
-    """
+    """Looks at one campaign, which need not have begun, again and again."""
 
     def __init__(self, name: str) -> None:
         self._campaign = Campaign(name)
@@ -96,7 +90,8 @@ class Watch:
 
     def running(self) -> list[str]:
         """Return the names of the trials that are under way, or that a kill left so."""
-        return [_name(partial) for partial in self._partial()]
+        names = (partial.name for partial in self._partial())
+        return [name.removeprefix(".").removesuffix(".partial") for name in names]
 
     def power(self) -> str:
         """Return the newest watts of the trial that runs; "" where no meter has spoken yet."""
@@ -124,10 +119,6 @@ def _newest(source: TrialFolder) -> Iterator[str]:
         readings = source.since(name, source.now_s() - recent_s)
         if len(readings) and math.isfinite(power_w := float(readings.power_w[-1])):
             yield f"{name} {power_w:.1f} W"
-
-
-def _name(partial: Path) -> str:
-    return partial.name.removeprefix(".").removesuffix(".partial")
 
 
 def _trials(folder: Path) -> frozenset[str]:

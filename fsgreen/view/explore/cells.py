@@ -79,18 +79,8 @@ def shown(
 ) -> tuple[Shown, list[Spot]]:
     """Return the cells that were asked for, and where each row of the table is from.
 
-    Parameters
-    ----------
-    runner : Runner
-        What runs the lines.
-    campaigns : sequence of str
-        Whose cells.
-    wanted : mapping
-        Levels by factor, of those of which not all are shown.
-    measure : Measure
-        What is shown of them.
-    names : sequence of str
-        The factors that vary.
+    `wanted` has levels by factor, of those of which not all are shown; `names` are the factors that
+    vary.
     """
     lines = _of_trials if measure.of_trials else _of_cells
     made = lines(campaigns, wanted, measure, names)

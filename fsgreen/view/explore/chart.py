@@ -126,19 +126,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Series over one y axis; `band` is a shaded range of it, `mark` as in `Rows`."""
+    """Series over one y axis; `mark` as in `Rows`."""
 
     axis: str
     lines: Sequence[Line]
     unit: str = ""
-    band: tuple[float, float] | None = None
     mark: str = ""
     from_zero: bool = False
 
     @property
     def span(self) -> tuple[float, float]:
         """Return the ends of its axis."""
-        values = _finite([y for line in self.lines for y in line.y] + list(self.band or ()))
+        values = _finite([y for line in self.lines for y in line.y])
         low, high = min(values, default=0.0), max(values, default=1.0)
         low = 0.0 if self.from_zero else low
         room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0

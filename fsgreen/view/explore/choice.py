@@ -13,7 +13,7 @@ import pandas as pd
 from fsgreen import reduce
 from fsgreen.errors import FsgreenError
 from fsgreen.view.explore import cells, here
-from fsgreen.view.explore.controls import dropdown, offer, row, several
+from fsgreen.view.explore.controls import Follower, dropdown, offer, row, several
 from fsgreen.view.explore.here import Measure
 from fsgreen.view.explore.lines import Runner
 
@@ -27,12 +27,7 @@ NONE_HERE = FsgreenError("there is no campaign here yet", next_step="./run repro
 class Choice(widgets.VBox):
     """Controls, and what was chosen by them.
 
-    Parameters
-    ----------
-    runner : Runner
-        What reads the tables.
-    campaign : str
-        The campaign that is chosen first; the first that is here, if this one is not.
+    The campaign is chosen first; the first that is here, if this one is not.
 
     Attributes
     ----------
@@ -47,7 +42,7 @@ class Choice(widgets.VBox):
         self._of_studies, faults = here.campaigns()
         self._cells = pd.DataFrame()
         self._when_changed: Callable[[], None] = lambda: None
-        self._follows = True
+        self._follower = Follower()
         self.names: list[str] = []
         self.fault: FsgreenError | None = None
         self.study = dropdown("study", [*self._of_studies])
@@ -92,18 +87,13 @@ class Choice(widgets.VBox):
         self._when_changed = call
 
     def _follow(self, control: widgets.Widget, change: Callable[[], None]) -> None:
-        """Do what a person's change asks for; those that this makes are not followed."""
+        """Do what a person's change asks for, and tell the one who wants to know."""
 
-        def changed(_: Any) -> None:
-            if self._follows:
-                self._follows = False
-                try:
-                    change()
-                finally:
-                    self._follows = True
-                self._when_changed()
+        def changed() -> None:
+            change()
+            self._when_changed()
 
-        control.observe(changed, "value")
+        self._follower.follow(control, changed)
 
     def _offer_campaigns(self, campaign: str = "") -> None:
         names = self._of_studies.get(self.study.value, [])

@@ -7,7 +7,6 @@ import textwrap
 
 import ipywidgets as widgets
 
-from fsgreen import paths
 from fsgreen.claims import statements
 from fsgreen.errors import FsgreenError
 from fsgreen.view.explore import claims, here
@@ -22,17 +21,13 @@ LETTERS = 90
 class ClaimExplorer(widgets.VBox):
     """Study, verdict and claim to choose; the claim as published, and ours from every campaign.
 
-    Parameters
-    ----------
-    study : str
-        The study that is shown first; another one, if there is none of that name.
+    The study is shown first; another one, if there is none of that name.
     """
 
     def __init__(self, study: str = "fast10") -> None:
         self._runner = Runner()
         of_studies, _ = here.campaigns()
-        declared = sorted(file.stem for file in (paths.root() / "studies").glob("*.yaml"))
-        studies = [*dict.fromkeys([*of_studies, *declared])]
+        studies = [*dict.fromkeys([*of_studies, *here.studies()])]
         self.study = dropdown("study", studies)
         self.verdict, self.claim = dropdown("verdict"), dropdown("claim")
         self.card = widgets.HTML()

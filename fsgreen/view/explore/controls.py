@@ -48,6 +48,22 @@ def several(description: str) -> widgets.SelectMultiple:
     return widgets.SelectMultiple(description=description, style=STYLE, layout=WIDE)
 
 
+def text(description: str, placeholder: str = "", width: str = "auto") -> widgets.Text:
+    """Return a control to type in; it is heard once Enter is pressed or it is left."""
+    return widgets.Text(
+        description=description,
+        placeholder=placeholder,
+        continuous_update=False,
+        style=STYLE,
+        layout={"width": width},
+    )
+
+
+def button(description: str, tooltip: str, icon: str) -> widgets.Button:
+    """Return a control to press."""
+    return widgets.Button(description=description, tooltip=tooltip, icon=icon)
+
+
 def row(*controls: widgets.Widget) -> widgets.HBox:
     """Return controls side by side, below each other where there is no room."""
     return widgets.HBox(controls, layout={"flex_flow": "row wrap", "grid_gap": "0 12px"})

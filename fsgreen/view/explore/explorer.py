@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import ipywidgets as widgets
 
 from fsgreen.errors import FsgreenError
-from fsgreen.view.explore import cells, effect, onetrial, pair, real, trials
+from fsgreen.view.explore import cells, effect, pair, real, trials
 from fsgreen.view.explore.cells import Spot
 from fsgreen.view.explore.choice import Choice
-from fsgreen.view.explore.controls import dropdown, row
+from fsgreen.view.explore.controls import Follower, dropdown, row
 from fsgreen.view.explore.here import Measure
 from fsgreen.view.explore.lines import Runner, Shown
 from fsgreen.view.explore.views import View
@@ -48,7 +48,7 @@ class Explorer:
         self._trials: list[str] = []
         self._pair: pair.Pair | None = None
         self._of_trials: tuple[Spot, Measure | None] | None = None
-        self._follows = True
+        self._follower = Follower()
         self.choose = Choice(self._runner, campaign)
         self.a, self.b = dropdown("cell A"), dropdown("cell B")
         self.pick = row(self.a, self.b)
@@ -60,7 +60,7 @@ class Explorer:
         self.redraw()
         self.choose.when_changed(self.redraw)
         for cell in (self.a, self.b):
-            cell.observe(lambda _: self._chose_pair(), "value")
+            self._follower.follow(cell, self._chose_pair)
 
     def redraw(self) -> None:
         """Show what is chosen now; A and B stay where they are still shown."""
@@ -71,13 +71,10 @@ class Explorer:
         else:
             self.cells.show(self._make_cells)
         places = _places(before, self._spots)
-        self._follows = False
-        try:
+        with self._follower.quietly():
             for control, place in zip((self.a, self.b), places, strict=True):
                 control.options = [(spot.name, spot) for spot in self._spots]
                 control.index = place
-        finally:
-            self._follows = True
         self._chose_pair()
 
     def _make_cells(self) -> Shown:
@@ -95,16 +92,11 @@ class Explorer:
             return
         chosen, other = (self.b, self.a) if second else (self.a, self.b)
         if other.index == nth:
-            self._follows, place = False, chosen.index
-            try:
-                other.index = place
-            finally:
-                self._follows = True
+            with self._follower.quietly():
+                other.index = chosen.index
         chosen.index = nth
 
     def _chose_pair(self) -> None:
-        if not self._follows:
-            return
         if self.a.value is None:
             self._clear()
             return
@@ -146,7 +138,7 @@ class Explorer:
 
     def _show_trial(self, nth: int) -> None:
         campaign, name = self.a.value.campaign, self._trials[nth]
-        self.trial.show(lambda: onetrial.shown(self._runner, campaign, name))
+        self.trial.show(lambda: trials.one(self._runner, campaign, name))
 
     def _show_pair(self, two: pair.Pair) -> None:
         if two.one == two.other:

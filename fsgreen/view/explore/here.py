@@ -1,4 +1,4 @@
-"""What there is to look at: campaigns by study, and the measures of their cells."""
+"""What there is to look at: studies, their campaigns, and the measures of cells."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ class Measure:
     def of_trials(self) -> bool:
         """Return whether its interval is not in `cells.csv` and is made from the trials."""
         return self.name in LATENCIES
+
+
+def studies() -> list[str]:
+    """Return the names of the studies that are here."""
+    return sorted(file.stem for file in (paths.root() / "studies").glob("*.yaml"))
 
 
 def campaigns() -> tuple[dict[str, list[str]], list[str]]:

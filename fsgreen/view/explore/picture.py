@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
 from functools import singledispatch
 
 from matplotlib.axes import Axes
@@ -122,16 +121,12 @@ def _line(axes: Axes, line: Line) -> None:
         line.y,
         color=line.colour,
         linewidth=1,
-        linestyle="none" if dots else (0, _dashes(line.dash)) if line.dash else "-",
+        linestyle="none" if dots else (0, tuple(line.dash)) if line.dash else "-",
         marker="o" if dots else "",
         markersize=5,
         drawstyle="steps-post" if line.kind == "steps" else "default",
         label=line.name or "_",
     )
-
-
-def _dashes(dash: Sequence[float]) -> tuple[float, ...]:
-    return tuple(dash)
 
 
 def _mark(axes: Axes, words: str) -> None:

@@ -28,17 +28,7 @@ class Check:
 
 
 def checks(runner: Runner, pair: Pair, effects: pd.DataFrame) -> Iterator[Check]:
-    """Yield what stands for and against a difference in throughput.
-
-    Parameters
-    ----------
-    runner : Runner
-        What reads the tables.
-    pair : Pair
-        The two cells.
-    effects : DataFrame
-        The table of `effect.shown`.
-    """
+    """Yield what speaks for and against a difference in throughput, by the effects shown."""
     if (row := of_speed(effects)) is None:
         yield Check("Is there a difference?", "unknown", "their throughput was not compared")
         return

@@ -3,32 +3,63 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import anywidget
 import ipywidgets as widgets
 import pandas as pd
+import traitlets
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.figures import style
 from fsgreen.view import markup
-from fsgreen.view.explore.chart import number
+from fsgreen.view.explore.chart import Chart, number, to_json
+from fsgreen.view.explore.controls import button
 from fsgreen.view.explore.lines import Shown
 from fsgreen.view.explore.picture import draw
-from fsgreen.view.explore.widget import ChartView
 
 MOST_ROWS = 200
 """Rows of a table that are shown; its file has all."""
 
 
+class ChartView(anywidget.AnyWidget):
+    """Draws a `Chart`; `chosen` are the places of the rows or dots that are marked A and B."""
+
+    _esm = markup.static("explore.js")
+    _css = markup.static("explore.css")
+
+    chart: Any = traitlets.Dict().tag(sync=True)
+    about = traitlets.Unicode().tag(sync=True)
+    revision = traitlets.Int().tag(sync=True)
+    chosen: Any = traitlets.List(traitlets.Int(allow_none=True)).tag(sync=True)
+
+    def __init__(self, when_chosen: Callable[[int, bool], None] | None = None) -> None:
+        super().__init__()
+        self._when_chosen = when_chosen
+        self.on_msg(lambda _, content, __: self.hear(content))
+
+    def show(self, chart: Chart, about: str, chosen: Sequence[int | None] = ()) -> None:
+        """Draw a chart; `about` says in words what it shows."""
+        with self.hold_sync():
+            self.about, self.chosen = about, list(chosen)
+            self.chart = to_json(chart)
+            self.revision += 1
+
+    def hear(self, content: Mapping[str, Any]) -> None:
+        """Take word from the browser: a row or a dot was chosen, as the second with Shift."""
+        nth = content.get("chose")
+        if self._when_chosen is not None and type(nth) is int and nth >= 0:
+            self._when_chosen(nth, content.get("second") is True)
+
+
 class View(widgets.VBox):
     """A place for a `Shown`, with buttons for its lines, its table and its files.
 
-    Parameters
-    ----------
-    when_chosen : callable, optional
-        Called with the place of the row or dot that a person chose, and whether it is the second.
+    `when_chosen` is called with the place of the row or dot that a person chose, and whether it is
+    the second.
     """
 
     def __init__(self, when_chosen: Callable[[int, bool], None] | None = None) -> None:
@@ -38,9 +69,7 @@ class View(widgets.VBox):
         self.chart = ChartView(when_chosen)
         self.lines = _toggle("Lines of pandas", "the lines that made this view", "code")
         self.table = _toggle("Table", "the same as a table", "table")
-        self.keep = widgets.Button(
-            description="Save", tooltip="write figure (PNG) and data (CSV)", icon="save"
-        )
+        self.keep = button("Save", "write figure (PNG) and data (CSV)", "save")
         self.kept = widgets.HTML()
         self.more = widgets.HTML()
         self._buttons = widgets.HBox([self.lines, self.table, self.keep, self.kept])

@@ -185,10 +185,6 @@ class Chart {
       const bottom = top + PANEL_PX;
       const y = scale(panel.span, [bottom, top], false);
       this.shadePhases(chart, x, top, bottom, left, right, top === begin);
-      if (panel.band) {
-        const [to, from] = panel.band.map(y);
-        make("rect", { x: left, y: from, width: right - left, height: to - from, class: "band" }, this.svg);
-      }
       for (const [value, label] of panel.ticks) {
         make("line", { x1: left, x2: right, y1: y(value), y2: y(value), class: "grid" }, this.svg);
         this.text(left - 6, y(value) + 4, label, { class: "tick", "text-anchor": "end" });

@@ -13,7 +13,7 @@ import pandas as pd
 
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary
-from fsgreen.workloads.base import LATENCY_COLUMNS, Outcome, WorkloadFailed
+from fsgreen.workloads.base import COUNTED, LATENCY_COLUMNS, Outcome, WorkloadFailed
 from fsgreen.workloads.command import fio_json
 from fsgreen.workloads.command.base import Asked, failed
 from fsgreen.workloads.process import Finished
@@ -79,16 +79,17 @@ class Fio:
         ahead_s = time.time() - time.monotonic()
         try:
             reports = [_Report.of(found) for found, _, _ in fio_json.documents(done.output)]
+            if not reports or done.signal_name is not None:
+                raise failed(done, asked.name)
+            return _outcome(reports, done, asked, ahead_s)
         except fio_json.MALFORMED as error:
             if done.signal_name is not None:
                 raise failed(done, asked.name) from error
-            raise _strange(asked, f"{type(error).__name__}: {error}") from error
-        if not reports or done.signal_name is not None:
-            raise failed(done, asked.name)
-        try:
-            return _outcome(reports, done, asked, ahead_s)
-        except fio_json.MALFORMED as error:
-            raise _strange(asked, f"{type(error).__name__}: {error}") from error
+            raise WorkloadFailed(
+                f"what fio wrote in the workload {asked.name} cannot be read: "
+                f"{type(error).__name__}: {error}",
+                next_step="run the command by hand with --output-format=json+",
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def _series(
     *during, last = reports
     end_ms = begin_ms + last.runtime_ms
     within = [report for report in during if report.time_ms < end_ms - 1000 * SHORTEST_S]
-    before_s, before = start_s, {"work_ops": 0, "read_b": 0, "write_b": 0}
+    before_s, before = start_s, dict.fromkeys(COUNTED, 0)
     for report in (*within, last):
         at_s = end_s if report is last else start_s + (report.time_ms - begin_ms) / 1000
         now = {name: getattr(report, name) for name in before}
@@ -253,10 +254,3 @@ def _cost(jobs: Sequence[Mapping[str, Any]]) -> Cost:
 def _said(done: Finished) -> str:
     lines = [line for line in done.errors.splitlines() if line.strip()]
     return lines[-1] if lines else "it says nothing"
-
-
-def _strange(asked: Asked, why: str) -> WorkloadFailed:
-    return WorkloadFailed(
-        f"what fio wrote in the workload {asked.name} cannot be read: {why}",
-        next_step="run the command by hand with --output-format=json+",
-    )

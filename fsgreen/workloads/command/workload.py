@@ -16,17 +16,13 @@ from fsgreen import paths
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.workloads import process
 from fsgreen.workloads.base import Outcome, refuse_full
-from fsgreen.workloads.command.base import Asked, Reader, failed
-from fsgreen.workloads.command.elapsed import Elapsed
+from fsgreen.workloads.command.base import Asked, Elapsed, Reader, failed
 from fsgreen.workloads.command.fio import Fio
-from fsgreen.workloads.named import load
+from fsgreen.workloads.driver import load
 
 READERS: Mapping[str, type[Reader]] = {"fio": Fio, "elapsed": Elapsed}
 GROUP = "fsgreen.workload_readers"
 """Entry points of readers from other packages."""
-
-GUARD = "setpriv"
-"""Has the command ended by the kernel when the harness is killed (util-linux)."""
 
 PLACE = re.compile(r"\{(\w+)\}")
 """Where a value stands in an argument."""
@@ -81,7 +77,7 @@ class CommandWorkload:
             if command:
                 self._filled(command, dict.fromkeys(OF_A_RUN, 0))
                 self._program(command)
-        self._program([GUARD])
+        self._program(process.GUARD)
         self._reader.check(self._program(self._declared["command"]))
 
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
@@ -134,8 +130,7 @@ class CommandWorkload:
         return filled
 
     def _guarded(self, command: Sequence[str]) -> list[str]:
-        guard, program = self._program([GUARD]), self._program(command)
-        return [guard, "--pdeathsig", "TERM", "--", program, *command[1:]]
+        return [*process.GUARD, self._program(command), *command[1:]]
 
     def _program(self, command: Sequence[str]) -> str:
         program = paths.program(command[0])

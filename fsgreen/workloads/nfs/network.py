@@ -18,7 +18,6 @@ from typing import NamedTuple
 from fsgreen import commands, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import process
-from fsgreen.workloads.nfs.programs import GUARD
 
 DEVICE = "nfs"
 SERVER, CLIENT = "192.0.2.1", "192.0.2.2"
@@ -81,10 +80,7 @@ def check(mbit_s: float | None) -> None:
 def between(mbit_s: float | None) -> Iterator[Network]:
     """Have a network of a rate each way while the block lasts; None is the loopback.
 
-    Parameters
-    ----------
-    mbit_s : float, optional
-        Millions of bits a second, headers of Ethernet included.
+    The rate is in millions of bits a second, headers of Ethernet included.
 
     Raises
     ------
@@ -118,7 +114,7 @@ def _namespace() -> Iterator[int]:
     hold = [_tool("unshare"), "--net", "sh", "-c", "echo; exec sleep infinity"]
     with (
         tempfile.TemporaryFile() as errors,
-        process.started([*GUARD, *hold], subprocess.PIPE, errors) as holding,
+        process.started([*process.GUARD, *hold], subprocess.PIPE, errors) as holding,
     ):
         assert holding.stdout is not None
         if holding.stdout.readline() != b"\n":

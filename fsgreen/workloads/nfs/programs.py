@@ -22,8 +22,13 @@ from fsgreen.workloads.base import WorkloadFailed
 from fsgreen.workloads.wml import engine
 
 PROGRAM = "fsgreen-nfs"
-GUARD = ("setpriv", "--pdeathsig", "TERM", "--")
-"""Has a program ended by the kernel when the harness is killed (util-linux)."""
+
+SILENT = (
+    "the NFS server did not answer",
+    "look at dmesg (does the disk hang, was memory short?) and at top (what keeps the machine "
+    "busy?), then run it again",
+)
+"""What it means that a server reports nothing in its time, and what to do."""
 
 
 class Program:
@@ -38,21 +43,18 @@ class Program:
         return self._running.pid
 
     def report(
-        self, limit_s: float = float("inf"), stop: threading.Event | None = None
+        self,
+        limit_s: float = float("inf"),
+        stop: threading.Event | None = None,
+        late: tuple[str, str] = SILENT,
     ) -> dict[str, Any]:
-        """Return its next report, as soon as it is there.
-
-        Parameters
-        ----------
-        limit_s : float
-            How long it may take.
-        stop : threading.Event, optional
-            Ends the wait once it is set.
+        """Return its next report, as soon as it is there; `stop`, once it is set, ends the wait.
 
         Raises
         ------
         WorkloadFailed
-            If there is none: in the words of the program if it ended.
+            If there is none: in the words of the program if it ended, in those of `late` (what that
+            means, and what to do) if it took longer than `limit_s`.
         """
         assert self._running.stdout is not None
         deadline_s = time.monotonic() + limit_s
@@ -60,9 +62,8 @@ class Program:
             if stop is not None and stop.is_set():
                 raise WorkloadFailed("it was stopped", next_step="start it again")
             if time.monotonic() > deadline_s:
-                raise WorkloadFailed(
-                    f"not all was read within {limit_s:g} s", next_step="raise measure_s"
-                )
+                what, remedy = late
+                raise WorkloadFailed(f"{what} within {limit_s:g} s", next_step=remedy)
         line = self._running.stdout.readline()
         if not line.endswith(b"\n"):  # it was killed before, or while, it said something
             raise self._failure()
@@ -81,31 +82,21 @@ class Program:
 
     def _failure(self) -> WorkloadFailed:
         self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip()
-        what, _, remedy = said.rpartition(engine.NEXT)
-        what = (what or remedy).removeprefix(f"{PROGRAM}: ") or "it ended without a word"
-        return WorkloadFailed(
-            f"{PROGRAM} failed: {what}", next_step=remedy.strip() if what else None
-        )
+        what, remedy = engine.complaint(self._errors.read().decode(errors="replace"))
+        said = what.removeprefix(f"{PROGRAM}: ") or "it ended without a word"
+        return WorkloadFailed(f"{PROGRAM} failed: {said}", next_step=remedy)
 
 
 @contextlib.contextmanager
 def started(arguments: Sequence[str], inside: Sequence[str] = ()) -> Iterator[Program]:
-    """Start the program; nothing of it is left behind.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        Its own.
-    inside : sequence of str
-        What a command begins with that is to run in a network: see `network.Network`.
+    """Start the program, `inside` of a network (see `network.Network`); nothing of it is left.
 
     Raises
     ------
     FsgreenError
         If it is not installed.
     """
-    command = [*GUARD, *inside, require(), *arguments]
+    command = [*process.GUARD, *inside, require(), *arguments]
     with (
         tempfile.TemporaryFile() as errors,
         process.started(command, subprocess.PIPE, errors) as running,
@@ -118,8 +109,9 @@ def require() -> str:
     found = paths.program(PROGRAM)
     if found is None:
         raise FsgreenError("the NFS server is not installed", next_step=engine.BUILD)
-    if paths.program(GUARD[0]) is None:
+    guard = process.GUARD[0]
+    if paths.program(guard) is None:
         raise FsgreenError(
-            f"the program {GUARD[0]} is not installed", next_step="apt-get install util-linux"
+            f"the program {guard} is not installed", next_step="apt-get install util-linux"
         )
     return found

@@ -9,17 +9,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
-from fsgreen.workloads.base import LATENCY_COLUMNS, Outcome
+from fsgreen.trial import Phase, ThreadWork, WorkSummary, sha256_of
+from fsgreen.workloads.base import Outcome, cost_of, of_whole_run
 from fsgreen.workloads.nfs import network
-from fsgreen.workloads.nfs.programs import PROGRAM, Program, require, started
+from fsgreen.workloads.nfs.programs import PROGRAM, require, started
 
 MIB = 2**20
 START_S = 30.0
 """How long a server may take until it listens, or to say at its end what it did."""
+
+LATE = ("not all was read", "raise measure_s")
+"""What it means that a client reports nothing within `measure_s`, and what to do."""
 
 COUNTED: Mapping[str, str] = {
     "reads_count": "nfs_reads_count",
@@ -160,38 +161,16 @@ class Nfs:
         ):
             address = server.report(START_S, stop)["address"]
             with started(self._read(address), way.client) as client:
-                read = client.report(measure_s, stop)
+                read = client.report(measure_s, stop, LATE)
                 end_s = time.monotonic()
-                costs = [client.usage()]
-            served = self._ended(server)
-            costs.append(server.usage())
-        cost = Cost(
-            *(sum(getattr(of, key) for of in costs) for key in ("ru_utime", "ru_stime")),
-            *(sum(getattr(of, key) for of in costs) for key in ("ru_nvcsw", "ru_nivcsw")),
-        )
+                of_client = client.usage()
+            server.end()
+            served = server.report(START_S)
+            cost = cost_of(of_client, server.usage())
         counts = {called: served[key] for key, called in COUNTED.items()}
         counts |= {called: read[key] for key, called in SENT.items()}
-        return self._outcome(read, end_s, seed, cost, counts)
-
-    def _ended(self, server: Program) -> dict[str, Any]:
-        server.end()
-        return server.report(START_S)
-
-    def _outcome(
-        self,
-        read: Mapping[str, Any],
-        end_s: float,
-        seed: int,
-        cost: Cost,
-        counts: Mapping[str, int],
-    ) -> Outcome:
         duration_s = read["duration_s"]
-        begin_s = end_s - duration_s
         ended_s = tuple(reader["duration_s"] for reader in read["readers"])
-        ops = {"time_s": [end_s], "duration_s": [duration_s], "work_ops": [self._readers]}
-        ops |= {"read_b": [read["read_b"]], "write_b": [0]}
-        nanoseconds = [int(1e9 * of_reader_s) for of_reader_s in ended_s]
-        of = (self.name, "reader", "read", "readwholefile")
         summary = WorkSummary(
             duration_s,
             self._readers,
@@ -204,15 +183,9 @@ class Nfs:
             variables=self._levels,
             counts=counts,
         )
-        return Outcome(
-            [Phase("warmup", begin_s, begin_s), Phase("measure", begin_s, end_s)],
-            pd.DataFrame(ops),
-            pd.DataFrame(
-                [(*of, lower_ns, lower_ns + 1, 1) for lower_ns in nanoseconds],
-                columns=list(LATENCY_COLUMNS),
-            ),
-            summary,
-        )
+        measured = Phase("measure", end_s - duration_s, end_s)
+        operation = (self.name, "reader", "read", "readwholefile")
+        return of_whole_run(summary, measured, operation, ended_s)
 
     @property
     def _files(self) -> list[str]:

@@ -44,14 +44,7 @@ def require() -> str:
 
 
 def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[str, Any]:
-    """Run the program and return its report.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        The command and its arguments.
-    stop : threading.Event, optional
-        Ends the program early once it is set.
+    """Run the program and return its report; `stop`, once it is set, ends it early.
 
     Raises
     ------
@@ -59,19 +52,12 @@ def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[
         If the program fails, with its own words, or has to be killed.
     """
     command = [require(), *arguments, "--die-with-parent"]
-    done = process.run(command, stop, hear=_show_progress)
+    done = process.run(command, stop, hear=show_progress)
     return report_of(done.output, done.errors, done.status)
 
 
 def report_of(output: str, errors: str, status: int) -> dict[str, Any]:
-    """Return the report of a program that has ended.
-
-    Parameters
-    ----------
-    output, errors : str
-        What it wrote.
-    status : int
-        Its exit status; below 0, the signal that ended it.
+    """Return the report of a program that has ended; a status below 0 is the signal that did it.
 
     Raises
     ------
@@ -86,14 +72,18 @@ def report_of(output: str, errors: str, status: int) -> dict[str, Any]:
             f"the workload engine was ended by {signal.Signals(-status).name}",
             next_step=AGAIN,
         )
+    what, remedy = complaint(errors)
+    said = what.removeprefix(f"{PROGRAM}: ")
+    raise FsgreenError(said or f"the workload engine failed with status {status}", next_step=remedy)
+
+
+def complaint(errors: str) -> tuple[str, str]:
+    """Return what one of our programs says went wrong, and what to do about it."""
     what, _, remedy = errors.strip().rpartition(NEXT)
-    said = (what or remedy).strip().removeprefix(f"{PROGRAM}: ")
-    raise FsgreenError(
-        said or f"the workload engine failed with status {status}",
-        next_step=remedy.strip() if what else AGAIN,
-    )
+    return (what.strip(), remedy.strip()) if what else (remedy, AGAIN)
 
 
-def _show_progress(line: str) -> None:
+def show_progress(line: str) -> None:
+    """Pass a line on if it tells of progress."""
     if line.endswith(PROGRESS):
         print(line, file=sys.stderr)

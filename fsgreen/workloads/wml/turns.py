@@ -31,16 +31,8 @@ operations that are under way when it ends may be slow."""
 class EngineTurns:
     """A run that stands still until it is given a turn; see `base.Turns`.
 
-    Parameters
-    ----------
-    process : Popen
-        The program, with pipes in and out.
-    errors : file
-        What it writes to its standard error.
-    results : Path
-        Where it writes its report.
-    conclude : callable
-        Makes an outcome of its report and the turns that are measured.
+    It has pipes in and out, and writes its report to the file `results`. `conclude` makes an
+    outcome of that and the turns that are measured.
     """
 
     def __init__(
@@ -124,14 +116,7 @@ class EngineTurns:
 def begun(
     arguments: Sequence[str], conclude: Callable[[Mapping[str, Any], Sequence[Turn]], Outcome]
 ) -> Iterator[EngineTurns]:
-    """Start a run in turns; nothing of it is left when the block ends.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        Of `fsgreen-wml run`, without `--turns`.
-    conclude : callable
-        Makes an outcome of the report and the turns that are measured.
+    """Start `fsgreen-wml run` in turns; nothing of it is left when the block ends.
 
     Raises
     ------

@@ -14,11 +14,9 @@ import pandas as pd
 from fsgreen import elsewhere
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
-from fsgreen.workloads.base import COUNTED, Outcome, Turn, Turns, refuse_full
+from fsgreen.workloads.base import COUNTED, LATENCY_COLUMNS, Outcome, Turn, Turns, refuse_full
 from fsgreen.workloads.wml import engine
-from fsgreen.workloads.wml.turns import begun, in_windows
-
-NS_PER_S = 1e9
+from fsgreen.workloads.wml.turns import NS_PER_S, begun, in_windows
 
 
 class WmlWorkload:
@@ -288,5 +286,4 @@ def latency_table(flowops: list[Mapping[str, Any]]) -> pd.DataFrame:
         if flowop["counted"]
         for bucket in flowop["latency"]["buckets"]
     ]
-    names = ["process", "thread", "flowop", "operation", "lower_ns", "upper_ns", "work_ops"]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=list(LATENCY_COLUMNS))

@@ -1,11 +1,14 @@
-"""The holder's side of the guardian: started before the first change, heard after the last."""
+"""The holder of changed settings: the guardian that it starts, and the command that it runs."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from fsgreen import commands, paths
 from fsgreen.audit.tree import Tree
@@ -15,18 +18,15 @@ from fsgreen.host.putback import Outcome, put_back, require_done
 
 READY = b"ready\n"
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG = 1  # prctl(2)
+
 
 class Guardian:
     """Has a journal put back at the end of a `with` block, or of this whole process.
 
-    Parameters
-    ----------
-    tree : Tree
-        The machine.
-    journal : Journal
-        What was before; on disk already, and nothing changed yet.
-    hold_fd : int
-        Holds the journal. The guardian inherits it; here it is closed at the end.
+    The journal is on disk already, and nothing is changed yet. The guardian inherits `hold_fd`,
+    which holds the journal; here it is closed at the end.
 
     Raises
     ------
@@ -83,3 +83,47 @@ def _outcomes(report: bytes) -> list[Outcome] | None:
         return [Outcome(**outcome) for outcome in json.loads(report)]
     except ValueError:
         return None
+
+
+def run(command: Sequence[str]) -> int:
+    """Run a command to its end, inside of a block of `applied`; return its exit status.
+
+    Ctrl-C in a terminal reaches the command itself, and SIGTERM is passed on to it. If this process
+    is killed, the kernel sends the command SIGTERM: nothing should go on measuring while its
+    settings are put back.
+
+    Returns
+    -------
+    int
+        The command's status, 128 and the signal's number where a signal ended it.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such command.
+    """
+    holder = os.getpid()
+
+    def end_with_holder() -> None:
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != holder:
+            os._exit(128 + signal.SIGTERM)
+
+    try:
+        process = subprocess.Popen(command, preexec_fn=end_with_holder)
+    except OSError as error:
+        raise FsgreenError(
+            f"cannot be started: {error.strerror}",
+            where=command[0],
+            next_step="give a program and its arguments after --",
+        ) from error
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: process.terminate()),
+    }
+    try:
+        status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return status if status >= 0 else 128 - status
