@@ -12,7 +12,7 @@ from fsgreen import design
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import claims_table, judge_claims, parts_of
-from fsgreen.claims import combine
+from fsgreen.claims import combine, shown
 from fsgreen.papers.sun14.claims import BEST, CHECKS, OfSimulatedDrive, contenders
 from fsgreen.papers.sun14.figures import by_pair
 from fsgreen.papers.sun14.published import RECOMPUTED
@@ -208,6 +208,13 @@ def test_where_the_paper_contradicts_itself_it_is_named(slug, expected, told):
     assert [part.verdict for part in tested] == expected
     assert any(told in part.what for part in tested), [part.what for part in tested]
     assert all(part.tested or part.needs in OF_PAPER.needs for part in parts)
+
+
+def test_a_share_is_held_against_a_share():
+    """67 % of 100 was read as 67 % more, and what the paper prints twice as another size."""
+    found = [*RECOMPUTED["s_fs_mix"](Printed.load(), OF_PAPER.stated["s_fs_mix"]["numbers"])]
+    assert [part.verdict for part in found] == ["reproduced"] * 2
+    assert [shown(part) for part in found] == ["66.7 %", "33.3 %"]
 
 
 def test_figures_have_the_published_values_of_table_3_beside_ours():

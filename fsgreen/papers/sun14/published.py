@@ -24,6 +24,9 @@ ALIKE = 0.01
 WRITES_OF_FILE_SERVER = 2 / 3
 """Table 2 prints one read for two writes."""
 
+ROUNDING = 0.5
+"""What is printed in whole per cent may be off by this."""
+
 AGAIN_W = 0.553
 """Upper end of Ext2-CFQ's power on reads, where section 5.1.2 has it a second time."""
 
@@ -78,9 +81,13 @@ def _s_depends_combo(printed: Printed, numbers: Numbers) -> Iterator[Part]:
 
 
 def _s_fs_mix(printed: Printed, numbers: Numbers) -> Iterator[Part]:
-    writes = 100 * WRITES_OF_FILE_SERVER
-    what = "writes by the ratio 1:2 of table 2, per cent"
-    yield implied({**numbers[0], "op": "approx"}, what, writes)
+    shares = {"writes": WRITES_OF_FILE_SERVER, "reads": 1 - WRITES_OF_FILE_SERVER}
+    for (of, share), number in zip(shares.items(), numbers, strict=True):
+        low, high = ((number["value"] + end) / 100 for end in (-ROUNDING, ROUNDING))
+        published = f"{number['value']} %"
+        yield inside(
+            f"{of} by the ratio 1:2 of table 2", share, Band(low, high, 0), published, "share"
+        )
 
 
 def _s_t1_ssd_s(printed: Printed, numbers: Numbers) -> Iterator[Part]:
