@@ -43,5 +43,5 @@ def test_a_refusal_is_told_in_the_words_of_the_program(tmp_path: Path) -> None:
         greenfs.Mount(tmp_path / "flash", tmp_path / "work")
     assert refused.value.where == str(tmp_path / "work")
     assert refused.value.next_step and "empty folder" in refused.value.next_step
-    with pytest.raises(FsgreenError, match="no mounted volume"):
+    with pytest.raises(FsgreenError, match="no volume with a remote that you have mounted"):
         greenfs.ask("history", tmp_path / "work" / "file")

@@ -56,11 +56,15 @@ def led_by(best):
     return lambda cell: 1.2 if cell in leaders else 1.0
 
 
-def test_every_claim_is_judged_or_says_what_it_needs():
+@pytest.fixture(scope="module")
+def ledger():
+    return judge_claims(OF_PAPER, {"simdisk": source()}, CHECKS, RECOMPUTED, Printed.load())
+
+
+def test_every_claim_is_judged_or_says_what_it_needs(ledger):
     """52 claims; a check that no claim names would be dead."""
     assert len(OF_PAPER.entries) == 52
     assert {entry.check for entry in OF_PAPER.entries.values() if entry.check} == set(CHECKS)
-    ledger = judge_claims(OF_PAPER, {"simdisk": source()}, CHECKS, RECOMPUTED, Printed.load())
     for slug, found in ledger.items():
         assert all(part.tested or part.needs or part.lacks for part in found), slug
     bases = {part.basis for found in ledger.values() for part in found if part.tested}
@@ -109,9 +113,8 @@ def test_an_order_of_workloads_names_the_workloads():
     assert all(len({*text.split(" above ")}) == 2 for text in said), said
 
 
-def test_a_row_of_the_ledger_says_once_what_many_numbers_are_held_against():
+def test_a_row_of_the_ledger_says_once_what_many_numbers_are_held_against(ledger):
     """One claim had a column of thirty-six lines, four of them different."""
-    ledger = judge_claims(OF_PAPER, {"simdisk": source()}, CHECKS, RECOMPUTED, Printed.load())
     row = (
         claims_table(OF_PAPER, ledger, "simdisk", "modelled").set_index("slug").loc["s_ws_highest"]
     )
