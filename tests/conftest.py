@@ -1,8 +1,10 @@
 """What every test shares: deterministic properties, no window, no user configuration."""
 
+import fcntl
 import os
 import re
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -35,3 +37,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if lost := [str(file) for file in files if not MAKES_LOOPS.search(file.read_text())]:
         raise pytest.UsageError(f"./run test would leave out what makes loop devices in {lost}")
     items.sort(key=lambda item: [mark not in item.keywords for mark in LONG])
+
+
+def _page_cache(lock: int) -> Iterator[None]:
+    """Hold this file's lock, which every process of a run of the tests can open."""
+    with open(__file__) as file:
+        fcntl.flock(file, lock)
+        yield
+
+
+@pytest.fixture
+def caches_kept() -> Iterator[None]:
+    """Let no other test drop the machine's caches while this one looks at what is in them."""
+    yield from _page_cache(fcntl.LOCK_SH)
+
+
+@pytest.fixture
+def caches_dropped() -> Iterator[None]:
+    """Run a workload that drops the machine's caches while no other test looks at them."""
+    yield from _page_cache(fcntl.LOCK_EX)

@@ -120,7 +120,7 @@ def plan() -> design.Plan:
     reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
 )
 @pytest.mark.loop
-@pytest.mark.usefixtures("patient", "unprobed")
+@pytest.mark.usefixtures("patient", "unprobed", "caches_dropped")
 def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

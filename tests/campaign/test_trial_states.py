@@ -15,7 +15,7 @@ from fsgreen.campaign import drive
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("caches_kept")]
 
 Behave = Callable[[Callable[[dict[str, Any]], None]], None]
 

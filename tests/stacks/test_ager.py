@@ -19,6 +19,8 @@ from fsgreen.stacks.base import Mount
 from fsgreen.stacks.kernel import KernelStack
 from fsgreen.testbeds import Testbed
 
+pytestmark = pytest.mark.usefixtures("caches_kept")
+
 SIZE_B = {"ext2": 64 << 20, "ext4": 64 << 20, "xfs": 300 << 20, "btrfs": 256 << 20}
 QUICK = Aging(layout_score=0.0, most_rounds=2)
 

@@ -13,6 +13,8 @@ from fsgreen.devices import residency
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache
 
+pytestmark = pytest.mark.usefixtures("caches_kept")
+
 MEMORY = "the folder for temporary files is in memory: set TMPDIR to a folder on a disk"
 PAGES = 41
 

@@ -21,7 +21,7 @@ from fsgreen.devices.volume import ROTATING
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import ListedDisk, Testbed, open_testbed
 
-pytestmark = pytest.mark.loop
+pytestmark = [pytest.mark.loop, pytest.mark.usefixtures("caches_kept")]
 
 SIZE_B = 64 << 20
 

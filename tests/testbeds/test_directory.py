@@ -14,6 +14,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache
 from fsgreen.testbeds import available, default_folder, open_testbed
 
+pytestmark = pytest.mark.usefixtures("caches_kept")
+
 SIZE_B = 1 << 20
 
 

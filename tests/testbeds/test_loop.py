@@ -16,6 +16,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stacks import filesystems
 from fsgreen.testbeds import Testbed, open_testbed
 
+pytestmark = pytest.mark.usefixtures("caches_kept")
+
 SMALL_B = 520 << 20
 
 CELLS = [

@@ -14,6 +14,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache
 from fsgreen.testbeds import open_testbed
 
+pytestmark = pytest.mark.usefixtures("caches_kept")
+
 
 @pytest.mark.loop
 def test_scheduler_is_set_read_back_and_restored() -> None:

@@ -14,6 +14,8 @@ from fsgreen.devices import folders, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import find, kinds, open_testbed
 
+pytestmark = pytest.mark.usefixtures("caches_kept")
+
 
 def install(
     folder: Path, monkeypatch: pytest.MonkeyPatch, module: str, source: str, points: dict[str, str]

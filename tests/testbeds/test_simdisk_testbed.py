@@ -21,6 +21,8 @@ from fsgreen.simdisk import Control
 from fsgreen.simdisk.server import require
 from fsgreen.testbeds import Testbed
 
+pytestmark = pytest.mark.usefixtures("caches_kept")
+
 BLOCK_B = 4096
 
 

@@ -9,7 +9,7 @@ from fsgreen import workloads
 from fsgreen.stacks import cache
 from fsgreen.workloads import Outcome
 
-pytestmark = pytest.mark.usefixtures("engine")
+pytestmark = pytest.mark.usefixtures("engine", "caches_dropped")
 
 SEED = 7
 LIMIT_S = 60.0
