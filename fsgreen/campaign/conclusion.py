@@ -152,6 +152,10 @@ def _checks(
     assert running.outcome is not None
     context, summary, audits = running.context, running.outcome.summary, watched.audits
     identity, bounds = context.identity, context.plan.bounds
+    guest_user_s = None
+    if running.guest is not None:
+        host_times_s = watched.host["time_s"].to_numpy()
+        guest_user_s = running.guest.user_s(host_times_s, running.measured())
     asked = [
         checks.check_audits(identity["audit"], audits),
         checks.check_text(
@@ -163,7 +167,7 @@ def _checks(
         checks.check_others(
             watched.host,
             running.measured(),
-            summary.cost.user_s if running.guest_user_s is None else running.guest_user_s,
+            summary.cost.user_s if guest_user_s is None else guest_user_s,
             audits[0]["cores_count"],
             bounds["others_percent"],
         ),

@@ -11,6 +11,7 @@ from typing import Any
 from fsgreen import audit, trial
 from fsgreen.campaign import events
 from fsgreen.campaign.fitting import Workloads, asked_of_workload
+from fsgreen.campaign.guesttime import GuestTime
 from fsgreen.campaign.idlepower import idle_powers_w
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
@@ -93,8 +94,8 @@ class RunningTrial:
         What is kept of a simulated disk.
     harness : HarnessCost
         What the harness took while the workload ran.
-    guest_user_s : float, optional
-        Processor time in user mode that the guest took of this machine while its work was measured.
+    guest : GuestTime, optional
+        What the guest that the workload ran in took of this machine.
     failure : str, optional
         Why what the workload did cannot be told.
     beside : Beside, optional
@@ -114,7 +115,7 @@ class RunningTrial:
     memory: MemoryUse | None = None
     simulated: dict[str, Any] = field(default_factory=dict)
     harness: HarnessCost = field(default_factory=lambda: HarnessCost(0.0, 0.0))
-    guest_user_s: float | None = None
+    guest: GuestTime | None = None
     failure: str | None = None
     beside: Beside | None = None
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from fsgreen import audit, commands, elsewhere
 from fsgreen.campaign import checks, events, simulated
 from fsgreen.campaign.context import Prepared, RunningTrial
+from fsgreen.campaign.guesttime import GuestTime
 from fsgreen.campaign.settling import settle
 from fsgreen.design import derive_seed
 from fsgreen.errors import FsgreenError, TrialFailed
@@ -112,9 +113,10 @@ def _work(trial: RunningTrial) -> None:
     profile, stop = context.plan.profile, threading.Event()
     trial.capture.on_fault(stop.set)
     start_s, before_s = time.monotonic(), cpu_s()
-    guest_before_s = trial.testbed.processor_s()
     limit_b = context.plan.memory_limit_b(planned.cell)
+    trial.guest = GuestTime(trial.testbed.processor_s)
     with (
+        trial.guest.watched(),
         simulated.watched(trial.testbed, trial.simulated),
         memory.bounded(limit_b) as bound,
     ):
@@ -137,21 +139,11 @@ def _work(trial: RunningTrial) -> None:
             trial.failure = error.what
     # A file system may hold its writers up for long after the measured interval.
     trial.harness = HarnessCost.over(time.monotonic() - start_s, cpu_s() - before_s)
-    if trial.outcome is not None and guest_before_s is not None:
-        trial.guest_user_s = _guest_user_s(trial, start_s, guest_before_s[0])
     trial.memory = bound.use
     if bound.use is not None:
         trial.checks.append(checks.check_memory(bound.use))
     if trial.outcome is not None:
         trial.phases += trial.outcome.phases
-
-
-def _guest_user_s(trial: RunningTrial, start_s: float, before_s: float) -> float:
-    """Return what the measured interval took of this machine in the guest, by its share of time."""
-    assert trial.outcome is not None
-    after_s = trial.testbed.processor_s()
-    share = trial.outcome.phases[-1].duration_s / (time.monotonic() - start_s)
-    return share * ((after_s or (before_s,))[0] - before_s)
 
 
 def _flush(trial: RunningTrial) -> None:
