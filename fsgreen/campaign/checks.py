@@ -26,9 +26,6 @@ ON_TIME_SHARE = 0.95
 after the planned end, or within the floor of the machine where that is more. Memulator (FAST 2002)
 reached 99 % within 2 %."""
 
-HARNESS_LIMIT_PERCENT = 5.0
-"""Rule 20: what capturing may cost of one core during the measured interval."""
-
 
 def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Check:
     """Rule 7: as much of the files is in the page cache as the level says.
@@ -200,7 +197,7 @@ def check_flush(flush: Flush, duration_s: float) -> Check:
 def check_harness(cost: HarnessCost) -> Check:
     """Rule 20: capturing costs little while the workload runs."""
     percent = cost.cpu_percent
-    return Check(20, percent < HARNESS_LIMIT_PERCENT, f"{percent:.2f} % of a core")
+    return Check(20, percent < cost.LIMIT_PERCENT, f"{percent:.2f} % of a core")
 
 
 def check_workload(summary: WorkSummary) -> Check:

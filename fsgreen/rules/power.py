@@ -23,10 +23,7 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trace import ErrorBudget, MeterInfo, identity_flaws
-from fsgreen.trial import TrialRecord
-
-OVERHEAD_PERCENT = 5.0
-"""What capturing may cost of one core (rule 20)."""
+from fsgreen.trial import HarnessCost, TrialRecord
 
 
 def regular_readings(evidence: Evidence) -> Answer:
@@ -163,7 +160,7 @@ def work_and_energy_together(evidence: Evidence) -> Answer:
         return failed_check(failed)
     cost_percent = max(record.harness.cpu_percent for record in evidence.records)
     text = f"capturing took {cost_percent:.2f} % of one core at most"
-    if cost_percent >= OVERHEAD_PERCENT:
+    if cost_percent >= HarnessCost.LIMIT_PERCENT:
         return fired(text)
     return quiet(f"one phase for both in {len(rows)} trials; {text}")
 

@@ -85,9 +85,9 @@ class SpanChecks:
     """`check_trace` for one span, whose readings come in pieces.
 
     They are held, and given to the checks of whole traces at the end. Where they are many, each
-    block of `HELD` is given to those checks unless it and the block before are plainly sound; what
-    the whole alone can show is counted and judged at the end, and not looked at is whether a
-    counter agrees with the power.
+    block of `HELD` is given to those checks unless it and the block before are plainly sound, and
+    what the whole alone can show is counted and judged at the end. Whether a counter of energy
+    agrees with the power is then not looked at.
     """
 
     def __init__(self, start_s: float, end_s: float, info: MeterInfo) -> None:

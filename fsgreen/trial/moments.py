@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,9 @@ class MemoryUse:
 @dataclass(frozen=True)
 class HarnessCost:
     """What the harness took of one core while the workload ran (rule 20)."""
+
+    LIMIT_PERCENT: ClassVar[float] = 5.0
+    """What capturing may cost of one core."""
 
     cpu_s: float
     cpu_percent: float

@@ -15,6 +15,7 @@ from fsgreen.design import Cell
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
 from fsgreen.simdisk import PROGRAM, Disk
+from fsgreen.trial import HarnessCost
 
 SIZE_B = 128 << 20
 READERS = "sequential-readers"
@@ -126,7 +127,7 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
 ) -> None:
     monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
     monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
-    monkeypatch.setattr(checks, "HARNESS_LIMIT_PERCENT", 50)  # of less than a second
+    monkeypatch.setattr(HarnessCost, "LIMIT_PERCENT", 50)  # of less than a second
     with testbeds.open_testbed("simdisk", size_b=SIZE_B, disk=Disk("wd200bb")) as bed:
         done = campaign.run(plan, "demo", testbed=bed, meters=[simdisk.DISK])
     found = {one.record.cell["disk"]: one for one in trial.list_trials(done.folder)}

@@ -4,8 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use fuser::{
-    FileAttr, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
-    ReplyLseek,
+    FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
 };
 
 use crate::mount::errors::errno;
@@ -47,6 +47,38 @@ pub fn data(reply: ReplyData, result: &io::Result<Vec<u8>>) {
     match result {
         Ok(data) => reply.data(data),
         Err(error) => reply.error(errno(error)),
+    }
+}
+
+/// The number of bytes, all that the kernel sent.
+pub fn written(reply: ReplyWrite, result: io::Result<usize>) {
+    match result {
+        Ok(length) => reply.written(length as u32),
+        Err(error) => reply.error(errno(&error)),
+    }
+}
+
+/// A file that is open, and read by asking.
+pub fn handle(reply: ReplyOpen, result: io::Result<u64>) {
+    match result {
+        Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::empty()),
+        Err(error) => reply.error(errno(&error)),
+    }
+}
+
+pub fn space(reply: ReplyStatfs, result: io::Result<libc::statvfs64>) {
+    match result {
+        Ok(space) => reply.statfs(
+            space.f_blocks,
+            space.f_bfree,
+            space.f_bavail,
+            space.f_files,
+            space.f_ffree,
+            space.f_bsize as u32,
+            space.f_namemax as u32,
+            space.f_frsize as u32,
+        ),
+        Err(error) => reply.error(errno(&error)),
     }
 }
 

@@ -16,14 +16,15 @@ use crate::mount::control::Report;
 use crate::mount::handles::Handles;
 use crate::mount::keeper::Keeper;
 use crate::mount::log::Log;
-use crate::mount::names::Tree;
 use crate::mount::past::Past;
 use crate::mount::patience::Steps;
 use crate::mount::place;
 use crate::mount::remote::{Asked, Remote};
+use crate::mount::router::Router;
 use crate::mount::shared::Shared;
 use crate::mount::sleeper::{self, Sleeper};
 use crate::mount::standing::{Phase, Standings};
+use crate::mount::tree::Tree;
 use crate::protocol::Role;
 use crate::spin::Limits;
 use crate::sys;
@@ -93,13 +94,15 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
             Arc::clone(&handles),
         )
     };
-    let tree = Tree {
-        shared: Arc::clone(&shared),
-        standings: Arc::clone(&standings),
+    let router = Router {
         past: remote.map(past),
-        handles,
-        is_root,
-        has_passthrough: is_root,
+        tree: Tree {
+            shared: Arc::clone(&shared),
+            standings: Arc::clone(&standings),
+            handles,
+            is_root,
+            has_passthrough: is_root,
+        },
     };
     let mut config = fuser::Config::default();
     config.mount_options = vec![
@@ -112,7 +115,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         false => SessionACL::Owner,
     };
     config.n_threads = Some(THREADS);
-    let session = Session::new(tree, &at, &config).map_err(failed)?;
+    let session = Session::new(router, &at, &config).map_err(failed)?;
     let serving = thread::spawn(move || {
         // It ends when somebody has unmounted it.
         let result = session.run();

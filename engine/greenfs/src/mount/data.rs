@@ -3,47 +3,16 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 
-use fuser::{BackingId, FopenFlags, INodeNo};
+use fuser::INodeNo;
 
 use crate::mount::attributes::opened;
-use crate::mount::handles::{Open, Way};
-use crate::mount::names::{Tree, node};
+use crate::mount::handles::Way;
+use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
 use crate::sys;
 
 impl Tree {
-    /// Remember an open file. `backing` lets the kernel at it.
-    pub fn opened(
-        &self,
-        id: NodeId,
-        file: File,
-        flags: i32,
-        backing: impl FnOnce(&File) -> io::Result<BackingId>,
-    ) -> (u64, FopenFlags, Way) {
-        let access = flags & libc::O_ACCMODE;
-        let open = Open {
-            id,
-            file,
-            is_read_write: access == libc::O_RDWR,
-        };
-        let (handle, way) = self.handles.add(open, |file| {
-            // Flash on what cannot be passed through is read by asking.
-            match self.has_passthrough.then(|| backing(file)) {
-                Some(Ok(backing)) => Way::Through(Arc::new(backing)),
-                _ => Way::Asking,
-            }
-        });
-        let flags = match &way {
-            Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
-            // Every write() still comes here.
-            Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
-            Way::Through(_) => FopenFlags::empty(),
-        };
-        (handle, flags, way)
-    }
-
     /// Change the data of a file, and write that down before and after.
     fn writing<R>(&self, id: NodeId, change: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         self.shared.flash().begin_writing(id)?;
@@ -87,9 +56,25 @@ impl Tree {
         Ok(())
     }
 
+    /// Make a file or folder durable, and answer when flash and all connected branches have
+    /// everything.
+    pub fn when_durable(
+        &self,
+        inode: INodeNo,
+        handle: Option<u64>,
+        answer: impl FnOnce(io::Result<()>) + Send + 'static,
+    ) {
+        match self.make_durable(inode, handle) {
+            Ok(record) => self
+                .standings
+                .answer_after(record, Box::new(move || answer(Ok(())))),
+            Err(error) => answer(Err(error)),
+        }
+    }
+
     /// Make a file or folder durable on flash. Returns the record up to which the branches must be
     /// brought up, if one is connected.
-    pub fn make_durable(&self, inode: INodeNo, handle: Option<u64>) -> io::Result<u64> {
+    fn make_durable(&self, inode: INodeNo, handle: Option<u64>) -> io::Result<u64> {
         match handle {
             Some(handle) => self.handles.file(handle)?.file.sync_all()?,
             None => {

@@ -1,10 +1,10 @@
 //! A volume that programs see: a FUSE file system over flash, and the branches kept up behind it.
 //!
-//! `tree` takes the kernel's questions; `names` and `data` do what they ask for, and write each
-//! change down with its identity. `keeper` brings one branch up in the background, `sleeper` the
-//! disk when there is a reason; `standing` is how each stands, and who waits for that. `past` shows
-//! what the `remote` held. No call of a program waits for a branch that does not answer, but those that
-//! look at what was before that is known.
+//! `router` takes the kernel's questions to what is, the `tree`, or to the `past`, what the `remote`
+//! held. `names`, `opening` and `data` do what is asked of the tree, and write each change down with
+//! its identity. `keeper` brings one branch up in the background, `sleeper` the disk when there is a
+//! reason; `standing` is how each stands, and who waits for that. No call of a program waits for a
+//! branch that does not answer, but those that look at what was before that is known.
 
 mod answers;
 mod attributes;
@@ -17,11 +17,13 @@ mod handles;
 mod keeper;
 mod log;
 mod names;
+mod opening;
 mod past;
 mod patience;
 pub mod place;
 mod places;
 mod remote;
+mod router;
 mod shared;
 mod sleeper;
 mod standing;

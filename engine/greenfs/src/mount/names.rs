@@ -1,9 +1,7 @@
 //! What programs do to names: each is done on flash and in the journal at once.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::sync::Arc;
 
 use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
@@ -11,57 +9,16 @@ use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
 use crate::branch::folder::Folder;
 use crate::mount::attributes::{Wish, attributes, device, opened};
 use crate::mount::errors::{error, gone};
-use crate::mount::handles::{Handles, Listing};
-use crate::mount::past::Past;
-use crate::mount::places::is_past;
-use crate::mount::shared::Shared;
-use crate::mount::standing::Standings;
+use crate::mount::handles::Listing;
+use crate::mount::tree::{Tree, node};
 use crate::protocol::{Kind, Node, NodeId};
 use crate::sys;
-use crate::volume::{Flash, New};
+use crate::volume::Flash;
 
 /// The longest name of a file. Bytes.
 const NAME_MOST_B: usize = 255;
 
-/// Of files that are open for writing here, whatever the programs may.
-const OWNERS: u32 = 0o600;
-
-pub struct Tree {
-    pub shared: Arc<Shared>,
-    pub standings: Arc<Standings>,
-    pub handles: Arc<Handles>,
-    /// What the remote held; none without a remote.
-    pub past: Option<Arc<Past>>,
-    /// Whether this process can give files to others.
-    pub is_root: bool,
-    /// Whether the kernel may read flash itself.
-    pub has_passthrough: bool,
-}
-
-/// What flash has under a number; what the remote had before cannot be changed.
-pub fn node(inode: INodeNo) -> io::Result<NodeId> {
-    match is_past(inode) {
-        true => Err(error(libc::EROFS)),
-        false => Ok(NodeId(inode.0)),
-    }
-}
-
 impl Tree {
-    /// A node, to look at and to open; also one that has no name any more but is open.
-    pub fn reach(&self, flash: &Flash<Folder>, id: NodeId) -> io::Result<File> {
-        match flash.path(id) {
-            Ok(path) => flash.store().reach(&path),
-            Err(gone) => match self.handles.of(id) {
-                Some(open) => open.file.try_clone(),
-                None => Err(gone),
-            },
-        }
-    }
-
-    fn attributes(&self, flash: &Flash<Folder>, id: NodeId) -> io::Result<FileAttr> {
-        Ok(attributes(id, &self.reach(flash, id)?.metadata()?))
-    }
-
     pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<FileAttr> {
         if name.len() > NAME_MOST_B {
             return Err(error(libc::ENAMETOOLONG));
@@ -98,14 +55,6 @@ impl Tree {
         drop(flash);
         self.standings.poke();
         Ok(attributes(id, &reached.metadata()?))
-    }
-
-    /// Who is to own what a program makes.
-    fn owned_by(&self, request: &Request, mode: u32) -> New {
-        New {
-            mode,
-            owner: self.is_root.then(|| (request.uid(), request.gid())),
-        }
     }
 
     /// Make a node by `make`, and say what it is.
@@ -159,34 +108,6 @@ impl Tree {
     pub fn link(&self, inode: INodeNo, parent: INodeNo, name: &OsStr) -> io::Result<FileAttr> {
         let id = node(inode)?;
         self.make(|flash| flash.link(id, node(parent)?, name).map(|()| id))
-    }
-
-    /// Make a file and open it for reading and writing.
-    pub fn create(
-        &self,
-        request: &Request,
-        (parent, name): (INodeNo, &OsStr),
-        mode: u32,
-        flags: i32,
-    ) -> io::Result<(NodeId, File, FileAttr)> {
-        let mode = mode & !libc::S_IFMT;
-        let mut flash = self.shared.flash();
-        let new = self.owned_by(request, mode | OWNERS);
-        let id = flash.create(node(parent)?, name, new)?;
-        let reached = self.reach(&flash, id)?;
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
-            .open(opened(&reached))?;
-        if mode & OWNERS != OWNERS {
-            file.set_permissions(std::fs::Permissions::from_mode(mode))?;
-            flash.note_attributes(id)?;
-        }
-        let attributes = attributes(id, &file.metadata()?);
-        drop(flash);
-        self.standings.poke();
-        Ok((id, file, attributes))
     }
 
     pub fn remove(&self, parent: INodeNo, name: &OsStr, is_folder: bool) -> io::Result<()> {
@@ -248,18 +169,5 @@ impl Tree {
             let entries = entries.map(|(name, id)| (name, id, kind(id)));
             Ok(Arc::new(dots.into_iter().chain(entries).collect()))
         })
-    }
-
-    /// Open what has been reached.
-    pub fn open(&self, inode: INodeNo, flags: i32) -> io::Result<(NodeId, File)> {
-        let id = node(inode)?;
-        let reached = self.reach(&self.shared.flash(), id)?;
-        let access = flags & libc::O_ACCMODE;
-        let file = File::options()
-            .read(access != libc::O_WRONLY)
-            .write(access != libc::O_RDONLY)
-            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
-            .open(opened(&reached))?;
-        Ok((id, file))
     }
 }

@@ -1,0 +1,130 @@
+//! Files that programs open or make, and how the kernel gets at their data.
+
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::sync::Arc;
+
+use fuser::{
+    BackingId, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyCreate, ReplyOpen,
+    Request,
+};
+
+use crate::mount::answers::ATTRIBUTES_LAST;
+use crate::mount::attributes::{attributes, opened};
+use crate::mount::errors::errno;
+use crate::mount::handles::{Open, Way};
+use crate::mount::tree::{Tree, node};
+use crate::protocol::NodeId;
+
+/// Of files that are open for writing here, whatever the programs may.
+const OWNERS: u32 = 0o600;
+
+impl Tree {
+    /// Open a file, and answer with its handle.
+    pub fn open(&self, inode: INodeNo, flags: i32, reply: ReplyOpen) {
+        let (id, file) = match self.open_file(inode, flags) {
+            Ok(opened) => opened,
+            Err(error) => return reply.error(errno(&error)),
+        };
+        let (handle, flags, way) = self.opened(id, file, flags, |file| reply.open_backing(file));
+        match way {
+            Way::Asking => reply.opened(handle, flags),
+            Way::Through(backing) => reply.opened_passthrough(handle, flags, &backing),
+        }
+    }
+
+    /// Make a file and open it, and answer with its handle.
+    pub fn create(
+        &self,
+        request: &Request,
+        place: (INodeNo, &OsStr),
+        mode: u32,
+        flags: i32,
+        reply: ReplyCreate,
+    ) {
+        let (id, file, found) = match self.create_file(request, place, mode, flags) {
+            Ok(created) => created,
+            Err(error) => return reply.error(errno(&error)),
+        };
+        let (handle, flags, way) = self.opened(id, file, flags, |file| reply.open_backing(file));
+        let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
+        match way {
+            Way::Asking => reply.created(lasts, &found, generation, handle, flags),
+            Way::Through(backing) => {
+                reply.created_passthrough(lasts, &found, generation, handle, flags, &backing);
+            }
+        }
+    }
+
+    fn open_file(&self, inode: INodeNo, flags: i32) -> io::Result<(NodeId, File)> {
+        let id = node(inode)?;
+        let reached = self.reach(&self.shared.flash(), id)?;
+        let access = flags & libc::O_ACCMODE;
+        let file = File::options()
+            .read(access != libc::O_WRONLY)
+            .write(access != libc::O_RDONLY)
+            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
+            .open(opened(&reached))?;
+        Ok((id, file))
+    }
+
+    /// Make a file and open it for reading and writing.
+    fn create_file(
+        &self,
+        request: &Request,
+        (parent, name): (INodeNo, &OsStr),
+        mode: u32,
+        flags: i32,
+    ) -> io::Result<(NodeId, File, FileAttr)> {
+        let mode = mode & !libc::S_IFMT;
+        let mut flash = self.shared.flash();
+        let new = self.owned_by(request, mode | OWNERS);
+        let id = flash.create(node(parent)?, name, new)?;
+        let reached = self.reach(&flash, id)?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
+            .open(opened(&reached))?;
+        if mode & OWNERS != OWNERS {
+            file.set_permissions(Permissions::from_mode(mode))?;
+            flash.note_attributes(id)?;
+        }
+        let attributes = attributes(id, &file.metadata()?);
+        drop(flash);
+        self.standings.poke();
+        Ok((id, file, attributes))
+    }
+
+    /// Remember an open file. `backing` lets the kernel at it.
+    fn opened(
+        &self,
+        id: NodeId,
+        file: File,
+        flags: i32,
+        backing: impl FnOnce(&File) -> io::Result<BackingId>,
+    ) -> (FileHandle, FopenFlags, Way) {
+        let access = flags & libc::O_ACCMODE;
+        let open = Open {
+            id,
+            file,
+            is_read_write: access == libc::O_RDWR,
+        };
+        let (handle, way) = self.handles.add(open, |file| {
+            // Flash on what cannot be passed through is read by asking.
+            match self.has_passthrough.then(|| backing(file)) {
+                Some(Ok(backing)) => Way::Through(Arc::new(backing)),
+                _ => Way::Asking,
+            }
+        });
+        let flags = match &way {
+            Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
+            // Every write() still comes here.
+            Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
+            Way::Through(_) => FopenFlags::empty(),
+        };
+        (FileHandle(handle), flags, way)
+    }
+}
