@@ -98,6 +98,19 @@ def workload(planned, ops):
     return {"work_ops": 10 * ops, "duration_s": 10.0, "errors": {}, "partial": False}
 
 
+OF_KIND = {
+    "simdisk": {"model": "synthetic disk"},
+    "vm": {
+        "guest_kernel": "6.1",
+        "guest_cores": 2,
+        "guest_memory_mib": 1024,
+        "qemu": "7.2",
+        "compares": "times are synthetic",
+    },
+}
+"""What a testbed of a kind says of itself beside."""
+
+
 def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", workload=workload):
     """Write whole trial folders in which power is constant and every second does `ops` work."""
     folder = paths.raw(name)
@@ -111,8 +124,7 @@ def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", w
         "idle_power_w": 221.0,
         "idle_band_w": 232.0,
         "boundary": "modelled",
-        "testbed": {"kind": kind, "in_memory": True}
-        | ({"model": "synthetic disk"} if kind == "simdisk" else {}),
+        "testbed": {"kind": kind, "in_memory": True} | OF_KIND.get(kind, {}),
         "meters": METERS,
         "audit": {"kernel": "Linux 6", "cpu": "synthetic", "cores_count": 2, "memory_b": 2**33},
     }

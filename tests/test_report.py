@@ -93,16 +93,22 @@ def test_labels_of_modelled_power_reach_the_text(made):
     assert all("modelled power" in caption for caption in power)
 
 
-def test_a_campaign_on_a_simulated_disk_measured_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("simdisk", ["Disks", "synthetic disk, simulated"]),
+        ("vm", ["Guest", "Linux 6.1, 2 cores, 1024 MiB, in QEMU 7.2; times are synthetic"]),
+    ],
+)
+def test_a_campaign_on_what_is_simulated_measured_nothing(kind, said, tmp_path, monkeypatch):
     """Its speeds are those of a model: no verdict may call them measured, no setup hide it."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     cells = [
         design.Cell(workload="webserver", file_system="ext4"),
         design.Cell(workload="webserver", file_system="xfs"),
     ]
-    synthetic.write_raw("disk", synthetic.make_plan(cells), probes=PROBES, kind="simdisk")
-    made = run_all("disk")
+    synthetic.write_raw("model", synthetic.make_plan(cells), probes=PROBES, kind=kind)
+    made = run_all("model")
     numbers = json.loads((made.parent / "numbers.json").read_text())
-    assert numbers["simulated_disk"] == "synthetic disk"
-    assert ["Disks", "synthetic disk, simulated"] in numbers["setup"]
+    assert said in numbers["setup"]
     assert numbers["claims"]["measured"] == 0 < numbers["claims"]["simulated"]

@@ -185,6 +185,7 @@ def _setup(
     disks = (named or [testbed["model"]]) if testbed["kind"] == "simdisk" else []
     settings = {
         "Testbed": f"{testbed['kind']}, image of {plan.profile.image_b / 2**30:g} GiB {where}",
+        **({"Guest": _guest(testbed)} if testbed["kind"] == "vm" else {}),
         "Machine": f"{audit['cpu']}, {audit['cores_count']} cores, "
         f"{audit['memory_b'] / 2**30:.1f} GiB",
         "Kernel": audit["kernel"],
@@ -201,6 +202,14 @@ def _setup(
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
     }
     return [[name, text] for name, text in settings.items()]
+
+
+def _guest(testbed: Mapping[str, Any]) -> str:
+    """Return what a virtual machine was, and what its times compare with."""
+    return (
+        f"Linux {testbed['guest_kernel']}, {testbed['guest_cores']} cores, "
+        f"{testbed['guest_memory_mib']} MiB, in QEMU {testbed['qemu']}; {testbed['compares']}"
+    )
 
 
 def _imported(identity: Mapping[str, Any]) -> list[list[str]]:
