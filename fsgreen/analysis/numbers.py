@@ -246,7 +246,9 @@ def _length(plan: Plan) -> str:
 
 
 def _scaled(plan: Plan) -> str:
-    return "bytes that are read" if plan.readers_only else "file counts (oltp: of the file size)"
+    if plan.readers_only:
+        return "bytes that are read"
+    return "file counts (oltp: of the file size)" if "oltp" in plan.profile.scale else "size"
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:

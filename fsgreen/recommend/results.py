@@ -32,7 +32,7 @@ from fsgreen.rules import repeated
 ADVICE = [
     "workload",
     "change",
-    "fastest of its kind",
+    "best of its kind",
     "ops/s, it and now",
     "throughput",
     "what it says",
@@ -71,6 +71,8 @@ class Source:
         where = "in memory" if testbed.get("in_memory") else "on disk"
         if testbed["kind"] == "simdisk":
             where = f"simulated disk: {testbed['model']}"
+        if testbed["kind"] == "vm":
+            where = f"{testbed['guest_kernel']}; {testbed['compares']}"
         profile = self.plan.profile
         share = profile.scale.get(workload)
         scale = "an unknown share" if share is None else f"{share:g}"
@@ -134,9 +136,10 @@ def _of_each_workload(source: Source) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def advice(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a row of texts per workload and kind of change: the fastest, and what it says.
+    """Return a row of texts per workload and kind of change: the best, and what it says.
 
-    Work per joule that repeats work per second bears a mark (rule 50).
+    The best is the fastest of those that gain, or the fastest of all where no gain was shown. Work
+    per joule that repeats work per second bears a mark (rule 50).
 
     Parameters
     ----------
@@ -153,22 +156,23 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
             of_kind = ranked[ranked["change"] == kind]
             if of_kind.empty:
                 continue
-            fastest = of_kind.iloc[0]
-            work = joules.loc[(fastest["file_system"], fastest["option"])]
-            kept = fastest["verdict"] in NOT_WORTH and work["verdict"] != "gain"
+            gains = of_kind[of_kind["verdict"] == "gain"]
+            best = (of_kind if gains.empty else gains).iloc[0]
+            work = joules.loc[(best["file_system"], best["option"])]
+            kept = best["verdict"] in NOT_WORTH and work["verdict"] != "gain"
             rows.append(
                 {
                     "workload": workload,
                     "change": kind,
-                    "fastest of its kind": configuration.label(fastest),
-                    "ops/s, it and now": _rates(fastest["throughput_ops_s"], now_ops_s),
-                    "throughput": percent(fastest),
-                    "what it says": fastest["says"],
+                    "best of its kind": configuration.label(best),
+                    "ops/s, it and now": _rates(best["throughput_ops_s"], now_ops_s),
+                    "throughput": percent(best),
+                    "what it says": best["says"],
                     "efficiency": percent(work),
                     "what that says": work["says"],
-                    "n": fastest["n"],
-                    "how": AS_IT_IS if kept else fastest["how"],
-                    "risk": ("" if kept else fastest["risk"]) or "none more",
+                    "n": best["n"],
+                    "how": AS_IT_IS if kept else best["how"],
+                    "risk": ("" if kept else best["risk"]) or "none more",
                 }
             )
     mark = repeated.mark_of(table[table["change"] != KINDS[0]])
