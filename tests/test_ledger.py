@@ -47,7 +47,7 @@ def test_the_pipeline_writes_tables_and_a_pdf_of_the_campaigns_that_ship():
     numbers = json.loads((folder / "numbers.json").read_text())
     assert (numbers["pooled"], numbers["disagree"]) == (1, 1)
     assert (
-        f"  {SLUG}, {PART}: one 1x [0.981, 1.02], reproduced; two"
+        f"  {SLUG}, {PART}: one 1x [0.981, 1.02], reproduced at power 0.50; two"
         in (folder / "outcome.txt").read_text()
     )
     before = (folder / "report.pdf").read_bytes()

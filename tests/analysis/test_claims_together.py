@@ -45,7 +45,7 @@ def test_two_campaigns_by_hand():
     assert row["spread_percent"] == pytest.approx(100 * math.expm1(0.05), rel=1e-4)
     assert row["same_holm_p"] == pytest.approx(distributions.chi2.sf(2, 1), rel=1e-4)
     assert row["verdict"] == "inconclusive"
-    assert row["one"] == "1.11x [1, 1.22], reproduced"
+    assert row["one"] == "1.11x [1, 1.22], reproduced at power 0.50"
 
 
 def test_a_claim_on_all_cells_has_one_row_and_pools_what_is_worst_in_the_same_cell():
@@ -58,7 +58,7 @@ def test_a_claim_on_all_cells_has_one_row_and_pools_what_is_worst_in_the_same_ce
     assert apart["detail"] == ""
     assert math.isnan(apart["next_low_x"])
     assert apart["verdict"] == "reproduced", "as both of them say"
-    assert apart["two"].endswith("reproduced (16 readers)")
+    assert apart["two"].endswith("reproduced at power 0.50 (16 readers)")
     (bare,) = together(one=[part_of_a_campaign(detail=math.nan)]).to_dict("records")
     assert bare["detail"] == "", "as a table on disk has it whose parts have no detail"
 

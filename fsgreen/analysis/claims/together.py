@@ -236,16 +236,20 @@ def _alike(verdicts: Sequence[str]) -> str:
 
 
 def _found(one: pd.Series) -> str:
-    """Return what a campaign found of a part, with its verdict."""
+    """Return what a campaign found of a part, with its verdict and the power that it had."""
     ours = Estimate(one["ours_x"], one["ours_low_x"], one["ours_high_x"], 2)
     number = (
         ""
         if math.isnan(ours.value)
         else shown(Part("", OTHER_STATE, ours=ours, unit=_text(one["unit"])))
     )
-    word = "in another state" if one["verdict"] == OTHER_STATE else one["verdict"]
     detail = f" ({one['detail']})" if one["detail"] else ""
-    return f"{number}, {word}{detail}" if number else f"{word}{detail}"
+    if one["verdict"] == OTHER_STATE:
+        word = "in another state"
+    else:
+        known = not pd.isna(one["power_p"])
+        word = f"{one['verdict']} at power {one['power_p']:.2f}" if known else one["verdict"]
+    return ", ".join(filter(None, (number, f"{word}{detail}")))
 
 
 def _model_error_percent(table: pd.DataFrame) -> pd.Series:
