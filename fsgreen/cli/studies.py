@@ -63,7 +63,7 @@ def _new(options: argparse.Namespace) -> None:
 def _plan(options: argparse.Namespace) -> None:
     from fsgreen import design
     from fsgreen.assay.notes import notes
-    from fsgreen.campaign import studycheck
+    from fsgreen.campaign import sizes, studycheck
     from fsgreen.design.overview import describe
 
     file = studycheck.file_of(options.study)
@@ -82,6 +82,9 @@ def _plan(options: argparse.Namespace) -> None:
         return
     for line in describe(plan, study):
         command.show(line, hang=4)
+    print("files:")
+    for line in sizes.of_files(plan):
+        command.show(f"  {line}", hang=4)
     for note in notes(study, plan):
         command.show(f"note: {note}", hang=6)
 
