@@ -56,6 +56,12 @@ SHIPPED = {
         "cd29a44a4888018ae0b4103af884053bfdb360242e0c18507444b5af8423970f",
         "39bfb94e6761dedec35332eeac5a24b97f4cd805f3d5ef8696e383ccd89a1ed1",
     ),
+    "fast10-vm": (
+        "fast10",
+        "pilot-vm",
+        "eaf5ebecdd388d40bac7cf51872181c65530ecd1ff8a64385ed01169d7ee1c32",
+        "98298b5ac4ee7d3cc8ca27a957df3a67734c212c9e147aa4fcff5b9cf894d9b9",
+    ),
     "massie25": (
         "massie25",
         "guest",
