@@ -140,6 +140,7 @@ def test_the_plan_says_what_it_takes_and_what_nobody_knows_yet(page):
 
 def test_a_campaign_is_started_watched_paused_and_can_go_on(page, project, tmp_path):
     choose(page, "study", "tiny")
+    page.wait(f"{TEXT}.includes('--name tiny-quick')")  # the choice empties what is typed below
     choose(page, "testbed", "directory")
     type_in(page, "folder", str(tmp_path))
     page.wait(f"{TEXT}.includes('--testbed directory --folder={tmp_path}')")
