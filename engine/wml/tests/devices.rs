@@ -241,6 +241,68 @@ fn a_device_in_use_is_refused_however_it_is_confirmed() {
     drop(mounted);
 }
 
+/// A folder for nodes and one for temporary files, the options of the latter's mount, and a command:
+/// run where /dev has little more than one device. The last node of a name wins.
+const HIDING: &str = r#"
+set -e
+device=$1 nodes=$2 temporary=$3 options=$4
+shift 4
+mount -t tmpfs tmpfs "$nodes"
+cp -a /dev/null /dev/zero /dev/urandom "$device" "$nodes"
+mount -t tmpfs -o "$options" tmpfs "$temporary"
+mount --bind "$nodes" /dev
+TMPDIR=$temporary exec "$@"
+"#;
+
+/// A run where /dev has no loop device but one, and temporary files are in such a mount.
+fn hidden(place: &Place, on: &Loop, options: &str) -> Output {
+    let (name, confirmed) = (on.name(), on.confirmed());
+    let text = format!("{WRITER}\necho $dir\n");
+    let run = place.command("run", &text, &[&name, &confirmed, "--duration=0.1"]);
+    let folders = ["nodes", "temporary"].map(|name| place.0.join(name));
+    for folder in &folders {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "sh", "-c", HIDING, "sh"]);
+    unshare.arg(&on.device).args(folders).arg(options);
+    unshare.arg(run.get_program()).args(run.get_args());
+    unshare.output().unwrap()
+}
+
+#[test]
+fn a_loop_device_whose_node_is_hidden_is_asked_too_or_nothing_is_written() {
+    let place = Place::new("device-hidden");
+    let Some(on) = Loop::new(&place) else { return };
+    let is_possible = Command::new("unshare").args(["--mount", "true"]).status();
+    if !is_possible.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: nothing can be mounted apart; run the tests as root, with unshare");
+        return;
+    }
+    let refused = |options: &str, words: &str| {
+        let before = on.content();
+        let output = hidden(&place, &on, options);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(words), "{words}: {said}");
+        assert!(on.content() == before, "the device was changed");
+    };
+    let twin = Loop::on(&on.image).unwrap();
+    refused("dev", "its file is also behind");
+    refused("nodev", "cannot be asked");
+    drop(twin);
+    let above = Loop::on(&on.device).unwrap();
+    refused("dev", "is behind the loop device");
+    drop(above);
+    let before = on.content();
+    let output = hidden(&place, &on, "dev");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(on.content() != before, "nothing was written");
+    let left = fs::read_dir(place.0.join("temporary")).unwrap().count();
+    assert_eq!(left, 0);
+}
+
 #[test]
 fn a_device_that_is_not_there_leaves_no_folder_in_its_place() {
     let place = Place::new("device-missing");

@@ -1,17 +1,11 @@
 //! What only one device is: a disk by its serial number, a loop device by the file behind it.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::os::fd::AsRawFd;
+use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::kernel;
-
-/// From linux/loop.h: the request, and the length of struct loop_info64, which begins with the
-/// device and the inode of the file.
-const LOOP_GET_STATUS64: u64 = 0x4C05;
-const LOOP_INFO_B: usize = 232;
+use super::{Refusal, kernel, loops};
 
 pub enum Identity {
     Serial(String),
@@ -46,53 +40,41 @@ impl fmt::Display for Identity {
     }
 }
 
-/// What only this device is, by the kernel's name of it; or why nothing can confirm it.
-pub fn of(name: &str) -> Result<Identity, String> {
+/// What only this device is, by the kernel's name of it. Refuses one that nothing can confirm.
+pub fn of(name: &str) -> Result<Identity, Refusal> {
     let disk = kernel::disk(name);
     let folder = kernel::folder(&disk);
     if folder.join("loop").exists() || disk.starts_with("loop") {
         return backing(&disk).map(Identity::File);
     }
     let serial = serial(&folder);
-    let lack = || "it has no serial number that could confirm it".to_owned();
+    let lack = || Refusal {
+        why: "it has no serial number that could confirm it".to_owned(),
+        next: "lsblk -o NAME,SERIAL; take a device that has one".to_owned(),
+    };
     serial.map(Identity::Serial).ok_or_else(lack)
 }
 
-fn backing(disk: &str) -> Result<Backing, String> {
-    let attached = || "no file is attached to it".to_owned();
-    let file = file_of_loop(disk).ok_or_else(attached)?;
-    let path = kernel::folder(disk).join("loop/backing_file");
-    let path = PathBuf::from(kernel::line(&path).ok_or_else(attached)?);
+fn backing(disk: &str) -> Result<Backing, Refusal> {
+    let refused = |why: String, next: String| Refusal { why, next };
+    let attached = || {
+        let why = "no file is attached to it".to_owned();
+        refused(why, format!("losetup /dev/{disk} FILE"))
+    };
+    let file = loops::behind(disk)?.ok_or_else(attached)?.file;
+    let path = PathBuf::from(loops::backing_file(disk).ok_or_else(attached)?);
     if fs::metadata(&path).is_ok_and(|found| found.file_type().is_block_device()) {
         let path = path.display();
-        return Err(format!(
-            "what is behind it is the device {path}, not a file"
-        ));
+        let why = format!("what is behind it is the device {path}, not a file");
+        return Err(refused(why, format!("name {path} itself")));
     }
-    let loops = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    for other in loops {
-        let other = other.file_name().to_string_lossy().into_owned();
-        let is_loop = kernel::folder(&other).join("loop/backing_file").exists();
-        if is_loop && other != disk && file_of_loop(&other) == Some(file) {
-            return Err(format!("its file is also behind /dev/{other}"));
+    for other in loops::attached().filter(|other| other != disk) {
+        if loops::behind(&other)?.is_some_and(|found| found.file == file) {
+            let why = format!("its file is also behind /dev/{other}");
+            return Err(refused(why, format!("losetup --detach /dev/{other}")));
         }
     }
     Ok(Backing { path, file })
-}
-
-/// Device and inode of the file behind a loop device.
-fn file_of_loop(disk: &str) -> Option<(u64, u64)> {
-    let device = File::open(Path::new("/dev").join(disk)).ok()?;
-    let mut info = [0u64; LOOP_INFO_B / size_of::<u64>()];
-    // SAFETY: the kernel fills in one loop_info64, which has room in the buffer.
-    let done = unsafe {
-        libc::ioctl(
-            device.as_raw_fd(),
-            LOOP_GET_STATUS64 as _,
-            info.as_mut_ptr(),
-        )
-    };
-    (done == 0).then_some((info[0], info[1]))
 }
 
 /// A disk's serial number as the kernel or udev has it.

@@ -19,6 +19,13 @@ pub fn name(number: u64) -> Result<String, Failure> {
     Ok(last_name(&found))
 }
 
+/// The number of a block device, by its name.
+pub fn number(name: &str) -> Option<u64> {
+    let text = line(&folder(name).join("dev"))?;
+    let (major, minor) = text.split_once(':')?;
+    Some(libc::makedev(major.parse().ok()?, minor.parse().ok()?))
+}
+
 /// The kernel's name of a block device given by any path; None for anything else.
 pub fn name_of_path(path: &str) -> Option<String> {
     // A file that was removed while it is in use.

@@ -3,6 +3,7 @@
 
 mod identity;
 mod kernel;
+mod loops;
 mod usage;
 
 use std::fs::{File, OpenOptions};
@@ -22,18 +23,23 @@ pub struct Confirmation {
     pub identity: String,
 }
 
+/// Why a device may not be overwritten.
+pub struct Refusal {
+    why: String,
+    next: String,
+}
+
 /// Open a device that may be overwritten, so that nobody can mount or format it until the file is
 /// closed. Refuses a device that is not confirmed, and one that is in use in any way.
 pub fn hold(device: &Path, confirmations: &[Confirmation]) -> Result<File, Failure> {
-    let refused = |why: &str, next: String| {
-        Failure::new(
-            format!("refused to overwrite {}: {why}", device.display()),
-            next,
-        )
+    let refused = |Refusal { why, next }| {
+        let message = format!("refused to overwrite {}: {why}", device.display());
+        Failure::new(message, next)
     };
     let in_use = |why: &str| {
         let next = format!("lsblk {}, then stop what uses it", device.display());
-        refused(why, next)
+        let why = why.to_owned();
+        refused(Refusal { why, next })
     };
     let cannot =
         |error: &io::Error| Failure::io(format!("cannot open {}", device.display()), error);
@@ -48,18 +54,15 @@ pub fn hold(device: &Path, confirmations: &[Confirmation]) -> Result<File, Failu
         Ok(_) => return Err(in_use("another device has got its name")),
         Err(error) => {
             let is_busy = error.raw_os_error() == Some(libc::EBUSY);
-            let why = usage::of(&name).unwrap_or_else(|| "another program has it alone".to_owned());
-            return Err(if is_busy {
-                in_use(&why)
-            } else {
-                cannot(&error)
-            });
+            if !is_busy {
+                return Err(cannot(&error));
+            }
+            let known = usage::of(&name).map_err(refused)?;
+            let why = known.unwrap_or_else(|| "another program has it alone".to_owned());
+            return Err(in_use(&why));
         }
     };
-    let identity = identity::of(&name).map_err(|why| {
-        let next = "lsblk -o NAME,SERIAL; take a device that has one".to_owned();
-        refused(&why, next)
-    })?;
+    let identity = identity::of(&name).map_err(refused)?;
     let confirmed = confirmations.iter().find(|confirmation| {
         let found = confirmation.device.metadata();
         found.is_ok_and(|found| found.rdev() == number)
@@ -79,15 +82,19 @@ pub fn hold(device: &Path, confirmations: &[Confirmation]) -> Result<File, Failu
                 "if everything on it may be destroyed, add --overwrite {path}={what} with what \
                  this shows: {show} {path}"
             );
-            return Err(refused(&why, next));
+            return Err(refused(Refusal { why, next }));
         }
         Some(confirmation) if !identity.is(&confirmation.identity) => {
             let why = format!("it is {identity}, and not {}", confirmation.identity);
-            return Err(refused(&why, "correct --overwrite".to_owned()));
+            let next = "correct --overwrite".to_owned();
+            return Err(refused(Refusal { why, next }));
         }
         Some(_) => {}
     }
-    usage::of(&name).map_or(Ok(held), |why| Err(in_use(&why)))
+    match usage::of(&name).map_err(refused)? {
+        Some(how) => Err(in_use(&how)),
+        None => Ok(held),
+    }
 }
 
 /// The kinds of file systems, partition tables ... on a device, for people; None where nothing is

@@ -2,17 +2,20 @@
 
 use std::fs;
 
-use super::kernel;
+use super::{Refusal, kernel, loops};
 
 /// How a device is used, by the kernel's name of it; None when it is free as far as this mount
-/// namespace knows.
-pub fn of(name: &str) -> Option<String> {
+/// namespace knows. Refuses one of which that cannot be known.
+pub fn of(name: &str) -> Result<Option<String>, Refusal> {
     let family = kernel::family(name);
     let is_ours = |path: &str| kernel::name_of_path(path).is_some_and(|n| family.contains(&n));
-    mounted(&family, &is_ours)
+    let known = mounted(&family, &is_ours)
         .or_else(|| swapped(&is_ours))
-        .or_else(|| family.iter().find_map(|name| held(name)))
-        .or_else(|| behind_a_loop(&is_ours))
+        .or_else(|| family.iter().find_map(|name| held(name)));
+    match known {
+        Some(how) => Ok(Some(how)),
+        None => behind_a_loop(&family),
+    }
 }
 
 fn mounted(family: &[String], is_ours: &dyn Fn(&str) -> bool) -> Option<String> {
@@ -51,12 +54,16 @@ fn held(name: &str) -> Option<String> {
     Some(format!("/dev/{name} is held by {holder}"))
 }
 
-fn behind_a_loop(is_ours: &dyn Fn(&str) -> bool) -> Option<String> {
-    let devices = fs::read_dir("/sys/block").ok()?.flatten();
-    devices.into_iter().find_map(|device| {
-        let source = kernel::line(&device.path().join("loop/backing_file"))?;
-        let other = device.file_name();
-        let other = other.to_string_lossy();
-        is_ours(&source).then(|| format!("{source} is behind the loop device /dev/{other}"))
-    })
+fn behind_a_loop(family: &[String]) -> Result<Option<String>, Refusal> {
+    for other in loops::attached().filter(|other| !family.contains(other)) {
+        let Some(found) = loops::behind(&other)? else {
+            continue;
+        };
+        let own = |name: &&String| kernel::number(name) == Some(found.number);
+        if let Some(name) = family.iter().find(own) {
+            let how = format!("/dev/{name} is behind the loop device /dev/{other}");
+            return Ok(Some(how));
+        }
+    }
+    Ok(None)
 }
