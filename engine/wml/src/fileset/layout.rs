@@ -32,7 +32,7 @@ pub struct Layout {
     pub leafdirs: Vec<Leafdir>,
 }
 
-fn is_device(path: &Path) -> bool {
+pub fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device())
 }
 

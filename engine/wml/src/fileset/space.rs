@@ -5,53 +5,107 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::layout::Layout;
+use super::layout::{Layout, is_device};
+use super::tree::{Held, Tree};
 use crate::failure::Failure;
 use crate::model::Fileset;
+use crate::random::{Amount, Stream};
 
 pub const SMALLER: &str = "choose a smaller scale or a larger file system";
 pub const OTHER_DIR: &str = "choose another --set dir";
 
-/// What a tree that is there already holds.
-#[derive(Clone, Copy, Default)]
-pub struct Held {
-    pub bytes: u64,
-    pub inodes: u64,
+/// What a tree takes of a file system.
+struct Needed {
+    blocks: u64,
+    inodes: u64,
 }
 
-/// Refuse a file system that has not half the space for the files of a fileset in the mean, before
-/// they are laid out: that takes memory for each.
+/// Refuse a file system that cannot hold a fileset, before its files are laid out: that takes
+/// memory for each.
 pub fn refuse_hopeless(fileset: &Fileset) -> Result<(), Failure> {
     let parent = Path::new(&fileset.path);
     let root = parent.join(&fileset.name);
-    if root.exists() || !parent.is_dir() {
+    let is_taken_as_it_is = is_device(&root) || fileset.trusttree && root.is_dir();
+    if is_taken_as_it_is || !parent.is_dir() {
         return Ok(());
     }
     let disk = free(parent)?;
-    let bytes = fileset.mean_size_b() * fileset.prealloc_percent / 100.0;
-    let free_b = disk.f_bavail as f64 * disk.f_frsize.max(1) as f64;
-    if bytes / 2.0 > free_b {
-        return Err(too_small(
-            &root.display().to_string(),
-            parent,
-            bytes,
-            free_b,
-        ));
+    let needed = least(fileset, block_b(&disk));
+    let name = root.display().to_string();
+    refuse(&name, parent, &disk, &needed, Held::default()).or_else(|failure| {
+        let old = Tree::find(&root)?.ok_or(failure)?;
+        refuse(&name, parent, &disk, &needed, old.held()?)
+    })
+}
+
+/// Refuse a file system that is too small, before anything is written or removed.
+pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> {
+    let disk = free(parent)?;
+    let directories = (layout.directories.len() + layout.existing_leafdirs().count()) as u64;
+    let files = layout.preallocated();
+    let blocks = files.map(|(_, entry)| entry.size_b.div_ceil(block_b(&disk)));
+    let needed = Needed {
+        blocks: blocks.sum::<u64>().saturating_add(directories),
+        inodes: layout.preallocated().count() as u64 + directories,
+    };
+    refuse(layout.root(), parent, &disk, &needed, held)
+}
+
+/// Less than any layout of a fileset takes, but for a chance of one in a thousand million.
+fn least(fileset: &Fileset, block_b: u64) -> Needed {
+    const DEVIATIONS: f64 = 6.0;
+    let share = fileset.prealloc_percent / 100.0;
+    let existing = |count: u64| {
+        let mean = count as f64 * share;
+        (mean - DEVIATIONS * (mean * (1.0 - share)).sqrt()).max(0.0) as u64
+    };
+    let blocks_each = match &fileset.size {
+        Amount::Fixed(size_b) => (size_b.round() / block_b as f64).ceil(),
+        // Half of the mean, of which each file that is not empty takes a block.
+        size => {
+            const DRAWS: u32 = 1000;
+            let mut stream = Stream::new(0, &["space"]);
+            let filled = (0..DRAWS).filter(|_| size.draw(&mut stream) > 0).count();
+            let filled = filled as f64 / f64::from(DRAWS);
+            filled.max(size.mean() / block_b as f64) / 2.0
+        }
+    };
+    let (files, leafdirs) = (existing(fileset.entries), existing(fileset.leafdirs));
+    Needed {
+        blocks: (files as f64 * blocks_each) as u64 + leafdirs,
+        inodes: files + leafdirs,
+    }
+}
+
+fn refuse(
+    root: &str,
+    parent: &Path,
+    disk: &libc::statvfs,
+    needed: &Needed,
+    held: Held,
+) -> Result<(), Failure> {
+    let too_small = |what: &str, needed: String, free: String| {
+        let parent = parent.display();
+        let message =
+            format!("no {what} for {root}: it needs {needed} and {parent} has {free} free");
+        Err(Failure::new(message, SMALLER))
+    };
+    let needed_b = needed.blocks.saturating_mul(block_b(disk));
+    let free_b = (disk.f_bavail * block_b(disk)).saturating_add(held.bytes);
+    if needed_b > free_b {
+        let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+        return too_small("space", mib(needed_b), mib(free_b));
+    }
+    let free = disk.f_favail.saturating_add(held.inodes);
+    // Some file systems have no fixed number of inodes.
+    if disk.f_files > 0 && needed.inodes > free {
+        return too_small("inodes", needed.inodes.to_string(), free.to_string());
     }
     Ok(())
 }
 
-fn too_small(root: &str, parent: &Path, needed_b: f64, free_b: f64) -> Failure {
-    let mib = f64::from(1 << 20);
-    Failure::new(
-        format!(
-            "no space for {root}: it needs {:.1} MiB and {} has {:.1} MiB free",
-            needed_b / mib,
-            parent.display(),
-            free_b / mib,
-        ),
-        SMALLER,
-    )
+fn block_b(disk: &libc::statvfs) -> u64 {
+    disk.f_frsize.max(1)
 }
 
 /// What a file system has free.
@@ -66,36 +120,4 @@ fn free(parent: &Path) -> Result<libc::statvfs, Failure> {
         return Err(Failure::io(what, &io::Error::last_os_error()));
     }
     Ok(disk)
-}
-
-/// Refuse a file system that is too small, before anything is written or removed.
-pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> {
-    let disk = free(parent)?;
-    let block = disk.f_frsize.max(1);
-    let directories = layout.directories.len() + layout.existing_leafdirs().count();
-    let blocks: u64 = layout
-        .preallocated()
-        .map(|(_, entry)| entry.size_b.div_ceil(block))
-        .sum();
-    let needed = blocks
-        .saturating_add(directories as u64)
-        .saturating_mul(block);
-    let free = (disk.f_bavail * block).saturating_add(held.bytes);
-    if needed > free {
-        return Err(too_small(layout.root(), parent, needed as f64, free as f64));
-    }
-    let inodes = (layout.preallocated().count() + directories) as u64;
-    let free = disk.f_favail.saturating_add(held.inodes);
-    // Some file systems have no fixed number of inodes.
-    if disk.f_files > 0 && inodes > free {
-        return Err(Failure::new(
-            format!(
-                "no inodes for {}: it needs {inodes} and {} has {free} free",
-                layout.root(),
-                parent.display(),
-            ),
-            SMALLER,
-        ));
-    }
-    Ok(())
 }

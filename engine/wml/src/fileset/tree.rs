@@ -7,8 +7,14 @@ use std::path::{Path, PathBuf};
 
 use super::crew;
 use super::name;
-use super::space::Held;
 use crate::failure::Failure;
+
+/// What a tree that is there already holds.
+#[derive(Clone, Copy, Default)]
+pub struct Held {
+    pub bytes: u64,
+    pub inodes: u64,
+}
 
 /// A tree that holds nothing but names of ours.
 pub struct Tree {
