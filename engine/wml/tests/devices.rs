@@ -241,8 +241,8 @@ fn a_device_in_use_is_refused_however_it_is_confirmed() {
     drop(mounted);
 }
 
-/// A folder for nodes and one for temporary files, the options of the latter's mount, and a command:
-/// run where /dev has little more than one device. The last node of a name wins.
+/// Run a command where /dev has no block device but one. Before it stand that device, a folder for
+/// the nodes of /dev, one for temporary files, and the options of the latter's mount.
 const HIDING: &str = r#"
 set -e
 device=$1 nodes=$2 temporary=$3 options=$4

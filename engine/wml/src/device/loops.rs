@@ -44,7 +44,7 @@ pub fn behind(name: &str) -> Result<Option<Behind>, Refusal> {
         // Detached, perhaps since it was listed.
         Err(_) if backing_file(name).is_none() => Ok(None),
         Err(error) => Err(Refusal {
-            why: format!("the loop device {name} may be on it, and cannot be asked ({error})"),
+            why: format!("the loop device {name} cannot be asked what is behind it ({error})"),
             next: format!("run it as root where /dev/{name} is, or: losetup --detach /dev/{name}"),
         }),
     }

@@ -20,13 +20,15 @@ struct Needed {
     inodes: u64,
 }
 
-/// Refuse a file system that cannot hold a fileset, before its files are laid out: that takes
-/// memory for each.
+/// Refuse a file system that cannot hold a fileset of many files, before they are laid out: that
+/// takes memory for each.
 pub fn refuse_hopeless(fileset: &Fileset) -> Result<(), Failure> {
+    const MANY: u64 = 100_000;
     let parent = Path::new(&fileset.path);
     let root = parent.join(&fileset.name);
     let is_taken_as_it_is = is_device(&root) || fileset.trusttree && root.is_dir();
-    if is_taken_as_it_is || !parent.is_dir() {
+    let is_small = fileset.entries + fileset.leafdirs < MANY;
+    if is_small || is_taken_as_it_is || !parent.is_dir() {
         return Ok(());
     }
     let disk = free(parent)?;
@@ -51,7 +53,7 @@ pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> 
     refuse(layout.root(), parent, &disk, &needed, held)
 }
 
-/// Less than any layout of a fileset takes, but for a chance of one in a thousand million.
+/// Less than a layout of many files takes, by far more than chance may take off it.
 fn least(fileset: &Fileset, block_b: u64) -> Needed {
     const DEVIATIONS: f64 = 6.0;
     let share = fileset.prealloc_percent / 100.0;
