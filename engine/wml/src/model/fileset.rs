@@ -33,3 +33,10 @@ pub struct Fileset {
     pub readonly: bool,
     pub writeonly: bool,
 }
+
+impl Fileset {
+    /// Bytes of all its files in the mean, existing at the start or not.
+    pub fn mean_size_b(&self) -> f64 {
+        self.entries as f64 * self.size.mean()
+    }
+}
