@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
 import re
+import stat
 import struct
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from fsgreen import commands
 from fsgreen.devices import mounts
+from fsgreen.errors import FsgreenError
 
 SYS_BLOCK = Path("/sys/class/block")
 UDEV = Path("/run/udev/data")
@@ -35,31 +40,78 @@ def attached_as(device_name: str) -> Path | None:
 
     It stays the same when the mount that the file is on has gone. The kernel keeps 63 bytes of it.
     """
-    status = _status_of(Path("/dev", device_name))
+    try:
+        fd = os.open(Path("/dev", device_name), os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        status = _status(fd)
+    finally:
+        os.close(fd)
     return None if status is None else Path(os.fsdecode(status[LOOP_NAME].partition(b"\0")[0]))
 
 
-def loop_file(device: Path) -> tuple[int, int] | None:
-    """Return device and inode of the file behind a loop device, None where none is."""
-    status = _status_of(device)
-    return None if status is None else LOOP_FILE.unpack_from(status)
+def loop_file(device_name: str) -> tuple[int, int] | None:
+    """Return device and inode of the file behind a loop device (`loop3`), None where none is.
+
+    It is asked by its number where /dev does not show it, as in a container.
+
+    Raises
+    ------
+    FsgreenError
+        If a file is behind it and it cannot be asked which.
+    """
+    why = "it has no node"
+    for opening in (_open_in_dev, _open_by_number):
+        try:
+            with opening(device_name) as fd:
+                return LOOP_FILE.unpack_from(fcntl.ioctl(fd, LOOP_GET_STATUS64, bytes(LOOP_INFO_B)))
+        except OSError as error:
+            if error.errno == errno.ENXIO or backing_file(device_name) is None:
+                return None
+            why = error.strerror or why
+    raise FsgreenError(
+        f"cannot ask which file is behind {device_name}: {why}",
+        where=Path("/dev", device_name),
+        next_step=f"losetup -l; run where /dev shows {device_name}, or losetup -d it there",
+    )
+
+
+@contextlib.contextmanager
+def _open_in_dev(device_name: str) -> Iterator[int]:
+    """Open a device through its node in /dev; raises OSError also where that is another one's."""
+    fd = os.open(Path("/dev", device_name), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        node = os.fstat(fd)
+        if not stat.S_ISBLK(node.st_mode) or node.st_rdev != _number(device_name):
+            raise OSError(errno.ENODEV, os.strerror(errno.ENODEV))
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def _open_by_number(device_name: str) -> Iterator[int]:
+    """Open a device through a private node in /dev, where nodes work: /tmp is often `nodev`."""
+    with tempfile.TemporaryDirectory(prefix=".fsgreen-", dir="/dev") as folder:
+        node = Path(folder, device_name)
+        os.mknod(node, stat.S_IFBLK | 0o400, _number(device_name))
+        fd = os.open(node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _number(device_name: str) -> int:
+    major, minor = (SYS_BLOCK / device_name / "dev").read_text().split(":")
+    return os.makedev(int(major), int(minor))
 
 
 def file_of_loop(fd: int) -> tuple[int, int] | None:
     """Return device and inode of the file behind an open loop device, None where none is."""
     status = _status(fd)
     return None if status is None else LOOP_FILE.unpack_from(status)
-
-
-def _status_of(device: Path) -> bytes | None:
-    try:
-        fd = os.open(device, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        return _status(fd)
-    finally:
-        os.close(fd)
 
 
 def _status(fd: int) -> bytes | None:

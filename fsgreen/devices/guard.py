@@ -155,7 +155,7 @@ def check_destructive(device: Path, proof: Proof) -> None:
     FsgreenError
         If the device is not a block device, not ours or not listed, in use in any way (mounted,
         swap, held, its disk or a partition in use), or holds a signature that is not confirmed by
-        its serial number.
+        its serial number; if another loop device cannot be asked for its file.
     """
     with _opened(device) as fd:
         _check(fd, device, proof)
@@ -210,8 +210,9 @@ def _check_image(fd: int, device: Path, image: Path) -> None:
         behind = blockdev.backing_file(blockdev.kernel_name(device))
         raise _refusal(device, f"it belongs to {behind}, not to our image {image}", "losetup -l")
     for folder in Path("/sys/block").glob("loop*/loop"):
-        other = Path("/dev", folder.parent.name)
-        if other.name != blockdev.kernel_name(device) and blockdev.loop_file(other) == attached:
+        name = folder.parent.name
+        if name != blockdev.kernel_name(device) and blockdev.loop_file(name) == attached:
+            other = Path("/dev", name)
             raise _refusal(
                 device, f"its image is also behind {other}", f"losetup -l, then losetup -d {other}"
             )

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,60 @@ def test_an_image_behind_a_second_loop_device_is_refused(foreign_loop: Path) -> 
     assert image is not None
     with attached(image) as second:
         refused(foreign_loop, f"its image is also behind {second}", image)
+
+
+CONTAINER = """
+mount -t tmpfs tmpfs /mnt && cp -a "$1" /dev/null /dev/urandom /mnt && mount --move /mnt /dev &&
+exec {python} -c '
+import os, sys
+from pathlib import Path
+from fsgreen.devices import guard
+from fsgreen.errors import FsgreenError
+if sys.argv[3] == "no nodes":
+    def mknod(*_):
+        raise PermissionError(1, "Operation not permitted")
+    os.mknod = mknod
+try:
+    guard.check_destructive(Path(sys.argv[1]), Path(sys.argv[2]))
+    print("ALLOWED")
+except FsgreenError as error:
+    print(error)
+print(sorted(os.listdir("/dev")))
+' "$@"
+"""
+
+
+def checked_in_a_container(device: Path, image: Path, may: str) -> str:
+    """What the guard says where /dev shows one loop device only, and what /dev holds then."""
+    script = CONTAINER.format(python=sys.executable)
+    command = ["unshare", "-m", "sh", "-c", script, "sh", str(device), str(image), may]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"{sorted([device.name, 'null', 'urandom'])}\n")
+    return done.stdout
+
+
+def test_a_second_loop_device_that_a_container_does_not_show_is_found(foreign_loop: Path) -> None:
+    """The kernel has it all the same, and the host may have mounted it."""
+    image = blockdev.backing_file(foreign_loop.name)
+    assert image is not None
+    assert "ALLOWED" in checked_in_a_container(foreign_loop, image, "nodes")
+    with attached(image) as second:
+        said = checked_in_a_container(foreign_loop, image, "nodes")
+        assert f"its image is also behind {second}" in said
+        said = checked_in_a_container(foreign_loop, image, "no nodes")
+        assert "cannot ask which file is behind" in said
+        assert "losetup -l" in said
+
+
+def test_a_loop_device_whose_file_went_meanwhile_is_on_none(foreign_loop: Path) -> None:
+    """Others attach and detach all the time; no campaign may end by it."""
+    image = blockdev.backing_file(foreign_loop.name)
+    assert image is not None
+    with attached(image) as second:
+        assert blockdev.loop_file(second.name) == (image.stat().st_dev, image.stat().st_ino)
+    assert blockdev.loop_file(second.name) is None
+    assert blockdev.loop_file("loop-that-never-was") is None
 
 
 def test_the_device_cannot_get_another_file_between_check_and_mkfs(
