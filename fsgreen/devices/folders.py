@@ -136,12 +136,15 @@ def _sweep_entry(entry: Path) -> list[str]:
         entry.unlink()
         return []
     except OSError as error:
-        return [f"cannot look at {folder}: {error.strerror}"]
+        return [_unseen(folder, error)]
     ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
     if folder.name != entry.name or not ours:
         return [f"left {folder} alone: it is not ours"]
     # Claims are made under the registry's lock: a folder without an owner file has no owner.
-    lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        return [_unseen(folder, error)]
     try:
         if not _wait_for_lock(lock_fd):
             return [] if _owner_lives(lock_fd) else [f"{folder} is still busy: sweep again later"]
@@ -153,6 +156,13 @@ def _sweep_entry(entry: Path) -> list[str]:
         return [*done, f"removed {folder}"]
     finally:
         os.close(lock_fd)
+
+
+def _unseen(folder: Path, error: OSError) -> str:
+    return (
+        f"cannot look at {folder}: {error.strerror} (findmnt --target {folder}; mount it anew or "
+        "umount it, then fsgreen doctor)"
+    )
 
 
 def _dismantle(folder: Path, lock_fd: int) -> list[str]:

@@ -1,5 +1,6 @@
 """Work folders: whatever kills the harness, the next start finds and removes what was left."""
 
+import contextlib
 import os
 import random
 import signal
@@ -9,8 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from mounts_of_greenfs import needs_a_mount
 
-from fsgreen.devices import blockdev, folders, mounts
+from fsgreen import paths
+from fsgreen.devices import blockdev, folders, image, mounts
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import sweep
 from tests.patience import TRIES
@@ -287,6 +290,40 @@ def test_a_folder_on_a_disk_that_is_not_mounted_now_is_not_forgotten(
     subprocess.run(["mount", foreign_loop, point], check=True)
     assert sweep() == [f"removed {folder}"]
     assert sweep() == []
+
+
+def test_a_fuse_whose_server_died_is_told_with_what_helps(tmp_path: Path) -> None:
+    """Nothing below it can be looked at until somebody unmounts it."""
+    needs_a_mount()
+    flash, point = tmp_path / "flash", tmp_path / "point"
+    flash.mkdir()
+    point.mkdir()
+    program = str(paths.program("greenfs"))
+    server = subprocess.Popen([program, "mount", "--foreground", "--flash", flash, "--", point])
+    try:
+        while not os.path.ismount(point):
+            assert server.poll() is None
+            time.sleep(0.01)
+        killed = "import os, sys; from pathlib import Path; from fsgreen.devices import folders\n"
+        killed += "folders.claim(Path(sys.argv[1]), 'loop'); os.kill(os.getpid(), 9)"
+        subprocess.run([sys.executable, "-c", killed, point], check=False)
+        server.kill()
+        server.wait()
+        with contextlib.suppress(OSError):
+            while point.stat():  # as the kernel remembers it, for a second
+                time.sleep(0.05)
+        with pytest.raises(FsgreenError, match="cannot be looked at: Transport") as told:
+            image.require_directory(point)
+        assert f"findmnt --target {point}" in str(told.value.next_step)
+        (said,) = sweep()
+        assert "cannot look at" in said and "umount it, then fsgreen doctor" in said
+    finally:
+        server.kill()
+        server.wait()
+        unmount = ["umount", "-l"] if os.geteuid() == 0 else ["fusermount3", "-u", "-z"]
+        subprocess.run([*unmount, point], check=False)
+        for entry in folders.registry().glob("fsgreen-*"):
+            entry.unlink()
 
 
 @pytest.mark.loop
