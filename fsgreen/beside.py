@@ -12,7 +12,7 @@ from fsgreen.audit.pooling import NOT_RECORDED
 from fsgreen.design import metrics
 from fsgreen.design.metrics import USUAL, Metric
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.reduce import read_identity, read_plan, read_study, read_table, simulated_disk
+from fsgreen.reduce import read_identity, read_plan, read_study, read_table, simulated
 from fsgreen.rules.answer import listed, plural
 from fsgreen.stats import Estimate
 
@@ -42,8 +42,8 @@ def lines(one: str, other: str, names: Sequence[str] = ()) -> Iterator[str]:
     yield "what differs, beside the moment (each may be why a cell differs):"
     yield from _differences(campaigns, differences(plans, identities, trials))
     for name in campaigns:
-        if (disk := simulated_disk(name)) is not None:
-            yield f"  {name} is simulated, on a {disk}: what it says is of the model"
+        if (what := simulated(name)) is not None:
+            yield f"  {name} is simulated ({what}): what it says is of the model"
     bounds = _bounds(plans)
     left_out = other_work(identities)
     if left_out:

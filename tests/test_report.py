@@ -94,13 +94,19 @@ def test_labels_of_modelled_power_reach_the_text(made):
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "on_figures", "said"),
     [
-        ("simdisk", ["Disks", "synthetic disk, simulated"]),
-        ("vm", ["Guest", "Linux 6.1, 2 cores, 1024 MiB, in QEMU 7.2; times are synthetic"]),
+        ("simdisk", "simulated disk: synthetic disk", ["Disks", "synthetic disk, simulated"]),
+        (
+            "vm",
+            "in a virtual machine",
+            ["Guest", "Linux 6.1, 2 cores, 1024 MiB, in QEMU 7.2; times are synthetic"],
+        ),
     ],
 )
-def test_a_campaign_on_what_is_simulated_measured_nothing(kind, said, tmp_path, monkeypatch):
+def test_a_campaign_on_what_is_simulated_measured_nothing(
+    kind, on_figures, said, tmp_path, monkeypatch
+):
     """Its speeds are those of a model: no verdict may call them measured, no setup hide it."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     cells = [
@@ -111,4 +117,5 @@ def test_a_campaign_on_what_is_simulated_measured_nothing(kind, said, tmp_path, 
     made = run_all("model")
     numbers = json.loads((made.parent / "numbers.json").read_text())
     assert said in numbers["setup"]
+    assert reduce.simulated("model") == on_figures
     assert numbers["claims"]["measured"] == 0 < numbers["claims"]["simulated"]

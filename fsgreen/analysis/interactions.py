@@ -18,7 +18,7 @@ from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.design.metrics import USUAL, Metric
 from fsgreen.errors import unknown
 from fsgreen.figures.interactions import interaction_panels
-from fsgreen.reduce import at, factors_of, read_plan, read_table, simulated_disk, write_table
+from fsgreen.reduce import at, factors_of, read_plan, read_table, simulated, write_table
 from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
 
 PAIR = ("first", "second", "expected", "together", "over_best")
@@ -105,10 +105,10 @@ def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.Da
 def draw(campaign: str, workload: str = "", metric: str = "throughput") -> list[Path]:
     """Draw what is `drawable` into the folder `interactions` of a campaign; return the PNGs."""
     boundary = "".join(read_table(campaign, "trials")["boundary"].unique())
-    folder, disk = paths.results(campaign) / "interactions", simulated_disk(campaign)
+    folder, label = paths.results(campaign) / "interactions", simulated(campaign)
     drawn = []
     for name, pairs in drawable(read_table(campaign, "interactions"), workload, metric).items():
-        figure = figures.on_disk(interaction_panels(pairs, boundary), disk)
+        figure = figures.labelled(interaction_panels(pairs, boundary), label)
         drawn.append(figures.save(figure, folder, name)[1])
     return drawn
 

@@ -11,18 +11,18 @@ from matplotlib.figure import Figure
 from fsgreen import paths, stats
 from fsgreen.confounds import probe_basis, read_probes
 from fsgreen.figures.confounds import offset_curve, queue_curve
-from fsgreen.figures.style import GREY, empty, look_of, new, note, on_disk, roomy, save, styled
-from fsgreen.reduce import at, cell_label, factors_of, read_plan, read_table, simulated_disk
+from fsgreen.figures.style import GREY, empty, labelled, look_of, new, note, roomy, save, styled
+from fsgreen.reduce import at, cell_label, factors_of, read_plan, read_table, simulated
 
 ROW_IN = 0.17
 
 
 def keeper(campaign: str) -> Callable[[Figure, str], None]:
-    """Return what saves a figure of a campaign by its name, with the simulated disk if any."""
-    folder, disk = paths.results(campaign) / "figures", simulated_disk(campaign)
+    """Return what saves a figure of a campaign by its name, labelled if simulated."""
+    folder, label = paths.results(campaign) / "figures", simulated(campaign)
 
     def keep(figure: Figure, name: str) -> None:
-        save(on_disk(figure, disk), folder, name)
+        save(labelled(figure, label), folder, name)
 
     return keep
 

@@ -187,14 +187,13 @@ def simulated(axes: Axes, side: Literal["left", "right"] = "right") -> None:
     _mark(axes, "simulated disk", side)
 
 
-def on_disk(figure: Figure, model: str | None) -> Figure:
-    """Return the figure; where all is that of a simulated disk of a model, its title says so."""
-    if model is not None:
-        disk = f"simulated disk: {model}"
+def labelled(figure: Figure, simulated: str | None) -> Figure:
+    """Return the figure; what of it is simulated (`reduce.simulated`) stands in its title."""
+    if simulated is not None:
         if title := figure.get_suptitle():
-            figure.suptitle(f"{title} ({disk})")
+            figure.suptitle(f"{title} ({simulated})")
         else:
-            figure.suptitle(disk, fontsize=7, style="italic", x=0.99, ha="right")
+            figure.suptitle(simulated, fontsize=7, style="italic", x=0.99, ha="right")
     return figure
 
 

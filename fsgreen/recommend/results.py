@@ -24,7 +24,7 @@ from fsgreen.reduce import (
     read_identity,
     read_plan,
     read_table,
-    simulated_disk,
+    simulated,
     write_table,
 )
 from fsgreen.rules import repeated
@@ -110,13 +110,13 @@ def write(campaign: str) -> Path:
     What there is now is the study's baseline; workloads without it are left out. From imported runs
     nothing is recommended.
     """
-    from fsgreen.figures import on_disk, save
+    from fsgreen.figures import labelled, save
     from fsgreen.recommend.forest import forest
 
     tables = []
-    results, disk = paths.results(campaign), simulated_disk(campaign)
+    results, label = paths.results(campaign), simulated(campaign)
     for workload, table in [] if is_imported(campaign) else _of_each_workload(read(campaign)):
-        figure = on_disk(forest(table), disk)
+        figure = labelled(forest(table), label)
         save(figure, results / "figures", f"recommended_{workload}")
         tables.append(table)
     whole = pd.concat(tables) if tables else pd.DataFrame(columns=COLUMNS)

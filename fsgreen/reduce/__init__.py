@@ -29,6 +29,7 @@ from fsgreen.reduce.pool import (
     read_identity,
     read_plan,
     rests_on,
+    simulated,
     simulated_disk,
 )
 from fsgreen.reduce.rows import Traces, finishes_of, series_of, trial_row
@@ -71,6 +72,7 @@ __all__ = [
     "read_study",
     "read_table",
     "rests_on",
+    "simulated",
     "simulated_disk",
     "trial_profiles",
     "write",

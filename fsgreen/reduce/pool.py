@@ -44,6 +44,17 @@ def simulated_disk(campaign: str) -> str | None:
     return testbed["model"] if testbed["kind"] == "simdisk" else None
 
 
+def simulated(campaign: str) -> str | None:
+    """Return what of a campaign is a program, a disk or the machine, in words; None of a real one.
+
+    No number of such a campaign was measured, and figures say so.
+    """
+    if read_identity(campaign)["testbed"]["kind"] == "vm":
+        return "in a virtual machine"
+    disk = simulated_disk(campaign)
+    return None if disk is None else f"simulated disk: {disk}"
+
+
 def rests_on(campaign: str) -> str:
     """Return in a line what the numbers rest on: power's boundary, a simulated disk, a guest."""
     identity, disk = read_identity(campaign), simulated_disk(campaign)

@@ -47,15 +47,16 @@ def test_nothing_to_show_is_said():
 
 def test_a_simulated_disk_stands_above_all_that_it_did():
     """A reader would take a model's speed for a machine's."""
-    assert figures.on_disk(draw(), "Ultrastar").get_suptitle() == "simulated disk: Ultrastar"
-    assert figures.on_disk(draw(), None).get_suptitle() == ""
+    label = "simulated disk: Ultrastar"
+    assert figures.labelled(draw(), label).get_suptitle() == label
+    assert figures.labelled(draw(), None).get_suptitle() == ""
 
 
 def test_a_figure_of_a_simulated_disk_keeps_its_title():
     """Without it nobody would know which workload it is of."""
     figure = draw()
     figure.suptitle("varmail: relative to Ext3 default", x=0.01, ha="left")
-    shown = figures.on_disk(figure, "Ultrastar").get_suptitle()
+    shown = figures.labelled(figure, "simulated disk: Ultrastar").get_suptitle()
     assert shown == "varmail: relative to Ext3 default (simulated disk: Ultrastar)"
 
 
