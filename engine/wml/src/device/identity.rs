@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::{Refusal, kernel, loops};
+use super::refusal::Refusal;
+use super::{kernel, loops};
 
 pub enum Identity {
     Serial(String),

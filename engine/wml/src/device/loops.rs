@@ -8,7 +8,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::{Refusal, kernel};
+use super::kernel;
+use super::refusal::Refusal;
 
 /// From linux/loop.h: the request, and the length of struct loop_info64, which begins with the
 /// device and the inode of the file, and the number of the device that the file is.

@@ -4,6 +4,7 @@
 mod identity;
 mod kernel;
 mod loops;
+mod refusal;
 mod usage;
 
 use std::fs::{File, OpenOptions};
@@ -14,6 +15,7 @@ use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
 use identity::Identity;
+use refusal::Refusal;
 
 /// That everything on a device may be destroyed (`--overwrite DEVICE=IDENTITY`).
 #[derive(Clone, Debug, PartialEq)]
@@ -21,12 +23,6 @@ pub struct Confirmation {
     pub device: PathBuf,
     /// Its serial number; of a loop device, the file behind it.
     pub identity: String,
-}
-
-/// Why a device may not be overwritten.
-pub struct Refusal {
-    why: String,
-    next: String,
 }
 
 /// Open a device that may be overwritten, so that nobody can mount or format it until the file is

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::{Refusal, kernel, loops};
+use super::refusal::Refusal;
+use super::{kernel, loops};
 
 /// How a device is used, by the kernel's name of it; None when it is free as far as this mount
 /// namespace knows. Refuses one of which that cannot be known.
