@@ -80,11 +80,8 @@ def _plan(options: argparse.Namespace) -> None:
         for line in assay.lines(study, plan, options.pilot):
             command.show(line, hang=len(line) - len(line.lstrip()) + 4)
         return
-    for line in describe(plan, study):
+    for line in (*describe(plan, study), *sizes.of_files(plan)):
         command.show(line, hang=4)
-    print("files:")
-    for line in sizes.of_files(plan):
-        command.show(f"  {line}", hang=4)
     for note in notes(study, plan):
         command.show(f"note: {note}", hang=6)
 

@@ -24,7 +24,7 @@ from typing import BinaryIO
 
 from fsgreen import assay, design, paths, testbeds
 from fsgreen.assay.notes import notes
-from fsgreen.campaign import TestbedFile, studycheck, testbedfile
+from fsgreen.campaign import TestbedFile, sizes, studycheck, testbedfile
 from fsgreen.campaign.measure import kind_of_testbed, look
 from fsgreen.design import Plan, Study
 from fsgreen.design.overview import describe
@@ -101,6 +101,7 @@ class Order:
         """Yield what `fsgreen plan` prints, and what the campaign takes of the disks."""
         study, plan = self.plan()
         yield from describe(plan, study)
+        yield from sizes.of_files(plan)
         yield from (f"note: {note}" for note in notes(study, plan))
         images_mib = design.most_ready(plan) * plan.profile.image_b / 2**20
         yield (
