@@ -30,6 +30,19 @@ def told_to_workload(plan: Plan, cell: Cell) -> dict[str, Level | None]:
     return {name: levels.get(name) for name in others}
 
 
+def workload_of(plan: Plan, cell: Cell) -> Workload:
+    """Return what runs in a cell, at the scale of the plan.
+
+    Raises
+    ------
+    FsgreenError
+        For an unknown workload.
+    """
+    name = cell["workload"]
+    scale = plan.profile.scale.get(name, 1.0)
+    return load_workload(name, scale, told_to_workload(plan, cell), plan.workloads)
+
+
 def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     """Return what runs in the trials of a plan, once all of it can.
 
@@ -48,10 +61,7 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
             raise _never_cold(plan, cell, testbed)
         key = asked_of_workload(cell)
         if key not in workloads:
-            name = cell["workload"]
-            scale = plan.profile.scale.get(name, 1.0)
-            levels = told_to_workload(plan, cell)
-            workloads[key] = load_workload(name, scale, levels, plan.workloads)
+            workloads[key] = workload_of(plan, cell)
             workloads[key].check()
             _check_image(workloads[key], plan)
         if plan.levels(cell)["cache"] == "warm":

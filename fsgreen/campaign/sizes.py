@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fsgreen import audit
-from fsgreen.campaign.fitting import asked_of_workload, told_to_workload
-from fsgreen.design import Cell, Plan
+from fsgreen.campaign.fitting import asked_of_workload, workload_of
+from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
-from fsgreen.workloads import load_workload
 
 
 def of_files(plan: Plan) -> Iterator[str]:
@@ -28,7 +27,8 @@ def of_files(plan: Plan) -> Iterator[str]:
         of_workload = [cell for cell in cells if cell["workload"] == name]
         try:
             files_b, cell = max(
-                ((_size_b(plan, cell), cell) for cell in of_workload), key=lambda pair: pair[0]
+                ((workload_of(plan, cell).size_b, cell) for cell in of_workload),
+                key=lambda pair: pair[0],
             )
         except FsgreenError as error:
             yield f"  {name}: not known: {error.what}"
@@ -37,9 +37,3 @@ def of_files(plan: Plan) -> Iterator[str]:
         if memory_b := plan.memory_limit_b(cell) or machine_b:
             shares.insert(0, f"{files_b / memory_b:.2g} of the memory that may cache them")
         yield f"  {name}: {files_b / 2**20:.0f} MiB, {', '.join(shares)}"
-
-
-def _size_b(plan: Plan, cell: Cell) -> int:
-    name = str(cell["workload"])
-    scale = plan.profile.scale.get(name, 1.0)
-    return load_workload(name, scale, told_to_workload(plan, cell), plan.workloads).size_b

@@ -29,7 +29,7 @@ def test_without_the_engine_a_plan_is_shown_all_the_same(monkeypatch: pytest.Mon
     def none(*_: object) -> None:
         raise FsgreenError("the workload engine is not installed")
 
-    monkeypatch.setattr(sizes, "load_workload", none)
+    monkeypatch.setattr(sizes, "workload_of", none)
     plan = design.make_plan(design.load_study("fast10"), "quick")
     _, *lines = sizes.of_files(plan)
     assert len(lines) == 4
