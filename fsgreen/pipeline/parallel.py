@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import entry_points
 from multiprocessing import get_context
+from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
+from threading import Lock
 
 from fsgreen import paths
 from fsgreen.design import Plan, load_study, make_plan
@@ -176,6 +178,8 @@ class _Run:
         self._seen, self._ran, self._begin_s = 0, 0, time.monotonic()
         self._running: set[ForkServerProcess] = set()
         self._stopped = False
+        # Each start looks at all processes, and two who look at one may miss how it ended.
+        self._looking = Lock()
         self._forks = get_context("forkserver")
         self._forks.set_forkserver_preload(["fsgreen.pipeline.cells", *modules()])
         # Only a process of one thread may fork.
@@ -208,14 +212,20 @@ class _Run:
 
     def _run(self, stage: str, command: str) -> None:
         process = self._forks.Process(target=_do, args=(command,))
-        process.start()
+        try:
+            with self._looking:
+                process.start()
+        except (ConnectionError, EOFError) as error:
+            raise _failure(stage, FORKER_GONE) from error
         self._running.add(process)
         if self._stopped:
             process.terminate()
-        process.join()
+        wait([process.sentinel])
+        with self._looking:
+            status = process.exitcode
         self._running.discard(process)
-        if process.exitcode:
-            raise _failure(stage, process.exitcode)
+        if status:
+            raise _failure(stage, status)
 
     def _to_go(self) -> str:
         """Say how long the stages that are left take, by the pace of those that ran."""
